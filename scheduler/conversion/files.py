@@ -14,6 +14,7 @@ from scheduler.conversion.foreign.writing import Manifest
 from scheduler.errors import SourceLocation
 from scheduler.files.unpacking import Text, UnreadText
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.faults.parts import read_all
 from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.manifests.texts.writing import write_all
@@ -189,6 +190,7 @@ def findings_of(converted: ConvertedFiles) -> Sequence[Finding]:
             place=loss.place,
             problem=f"not carried over: {loss}",
             sort=f"not carried over: {loss.lost}",
+            effect=Effect.NOT_CARRIED,
         )
         for loss in converted.losses
     )

@@ -115,11 +115,11 @@ def _unanswered(world: World) -> Iterator[str]:
 def _of_object(
     kind: str, manifest: Manifest, stack: str, gates: FeatureGates
 ) -> Iterator[str]:
-    for path, note in (*unsimulated(manifest), *gated(manifest, gates)):
+    for gap in (*unsimulated(manifest), *gated(manifest, gates)):
         if stack == "kueue":
-            yield f"{kind} {path.rpartition('.')[2]}: {note}"
-    for _, note in unfollowed(manifest):
-        yield note
+            yield f"{kind} {gap.field.rpartition('.')[2]}: {gap.problem}"
+    for gap in unfollowed(manifest):
+        yield gap.problem
     for pod in _pod_specs(kind, manifest):
         yield from _of_pod(pod, stack)
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from scheduler.manifests.effects import Effect
+
 Level = Literal["simulated", "kept", "configuration"]
 
 KUEUE = "kueue.x-k8s.io"
@@ -26,7 +28,8 @@ class Kind:
     level: Level
     stacks: tuple[str, ...] = ALL
     namespaced: bool = True
-    note: str = ""
+    note: str = ""  # what is done with it, where it is only kept
+    effect: Effect = Effect.NONE  # what it changes for decisions
 
     @property
     def api_version(self) -> str:
@@ -46,7 +49,14 @@ def _kueue(kind: str, plural: str, *, namespaced: bool = False) -> Kind:
     )
 
 
-def _kept(kind: str, group: str, version: str, plural: str, note: str) -> Kind:
+def _kept(
+    kind: str,
+    group: str,
+    version: str,
+    plural: str,
+    kept: tuple[str, Effect],
+) -> Kind:
+    note, effect = kept
     return Kind(
         kind=kind,
         group=group,
@@ -54,6 +64,7 @@ def _kept(kind: str, group: str, version: str, plural: str, note: str) -> Kind:
         plural=plural,
         level="kept",
         note=note,
+        effect=effect,
         namespaced=kind not in _CLUSTER_WIDE,
     )
 
@@ -69,10 +80,16 @@ _CLUSTER_WIDE = frozenset(
     }
 )
 
-_NO_CONTROLLER = "its controller is not simulated; give the Pods or Jobs it makes"
-_SERVES = "read for one thing: the pods that it selects are spread by default"
-_UNLIMITED = "pods beyond it are made all the same"
-_NOT_SCHEDULED = "does not take part in scheduling decisions"
+_NO_CONTROLLER = (
+    "its controller is not simulated; give the Pods or Jobs it makes",
+    Effect.NO_PODS,
+)
+_SERVES = (
+    "read for one thing: the pods that it selects are spread by default",
+    Effect.NOT_OTHERWISE,
+)
+_UNLIMITED = "pods beyond it are made all the same", Effect.BEYOND_QUOTA
+_NOT_SCHEDULED = "does not take part in scheduling decisions", Effect.NO_DECISION
 
 
 def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:
@@ -237,6 +254,7 @@ TABLE: tuple[Kind, ...] = (
         plural="configmaps",
         level="kept",
         note="read as policy when it holds a Kueue Configuration or a queues.yaml",
+        effect=Effect.NO_POLICY,
     ),
     _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
     _nodes(
@@ -271,35 +289,38 @@ TABLE: tuple[Kind, ...] = (
         "autoscaling",
         "v2",
         "horizontalpodautoscalers",
-        "the replicas stay those of the manifest",
+        ("the replicas stay those of the manifest", Effect.SAME_SIZE),
     ),
     _kept(
         "VerticalPodAutoscaler",
         "autoscaling.k8s.io",
         "v1",
         "verticalpodautoscalers",
-        "the requests and replicas stay those of the manifest",
+        ("the requests and replicas stay those of the manifest", Effect.SAME_SIZE),
     ),
     _kept(
         "CSIStorageCapacity",
         "storage.k8s.io",
         "v1",
         "csistoragecapacities",
-        "free storage is not counted",
+        ("free storage is not counted", Effect.STORAGE_FULL),
     ),
     _kept(
         "VolumeAttachment",
         "storage.k8s.io",
         "v1",
         "volumeattachments",
-        "the volumes of a node are those of its pods, no attachment counts",
+        (
+            "the volumes of a node are those of its pods, no attachment counts",
+            Effect.MORE_VOLUMES,
+        ),
     ),
     _kept(
         "DeviceTaintRule",
         "resource.k8s.io",
         "v1alpha3",
         "devicetaintrules",
-        "taints of devices are not followed",
+        ("taints of devices are not followed", Effect.TAINTED_DEVICE),
     ),
     _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
     _kept(

@@ -19,6 +19,7 @@ from scheduler.manifests.documents import (
 )
 from scheduler.manifests.dumps import openb
 from scheduler.manifests.dumps.status_instants import status_instants
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.faults.further import further_faults
 from scheduler.manifests.faults.parts import read_all
 from scheduler.manifests.known_fields.finding import walk
@@ -158,8 +159,8 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     obj = Object(key=key, manifest=served(manifest, key, kind), status=dict(status))
     _name_replaced(loaded, document, obj)
     loaded.put(obj, document)
-    for path, note in (*unsimulated(manifest), *unfollowed(manifest)):
-        leave_out(loaded, document, path, note)
+    for gap in (*unsimulated(manifest), *unfollowed(manifest)):
+        leave_out(loaded, document, gap)
     if kind.level == "simulated":
         _name_fields(loaded, document)
     if kind.kind == "ConfigMap":
@@ -172,6 +173,7 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
                 problem=f"{kind.kind} {key.path}: not simulated, kept as it is: "
                 + kind.note,
                 sort=f"{kind.kind}: not simulated, kept as it is: {kind.note}",
+                effect=kind.effect,
             )
         )
 
@@ -179,11 +181,21 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
 def _name_fields(loaded: Loaded, document: Document) -> None:
     """Name the fields that the kind lacks, and count those that decide nothing."""
     found = walk(document.data)
-    for path, problem in (*found.unknown_fields, *found.unknown_keys):
-        place, sort = document.place(path), f"{document.kind}: {problem}"
-        loaded.findings.append(
-            Finding(level="warning", place=place, problem=problem, sort=sort)
-        )
+    unknown = (
+        (Effect.UNKNOWN_FIELD, found.unknown_fields),
+        (Effect.UNKNOWN_KEY, found.unknown_keys),
+    )
+    for effect, given in unknown:
+        for path, problem in given:
+            loaded.findings.append(
+                Finding(
+                    level="warning",
+                    place=document.place(path),
+                    problem=problem,
+                    sort=f"{document.kind}: {problem}",
+                    effect=effect,
+                )
+            )
     if document.kind == "Workload":
         return  # its podSets are those of its job, which counts them
     for field, count in found.unread.items():

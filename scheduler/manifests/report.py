@@ -11,14 +11,9 @@ from dataclasses import dataclass, field
 
 from scheduler.errors import SourceLocation
 from scheduler.manifests import kinds
-from scheduler.manifests.known_fields.unread import code_of_field
+from scheduler.manifests.effects import Effect
+from scheduler.manifests.known_fields.unread import effect_of_field
 from scheduler.manifests.loading.loaded import Finding, Loaded, Unread
-from scheduler.manifests.simulation_gaps.effects import (
-    EFFECTS,
-    LEFT_OUT,
-    NOBODY_KNOWS,
-    code_of,
-)
 
 #: Places of one sort of finding that are listed; the rest is a number.
 MOST_PLACES = 5
@@ -129,23 +124,23 @@ def _unread(loaded: Loaded, kind: str) -> list[UnreadField]:
 
 
 def _unread_field(name: str, found: Unread) -> UnreadField:
-    code = code_of_field(name)
+    effect = effect_of_field(name)
     return UnreadField(
         field=name,
         count=found.count,
-        effect=EFFECTS[code],
-        code=code,
+        effect=effect.sentence,
+        code=effect.value,
         place=found.place,
     )
 
 
 def _effect(kind: str, level: str) -> str:
     if level == "refused":
-        return EFFECTS[LEFT_OUT]
+        return Effect.LEFT_OUT.sentence
     if level != "kept":
         return ""
     entry = kinds.BY_KIND.get(kind)
-    return EFFECTS[code_of(entry.note) if entry is not None else NOBODY_KNOWS]
+    return (Effect.NOBODY_KNOWS if entry is None else entry.effect).sentence
 
 
 def groups_of(findings: Iterable[Finding]) -> list[FindingGroup]:
@@ -161,12 +156,12 @@ def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
     order = ("error", "unsupported", "warning")
     for level, problem in sorted(groups, key=lambda one: order.index(one[0])):
         members = groups[level, problem]
-        code = LEFT_OUT if level == "error" else code_of(problem)
+        effect = Effect.LEFT_OUT if level == "error" else members[0].effect
         yield FindingGroup(
             level=level,
             problem=problem,
-            effect=EFFECTS[code],
-            code=code,
+            effect=effect.sentence,
+            code=effect.value,
             count=len(members),
             places=[member.place for member in members[:MOST_PLACES]],
         )

@@ -10,6 +10,7 @@ import msgspec
 
 from scheduler import amounts, durations
 from scheduler.errors import ManifestError, QuantityError, SourceLocation
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.loading.loaded import Finding
 from scheduler.traces.trace import Trace, cut
 
@@ -104,6 +105,7 @@ def _window(trace: Trace, begin: float, end: float | None) -> Iterator[Finding]:
             place=SourceLocation(file=trace.file, line=1),
             problem=f"{over} of {over + len(inside)} jobs of the trace are left out: "
             f"they were not submitted from {begin:g} s to {until}, as was asked",
+            effect=Effect.FEWER_JOBS,
         )
 
 

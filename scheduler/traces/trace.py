@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.errors import SourceLocation
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.loading.loaded import Finding
 
 #: Beyond it a number of pods is a slip.
@@ -57,6 +58,7 @@ class Trace:
                 place=SourceLocation(file=self.file, line=line),
                 problem=f"{given} of the trace is left out: {reason}",
                 sort=f"a line of the trace is left out: {reason}",
+                effect=Effect.FEWER_JOBS,
             )
         )
 
@@ -72,4 +74,5 @@ def cut(trace: Trace, most: int) -> Iterator[Finding]:
         place=SourceLocation(file=trace.file, line=over[0].line),
         problem=f"from this line on {len(over)} of {len(over) + most} jobs of the "
         f"trace are left out: `most` is {most}",
+        effect=Effect.FEWER_JOBS,
     )

@@ -13,7 +13,7 @@ from scheduler.autoscaling.refusals import CODES as REFUSALS
 from scheduler.explain.asks import CheckName
 from scheduler.explain.searches import STEPS
 from scheduler.kueue.trace import Excluded, Question, Verdict
-from scheduler.manifests.simulation_gaps.effects import EFFECTS
+from scheduler.manifests.effects import Effect
 from scheduler.yunikorn.explain import Obstacle
 
 CATALOGUE = Path(__file__).parents[2] / "frontend/src/lib/catalogue"
@@ -33,7 +33,7 @@ CODES: dict[str, Iterable[str]] = {
     "place.check": get_args(CheckName),
     "place.node": get_args(Obstacle),
     "place.growth": REFUSALS.values(),
-    "finding.effect": EFFECTS.keys() - {""},
+    "finding.effect": {one.value for one in Effect} - {""},
     "verdict": (*get_args(Verdict), "spared", "needed"),
 }
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from scheduler.decisions import Bind, NodeChange
 from scheduler.explain.capacity import capacity
-from scheduler.manifests.simulation_gaps.effects import code_of
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.records.objects import Key, Object
 from scheduler.scenarios import InputError
@@ -312,7 +311,7 @@ def test_what_of_a_pool_is_not_obeyed_is_reported():
             "requirements": [{"key": "a", "operator": "Exists"}],
         }
     )
-    assert [path.rpartition(".")[2] for path, _ in unsimulated(given)] == [
+    assert [path.rpartition(".")[2] for path, *_ in unsimulated(given)] == [
         "startupTaints",
     ]
 
@@ -327,12 +326,12 @@ def test_what_consolidation_and_drift_would_do_beyond_this_is_reported():
     taint = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
     going = {"kind": "Node", "spec": {"taints": [taint]}}
     said = [*unsimulated(given), *unsimulated(going)]
-    assert [path for path, _ in said] == [
+    assert [path for path, *_ in said] == [
         "spec.disruption.consolidationPolicy",
         "spec.disruption.budgets[0].reasons",
         "spec.taints[0]",
     ]
-    assert all(code_of(note) for _, note in said)
+    assert all(effect for *_, effect in said)
 
 
 def test_the_node_pool_of_another_project_is_none_of_karpenters():

@@ -87,7 +87,7 @@ def _without_effect(document: Mapping[str, Any]) -> Iterator[Notice]:
             for name in known:
                 if name in (entry.get("args") or {}):
                     path = f"profiles[{number}].pluginConfig[{index}].args.{name}"
-                    yield Notice(path, _CACHE)
+                    yield Notice(path, _CACHE, ignored=True)
 
 
 def _read(given: Mapping[str, Any]) -> Configuration:

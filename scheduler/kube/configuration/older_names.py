@@ -30,6 +30,7 @@ class Notice(NamedTuple):
 
     path: str
     text: str
+    ignored: bool = False  # it has no effect here
 
 
 def modernized(document: Manifest) -> tuple[dict[str, Any], list[Notice]]:

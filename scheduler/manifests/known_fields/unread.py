@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from scheduler.manifests.effects import Effect
+
 UNREAD: Mapping[str, str] = {
     "PodSpec": """automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks
         ephemeralContainers hostAliases hostIPC hostPID hostUsers hostname
@@ -28,29 +30,29 @@ UNREAD: Mapping[str, str] = {
 #: How a field of a type is written for people, where the type alone does not say it.
 PREFIXES: Mapping[str, str] = {"Container": "containers[]."}
 
-#: Field -> the code of what it changes that it is not followed.
-_EFFECTS: Mapping[str, str] = {
-    "readinessGates": "readyAfter",
-    "readinessProbe": "readyAfter",
-    "startupProbe": "readyAfter",
-    "minReadySeconds": "readyAfter",
-    "backoffLimit": "failsAfter",
-    "backoffLimitPerIndex": "failsAfter",
-    "podFailurePolicy": "failsAfter",
-    "maxFailedIndexes": "failsAfter",
-    "livenessProbe": "failsAfter",
-    "restartPolicyRules": "failsAfter",
-    "strategy": "atOnce",
-    "updateStrategy": "atOnce",
-    "rolloutStrategy": "atOnce",
-    "podManagementPolicy": "atOnce",
-    "podReplacementPolicy": "atOnce",
-    "paused": "notPaused",
-    "ttlSecondsAfterFinished": "staysListed",
-    "resizePolicy": "sameResources",
+#: Field -> what it changes that it is not followed.
+_EFFECTS: Mapping[str, Effect] = {
+    "readinessGates": Effect.READY_AFTER,
+    "readinessProbe": Effect.READY_AFTER,
+    "startupProbe": Effect.READY_AFTER,
+    "minReadySeconds": Effect.READY_AFTER,
+    "backoffLimit": Effect.FAILS_AFTER,
+    "backoffLimitPerIndex": Effect.FAILS_AFTER,
+    "podFailurePolicy": Effect.FAILS_AFTER,
+    "maxFailedIndexes": Effect.FAILS_AFTER,
+    "livenessProbe": Effect.FAILS_AFTER,
+    "restartPolicyRules": Effect.FAILS_AFTER,
+    "strategy": Effect.AT_ONCE,
+    "updateStrategy": Effect.AT_ONCE,
+    "rolloutStrategy": Effect.AT_ONCE,
+    "podManagementPolicy": Effect.AT_ONCE,
+    "podReplacementPolicy": Effect.AT_ONCE,
+    "paused": Effect.NOT_PAUSED,
+    "ttlSecondsAfterFinished": Effect.STAYS_LISTED,
+    "resizePolicy": Effect.SAME_RESOURCES,
 }
 
 
-def code_of_field(name: str) -> str:
-    """Return the code of what it changes that a field of UNREAD is not followed."""
-    return _EFFECTS.get(name.rpartition(".")[2], "noDecision")
+def effect_of_field(name: str) -> Effect:
+    """Return what it changes that a field of UNREAD is not followed."""
+    return _EFFECTS.get(name.rpartition(".")[2], Effect.NO_DECISION)

@@ -16,9 +16,10 @@ from scheduler.manifests.documents import (
     Document,
     read_documents,
 )
+from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.generator import generate, is_generator
 from scheduler.manifests.loading.identity import kind_of, values_of
-from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.manifests.loading.loaded import Finding, Loaded, unsupported
 
 
 def take_bare(loaded: Loaded, document: Document) -> None:
@@ -72,20 +73,34 @@ def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
     """Name a field of Kueue's Configuration; each that would decide by itself."""
     problem = "kept, not simulated"
     sort = f"{path}: {problem}"
+    effect = _SETTINGS.get(path, Effect.DEFAULTS)
     if path in OF_PROCESS:
         problem = sort = "kept; a setting of Kueue's own process"
+        effect = Effect.NO_DECISION
     place = document.place(path)
     loaded.findings.append(
-        Finding(level="unsupported", place=place, problem=problem, sort=sort)
+        Finding(
+            level="unsupported", place=place, problem=problem, sort=sort, effect=effect
+        )
     )
+
+
+#: Settings of Kueue that are not followed -> what that changes, if not the default.
+_SETTINGS = {
+    "resources.deviceClassMappings": Effect.NO_DEVICE_QUOTA,
+    "integrations.frameworks": Effect.UNLISTED,
+}
 
 
 def _add_scheduler(loaded: Loaded, document: Document) -> None:
     """Take a scheduler's configuration; several run side by side, as a List."""
     _check_scheduler(document)
-    for path, text in notices(document.data):
-        place = document.place(path)
-        loaded.findings.append(Finding(level="warning", place=place, problem=text))
+    for notice in notices(document.data):
+        place = document.place(notice.path)
+        effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
+        loaded.findings.append(
+            Finding(level="warning", place=place, problem=notice.text, effect=effect)
+        )
     if not loaded.schedulers:
         _merge_policy(loaded, document, {"kubeScheduler": document.data})
     loaded.schedulers.append(document.data)
@@ -149,7 +164,8 @@ def _name_settings(loaded: Loaded, document: Document, texts: dict[str, Any]) ->
         return
     for name in texts:
         if str(name).startswith(("admissionController.", "service.")):
-            leave_out(loaded, document, f"data.{name}", f"{name}: kept, not simulated")
+            said = f"{name}: kept, not simulated"
+            leave_out(loaded, document, Gap(f"data.{name}", said, Effect.DEFAULTS))
 
 
 def _inner(document: Document, name: str, text: str) -> list[Document]:
@@ -175,7 +191,6 @@ def _is_ours(name: str, text: str) -> bool:
 _GROUPS = ("config.kueue.x-k8s.io", "kubescheduler.config.k8s.io")
 
 
-def leave_out(loaded: Loaded, document: Document, path: str, problem: str) -> None:
+def leave_out(loaded: Loaded, document: Document, gap: Gap) -> None:
     """Say that a field is kept and decides nothing."""
-    place = document.place(path)
-    loaded.findings.append(Finding(level="unsupported", place=place, problem=problem))
+    loaded.findings.append(unsupported(document.place(gap.field), gap))

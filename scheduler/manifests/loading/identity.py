@@ -9,6 +9,7 @@ from scheduler.manifests import kinds, yunikorn
 from scheduler.manifests.documents import (
     Document,
 )
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.generator import is_generator
 from scheduler.manifests.loading.loaded import Finding, Loaded
 
@@ -24,7 +25,12 @@ ARMADA = (
     "jobs of Armada, so no object of a cluster: not taken; `quotalab convert` writes "
     "them in Kueue's terms"
 )
-ASIDE = (NO_MANIFEST, KUSTOMIZATION, ARMADA)
+#: Why a document is left aside -> what that changes.
+ASIDE = {
+    NO_MANIFEST: Effect.NOT_TAKEN,
+    KUSTOMIZATION: Effect.NO_KUSTOMIZE,
+    ARMADA: Effect.NO_ARMADA,
+}
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -76,7 +82,13 @@ def leave_aside(loaded: Loaded, document: Document, problem: str) -> None:
         sort = NO_MANIFEST
     place = document.place("kind")
     loaded.findings.append(
-        Finding(level="unsupported", place=place, problem=problem, sort=sort)
+        Finding(
+            level="unsupported",
+            place=place,
+            problem=problem,
+            sort=sort,
+            effect=ASIDE[sort],
+        )
     )
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
 
@@ -122,7 +134,8 @@ def _unread(document: Document, entry: kinds.Kind, version: str) -> kinds.Kind:
     problem = f"version {version!r} of {document.kind} is not read; known: {known}"
     if entry.level == "configuration" or entry.group in KNOWN_WHOLE:
         raise document.error("apiVersion", problem)
-    return replace(_unknown(document, entry.group, version), note=problem)
+    unknown = _unknown(document, entry.group, version)
+    return replace(unknown, note=problem, effect=Effect.NOTHING_COUNTS)
 
 
 #: Groups of which every kind is in the table: another one is a slip of the pen.
@@ -145,6 +158,7 @@ def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
         level="kept",
         namespaced="namespace" in document.metadata,
         note=f"a kind of {group} that decides nothing here{_way(document.kind, group)}",
+        effect=Effect.NOBODY_KNOWS,
     )
 
 

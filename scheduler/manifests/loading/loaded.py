@@ -15,6 +15,7 @@ from scheduler.errors import (
 from scheduler.manifests.documents import (
     Document,
 )
+from scheduler.manifests.effects import Effect, Gap
 from scheduler.records.objects import Key, Object
 
 
@@ -30,9 +31,17 @@ class Finding:
     place: SourceLocation
     problem: str
     sort: str = ""  # the problem without names: findings of one sort are counted
+    effect: Effect = Effect.NONE  # what it changes for decisions
 
     def __str__(self) -> str:
         return f"{self.place}: {self.problem}"
+
+
+def unsupported(place: SourceLocation, gap: Gap) -> Finding:
+    """Return the finding of something that is given and not simulated."""
+    return Finding(
+        level="unsupported", place=place, problem=gap.problem, effect=gap.effect
+    )
 
 
 @dataclass(slots=True)
@@ -80,8 +89,14 @@ class Loaded:
     def complain(self, error: ManifestError) -> None:
         """Add an error as a finding."""
         place = error.place or SourceLocation(file="input", line=1)
-        finding = Finding(level="error", place=place, problem=error.problem)
-        self.findings.append(finding)
+        self.findings.append(
+            Finding(
+                level="error",
+                place=place,
+                problem=error.problem,
+                effect=Effect.LEFT_OUT,
+            )
+        )
 
     def refuse(self, file: str, error: SchedulerError) -> None:
         """Add an error about a whole file, or about the place that it names."""

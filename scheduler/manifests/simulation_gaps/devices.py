@@ -8,22 +8,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scheduler.manifests.effects import Effect, Gap
 from scheduler.records.devices.selectors import read_rule
 
-Fields = Iterator[tuple[str, str]]
+Fields = Iterator[Gap]
 
-_EXPRESSION = "an expression that does more than compare is not read; it accepts all"
-_FIRST = "of alternatives only the first is tried"
-_ADMIN = "administrative access counts as any other use"
-_DISTINCT = "distinctAttribute is not followed: devices may be equal in it"
-_COUNTERS = "shared counters are not followed: partitions of a device are all free"
-_SHARE = "a share of a device takes all of it"
-_TAINTS = "taints of devices are not followed"
-_EXTENDED = "a pod that asks for it as a resource gets no device of the class"
+_EXPRESSION = (
+    "an expression that does more than compare is not read; it accepts all",
+    Effect.ANY_DEVICE,
+)
+_FIRST = "of alternatives only the first is tried", Effect.FIRST_ALTERNATIVE
+_ADMIN = "administrative access counts as any other use", Effect.ADMINISTRATIVE
+_DISTINCT = (
+    "distinctAttribute is not followed: devices may be equal in it",
+    Effect.REFUSED_DEVICE,
+)
+_COUNTERS = (
+    "shared counters are not followed: partitions of a device are all free",
+    Effect.SHARED_COUNTERS,
+)
+_SHARE = "a share of a device takes all of it", Effect.FEWER_SHARE
+_TAINTS = "taints of devices are not followed", Effect.TAINTED_DEVICE
+_EXTENDED = (
+    "a pod that asks for it as a resource gets no device of the class",
+    Effect.NO_DEVICE_RESOURCE,
+)
 
 
 def unread_devices(manifest: Mapping[str, Any]) -> Fields:
-    """Yield (field, what is done instead) of a claim, template, class or slice."""
+    """Yield what is not followed of a claim, template, class or slice."""
     yield from _fields(manifest.get("spec"), "spec")
 
 
@@ -35,11 +48,11 @@ def _fields(value: Any, path: str) -> Fields:
         return
     for name, inner in value.items():
         if name == "expression" and isinstance(inner, str) and read_rule(inner) is None:
-            yield f"{path}.{name}", _EXPRESSION
+            yield Gap(f"{path}.{name}", *_EXPRESSION)
         if name in _UNREAD and inner:
-            yield f"{path}.{name}", _UNREAD[name]
+            yield Gap(f"{path}.{name}", *_UNREAD[name])
         if name == "capacity" and isinstance(inner, Mapping) and "requests" in inner:
-            yield f"{path}.{name}", _SHARE
+            yield Gap(f"{path}.{name}", *_SHARE)
         yield from _fields(inner, f"{path}.{name}")
 
 

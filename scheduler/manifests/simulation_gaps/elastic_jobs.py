@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler.kueue.workload.slices import ELASTIC_JOB
 from scheduler.manifests.documents import Document
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.loading.loaded import Finding
 from scheduler.records.admission_check import MULTI_KUEUE
 from scheduler.records.objects import Key, cluster_of
@@ -36,7 +37,12 @@ def elastic_elsewhere(
         queue = (metadata.get("labels") or {}).get(_QUEUE)
         if queue and not cluster_of(key) and _dispatched(key, queue, manifests):
             place = document.place(f"metadata.annotations.{ELASTIC_JOB}")
-            yield Finding(level="unsupported", place=place, problem=NOTE)
+            yield Finding(
+                level="unsupported",
+                place=place,
+                problem=NOTE,
+                effect=Effect.STARTS_ANEW,
+            )
 
 
 def _dispatched(key: Key, queue: str, manifests: Mapping[Key, Manifest]) -> bool:

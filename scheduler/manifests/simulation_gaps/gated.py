@@ -12,30 +12,44 @@ from typing import Any
 from scheduler.kueue.feature_gates import FeatureGates, read_feature_gates
 from scheduler.kueue.workload.reading import PRIORITY_BOOST
 from scheduler.kueue.workload.slices import ELASTIC_JOB
-from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.manifests.effects import Effect, Gap
+from scheduler.manifests.loading.loaded import Loaded, unsupported
 from scheduler.records.quota import MOST_FLAVORS, refusal
 
 _POLICY = "concurrentAdmissionPolicy"
-_GATES = "preemption gates count only with MultiKueueOrchestratedPreemption, off"
-_BOOST = "it counts only with the feature gate PriorityBoost, which is off"
-_ELASTIC = "elastic jobs are scaled only with ElasticJobsViaWorkloadSlices, off"
-_CONCURRENT = "it counts only with the feature gate ConcurrentAdmission, which is off"
+_GATES = (
+    "preemption gates count only with MultiKueueOrchestratedPreemption, off",
+    Effect.NO_GATES,
+)
+_BOOST = (
+    "it counts only with the feature gate PriorityBoost, which is off",
+    Effect.SAME_PRIORITY,
+)
+_ELASTIC = (
+    "elastic jobs are scaled only with ElasticJobsViaWorkloadSlices, off",
+    Effect.ADMITTED_SIZE,
+)
+_CONCURRENT = (
+    "it counts only with the feature gate ConcurrentAdmission, which is off",
+    Effect.ONE_FLAVOR,
+)
 _REFUSED = (
     "Kueue refuses this policy, and it is left out here: it takes one resource group of "
-    f"at most {MOST_FLAVORS} flavors, the last acceptable one among them, and no StrictFIFO"
+    f"at most {MOST_FLAVORS} flavors, the last acceptable one among them, and no StrictFIFO",
+    Effect.ONE_FLAVOR,
 )
-_NOTES = frozenset({_GATES, _BOOST, _ELASTIC, _CONCURRENT, _REFUSED})
+_NOTES = frozenset(
+    note for note, _ in (_GATES, _BOOST, _ELASTIC, _CONCURRENT, _REFUSED)
+)
 
 
-def gated(
-    manifest: Mapping[str, Any], gates: FeatureGates
-) -> Iterator[tuple[str, str]]:
-    """Yield (field, which gate it waits for) for what is given and switched off."""
+def gated(manifest: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
+    """Yield what is given and switched off, and which gate it waits for."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
     if PRIORITY_BOOST in annotations and not gates.priority_boost:
-        yield f"metadata.annotations.{PRIORITY_BOOST}", _BOOST
+        yield Gap(f"metadata.annotations.{PRIORITY_BOOST}", *_BOOST)
     if annotations.get(ELASTIC_JOB) == "true" and not gates.elastic_jobs:
-        yield f"metadata.annotations.{ELASTIC_JOB}", _ELASTIC
+        yield Gap(f"metadata.annotations.{ELASTIC_JOB}", *_ELASTIC)
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         return
@@ -44,17 +58,15 @@ def gated(
     if gates.preemption_gates or gates.concurrent_admission:
         return
     if manifest.get("kind") == "Workload" and spec.get("preemptionGates"):
-        yield "spec.preemptionGates", _GATES
+        yield Gap("spec.preemptionGates", *_GATES)
 
 
-def _concurrent(
-    spec: Mapping[str, Any], gates: FeatureGates
-) -> Iterator[tuple[str, str]]:
+def _concurrent(spec: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
     """Yield why a policy of concurrent admission decides nothing, if so."""
     if not gates.concurrent_admission:
-        yield f"spec.{_POLICY}", _CONCURRENT
+        yield Gap(f"spec.{_POLICY}", *_CONCURRENT)
     elif refusal(spec):
-        yield f"spec.{_POLICY}", _REFUSED
+        yield Gap(f"spec.{_POLICY}", *_REFUSED)
 
 
 def find_gated(loaded: Loaded, kueue: Mapping[str, Any] | None = None) -> None:
@@ -70,6 +82,6 @@ def find_gated(loaded: Loaded, kueue: Mapping[str, Any] | None = None) -> None:
     others = [found for found in loaded.findings if found.problem not in _NOTES]
     loaded.findings = others
     for obj in loaded.objects:
-        for path, note in gated(obj.manifest, gates):
-            place = loaded.places[obj.key].place(path)
-            others.append(Finding(level="unsupported", place=place, problem=note))
+        document = loaded.places[obj.key]
+        found = gated(obj.manifest, gates)
+        others += [unsupported(document.place(gap.field), gap) for gap in found]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.manifests.documents import Document
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.loading.loaded import Finding
 from scheduler.manifests.simulation_gaps.unfollowed import pod_specs
 from scheduler.records.objects import Key, cluster_of, plain, qualified
@@ -64,6 +65,7 @@ def _finding(document: Document, path: str, named: Key) -> Finding:
         place=document.place(path),
         problem=f"{what} for it: {remedy}",
         sort=f"a {named.kind} is named that does not exist: {remedy}",
+        effect=Effect.WAITS_FOR_CLAIM,
     )
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.simulation_gaps.devices import unread_devices
 
 Manifest = Mapping[str, Any]
-Fields = Iterator[tuple[str, str]]
+Fields = Iterator[Gap]
 
 _OF_DEVICES = (
     "ResourceClaim",
@@ -21,10 +22,19 @@ _OF_DEVICES = (
 )
 _DYNAMIC = "spark.dynamicAllocation.enabled"
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
-_CLAIMS = "its claims are not made, so that its pods wait for no volume"
-_KEPT = "claims of pods that are gone are kept"
-_DEADLINE = "the deadline of a pod is not followed: it runs to its end"
-_OWN_DISK = "a disk named in the pod itself holds it back on no node"
+_CLAIMS = (
+    "its claims are not made, so that its pods wait for no volume",
+    Effect.BOUND_WITHOUT_VOLUME,
+)
+_KEPT = "claims of pods that are gone are kept", Effect.VOLUMES_STAY
+_DEADLINE = (
+    "the deadline of a pod is not followed: it runs to its end",
+    Effect.DEADLINE,
+)
+_OWN_DISK = (
+    "a disk named in the pod itself holds it back on no node",
+    Effect.OTHER_DISK,
+)
 _DISKS = (
     "awsElasticBlockStore",
     "azureDisk",
@@ -34,20 +44,23 @@ _DISKS = (
     "rbd",
     "vsphereVolume",
 )
-_TOGETHER = "its Jobs start together, not one after another"
-_AUTOSCALER = "its autoscaler is not simulated: worker groups keep their replicas"
+_TOGETHER = "its Jobs start together, not one after another", Effect.EARLY_STEPS
+_AUTOSCALER = (
+    "its autoscaler is not simulated: worker groups keep their replicas",
+    Effect.SAME_SIZE,
+)
 
 
 def unfollowed(manifest: Manifest) -> Fields:
-    """Yield (field, what is done instead) for what is given and not followed."""
+    """Yield what is given and not followed, and what is done instead."""
     kind = str(manifest.get("kind"))
     find = _BY_KIND.get(kind)
     found = [*find(manifest)] if find is not None else []
     for path, pod in pod_specs(manifest):
         found += _pod(path, pod)
-    for path, note in found:
-        field = path.rpartition("/" if "/" in path else ".")[2]
-        yield path, f"{kind} {field}: {note}"
+    for gap in found:
+        field = gap.field.rpartition("/" if "/" in gap.field else ".")[2]
+        yield gap._replace(problem=f"{kind} {field}: {gap.problem}")
 
 
 def pod_specs(manifest: Manifest) -> Iterator[tuple[str, Manifest]]:
@@ -71,20 +84,22 @@ def _pods(value: Any, path: str) -> Iterator[tuple[str, Manifest]]:
 
 def _pod(path: str, pod: Manifest) -> Fields:
     if pod.get("activeDeadlineSeconds") is not None:
-        yield f"{path}.activeDeadlineSeconds", _DEADLINE
+        yield Gap(f"{path}.activeDeadlineSeconds", *_DEADLINE)
     volumes = pod.get("volumes")
     for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
         for name in _DISKS:
             if name in _object(volume):
-                yield f"{path}.volumes[{index}].{name}", _OWN_DISK
+                yield Gap(f"{path}.volumes[{index}].{name}", *_OWN_DISK)
 
 
 def _job(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     if spec.get("managedBy") not in (None, "", "kubernetes.io/job-controller"):
-        yield "spec.managedBy", "another controller's Job runs here as any other"
+        note = "another controller's Job runs here as any other"
+        yield Gap("spec.managedBy", note, Effect.TAKES_SPACE)
     if spec.get("successPolicy"):
-        yield "spec.successPolicy", "it ends when all its completions have, not before"
+        note = "it ends when all its completions have, not before"
+        yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
 
 
 def _job_set(manifest: Manifest) -> Fields:
@@ -92,21 +107,22 @@ def _job_set(manifest: Manifest) -> Fields:
     annotations = _object(_object(manifest.get("metadata")).get("annotations"))
     if _EXCLUSIVE in annotations:
         note = "the pods of its Jobs may share a domain of the topology"
-        yield f"metadata.annotations.{_EXCLUSIVE}", note
+        yield Gap(f"metadata.annotations.{_EXCLUSIVE}", note, Effect.SHARED_DOMAIN)
     if _object(spec.get("startupPolicy")).get("startupPolicyOrder") == "InOrder":
-        yield "spec.startupPolicy", _TOGETHER
+        yield Gap("spec.startupPolicy", *_TOGETHER)
     for index, one in enumerate(spec.get("replicatedJobs") or ()):
         if _object(one).get("dependsOn"):
-            yield f"spec.replicatedJobs[{index}].dependsOn", _TOGETHER
+            yield Gap(f"spec.replicatedJobs[{index}].dependsOn", *_TOGETHER)
     if _object(spec.get("successPolicy")).get("operator") == "Any":
-        yield "spec.successPolicy", "it ends when all its Jobs have, not before"
+        note = "it ends when all its Jobs have, not before"
+        yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
     if _object(spec.get("failurePolicy")).get("maxRestarts") and any(
         "activeDeadlineSeconds"
         in _object(_object(_object(one).get("template")).get("spec"))
         for one in spec.get("replicatedJobs") or ()
     ):
         note = "restarts after the deadline of a Job are not simulated: it runs on"
-        yield "spec.failurePolicy", note
+        yield Gap("spec.failurePolicy", note, Effect.LONGER_QUOTA)
 
 
 def _ray(*path: str) -> Callable[[Manifest], Fields]:
@@ -115,7 +131,7 @@ def _ray(*path: str) -> Callable[[Manifest], Fields]:
         for name in path:
             cluster = _object(cluster.get(name))
         if cluster.get("enableInTreeAutoscaling") is True:
-            yield ".".join((*path, "enableInTreeAutoscaling")), _AUTOSCALER
+            yield Gap(".".join((*path, "enableInTreeAutoscaling")), *_AUTOSCALER)
 
     return find
 
@@ -123,38 +139,39 @@ def _ray(*path: str) -> Callable[[Manifest], Fields]:
 def _stateful_set(manifest: Manifest) -> Fields:
     name = "persistentVolumeClaimRetentionPolicy"
     if "Delete" in _object(_object(manifest.get("spec")).get(name)).values():
-        yield f"spec.{name}", _KEPT
+        yield Gap(f"spec.{name}", *_KEPT)
 
 
 def _leader_worker_set(manifest: Manifest) -> Fields:
     template = _object(_object(manifest.get("spec")).get("leaderWorkerTemplate"))
     if template.get("volumeClaimTemplates"):
-        yield "spec.leaderWorkerTemplate.volumeClaimTemplates", _CLAIMS
+        yield Gap("spec.leaderWorkerTemplate.volumeClaimTemplates", *_CLAIMS)
 
 
 def _spark(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     if spec.get("batchScheduler"):
         note = "the scheduler is that of the pods and the policy, not the one named"
-        yield "spec.batchScheduler", note
+        yield Gap("spec.batchScheduler", note, Effect.OTHER_SCHEDULER)
     note = "executors are not added or taken while it runs: there are `instances`"
     if _object(spec.get("dynamicAllocation")).get("enabled") is True:
-        yield "spec.dynamicAllocation", note
+        yield Gap("spec.dynamicAllocation", note, Effect.SAME_SIZE)
     if str(_object(spec.get("sparkConf")).get(_DYNAMIC)).lower() == "true":
-        yield f"spec.sparkConf.{_DYNAMIC}", note
+        yield Gap(f"spec.sparkConf.{_DYNAMIC}", note, Effect.SAME_SIZE)
 
 
 def _pytorch(manifest: Manifest) -> Fields:
     if _object(manifest.get("spec")).get("elasticPolicy"):
         note = "it keeps its number of replicas: no autoscaler changes it"
-        yield "spec.elasticPolicy", note
+        yield Gap("spec.elasticPolicy", note, Effect.SAME_SIZE)
 
 
 def _train_job(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     for name in ("podTemplateOverrides", "podSpecOverrides", "runtimePatches"):
         if spec.get(name):
-            yield f"spec.{name}", "the pods are those of the runtime, without overrides"
+            note = "the pods are those of the runtime, without overrides"
+            yield Gap(f"spec.{name}", note, Effect.NO_OVERRIDES)
 
 
 def _object(given: Any) -> Manifest:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.kueue.workload.slices import ELASTIC_JOB, ELASTIC_KINDS
+from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.workloads import MIN_PARALLELISM
 
 Manifest = Mapping[str, Any]
@@ -18,8 +19,8 @@ _FIELDS: dict[str, dict[str, str]] = {
 }
 
 
-def unsimulated(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Yield (field, what it means) for what is given and not simulated."""
+def unsimulated(manifest: Manifest) -> Iterator[Gap]:
+    """Yield what is given and not simulated."""
     yield from _annotations(manifest)
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
@@ -32,7 +33,7 @@ def unsimulated(manifest: Manifest) -> Iterator[tuple[str, str]]:
         yield from _of_node_pool(spec)
     for name, note in _FIELDS.get(str(manifest.get("kind")), {}).items():
         if spec.get(name):
-            yield f"spec.{name}", note
+            yield Gap(f"spec.{name}", note)
 
 
 _TEMPLATE = {
@@ -44,57 +45,63 @@ _TEMPLATE = {
 
 _DISRUPTED = "karpenter.sh/disrupted"
 _STAYS = "the node keeps it and stays, as what was about to take it is not here"
-_ONE_BY_ONE = "consolidation takes nodes one by one, never several for one"
-_NO_DRIFT = "no node drifts: those that are there stay when their pool is edited"
+_ONE_BY_ONE = (
+    "consolidation takes nodes one by one, never several for one",
+    Effect.MORE_NODES,
+)
+_NO_DRIFT = (
+    "no node drifts: those that are there stay when their pool is edited",
+    Effect.OLDER_NODES,
+)
 
 
-def _of_node(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_node(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield the mark of a node that Karpenter was about to take."""
     for index, taint in enumerate(spec.get("taints") or ()):
         if taint.get("key") == _DISRUPTED:
-            yield f"spec.taints[{index}]", f"taint {_DISRUPTED}: {_STAYS}"
+            note = f"taint {_DISRUPTED}: {_STAYS}"
+            yield Gap(f"spec.taints[{index}]", note, Effect.KEPT_OFF)
 
 
-def _of_disruption(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_disruption(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield what of consolidation and drift is asked for and does not happen.
 
     Source: docs/semantics/capacity.md#not-simulated.
     """
     given = spec.get("disruption") or {}
     if given.get("consolidationPolicy") == "WhenEmptyOrUnderutilized":
-        yield "spec.disruption.consolidationPolicy", _ONE_BY_ONE
+        yield Gap("spec.disruption.consolidationPolicy", *_ONE_BY_ONE)
     for index, budget in enumerate(given.get("budgets") or ()):
         if "Drifted" in (budget.get("reasons") or ()):
-            yield f"spec.disruption.budgets[{index}].reasons", _NO_DRIFT
+            yield Gap(f"spec.disruption.budgets[{index}].reasons", *_NO_DRIFT)
 
 
-def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield what of a NodePool is not obeyed."""
     yield from _of_disruption(spec)
     inner = (spec.get("template") or {}).get("spec") or {}
     for name, note in _TEMPLATE.items():
         if inner.get(name):
-            yield f"spec.template.spec.{name}", note
+            yield Gap(f"spec.template.spec.{name}", note)
 
 
 _KUEUE = "kueue.x-k8s.io/"
-_ANNOTATIONS = {
-    f"{_KUEUE}queue-name": "Kueue reads the label of this name, not the annotation",
-}
+_LABEL = "Kueue reads the label of this name, not the annotation"
+_ANNOTATIONS = {f"{_KUEUE}queue-name": (_LABEL, Effect.NO_QUEUE)}
 
 
-def _annotations(manifest: Manifest) -> Iterator[tuple[str, str]]:
+def _annotations(manifest: Manifest) -> Iterator[Gap]:
     """Yield the annotations that somebody may believe to be obeyed here."""
     metadata = manifest.get("metadata")
     given = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     annotations: Mapping[str, str] = given or {}
     for name in annotations:
         if name in _ANNOTATIONS:
-            yield f"metadata.annotations.{name}", _ANNOTATIONS[name]
+            yield Gap(f"metadata.annotations.{name}", *_ANNOTATIONS[name])
     if annotations.get(ELASTIC_JOB) == "true" and (
         note := _keeps_its_size(manifest, annotations)
     ):
-        yield f"metadata.annotations.{ELASTIC_JOB}", note
+        yield Gap(f"metadata.annotations.{ELASTIC_JOB}", note, Effect.ADMITTED_SIZE)
 
 
 def _keeps_its_size(manifest: Manifest, annotations: Mapping[str, str]) -> str:

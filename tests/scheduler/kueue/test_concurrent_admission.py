@@ -19,7 +19,7 @@ from scheduler.kueue.workload.gates import OPEN, GateState
 from scheduler.kueue.workload.info import Condition, WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.kueue.workload.variants import GATE
-from scheduler.manifests.simulation_gaps.effects import code_of
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.simulation_gaps.gated import gated
 from scheduler.measures.collector import Measures
 from scheduler.records.objects import Key, Object
@@ -189,8 +189,9 @@ def test_without_the_gate_the_policy_is_left_out_and_said_so():
     world = a_world(cpu("a"), of=queue(reserved=2, spot=8), kueue={})
     run(world, 1)
     assert len(world.keys("Workload")) == 1
-    ((path, note),) = gated(queue(reserved=2), FeatureGates())
-    assert (path, bool(code_of(note))) == ("spec.concurrentAdmissionPolicy", True)
+    (gap,) = gated(queue(reserved=2), FeatureGates())
+    assert gap.field == "spec.concurrentAdmissionPolicy"
+    assert gap.effect == Effect.ONE_FLAVOR
 
 
 @pytest.mark.parametrize(
@@ -199,9 +200,9 @@ def test_without_the_gate_the_policy_is_left_out_and_said_so():
 def test_a_policy_that_kueue_refuses_is_left_out_and_said_so(spec: dict[str, Any]):
     refused = queue(reserved=2)
     refused["spec"].update(spec)
-    ((_, note),) = gated(refused, FeatureGates(concurrent_admission=True))
-    assert "refuses this policy" in note
-    assert code_of(note)
+    (gap,) = gated(refused, FeatureGates(concurrent_admission=True))
+    assert "refuses this policy" in gap.problem
+    assert gap.effect == Effect.ONE_FLAVOR
 
 
 def test_a_preempted_job_is_tried_in_every_flavor_again():

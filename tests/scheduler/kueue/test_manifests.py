@@ -365,7 +365,7 @@ def test_a_generator_file_stands_for_queues_and_arrivals():
 def test_fields_that_decide_nothing_are_named():
     manifest = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {}}
     manifest["spec"] = {"replicas": 3}
-    assert [path for path, _ in unsimulated(manifest)] == ["spec.replicas"]
+    assert [path for path, *_ in unsimulated(manifest)] == ["spec.replicas"]
 
 
 def test_the_migration_of_a_queue_is_one_of_two():

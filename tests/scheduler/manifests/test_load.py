@@ -13,7 +13,6 @@ import yaml
 from scheduler.cli import outcomes
 from scheduler.kube.configuration.configuration import read_configurations
 from scheduler.manifests.load import load
-from scheduler.manifests.simulation_gaps.effects import code_of
 from scheduler.records.objects import Key
 from scheduler.scenarios import InputError, assemble
 from tests.builders import cluster_queue, flavor, job, node
@@ -326,7 +325,7 @@ def test_a_kustomization_is_said_not_to_be_applied(text):
     (finding,) = loaded.findings
     assert (finding.level, finding.place.file) == ("unsupported", files[0][0])
     assert "not applied" in finding.problem
-    assert code_of(finding.problem)
+    assert finding.effect
     assert len(loaded.objects) == 1
     assert load(files[:1]).findings[0].level == "error"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,21 +12,16 @@ from scheduler.conversion.unsimulated import features_of
 from scheduler.kueue.feature_gates import NAMES as FEATURE_GATES
 from scheduler.kueue.feature_gates import FeatureGates
 from scheduler.kueue.topology.gates import NAMES as TOPOLOGY_GATES
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.kinds import TABLE
-from scheduler.manifests.known_fields.unread import UNREAD, code_of_field
 from scheduler.manifests.load import load
 from scheduler.manifests.report import report_of
-from scheduler.manifests.simulation_gaps.effects import (
-    EFFECTS,
-    LEFT_OUT,
-    SAID,
-    code_of,
-)
 from scheduler.manifests.simulation_gaps.gated import find_gated, gated
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.scenarios import assemble
 
+ROOT = Path(__file__).parents[3]
 BETWEEN = {
     "podAntiAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -220,9 +216,9 @@ data:
 def test_an_elastic_job_under_a_gate_that_is_off_is_named():
     off = FeatureGates(elastic_jobs=False)
     manifest = {"kind": "Job", "metadata": {"name": "j", "annotations": ELASTIC}}
-    ((_, note),) = gated(manifest, off)
-    assert "ElasticJobsViaWorkloadSlices" in note
-    assert code_of(note)
+    (gap,) = gated(manifest, off)
+    assert "ElasticJobsViaWorkloadSlices" in gap.problem
+    assert gap.effect == Effect.ADMITTED_SIZE
 
 
 @pytest.mark.parametrize(
@@ -230,13 +226,13 @@ def test_an_elastic_job_under_a_gate_that_is_off_is_named():
 )
 def test_every_kind_that_is_only_kept_says_what_that_changes(kind):
     assert kind.note
-    assert code_of(kind.note)
+    assert kind.effect
 
 
-def test_what_a_code_names_has_one_sentence_and_every_sentence_is_said_of_something():
-    fields = {name for names in UNREAD.values() for name in names.split()}
-    codes = {*SAID.values(), *map(code_of_field, fields), LEFT_OUT, ""}
-    assert codes == EFFECTS.keys()
+def test_every_effect_is_said_of_something():
+    sources = (ROOT / "scheduler").rglob("*.py")
+    said = "".join(one.read_text("utf-8") for one in sources)
+    assert {one.name for one in Effect} == set(re.findall(r"Effect\.([A-Z_]+)", said))
 
 
 KEPT = {
@@ -261,13 +257,13 @@ def test_what_the_real_scheduler_or_server_obeys_is_not_said_to_decide_nothing(s
     assert KEPT[said] in finding.effect
 
 
-SEMANTICS = Path(__file__).parents[3] / "docs" / "semantics"
+SEMANTICS = ROOT / "docs" / "semantics"
 
 
 def test_the_documents_name_what_an_import_says_is_not_followed():
     text = "".join(path.read_text("utf-8") for path in SEMANTICS.glob("*.md"))
     given = [one | {"metadata": {"name": "x"}} for one in UNFOLLOWED.values()]
-    fields = [path for one in given for path, _ in unfollowed(one)]
+    fields = [path for one in given for path, *_ in unfollowed(one)]
     assert len(fields) == len(UNFOLLOWED)
     devices = {"expression": "*CEL.*", "extendedResourceName": "extended resources"}
     for path in fields:
@@ -422,6 +418,6 @@ def test_an_elastic_job_that_keeps_its_size_is_reported(
         "metadata": {"name": "j", "annotations": {**ELASTIC, **annotations}},
         "spec": {"template": {"metadata": {"annotations": template}}},
     }
-    notes = [note for _, note in unsimulated(manifest)]
+    notes = [note for _, note, _ in unsimulated(manifest)]
     assert len(notes) == len(said)
     assert all(part in note for part, note in zip(said, notes, strict=True))

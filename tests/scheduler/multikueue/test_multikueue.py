@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scheduler.decisions import Admit, Evict, Finish
 from scheduler.explain.fork import fork, fork_kueue
 from scheduler.invariants import check
-from scheduler.manifests.simulation_gaps.effects import EFFECTS, code_of
+from scheduler.manifests.effects import Effect
 from scheduler.measures import Measures
 from scheduler.records.objects import Key, Object, cluster_of
 from scheduler.records.policy import read_policy
@@ -431,4 +431,4 @@ def test_an_elastic_job_that_a_worker_would_run_is_named_on_import() -> None:
     findings = assembled(*everything).loaded.findings
     (found,) = [f for f in findings if "elastic" in f.problem]
     assert "of one cluster alone" in found.problem
-    assert "starts it anew" in EFFECTS[code_of(found.problem)]
+    assert found.effect == Effect.STARTS_ANEW

@@ -1,1 +1,0 @@
-import{A as e,r as t}from"./live.svelte-AT_8T2oq.js";import{c as n}from"./intents-CAR_tZ6V.js";function r(r){let i=r.startsWith(`Workload/`)?t.shown.row(r):void 0;return i?.kind===`Workload`?e(i):n(r)}export{r as t};
