@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.board import Board
+from tests.e2e.test_layout import UNREADABLE
 from tests.sandbox.twins.conftest import played as recorded  # noqa: F401 - fixture
 
 
@@ -31,6 +33,24 @@ def test_a_recording_is_opened_played_and_forked(
     expect(page.get_by_test_id("tick")).to_have_text("5")
     expect(mark).to_be_hidden()
     board.agrees()
+
+
+@pytest.mark.parametrize("width", [1280, 1440, 1920])
+def test_its_title_leaves_branch_and_date_their_place(
+    board: Board,
+    recorded,  # noqa: F811 - the fixture
+    width: int,
+) -> None:
+    page = board.page
+    page.set_viewport_size({"width": width, "height": 720})
+    page.goto(board.url)
+    name = "production-cluster-west-2-with-a-long-name.qrec"
+    file = {"name": name, "mimeType": "", "buffer": recorded.file()}
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.get_by_test_id("real")).to_contain_text("Real")
+    expect(page.get_by_text("Nothing waits here.", exact=True)).to_have_count(2)
+    problems = page.evaluate(UNREADABLE)
+    assert [one for one in problems if "header.top" in one] == []
 
 
 def test_the_lesson_for_teams_leads_through_a_forecast_and_its_outcome(

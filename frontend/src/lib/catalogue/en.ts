@@ -227,6 +227,7 @@ export const EN = {
   "column.resume": "Resume",
   "column.held": "Stopped ({policy}): nothing is admitted",
   "column.empty": "Nothing waits here. Drop a workload to queue it.",
+  "column.empty.fixed": "Nothing waits here.",
   "column.empty.start": "No job has its Workload before the first tick: press Space to play.",
   "column.empty.kube": "No pod waits here.",
   "column.empty.yunikorn": "No application waits here.",

@@ -367,6 +367,7 @@ export const ZH_HANS: Words = {
   "column.resume": "恢复准入",
   "column.held": "已停止（{policy}）：不准入任何工作负载",
   "column.empty": "这里没有等待者。拖来一个工作负载即可排队。",
+  "column.empty.fixed": "这里没有等待者。",
   "column.empty.start": "第一个时刻之前作业还没有 Workload：按空格键播放。",
   "column.empty.kube": "这里没有等待的 Pod。",
   "column.empty.yunikorn": "这里没有等待的应用。",

@@ -367,6 +367,7 @@ export const ZH_HANT: Words = {
   "column.resume": "恢復准入",
   "column.held": "已停止（{policy}）：不準入任何工作負載",
   "column.empty": "這裡沒有等待者。拖來一個工作負載即可排隊。",
+  "column.empty.fixed": "這裡沒有等待者。",
   "column.empty.start": "第一個時刻之前作業還沒有 Workload：按空白鍵播放。",
   "column.empty.kube": "這裡沒有等待的 Pod。",
   "column.empty.yunikorn": "這裡沒有等待的應用。",
