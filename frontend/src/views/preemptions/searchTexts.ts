@@ -2,13 +2,12 @@
 // A kind, code or verdict that is not known here is said in the server's own words.
 
 import { quantity } from "@/lib/amounts";
+import { listed } from "@/lib/listed";
 import { formatNumber, t, tOr } from "@/lib/words.svelte";
 import type { Amount, PreemptionSearch, PreemptionStep, QuotaCheck, Source, Standing, Test } from "@/protocol/types";
 import { shareOf } from "@/store/explain/fairness";
 import { displayNameOf } from "@/store/live/displayNames";
 import { shareText } from "@/store/rows/quota";
-
-const MOST = 3; // of a list; the rest is a number
 
 /** Return what became of a candidate. */
 export function verdictOf({ verdict }: PreemptionStep): string {
@@ -135,9 +134,4 @@ function checkText(check: QuotaCheck): string {
   const free = check.withinNominal === null ? available : Math.min(available, Math.max(0, Number(check.withinNominal)));
   const sign = free >= Number(check.amount) ? "≥" : "<";
   return t("search.check", { free: quantity(check.resource, free), sign, asked: quantity(check.resource, check.amount) });
-}
-
-function listed(names: readonly string[]): string {
-  const rest = names.length - MOST;
-  return rest > 0 ? t("search.more", { names: names.slice(0, MOST).join(", "), n: rest }) : names.join(", ");
 }
