@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import get_args
 
 import pytest
 
+from scheduler import registry
 from scheduler.autoscaling.refusals import CODES as REFUSALS
 from scheduler.explain.asks import CheckName
 from scheduler.explain.searches import STEPS
@@ -34,6 +36,7 @@ CODES: dict[str, Iterable[str]] = {
     "place.node": get_args(Obstacle),
     "place.growth": REFUSALS.values(),
     "finding.effect": {one.value for one in Effect} - {""},
+    "registry.help": [f"{one.family}.{one.name}" for one in registry.entries()],
     "verdict": (*get_args(Verdict), "spared", "needed"),
 }
 
@@ -55,3 +58,17 @@ def _begins(word: str) -> Iterable[str]:
     """Return a word and what it begins with: variants of a code come after it."""
     parts = word.split(".")
     return [".".join(parts[: n + 1]) for n in range(len(parts))]
+
+
+def test_what_is_enrolled_is_said_in_english_as_it_enrolled() -> None:
+    text = "".join((CATALOGUE / name).read_text() for name in LANGUAGES["en"])
+    found = re.findall(
+        r'^  "registry\.(help|label)\.([\w.-]+)": (".*"),$', text, re.MULTILINE
+    )
+    said = {(what, name): json.loads(words) for what, name, words in found}
+    enrolled = {
+        (what, f"{one.family}.{one.name}"): getattr(one, what)
+        for one in registry.entries()
+        for what in ("help", "label")
+    }
+    assert said == {key: enrolled[key] for key in said}

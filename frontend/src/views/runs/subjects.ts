@@ -6,6 +6,7 @@ import type { ClusterQueueRow } from "@/protocol/types";
 import type { Choice, Subject } from "@/store/runs/drafting";
 import { policyPart } from "@/store/runs/drafting";
 import type { Entry } from "@/protocol/types";
+import { labelOf } from "@/store/policy/enrolled";
 import { at } from "@/store/policy/policy";
 import { GROUPS, type Switch } from "@/views/policy/switches";
 
@@ -86,7 +87,7 @@ function ofSwitch(one: Switch, world: World): Subject {
     label: t(one.word),
     group: t("subject.group.policy"),
     kind: one.kind === "integer" ? "number" : one.kind === "flag" || one.kind === "choice" ? "choice" : "text",
-    choices: [...flags, ...names.map((name) => ({ ...plain(name), label: enrolled.find((strategy) => strategy.name === name)?.label ?? name }))],
+    choices: [...flags, ...names.map((name) => ({ ...plain(name), label: labelOf(enrolled.find((strategy) => strategy.name === name)) || name }))],
     now: typeof now === "string" ? now : JSON.stringify(now),
     part: policyPart(one.path),
     axis: { policy: one.path },
