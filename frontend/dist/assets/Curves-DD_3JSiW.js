@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-By0y7oEM.js";

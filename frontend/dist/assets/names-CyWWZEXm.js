@@ -1,1 +1,0 @@
-var e=/[-_./](?=[^-_./]*\d)[^-_./]{1,8}$/;function t(t){if(t.length<=12)return[t,``];let n=t.search(e),r=n>0?n:t.length-4;return[t.slice(0,r),t.slice(r)]}export{t};
