@@ -2044,6 +2044,7 @@ class Forecast(TypedDict):
     enough: bool
     starts: list[StartForecast]
     revision: int
+    curves: CurveBands
 
 
 class StartForecast(TypedDict):
@@ -2066,6 +2067,23 @@ class StartChance(TypedDict):
 
     withinMs: int
     chance: float
+
+
+class CurveBands(TypedDict):
+    """How shares and utilisation go on."""
+
+    atMs: list[int]
+    bands: list[CurveBand]
+
+
+class CurveBand(TypedDict):
+    """One curve of many futures: three values per instant; None is infinite."""
+
+    of: Literal['share', 'utilisation']
+    name: str
+    p10: list[float | None]
+    p50: list[float | None]
+    p90: list[float | None]
 
 
 class Forecasts(TypedDict):
@@ -2121,6 +2139,7 @@ class SubmissionForecast(TypedDict):
     enough: bool
     starts: list[StartForecast]
     revision: int
+    curves: CurveBands
     soonest: str | None
 
 

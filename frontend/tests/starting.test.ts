@@ -15,7 +15,7 @@ const start = (...minutes: (number | null)[]): StartForecast => {
   return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user", message: "", lastWaitsMs: 120_000, boundMs: 600_000 };
 };
 const forecast = (fields: Partial<Forecast> = {}): Forecast => ({
-  tick: 27, nowMs: 27_000, revision: 30, arrivals: "known", came: 0, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], ...fields,
+  tick: 27, nowMs: 27_000, revision: 30, arrivals: "known", came: 0, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], curves: { atMs: [], bands: [] }, ...fields,
 });
 
 describe("when a workload starts", () => {

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -78,7 +79,7 @@ def renew(claim: PartClaim) -> bool:
 
 def finish(claim: PartClaim, futures: Sequence[Any]) -> bool:
     """Write what came of the futures; False when somebody else has the part."""
-    return _mine(claim).update(futures=list(futures)) == 1
+    return _mine(claim).update(futures=msgspec.to_builtins(list(futures))) == 1
 
 
 def running(forecast_id: int) -> QuerySet[KeptForecast]:

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -20,9 +20,11 @@ from sandbox.forecasts.parts import PartClaim
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.page.packing import unpack_world
 from scheduler.errors import SchedulerError
+from scheduler.forecast.curves import Level
 from scheduler.forecast.given import given_of
-from scheduler.forecast.present import ForecastWorld, Starts, present_of, waiting
+from scheduler.forecast.present import ForecastWorld, Future, present_of, waiting
 from scheduler.forecast.world import forecast_from, futures_of, some_of
+from scheduler.records.objects import Key
 
 logger = logging.getLogger(__name__)
 
@@ -92,10 +94,27 @@ def _forecast(forecast_id: int) -> KeptForecast:
     return parts.running(forecast_id).defer("world").annotate(left=left).get()
 
 
-def _as_stored(present: ForecastWorld, found: list[Starts]) -> list[list[int | None]]:
-    """Return each future as when (ms) each waiting workload starts, in their order."""
+class StoredFuture(msgspec.Struct, array_like=True):
+    """A future as a part holds it: starts in the order of what waits, and curves."""
+
+    starts: list[int | None]
+    levels: list[Level]
+
+
+def _as_stored(present: ForecastWorld, found: list[Future]) -> list[StoredFuture]:
     order = waiting(present.world)
-    return [[one.get(key) for key in order] for one in found]
+    return [
+        StoredFuture(
+            [one.starts.get(key) for key in order],
+            list(one.levels),
+        )
+        for one in found
+    ]
+
+
+def _future(order: Sequence[Key], stored: StoredFuture) -> Future:
+    pairs = zip(order, stored.starts, strict=True)
+    return Future({key: at for key, at in pairs if at is not None}, stored.levels)
 
 
 def _put_together(forecast: KeptForecast) -> None:
@@ -105,8 +124,8 @@ def _put_together(forecast: KeptForecast) -> None:
         return
     options, present = options_of(forecast), _presents.get(forecast)
     order = waiting(present.world)
-    found: list[Starts] = [
-        {key: at for key, at in zip(order, one, strict=True) if at is not None}
+    found = [
+        _future(order, msgspec.convert(one, StoredFuture))
         for futures in stored.order_by("number").values_list("futures", flat=True)
         for one in futures or ()
     ]

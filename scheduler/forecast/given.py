@@ -11,7 +11,7 @@ import msgspec
 
 from scheduler import streams
 from scheduler.forecast.baselines import MOST_WAITS, binomial_bound, last_waits
-from scheduler.forecast.present import ForecastWorld, Starts, waiting
+from scheduler.forecast.present import ForecastWorld, Future, waiting
 from scheduler.forecast.scores import LEVELS, quantiles
 from scheduler.forecast.workloads import created_ms, queue_of, waited_ms
 from scheduler.records.objects import Key, Object
@@ -34,7 +34,7 @@ class GivenStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def given_of(
-    present: ForecastWorld, found: Sequence[Starts], *, seed: int
+    present: ForecastWorld, found: Sequence[Future], *, seed: int
 ) -> list[GivenStart]:
     """Return what some futures say of each waiting workload, to be scored later."""
     world = present.world
@@ -76,11 +76,11 @@ def _baselines(
 def _given(
     world: World,
     key: Key,
-    found: Sequence[Starts],
+    found: Sequence[Future],
     waits: Mapping[str, Sequence[int]],
 ) -> GivenStart:
     obj, now = world.objects[key], world.context.now_ms
-    starts = sorted(float(one[key] - now) for one in found if key in one)
+    starts = sorted(float(one.starts[key] - now) for one in found if key in one.starts)
     beyond = [1e18] * (len(found) - len(starts))
     last, bound = _baselines(world, obj, waits)
     return GivenStart(

@@ -11,12 +11,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from scheduler import streams
 from scheduler.decisions import Admit, Decision
 from scheduler.errors import SchedulerError
 from scheduler.explain.fork import fork
 from scheduler.forecast.coming import LEAST_BATCHES, FittedArrivals, arriving, fit
+from scheduler.forecast.curves import LEAST, Level, curves_of, instants, level_of
 from scheduler.forecast.futures import Draws
 from scheduler.forecast.run_times import RunTime, RunTimes
 from scheduler.forecast.workloads import elapsed_ms, finished_run_ms, waits, work_of
@@ -32,6 +34,15 @@ LEAST_FINISHED = 5
 MOST_OFF = 4.0
 
 Starts = dict[Key, int]
+
+
+class Future(NamedTuple):
+    """What came of one future."""
+
+    starts: Starts  # when (ms) workloads were admitted
+    levels: Sequence[Level] = ()  # of `curves_of` its world, at the first instants
+
+
 Check = Callable[[Sequence[Decision]], None]
 
 
@@ -168,6 +179,30 @@ def starts_in(
 
     simulate(copy, until_ms=until_ms, stop=started, hear=check)
     return starts
+
+
+def played(copy: World, wanted: Sequence[Key], horizon_ms: int, check: Check) -> Future:
+    """Run a future until all of `wanted` are admitted, and look at it on the way.
+
+    It goes on for a part of its horizon even where all are admitted sooner, so that
+    its curves show something.
+    """
+    begin, starts = copy.context.now_ms, {}
+    left, least = set(wanted), begin + horizon_ms // LEAST
+
+    def started(decision: Decision) -> bool:
+        if isinstance(decision, Admit) and decision.subject in left:
+            starts[decision.subject] = decision.at_ms
+            left.discard(decision.subject)
+        return not left and decision.at_ms >= least
+
+    curves, levels = curves_of(copy), []
+    for at in instants(horizon_ms):
+        simulate(copy, until_ms=begin + at, stop=started, hear=check)
+        if not left and begin + at > least:
+            break
+        levels.append(level_of(copy, curves))
+    return Future(starts, levels)
 
 
 def _give(copy: World, key: Key, length_ms: int) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from scheduler.forecast.curves import CurveBands
 from scheduler.forecast.scores import quantiles
 
 WITHIN_MS = (60_000, 300_000, 900_000, 3_600_000)
@@ -50,6 +51,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     enough: bool  # history to go by; without it the bands are guesses
     starts: list[StartForecast]
     revision: int = 0  # of the sandbox: two edits of one tick differ in it
+    curves: CurveBands = CurveBands()  # shares and utilisation on the way
 
 
 class SubmissionForecast(Forecast, frozen=True, kw_only=True, rename="camel"):

@@ -9,15 +9,16 @@ from typing import Any, TypeVar
 
 from scheduler.decisions import Decision
 from scheduler.errors import SchedulerError
+from scheduler.forecast.curves import bands_of, curves_of
 from scheduler.forecast.given import baselines_of, last_waits_of
 from scheduler.forecast.present import (
     Check,
     ForecastWorld,
-    Starts,
+    Future,
     future_of,
+    played,
     present_of,
     random_of,
-    starts_in,
     waiting,
 )
 from scheduler.forecast.starts import Forecast, start_forecast
@@ -72,8 +73,8 @@ def futures_of(
     seed: int,
     horizon_ms: int,
     go_on: Callable[[], bool] = lambda: True,
-) -> list[Starts]:
-    """Return the starts in the futures of these numbers that came to their end.
+) -> list[Future]:
+    """Return the futures of these numbers that came to their end.
 
     A future is the same whoever runs it, and beside whichever others.
     """
@@ -83,14 +84,14 @@ def futures_of(
 
 def forecast_from(
     present: ForecastWorld,
-    found: Sequence[Starts],
+    found: Sequence[Future],
     *,
     asked: int,
     seed: int,
     horizon_ms: int,
     within: Sequence[int] = (),
 ) -> Forecast:
-    """Return the forecast that the starts of some futures come to."""
+    """Return the forecast that some futures come to."""
     world = present.world
     begin, waits = world.context.now_ms, last_waits_of(world)
     return Forecast(
@@ -102,7 +103,7 @@ def forecast_from(
             start_forecast(
                 str(key),
                 str(world.objects[key].spec.get("queueName") or ""),
-                [one[key] - begin for one in found if key in one],
+                [one.starts[key] - begin for one in found if key in one.starts],
                 futures=len(found),
                 horizon_ms=horizon_ms,
                 basis=present.known[key].step,
@@ -111,6 +112,7 @@ def forecast_from(
             )
             for key in waiting(world)
         ],
+        curves=bands_of(curves_of(world), [one.levels for one in found], horizon_ms),
     )
 
 
@@ -170,8 +172,8 @@ def _one(
     horizon_ms: int,
     number: int,
     check: Check,
-) -> Starts:
-    """Return when each of `wanted` is admitted (ms) in one future, as far as it is."""
+) -> Future:
+    """Return what comes of one future until all of `wanted` are admitted."""
     until = present.world.context.now_ms + horizon_ms
     copy = future_of(present, random_of(present, number, seed), until)
-    return starts_in(copy, wanted, until, check)
+    return played(copy, wanted, horizon_ms, check)

@@ -70,3 +70,9 @@ def test_the_lesson_for_teams_leads_through_a_forecast_and_its_outcome(
     page.get_by_role("button", name="Forecast its start").click()
     band = page.get_by_text("Likely in 53 s; 25 s to 59 s")
     expect(band.first).to_be_visible(timeout=60_000)
+    page.keyboard.press("Escape")
+    shaded = page.get_by_text("Shaded: 8 of 10 futures of the forecast")
+    expect(shaded.first).to_be_visible()  # beside the curves of all
+    page.get_by_role("link", name="Fairness").click()
+    expect(page.locator("[data-fan]")).to_have_count(3)
+    expect(shaded.first).to_be_visible()

@@ -2225,6 +2225,7 @@ export interface components {
             readonly enough: boolean;
             readonly starts: readonly components["schemas"]["StartForecast"][];
             readonly revision: number;
+            readonly curves: components["schemas"]["CurveBands"];
         };
         /** @description When one workload starts, in virtual ms from now; None is beyond the horizon. */
         readonly StartForecast: {
@@ -2243,6 +2244,20 @@ export interface components {
         readonly StartChance: {
             readonly withinMs: number;
             readonly chance: number;
+        };
+        /** @description How shares and utilisation go on. */
+        readonly CurveBands: {
+            readonly atMs: readonly number[];
+            readonly bands: readonly components["schemas"]["CurveBand"][];
+        };
+        /** @description One curve of many futures: three values per instant; None is infinite. */
+        readonly CurveBand: {
+            /** @enum {unknown} */
+            readonly of: "share" | "utilisation";
+            readonly name: string;
+            readonly p10: readonly (number | null)[];
+            readonly p50: readonly (number | null)[];
+            readonly p90: readonly (number | null)[];
         };
         /** @description The forecasts that are kept of a sandbox, newest first, and how they came out. */
         readonly Forecasts: {
@@ -2293,6 +2308,7 @@ export interface components {
             readonly enough: boolean;
             readonly starts: readonly components["schemas"]["StartForecast"][];
             readonly revision: number;
+            readonly curves: components["schemas"]["CurveBands"];
             readonly soonest: string | null;
         };
         /** @description Nodes that come and go. `cost` is what they cost since they were ordered. */
@@ -3581,6 +3597,8 @@ export type ShareChange = components['schemas']['ShareChange'];
 export type Forecast = components['schemas']['Forecast'];
 export type StartForecast = components['schemas']['StartForecast'];
 export type StartChance = components['schemas']['StartChance'];
+export type CurveBands = components['schemas']['CurveBands'];
+export type CurveBand = components['schemas']['CurveBand'];
 export type Forecasts = components['schemas']['Forecasts'];
 export type ForecastState = components['schemas']['ForecastState'];
 export type TrackRecord = components['schemas']['TrackRecord'];

@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-By0y7oEM.js";

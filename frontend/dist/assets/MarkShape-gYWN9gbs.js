@@ -1,1 +1,0 @@
-import{M as e,N as t,W as n,q as r,rt as i,w as a}from"./disclose-version-7uNVZ-tf.js";var o=r(`<path></path>`);function s(r,s){let c={preemption:`M-5 4 0-5 5 4z`,failure:`M-4-4h8v8h-8z`,edit:`M0-5.5 5.5 0 0 5.5-5.5 0z`,fork:`M-4.5 0a4.5 4.5 0 1 1 9 0 4.5 4.5 0 1 1-9 0z`};var l=o();i(()=>{e(l,0,t(s.kind),`svelte-1vvo6s8`),a(l,`d`,c[s.kind])}),n(r,l)}export{s as t};
