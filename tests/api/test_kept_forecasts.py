@@ -40,6 +40,8 @@ def test_it_is_the_same_by_workers_as_in_the_request(call, queue):
         assert execute(claim)
     made = call("get", queue, f"/forecasts/{begun['id']}").json()
     assert (made["state"], made["ended"]) == ("done", 4)
+    ofs = {one["of"] for one in made["forecast"]["curves"]["bands"]}
+    assert ofs <= {"share", "utilisation"}  # a future without curves leaves none
     KeptForecast.objects.all().delete()
     alone = call("get", queue, "/forecast?futures=4&seed=3").json()
     assert made["forecast"] == alone
@@ -108,7 +110,7 @@ def test_an_answer_whose_last_worker_was_lost_is_put_together_by_another(call, q
     claims = [parts.take() for _ in range(4)]
     for claim in claims[:-1]:
         execute(claim)
-    assert parts.finish(claims[-1], [[None, None]])  # and then it is killed
+    assert parts.finish(claims[-1], [[[None, None], []]])  # and then it is killed
     assert work(60) == 0
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["state"] == "running"
     ForecastPart.objects.update(lease_until=0)
