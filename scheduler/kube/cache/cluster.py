@@ -115,7 +115,11 @@ class ClusterCache:
 
     def place(self, pod: Pod, node: str) -> None:
         """Put a pod on a node, or replace what is known of it there."""
-        if pod.key in self.placed:
+        before = self.placed.get(pod.key)
+        if before is not None and before[1] == node and _counts_alike(before[0], pod):
+            self._replace(pod, node)
+            return
+        if before is not None:
             self.unplace(pod.key)
         self.placed[pod.key] = (pod, node)
         self._count(pod, node, 1)
@@ -123,6 +127,16 @@ class ClusterCache:
         if node_info is not None:
             node_info.add(pod)
             self._row_changed(node_info, pod, 1)
+
+    def _replace(self, pod: Pod, node: str) -> None:
+        """Let a pod stand for itself as it was: no sum or index changes by it."""
+        del self.placed[pod.key]
+        self.placed[pod.key] = (pod, node)
+        node_info = self.node_infos.get(node)
+        if node_info is not None:
+            del node_info.pods[pod.key]
+            node_info.pods[pod.key] = pod
+            self._note_change(node_info.row)
 
     def unplace(self, key: Key) -> tuple[Pod, str] | None:
         """Take a pod off its node; return it and the node, None when not placed."""
@@ -184,7 +198,12 @@ class ClusterCache:
         if self._node_table is None:
             return
         self._node_table.change(node_info.row, pod, sign)
-        self._changes.append(node_info.row)
+        self._note_change(node_info.row)
+
+    def _note_change(self, row: int) -> None:
+        if self._node_table is None:
+            return
+        self._changes.append(row)
         if len(self._changes) > _MOST_CHANGES:
             self._forget_changes()
 
@@ -215,6 +234,16 @@ def label_class(pod: Pod) -> LabelClass:
 def term_class(pod: Pod) -> TermClass:
     """Return the class of pods whose affinity terms mean the same."""
     return pod.namespace, pod.shape.ordinal, tuple(sorted(pod.labels.items()))
+
+
+def _counts_alike(before: Pod, now: Pod) -> bool:
+    """Return whether a pod adds to every sum and index what it did before."""
+    return (
+        before.shape is now.shape
+        and before.priority == now.priority
+        and before.terminating == now.terminating
+        and before.labels == now.labels
+    )
 
 
 def _add(counts: dict[str, int], node: str, by: int) -> None:

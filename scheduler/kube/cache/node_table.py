@@ -40,6 +40,7 @@ class NodeTable:
 
     __slots__ = (
         "_allocatable",
+        "_everywhere",
         "_labels",
         "_requested",
         "_taints",
@@ -58,6 +59,7 @@ class NodeTable:
         self.size = len(node_infos)
         self.names = [node_info.node.name for node_info in node_infos]
         self._allocatable: dict[str, Ints] = {}
+        self._everywhere: dict[str, bool] = {}
         self._requested: dict[str, Ints] = {}
         self._labels: dict[str, ValueGroups] = {}
         self._taints: ValueGroups | None = None
@@ -91,6 +93,14 @@ class NodeTable:
             )
             self._allocatable[resource] = column
         return column
+
+    def everywhere(self, resource: str) -> bool:
+        """Return whether every node has some of the resource."""
+        known = self._everywhere.get(resource)
+        if known is None:
+            known = bool(self.allocatable(resource).all())
+            self._everywhere[resource] = known
+        return known
 
     def requested(self, resource: str) -> Ints:
         """Return what the pods of each node hold of the resource."""
@@ -128,6 +138,10 @@ class NodeTable:
         """Return the view of some rows."""
         return View(self, rows)
 
+    def where(self, mask: Mask) -> View:
+        """Return the view of the rows in a mask, found when they are first read."""
+        return View(self, None, mask)
+
 
 def _ints(values: list[int]) -> Ints:
     return np.array(values, dtype=np.int64)
@@ -136,27 +150,41 @@ def _ints(values: list[int]) -> Ints:
 class View:
     """Some rows of the columns; plug-ins read this and never know which."""
 
-    __slots__ = ("node_table", "rows")
+    __slots__ = ("_mask", "_rows", "node_table")
 
-    def __init__(self, node_table: NodeTable, rows: Rows | None) -> None:
+    def __init__(
+        self, node_table: NodeTable, rows: Rows | None, mask: Mask | None = None
+    ) -> None:
         self.node_table = node_table
-        self.rows = rows
+        self._rows = rows
+        self._mask = mask
+
+    @property
+    def rows(self) -> Rows | None:
+        """Return which rows of the table it has; None for all."""
+        if self._mask is not None:
+            self._rows, self._mask = np.flatnonzero(self._mask), None
+        return self._rows
 
     @property
     def size(self) -> int:
         """Return how many rows it has."""
-        return self.node_table.size if self.rows is None else len(self.rows)
+        rows = self.rows
+        return self.node_table.size if rows is None else len(rows)
 
     @property
     def node_infos(self) -> list[NodeInfo]:
         """Return the nodes themselves, in row order."""
-        node_infos = self.node_table.node_infos
-        return (
-            node_infos if self.rows is None else [node_infos[row] for row in self.rows]
-        )
+        node_infos, rows = self.node_table.node_infos, self.rows
+        return node_infos if rows is None else [node_infos[row] for row in rows]
 
     def _cut(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return column if self.rows is None else column[self.rows]
+        rows = self.rows
+        return column if rows is None else column.take(rows)
+
+    def everywhere(self, resource: str) -> bool:
+        """Return whether every node of the table has some of the resource."""
+        return self.node_table.everywhere(resource)
 
     def allocatable(self, resource: str) -> Ints:
         """Return what each node has of the resource."""

@@ -68,7 +68,7 @@ class Extenders:
 
     def strips(self, pod: Pod) -> bool:
         """Return whether a filter hands nodes back as documents, without their pods."""
-        return any(
+        return bool(self.extenders) and any(
             e.filter_verb and not e.node_cache_capable and e.wants(pod)
             for e in self.extenders
         )

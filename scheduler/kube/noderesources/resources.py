@@ -44,7 +44,7 @@ class Shortage(NamedTuple):
 
 def skips(resource: str, asked: Mapping[str, int]) -> bool:
     """Return whether scoring leaves the resource out: a scalar not asked for."""
-    return is_scalar(resource) and not asked.get(resource)
+    return not asked.get(resource) and is_scalar(resource)
 
 
 def column(view: View, resource: str, *, defaults: bool) -> Ints:

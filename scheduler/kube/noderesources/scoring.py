@@ -34,26 +34,27 @@ def quotient(value: int, by: int) -> int:
 
 
 def _mean_one(score: Callable[[int, int], int], parts: list[Part]) -> int:
-    weights = sum(weight for weight, _, _ in parts)
-    if not weights:
-        return 0
-    return sum(weight * score(used, cap) for weight, used, cap in parts) // weights
+    total = weights = 0
+    for weight, used, cap in parts:
+        total += weight * score(used, cap)
+        weights += weight
+    return total // weights if weights else 0
 
 
 def _mean_rows(score: Callable[[Ints, Ints], Ints], parts: Parts, size: int) -> Ints:
     """Return the weighted mean; a node without the resource leaves it out."""
     total: Ints = np.zeros(size, dtype=np.int64)
     weights: Ints = np.zeros(size, dtype=np.int64)
-    plain = 0
+    plain, everywhere = 0, True
     for weight, used, cap in parts:
         if cap.all():
             total += weight * score(used, cap)
             plain += weight
         else:
-            has = cap != 0
+            has, everywhere = cap != 0, False
             total += np.where(has, weight * score(used, np.where(has, cap, 1)), 0)
             weights += weight * has
-    if not weights.any():
+    if everywhere:
         mean: Ints = total // max(plain, 1)
         return mean
     weights += plain

@@ -76,19 +76,16 @@ class NodeResourcesBalancedAllocation(Plugin):
     def score_rows(self, state: CycleState, pod: Pod, view: View) -> Ints:
         """Return the same for every row."""
         asked = pod.shape.requests.asked
-        before, after, has = [], [], []
-        for name in self.resources:
-            if skips(name, asked):
-                continue
-            capacity = view.allocatable(name)
-            has.append(capacity != 0)
-            divisor = np.where(has[-1], capacity, 1)
+        before, after = [], []
+        names = [name for name in self.resources if not skips(name, asked)]
+        for name in names:
+            divisor = view.allocatable(name)
+            if not view.everywhere(name):
+                divisor = np.where(divisor != 0, divisor, 1)
             used = view.requested(name)
             before.append(np.minimum(1.0, used / divisor))
             after.append(np.minimum(1.0, (used + asked.get(name, 0)) / divisor))
-        change = _balance_rows(after, has, view.size) - _balance_rows(
-            before, has, view.size
-        )
+        change = _balance_rows(after, names, view) - _balance_rows(before, names, view)
         # (50 + change) is never negative: truncation is the floor.
         return 50 + (50 + change) // 2
 
@@ -111,13 +108,12 @@ def _deviation(shares: list[float]) -> float:
     return math.sqrt(squares / len(shares))
 
 
-def _balance_rows(
-    shares: list[Floats], has: list[npt.NDArray[np.bool_]], size: int
-) -> Ints:
-    if len(shares) == 2 and all(column.all() for column in has):
+def _balance_rows(shares: list[Floats], names: list[str], view: View) -> Ints:
+    if len(shares) == 2 and all(view.everywhere(name) for name in names):
         deviation = np.abs((shares[0] - shares[1]) / 2)
     else:
-        deviation = _deviation_rows(shares, has, size)
+        has = [view.allocatable(name) != 0 for name in names]
+        deviation = _deviation_rows(shares, has, view.size)
     return ((1 - deviation) * float(MAX_SCORE)).astype(np.int64)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Literal
 
@@ -107,7 +108,9 @@ class NodeResourcesFit(Plugin):
 
     # --- filter
 
-    def _needs(self, pod: Pod) -> list[tuple[str, int]]:
+    def _needs(self, pod: Pod) -> Iterable[tuple[str, int]]:
+        if not (self._ignored or self._groups):
+            return pod.shape.requests.asked.items()
         return [
             (name, amount)
             for name, amount in pod.shape.requests.asked.items()
@@ -122,11 +125,12 @@ class NodeResourcesFit(Plugin):
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
         """Reject a node where something is short; every shortage is a reason."""
         short = self.shortages(pod, node_info)
-        reasons = tuple(sorted(s.reason for s in short))
-        if len(node_info.pods) + 1 > node_info.pod_limit:
-            reasons = tuple(sorted((TOO_MANY, *reasons)))
-        if not reasons:
+        full = len(node_info.pods) >= node_info.pod_limit
+        if not (short or full):
             return OK
+        reasons = tuple(
+            sorted(([TOO_MANY] if full else []) + [s.reason for s in short])
+        )
         never = any(s.asked > s.capacity for s in short)
         return Status(Code.UNRESOLVABLE if never else Code.UNSCHEDULABLE, reasons)
 

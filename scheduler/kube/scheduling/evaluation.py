@@ -183,7 +183,7 @@ class Evaluator:
             ranked = ranked + self._without_pods(memo, pod, mask)
         if extra is not None:
             ranked = np.where(mask, ranked + extra, _LOWEST)
-        return np.flatnonzero(ranked == ranked.max()), OK
+        return (ranked == ranked.max()).nonzero()[0], OK
 
     def _ranked(self, memo: Memo, state: CycleState, pod: Pod, mask: Mask) -> Ints:
         live = self._pre_scored(state, pod, mask)
@@ -206,7 +206,7 @@ class Evaluator:
         view: View | None = None
         for plugin in self._live_scorers:
             if view is None:
-                view = self.cluster.node_table.only(np.flatnonzero(mask))
+                view = self.cluster.node_table.where(mask)
             status = plugin.pre_score(state, pod, view)
             if status.code is Code.SKIP:
                 state.skip_score.add(plugin.name)
@@ -295,7 +295,7 @@ class Evaluator:
             if rows is None or len(rows) * 4 > node_table.size + 64:
                 self._renew_rows(memo, pod, node_table, None)
             else:
-                unique = np.unique(np.array(rows, dtype=np.intp))
+                unique = np.array(sorted(set(rows)), dtype=np.intp)
                 self._renew_rows(memo, pod, node_table, unique)
         memo.position = self.cluster.position
         return memo
@@ -386,7 +386,8 @@ def _kept(plugin: Plugin) -> bool:
 
 
 def _checked(plugin: Plugin, scores: Ints) -> Ints:
-    if scores.size and (scores.min() < 0 or scores.max() > MAX_SCORE):
+    # Read as unsigned, what is below 0 is above all else: one look instead of two.
+    if scores.size and scores.view(np.uint64).max() > MAX_SCORE:
         at = int(scores.max() if scores.max() > MAX_SCORE else scores.min())
         problem = f"plugin {plugin.name} returns an invalid score {at}, it should be"
         raise ScoreError(f"{problem} in the range of [0, {MAX_SCORE}]")

@@ -106,7 +106,7 @@ class NodeSearch:
                 return SearchResult(status=status)
             refused |= turned
             rows = None
-        count = int(mask.sum()) if rows is None else len(rows)
+        count = int(np.count_nonzero(mask)) if rows is None else len(rows)
         if count == 0:
             return self._failed(state, pod, before, refused)
         if count == 1:

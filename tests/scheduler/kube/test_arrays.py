@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
+from scheduler.kube.cache.invariants import sum_violations
 from scheduler.kube.framework.plugin import Plugin
 from scheduler.kube.framework.status import CycleState
 from scheduler.kube.scheduling.plugin_table import table
@@ -125,6 +127,18 @@ def test_kept_verdicts_are_those_of_a_fresh_look(seed: int) -> None:
         for probe in probes:
             assert by_arrays(scheduler, probe) == plainly(scheduler, probe)
     assert list(rig.broken()) == []
+
+
+def test_a_pod_placed_anew_as_it_was_leaves_every_sum_right() -> None:
+    rig = Rig(node("n0"))
+    key = rig.put(pod("p", cpu=1, labels={"app": "a"}))
+    rig.settle()
+    cluster = rig.stage.schedulers[0].cluster
+    bound, name = cluster.placed[key]
+    for again in (msgspec.structs.replace(bound, started_us=5), bound):
+        cluster.place(again, name)
+        assert cluster.node_infos[name].pods[key] is again
+        assert list(sum_violations(cluster)) == []
 
 
 def change(rig: Rig, draw: random.Random, number: int) -> None:
