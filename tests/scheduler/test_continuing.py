@@ -168,6 +168,25 @@ def test_nothing_is_made_twice_and_pods_stay_on_their_nodes():
     assert nodes == {"j-0": "n1", "j-1": "n2"}
 
 
+def test_a_pod_that_its_workload_owns_is_its_pod_whatever_its_attempt():
+    own = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "controller": True,
+    }
+    of = {**own, "name": "job-j-given"}
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        clock(),
+        running_job(pods=1),
+        workload(pods=1, conditions=admitted(condition("PodsReady", READY))),
+        pod("job-j-given-main-1", of=of),  # of the attempt after the first
+    )
+    run_tick(world)
+    assert names(world, "Pod") == ["job-j-given-main-1"]
+
+
 def test_work_ends_when_it_would_have_ended():
     outcome = simulate(running(latencies={}), until_ms=10**7)
     (finish,) = [one for one in outcome.decisions if isinstance(one, Finish)]

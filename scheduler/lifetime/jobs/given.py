@@ -50,15 +50,17 @@ class GivenObjects:
         )
 
     def pods_of(self, workload: Key, job: Key | None) -> list[Key]:
-        """Return the pods of a Workload: those that name it, else those of its job.
+        """Return the pods of a Workload: those that name it, else its own, or its job's.
 
-        And of the jobs that its job made, as a JobSet's Jobs, unless each of several
-        Workloads has a part of them.
+        Its own are those of a recorded sandbox. Its job's are those of the jobs that
+        its job made, too, as a JobSet's Jobs, unless each of several Workloads has a
+        part of them.
         """
         named = self._named.get(workload)
         if named:
             return sorted(named)
-        return sorted(set(self._pods_under(job or workload)))
+        own = {key for key in self._owned.get(workload, {}) if key.kind == "Pod"}
+        return sorted(own or set(self._pods_under(job or workload)))
 
     def _pods_under(self, job: Key) -> Iterator[Key]:
         seen, owners = {job}, [job]
