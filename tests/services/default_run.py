@@ -32,8 +32,7 @@ class DefaultRun:
     command = (sys.executable, "manage.py", "up")
     arguments: tuple[str, ...] = ("--port", "0", "--no-open")
 
-    def __init__(self, folder: Path, *, fresh: bool = False, **variables: str) -> None:
-        self.fresh = fresh  # it makes its own database
+    def __init__(self, folder: Path, **variables: str) -> None:
         self.folder = folder
         self.log = folder / "default_run.log"
         self.environment = {
@@ -48,7 +47,7 @@ class DefaultRun:
     def __enter__(self) -> DefaultRun:
         self.folder.mkdir(parents=True, exist_ok=True)
         data = Path(self.environment["QUOTALAB_DATA"])
-        if not self.fresh and self.root == ROOT and not data.exists():
+        if self.root == ROOT and not data.exists():
             migrated.copy_to(data)
         with self.log.open("wb") as log:
             self.process = psutil.Popen(
@@ -154,7 +153,7 @@ def default_run(tmp_path: Path) -> Iterator[DefaultRun]:
 @pytest.fixture(scope="session")
 def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]:
     """One default run for every test that only uses it."""
-    with DefaultRun(tmp_path_factory.mktemp("default_run"), fresh=True) as running:
+    with DefaultRun(tmp_path_factory.mktemp("default_run")) as running:
         yield running
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
@@ -91,13 +90,13 @@ class Live:
         self.act("speed", speed=speed)
         tick = self.default_run.get(self.path)["tick"] + ticks
         self.act("step", untilTick=tick)
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            now = self.default_run.get(self.path)
-            if now["tick"] >= tick and not now["playing"]:
-                return int(now["revision"])
-            time.sleep(0.02)
-        raise AssertionError("the ticks were not made")
+        wait_for(lambda: self.stands_at(tick), f"tick {tick}", every_s=0.1)
+        return int(self.default_run.get(self.path)["revision"])
+
+    def stands_at(self, tick: int) -> bool:
+        """Return whether it has come to the tick and makes no further one."""
+        now = self.default_run.get(self.path)
+        return bool(now["tick"] >= tick and not now["playing"])
 
     def delete(self) -> None:
         url = self.default_run.url + self.path
