@@ -44,6 +44,9 @@ NodeChangeChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 
 NullEnum: TypeAlias = None
 
 
+OverEnum: TypeAlias = Literal['mean', 'every']
+
+
 PinOutcomeOutcomeEnum: TypeAlias = Literal['bound', 'waits']
 
 
@@ -89,6 +92,7 @@ class AdviceAnswer(TypedDict):
     settings: int
     tried: int
     dropped: int
+    unrunnable: NotRequired[int]
     runs: int
     proofRuns: int
     point: list[int]
@@ -98,10 +102,21 @@ class AdviceAnswer(TypedDict):
     undo: str
 
 
+class AdviceBound(TypedDict):
+    """A constraint in numbers: bounds of a measure, or how much worse it may become."""
+
+    measure: str
+    min: NotRequired[float]
+    max: NotRequired[float]
+    over: NotRequired[OverEnum]
+    loses: NotRequired[float]
+
+
 class AdviceConstraint(TypedDict):
     """One constraint on seeds that the search did not use."""
 
     text: str
+    constraint: NotRequired[AdviceBound]
     before: float | None
     after: float | None
     heldBefore: bool
@@ -1170,6 +1185,7 @@ class SearchStanding(TypedDict):
 
     variant: int
     missed: list[str]
+    missedConstraints: list[AdviceBound]
     values: dict[str, float]
 
 

@@ -51,10 +51,25 @@ class AdviceRowSerializer(serializers.Serializer[Any]):
     heldDifference = AdviceMeanSerializer(allow_null=True)  # noqa: N815 - as it travels
 
 
+class AdviceBoundSerializer(serializers.Serializer[Any]):
+    """A constraint in numbers: bounds of a measure, or how much worse it may become."""
+
+    measure = serializers.CharField()
+    min = serializers.FloatField(required=False)
+    max = serializers.FloatField(required=False)
+    over = serializers.ChoiceField(
+        ["mean", "every"], required=False, help_text="Seeds; the mean when absent."
+    )
+    loses = serializers.FloatField(required=False, help_text="A share: 0.1 = 10%.")
+
+
 class AdviceConstraintSerializer(serializers.Serializer[Any]):
     """One constraint on seeds that the search did not use."""
 
     text = serializers.CharField()
+    constraint = AdviceBoundSerializer(
+        required=False, help_text="Not in answers of older versions."
+    )
     before = serializers.FloatField(allow_null=True)
     after = serializers.FloatField(allow_null=True)
     heldBefore = serializers.BooleanField()  # noqa: N815 - as it travels
@@ -95,6 +110,10 @@ class AdviceAnswerSerializer(serializers.Serializer[Any]):
     settings = serializers.IntegerField()
     tried = serializers.IntegerField()
     dropped = serializers.IntegerField()
+    unrunnable = serializers.IntegerField(
+        required=False,
+        help_text="Of those tried; not in answers of older versions.",
+    )
     runs = serializers.IntegerField()
     proofRuns = serializers.IntegerField()  # noqa: N815 - as it travels
     point = serializers.ListField(child=serializers.IntegerField())
@@ -110,6 +129,9 @@ class SearchStandingSerializer(serializers.Serializer[Any]):
     variant = serializers.IntegerField(help_text="Place in `variants`.")
     missed = serializers.ListField(
         child=serializers.CharField(), help_text="Constraints that its runs miss."
+    )
+    missedConstraints = AdviceBoundSerializer(  # noqa: N815 - as it travels
+        many=True, help_text="The same in numbers."
     )
     values = serializers.DictField(
         child=serializers.FloatField(),

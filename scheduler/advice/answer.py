@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from scheduler.experiments.goals import Constraint
 from scheduler.experiments.intervals import Interval
 
 #: `improved`: better on seeds that the search did not use, and the interval says so.
@@ -45,6 +46,7 @@ class ConstraintResult(Part, frozen=True, kw_only=True):
     """One constraint on seeds that the search did not use."""
 
     text: str
+    constraint: Constraint  # the same in numbers, of one measure
     before: float | None
     after: float | None
     held_before: bool
@@ -82,6 +84,7 @@ class Answer(Part, frozen=True, kw_only=True):
     settings: int  # that there are
     tried: int
     dropped: int  # of these, stopped before their last seed
+    unrunnable: int  # of those tried
     runs: int  # of the search
     proof_runs: int  # beside the search
     point: list[int]

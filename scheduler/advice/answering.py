@@ -46,9 +46,10 @@ def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answe
     verdict = verdict_of(proof, gain, constraints)
     edits = [_edit(proof, at) for at in ledger.space.edited(point)]
     summary = summary_of(verdict, edits, gain, len(proof.held_out), constraints)
+    unrunnable = _unrunnable(search)
     return Answer(
         verdict=verdict,
-        summary=f"{summary}{_unrunnable(search)}",
+        summary=summary + _without(unrunnable, len(search.tried)),
         edits=edits,
         rows=[_row(proof, name) for name in _measures(ledger)],
         constraints=constraints,
@@ -59,6 +60,7 @@ def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answe
         settings=ledger.space.count(),
         tried=len(search.tried),
         dropped=search.dropped,
+        unrunnable=unrunnable,
         runs=search.spent,
         proof_runs=len(ledger.known) - search.spent,
         point=list(point),
@@ -75,13 +77,16 @@ def _paired(proof: Proof, point: Point) -> list[tuple[Numbers, Numbers]]:
     return [(n, mean) for n in proof.ledger.runs(point, proof.held_out) or []]
 
 
-def _unrunnable(search: Search) -> str:
-    """Return how many settings could not be run, as a sentence; "" for none."""
-    ledger, tried = search.ledger, search.tried
-    lost = sum(1 for p in tried if ledger.runs(p, ledger.ran(p)) is None)
-    if not lost:
+def _unrunnable(search: Search) -> int:
+    """Return how many of the settings that were tried could not be run."""
+    ledger = search.ledger
+    return sum(1 for p in search.tried if ledger.runs(p, ledger.ran(p)) is None)
+
+
+def _without(unrunnable: int, tried: int) -> str:
+    if not unrunnable:
         return ""
-    return f" {lost} of {len(tried)} settings that were tried could not be run."
+    return f" {unrunnable} of {tried} settings that were tried could not be run."
 
 
 def _differences(one: Sequence[float], other: Sequence[float]) -> Interval | None:
@@ -129,6 +134,7 @@ def _constraints(proof: Proof) -> list[ConstraintResult]:
         found.append(
             ConstraintResult(
                 text=bound.text,
+                constraint=bound.constraint,
                 before=was,
                 after=now,
                 held_before=bound.violation(was) == 0,

@@ -34,6 +34,7 @@ class Bound:
     """One constraint on one measure, in numbers."""
 
     text: str
+    constraint: Constraint  # what the text says, of this measure
     measure: str
     low: float = -math.inf
     high: float = math.inf
@@ -143,7 +144,7 @@ def _expect(name: str, known: Sequence[str], field: str) -> None:
 def _bound(constraint: Constraint, name: str, base: Sequence[Numbers]) -> Bound:
     low = -math.inf if constraint.min is None else constraint.min
     high = math.inf if constraint.max is None else constraint.max
-    text = text_of(msgspec.structs.replace(constraint, measure=name))
+    of_one = msgspec.structs.replace(constraint, measure=name)
     if constraint.loses is not None:
         had = math.fsum(run.get(name, 0.0) for run in base) / len(base)
         grace = GRACE_MS if name.endswith("Ms") else 0.0
@@ -152,5 +153,10 @@ def _bound(constraint: Constraint, name: str, base: Sequence[Numbers]) -> Bound:
         else:
             high = had * (1 + constraint.loses) + grace
     return Bound(
-        text=text, measure=name, low=low, high=high, every=constraint.over == "every"
+        text=text_of(of_one),
+        constraint=of_one,
+        measure=name,
+        low=low,
+        high=high,
+        every=constraint.over == "every",
     )

@@ -9,6 +9,7 @@ import msgspec
 
 from scheduler.advice.goal import Goal, Numbers, mean_of
 from scheduler.experiments.document import ExperimentError
+from scheduler.experiments.goals import Constraint
 
 #: Of a goal without objectives, so many of the measures that it bounds are shown.
 _MOST_BOUNDED = 3
@@ -17,12 +18,14 @@ _MOST_BOUNDED = 3
 class Standing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One setting that has all its runs.
 
-    `missed` has the constraints that its runs do not keep; `values` the means of the
+    `missed` has the constraints that its runs do not keep, as people say them, and
+    `missed_constraints` the same in numbers; `values` the means of the
     objectives, or of the first bounds where there are none.
     """
 
     variant: int
     missed: list[str]
+    missed_constraints: list[Constraint]
     values: dict[str, float]
 
 
@@ -48,7 +51,7 @@ def standings(
     for variant, own in enumerate(runs):
         if len(own) < seeds:
             continue
-        violations = [(b.text, b.violation(b.of(own))) for b in bounds]
+        violations = [(b, b.violation(b.of(own))) for b in bounds]
         mean = mean_of(own)
         rank = (
             round(math.fsum(share for _, share in violations), 9),
@@ -56,7 +59,13 @@ def standings(
             edits[variant],
             variant,
         )
-        missed = [text for text, share in violations if share > 0]
+        missed = [bound for bound, share in violations if share > 0]
         values = {name: mean[name] for name in names if name in mean}
-        found.append((rank, Standing(variant=variant, missed=missed, values=values)))
+        standing = Standing(
+            variant=variant,
+            missed=[bound.text for bound in missed],
+            missed_constraints=[bound.constraint for bound in missed],
+            values=values,
+        )
+        found.append((rank, standing))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]

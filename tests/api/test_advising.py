@@ -91,6 +91,8 @@ def test_the_best_so_far_keeps_the_constraints_and_what_misses_them_is_named(
     alone = client.get(started).json()["search"]
     assert (alone["compared"], alone["keeping"]) == (1, 0)
     assert alone["best"][0]["missed"] == ["queue a p95 wait at most 15 s"]
+    asked = {"measure": "queues.a.p95Ms", "max": 15_000}
+    assert alone["best"][0]["missedConstraints"] == [asked]
     work("w", 120.0)
     search = client.get(started).json()["search"]
     assert 0 < search["keeping"] < search["compared"]

@@ -19,6 +19,8 @@ export interface components {
             readonly settings: number;
             readonly tried: number;
             readonly dropped: number;
+            /** @description Of those tried; not in answers of older versions. */
+            readonly unrunnable?: number;
             readonly runs: number;
             readonly proofRuns: number;
             readonly point: readonly number[];
@@ -29,9 +31,31 @@ export interface components {
             /** @description The same objects as they are. */
             readonly undo: string;
         };
+        /** @description A constraint in numbers: bounds of a measure, or how much worse it may become. */
+        readonly AdviceBound: {
+            readonly measure: string;
+            /** Format: double */
+            readonly min?: number;
+            /** Format: double */
+            readonly max?: number;
+            /**
+             * @description Seeds; the mean when absent.
+             *
+             *     * `mean` - mean
+             *     * `every` - every
+             */
+            readonly over?: components["schemas"]["OverEnum"];
+            /**
+             * Format: double
+             * @description A share: 0.1 = 10%.
+             */
+            readonly loses?: number;
+        };
         /** @description One constraint on seeds that the search did not use. */
         readonly AdviceConstraint: {
             readonly text: string;
+            /** @description Not in answers of older versions. */
+            readonly constraint?: components["schemas"]["AdviceBound"];
             /** Format: double */
             readonly before: number | null;
             /** Format: double */
@@ -1012,6 +1036,12 @@ export interface components {
             /** @description One per branch; null = not there. */
             readonly timelines: readonly (components["schemas"]["Timeline"] | null)[];
         };
+        /**
+         * @description * `mean` - mean
+         *     * `every` - every
+         * @enum {string}
+         */
+        readonly OverEnum: "mean" | "every";
         /** @description A merge patch of one object. */
         readonly Patch: {
             readonly kind: string;
@@ -1299,6 +1329,8 @@ export interface components {
             readonly variant: number;
             /** @description Constraints that its runs miss. */
             readonly missed: readonly string[];
+            /** @description The same in numbers. */
+            readonly missedConstraints: readonly components["schemas"]["AdviceBound"][];
             /** @description Means of the objectives; without any, of what is bounded first. */
             readonly values: {
                 readonly [key: string]: number;
@@ -3400,6 +3432,7 @@ export interface components {
     pathItems: never;
 }
 export type AdviceAnswer = components['schemas']['AdviceAnswer'];
+export type AdviceBound = components['schemas']['AdviceBound'];
 export type AdviceConstraint = components['schemas']['AdviceConstraint'];
 export type AdviceEdit = components['schemas']['AdviceEdit'];
 export type AdviceEstimate = components['schemas']['AdviceEstimate'];
@@ -3493,6 +3526,7 @@ export type Open = components['schemas']['Open'];
 export type OpenLink = components['schemas']['OpenLink'];
 export type OutcomeCounts = components['schemas']['OutcomeCounts'];
 export type OutcomeDiff = components['schemas']['OutcomeDiff'];
+export type OverEnum = components['schemas']['OverEnum'];
 export type Patch = components['schemas']['Patch'];
 export type PatchedChange = components['schemas']['PatchedChange'];
 export type Picture = components['schemas']['Picture'];

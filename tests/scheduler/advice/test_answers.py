@@ -14,6 +14,7 @@ from scheduler.advice.reports.markdown import markdown_of
 from scheduler.advice.reports.page import html_of
 from scheduler.cli.advise import main
 from scheduler.experiments.document import ExperimentError
+from scheduler.experiments.goals import Constraint
 from tests.scheduler.advice.worlds import (
     SmallWorld,
     Team,
@@ -50,6 +51,12 @@ def test_the_answer_holds_on_seeds_that_the_search_did_not_use(answer):
     assert not set(answer.seeds) & set(answer.held_out)
     assert [c.held_after for c in answer.constraints] == [True]
     assert [c.held_before for c in answer.constraints] == [False]
+
+
+def test_a_constraint_of_an_answer_has_the_numbers_of_its_sentence(answer):
+    assert answer.constraints[0].text == "queue a p95 wait at most 30 s"
+    asked = Constraint(measure="queues.a.p95Ms", max=30_000)
+    assert answer.constraints[0].constraint == asked
 
 
 def test_the_patches_are_whole_objects_that_keep_the_total(answer):

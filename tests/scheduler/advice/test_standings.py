@@ -7,6 +7,7 @@ from typing import Any
 from scheduler.advice.goal import Goal
 from scheduler.advice.standing import Standing, standings
 from scheduler.experiments.document import read_experiment
+from scheduler.experiments.goals import Constraint
 
 
 def goal_of(**spec: Any) -> Goal:
@@ -34,6 +35,11 @@ def test_what_keeps_the_constraint_is_better_than_what_costs_less():
     assert order(found) == [2, 0, 1]
     assert [one.missed for one in found] == [[], ["finished >= 5"], ["finished >= 5"]]
     assert found[0].values == {"cost": 90}
+
+
+def test_what_is_missed_is_said_in_numbers_as_well():
+    found = standings(BOUNDED, [[run(100, 4)]], [0], 1)
+    assert found[0].missed_constraints == [Constraint(measure="finished", min=5)]
 
 
 def test_of_equals_the_smaller_change_is_better():
