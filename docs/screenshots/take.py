@@ -142,6 +142,7 @@ def shoot(
     if presenter:
         page.get_by_role("banner").get_by_role("button", name="Friday rush").click()
         page.get_by_role("button", name="Presenter mode on").first.click()
+        page.mouse.move(0, 0)  # where it was, a row would be drawn as pointed at
     page.screenshot(path=HERE / f"{name}-{theme}.png")
     page.close()
 

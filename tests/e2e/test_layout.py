@@ -152,6 +152,18 @@ def test_tab_goes_on_into_a_column_far_out_of_sight(
     expect(far.get_by_role("heading", level=3)).not_to_have_count(0)
 
 
+def test_a_long_title_leaves_the_branch_its_place(
+    still: Page, live_server_url: str
+) -> None:
+    scenario = {"scenario": "preemption-budget"}
+    made = prepared(still.request, live_server_url, scenario)
+    still.goto(f"{live_server_url}/s/{made}/board")
+    expect(still.get_by_test_id("tick")).to_have_text("0")
+    adopt(still, Look((1440, 900), "en", "light", False))
+    problems = still.evaluate(UNREADABLE)
+    assert [one for one in problems if "header.top" in one] == []
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_play_keeps_its_place_whatever_speed_is_said(
     still: Page, live_server_url: str, language: str
