@@ -20,7 +20,7 @@ MARK = "quotalab:still"
 WAKE = "quotalab:wake"
 WAKE_MS = 1000
 #: How long the mark stays. Should nobody take it away, whoever plays waits so long.
-MARK_MS = 2000
+MARK_MS = 5000
 
 
 def mark_if_idle() -> bool:

@@ -30,7 +30,7 @@ while read -r line; do groups=$line; done
 [ -n "$groups" ] && kill -s KILL -- $groups 2>/dev/null
 rm -rf -- "$1"
 """
-LOOK_EVERY_S = 0.1
+LOOK_EVERY_S = 0.5
 # A child that ends sooner than this after its start is started again more slowly.
 STEADY_S = 2.0
 SLOWEST_RESTART_S = 5.0
@@ -102,7 +102,6 @@ class Children:
         if self.guard.poll() is not None:
             os.close(self.pipe)
             self.guard, self.pipe = self._guarded()
-            self._inform_guard()
 
     def _may_restart(self, name: str) -> bool:
         """Return whether it is time; a child that keeps ending is given longer."""
@@ -123,6 +122,7 @@ class Children:
 
     def _guarded(self) -> tuple[subprocess.Popen[bytes], int]:
         reading, writing = os.pipe()
+        os.write(writing, self._groups())  # this process may be killed at any moment
         guard = subprocess.Popen(
             ["/bin/sh", "-c", GUARD, "guard", str(self.remove)],
             stdin=reading,
@@ -132,11 +132,14 @@ class Children:
         os.close(reading)
         return guard, writing
 
-    def _inform_guard(self) -> None:
+    def _groups(self) -> bytes:
         groups = " ".join(f"-{child.pid}" for child in self.running.values())
+        return f"{groups}\n".encode()
+
+    def _inform_guard(self) -> None:
         # A guard that has just ended is started again, and informed, by `supervise`.
         with contextlib.suppress(BrokenPipeError):
-            os.write(self.pipe, f"{groups}\n".encode())
+            os.write(self.pipe, self._groups())
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:

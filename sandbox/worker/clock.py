@@ -29,7 +29,7 @@ LEASE_MS = 2000
 LONGEST_QUEUE = 200
 PAUSE_AFTER_TROUBLE_S = 0.25
 #: While nothing plays the clock looks this seldom, unless it is woken.
-REST_S = 0.5
+REST_S = 1.0
 
 
 class Clock:
@@ -128,7 +128,7 @@ class Clock:
         self.resting = holder == self.token and bool(still)
         if holder != self.token:
             return False
-        if left_ms < LEASE_MS // 2:
+        if left_ms < LEASE_MS - 1000 * REST_S / 2:
             self.bus.pexpire(LEASE, LEASE_MS)
         follows_one = f'"{PULSE}"'.encode() in (last or b"")
         return bool(waiting < LONGEST_QUEUE and not still and not follows_one)
