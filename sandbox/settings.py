@@ -110,8 +110,7 @@ CELERY_BROKER_URL = environment.broker(BUS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 # A task that was taken by a killed worker comes back after this many seconds.
-# One that waits for a task asks anew after so many; a task comes at once, in between too.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 30, "polling_interval": 10}
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 30}
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -124,6 +124,16 @@ class DefaultRun:
                 if word in " ".join(child.cmdline()):
                     return child
         return None
+
+
+def gone(processes: Sequence[psutil.Process]) -> bool:
+    """Return whether all have ended; when the system forgets a lost child is its own affair."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return all(
+            not one.is_running() or one.status() == psutil.STATUS_ZOMBIE
+            for one in processes
+        )
+    return gone([one for one in processes if one.is_running()])
 
 
 def wait_for(

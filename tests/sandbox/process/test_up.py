@@ -8,14 +8,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.services.default_run import ROOT, DefaultRun, wait_for
-
-
-def gone(processes: list[psutil.Process]) -> bool:
-    return not any(one.is_running() for one in processes)
+from tests.services.default_run import ROOT, DefaultRun, gone, wait_for
 
 
 def bus_folder(default_run: DefaultRun) -> Path:

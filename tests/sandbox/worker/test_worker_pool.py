@@ -19,7 +19,7 @@ from sandbox.process.celery import own_queue
 from sandbox.worker import pool as team
 from sandbox.worker import tasks
 from tests.services.bus import running_bus
-from tests.services.default_run import ROOT, DefaultRun, wait_for
+from tests.services.default_run import ROOT, DefaultRun, gone, wait_for
 
 
 @pytest.fixture
@@ -42,10 +42,6 @@ def worker(tmp_path: Path) -> Iterator[psutil.Popen]:
         if running.poll() is None:
             running.kill()
             running.wait(5)
-
-
-def gone(processes: list[psutil.Process]) -> bool:
-    return not any(one.is_running() for one in processes)
 
 
 def test_a_process_that_is_killed_is_replaced_and_the_other_stays(worker):
