@@ -387,7 +387,9 @@ def _kept(plugin: Plugin) -> bool:
 
 def _checked(plugin: Plugin, scores: Ints) -> Ints:
     # Read as unsigned, what is below 0 is above all else: one look instead of two.
-    if scores.size and scores.view(np.uint64).max() > MAX_SCORE:
+    # A plug-in from outside may give other integers than these.
+    unsigned = scores.astype(np.int64, copy=False).view(np.uint64)
+    if scores.size and unsigned.max() > MAX_SCORE:
         at = int(scores.max() if scores.max() > MAX_SCORE else scores.min())
         problem = f"plugin {plugin.name} returns an invalid score {at}, it should be"
         raise ScoreError(f"{problem} in the range of [0, {MAX_SCORE}]")
