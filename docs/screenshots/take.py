@@ -1,6 +1,6 @@
 """Take the pictures of this folder: every view of a running service, both themes.
 
-python docs/screenshots/take.py http://127.0.0.1:8000
+python docs/screenshots/take.py http://127.0.0.1:8000 [VIEW...]
 
 Opens the scenario friday-rush, runs it to tick 230, forks it with classical
 preemption, and photographs each view in Chromium, and the board as a projector
@@ -137,6 +137,7 @@ def shoot(
     page.goto(url)
     page.get_by_role("heading", level=1).first.wait_for(state="attached")
     page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1000)  # its grey boxes come with the view's own script
     # A view that is still being fetched shows grey boxes in its place.
     expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
     if presenter:
@@ -147,8 +148,8 @@ def shoot(
     page.close()
 
 
-def main(url: str) -> None:
-    """Photograph every view in both themes."""
+def main(url: str, *wanted: str) -> None:
+    """Photograph every view, or those that are named, in both themes."""
     made, fork, waiting = prepare(f"{url}/api/v1")
     experiment = experiment_of(f"{url}/api/v1")
     at = f"{url}/s/{made}"
@@ -184,11 +185,12 @@ def main(url: str) -> None:
             executable_path=chromium, args=["--no-sandbox"]
         )
         for theme in THEMES:
-            for name, address in views.items():
+            for name in wanted or views:
+                address = views[name]
                 presenter = name.startswith("presenter-")
                 shoot(browser, address, name, theme, presenter=presenter)
         browser.close()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
