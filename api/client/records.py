@@ -2141,6 +2141,7 @@ class TrackRecord(TypedDict):
 class SubmissionForecast(TypedDict):
     """When work would start that does not exist yet: one of `starts` per queue. They
     are in order, the soonest first; `queue` is the LocalQueue with its namespace.
+    Each queue has futures of its own, so there are no `curves`.
     """
 
     tick: int

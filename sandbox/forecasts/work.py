@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 from django.db import DatabaseError, OperationalError
@@ -104,15 +105,15 @@ class StoredFuture(msgspec.Struct, array_like=True):
 def _as_stored(present: ForecastWorld, found: list[Future]) -> list[StoredFuture]:
     order = waiting(present.world)
     return [
-        StoredFuture(
-            [one.starts.get(key) for key in order],
-            list(one.levels),
-        )
+        StoredFuture([one.starts.get(key) for key in order], list(one.levels))
         for one in found
     ]
 
 
-def _future(order: Sequence[Key], stored: StoredFuture) -> Future:
+def _future(order: Sequence[Key], found: list[Any]) -> Future:
+    # A part of an older version, of a forecast that ran meanwhile, has starts alone.
+    given = found if isinstance(found[0], list) else [found, []]
+    stored = msgspec.convert(given, StoredFuture)
     pairs = zip(order, stored.starts, strict=True)
     return Future({key: at for key, at in pairs if at is not None}, stored.levels)
 
@@ -125,7 +126,7 @@ def _put_together(forecast: KeptForecast) -> None:
     options, present = options_of(forecast), _presents.get(forecast)
     order = waiting(present.world)
     found = [
-        _future(order, msgspec.convert(one, StoredFuture))
+        _future(order, one)
         for futures in stored.order_by("number").values_list("futures", flat=True)
         for one in futures or ()
     ]

@@ -12,8 +12,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from scheduler.amounts import UNLIMITED
 from scheduler.forecast.scores import quantiles
-from scheduler.kueue.tree.shares import share_of_node
+from scheduler.kueue.tree.shares import weighted_share
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.records.objects import MARK
 from scheduler.world import World
@@ -113,9 +114,9 @@ def _queues(world: World) -> list[ClusterQueue]:
 
 
 def _share(queue: ClusterQueue | None) -> float:
-    return (
-        0.0 if queue is None else round(min(share_of_node(queue).value, _INFINITE), 1)
-    )
+    """Return the share as the status shows it, and so every curve of what was."""
+    share = 0 if queue is None else weighted_share(queue)
+    return _INFINITE if share == UNLIMITED else float(share)
 
 
 def _sums(queues: Sequence[ClusterQueue]) -> tuple[Counter[str], Counter[str]]:

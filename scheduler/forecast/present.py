@@ -168,17 +168,9 @@ def starts_in(
     copy: World, wanted: Sequence[Key], until_ms: int, check: Check
 ) -> Starts:
     """Run a future until all of `wanted` are admitted; return when (ms) each is."""
-    starts: Starts = {}
-    left = set(wanted)
-
-    def started(decision: Decision) -> bool:
-        if isinstance(decision, Admit) and decision.subject in left:
-            starts[decision.subject] = decision.at_ms
-            left.discard(decision.subject)
-        return not left
-
-    simulate(copy, until_ms=until_ms, stop=started, hear=check)
-    return starts
+    awaited = _Awaited(wanted)
+    simulate(copy, until_ms=until_ms, stop=awaited.ends, hear=check)
+    return awaited.starts
 
 
 def played(copy: World, wanted: Sequence[Key], horizon_ms: int, check: Check) -> Future:
@@ -187,22 +179,30 @@ def played(copy: World, wanted: Sequence[Key], horizon_ms: int, check: Check) ->
     It goes on for a part of its horizon even where all are admitted sooner, so that
     its curves show something.
     """
-    begin, starts = copy.context.now_ms, {}
-    left, least = set(wanted), begin + horizon_ms // LEAST
-
-    def started(decision: Decision) -> bool:
-        if isinstance(decision, Admit) and decision.subject in left:
-            starts[decision.subject] = decision.at_ms
-            left.discard(decision.subject)
-        return not left and decision.at_ms >= least
-
+    begin = copy.context.now_ms
+    awaited = _Awaited(wanted, least_ms=begin + horizon_ms // LEAST)
     curves, levels = curves_of(copy), []
     for at in instants(horizon_ms):
-        simulate(copy, until_ms=begin + at, stop=started, hear=check)
-        if not left and begin + at > least:
+        simulate(copy, until_ms=begin + at, stop=awaited.ends, hear=check)
+        if not awaited.left and begin + at > awaited.least_ms:
             break
         levels.append(level_of(copy, curves))
-    return Future(starts, levels)
+    return Future(awaited.starts, levels)
+
+
+class _Awaited:
+    """Hears when workloads are first admitted; all are, and it is late enough: the end."""
+
+    def __init__(self, wanted: Sequence[Key], least_ms: int = 0) -> None:
+        self.starts: Starts = {}
+        self.left = set(wanted)
+        self.least_ms = least_ms
+
+    def ends(self, decision: Decision) -> bool:
+        if isinstance(decision, Admit) and decision.subject in self.left:
+            self.starts[decision.subject] = decision.at_ms
+            self.left.discard(decision.subject)
+        return not self.left and decision.at_ms >= self.least_ms
 
 
 def _give(copy: World, key: Key, length_ms: int) -> None:

@@ -58,6 +58,7 @@ class SubmissionForecast(Forecast, frozen=True, kw_only=True, rename="camel"):
     """When work would start that does not exist yet: one of `starts` per queue.
 
     They are in order, the soonest first; `queue` is the LocalQueue with its namespace.
+    Each queue has futures of its own, so there are no `curves`.
     """
 
     soonest: str | None  # by its median; None when no future lets it in

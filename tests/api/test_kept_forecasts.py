@@ -40,8 +40,6 @@ def test_it_is_the_same_by_workers_as_in_the_request(call, queue):
         assert execute(claim)
     made = call("get", queue, f"/forecasts/{begun['id']}").json()
     assert (made["state"], made["ended"]) == ("done", 4)
-    ofs = {one["of"] for one in made["forecast"]["curves"]["bands"]}
-    assert ofs <= {"share", "utilisation"}  # a future without curves leaves none
     KeptForecast.objects.all().delete()
     alone = call("get", queue, "/forecast?futures=4&seed=3").json()
     assert made["forecast"] == alone
@@ -110,13 +108,29 @@ def test_an_answer_whose_last_worker_was_lost_is_put_together_by_another(call, q
     claims = [parts.take() for _ in range(4)]
     for claim in claims[:-1]:
         execute(claim)
-    assert parts.finish(claims[-1], [[[None, None], []]])  # and then it is killed
+    assert parts.finish(claims[-1], [[None, None]])  # and then it is killed
     assert work(60) == 0
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["state"] == "running"
     ForecastPart.objects.update(lease_until=0)
     work(60)
     made = call("get", queue, f"/forecasts/{begun['id']}").json()
     assert (made["state"], made["ended"]) == ("done", 4)
+    # Its part is as an older version wrote it, with starts alone: no curve is of all.
+    assert made["forecast"]["curves"] == {"atMs": [], "bands": []}
+
+
+def test_curves_begin_where_those_of_the_page_end(call, queue):
+    begun = asked(call, queue)
+    work(60)
+    (*_, sample) = call("get", queue, "/samples").json()["items"]
+    stand = {one["queue"]: one["share"] for one in sample["queues"]}
+    for name, capacity in sample["capacity"].items():
+        stand[name] = 100 * int(sample["used"][name]) / int(capacity)
+    made = call("get", queue, f"/forecasts/{begun['id']}").json()
+    curves = made["forecast"]["curves"]
+    assert curves["atMs"][0] == 0
+    first = {one["name"]: one["p50"][0] for one in curves["bands"]}
+    assert first == pytest.approx(stand, abs=0.05)
 
 
 def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, queue):

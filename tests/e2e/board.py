@@ -12,6 +12,8 @@ from tests.e2e import truth
 from tests.services.default_run import wait_for
 
 MANIFESTS = Path(__file__).parent / "manifests"
+#: Returns what overlaps, is cut off or lies outside its place on the page.
+UNREADABLE = (Path(__file__).parent / "layout.js").read_text()
 #: Two teams of two-teams.yaml: `urgent` has preempted `second`, `waiting` waits.
 PREEMPTED = 12
 

@@ -13,14 +13,12 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.board import prepared
+from tests.e2e.board import UNREADABLE, prepared
 
-UNREADABLE = (Path(__file__).parent / "layout.js").read_text()
 #: The last is 1440 x 900 at a zoom of 200 %: half as many pixels, each twice as large.
 SIZES = [(1920, 1080), (1440, 900), (1280, 720), (820, 1180), (390, 844), (720, 450)]
 LANGUAGES = ["en", "zh-Hans", "zh-Hant"]

@@ -7,8 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.board import Board
-from tests.e2e.test_layout import UNREADABLE
+from tests.e2e.board import UNREADABLE, Board
 from tests.sandbox.twins.conftest import played as recorded  # noqa: F401 - fixture
 
 

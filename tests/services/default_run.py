@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -126,14 +126,17 @@ class DefaultRun:
         return None
 
 
-def gone(processes: Sequence[psutil.Process]) -> bool:
-    """Return whether all have ended; when the system forgets a lost child is its own affair."""
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return all(
-            not one.is_running() or one.status() == psutil.STATUS_ZOMBIE
-            for one in processes
-        )
-    return gone([one for one in processes if one.is_running()])
+def gone(processes: Iterable[psutil.Process]) -> bool:
+    """Return whether all have ended, and nobody but init has yet to reap them."""
+    return not any(map(_remains, processes))
+
+
+def _remains(process: psutil.Process) -> bool:
+    try:
+        lost = process.status() == psutil.STATUS_ZOMBIE and process.ppid() == 1
+    except psutil.NoSuchProcess:
+        return False
+    return process.is_running() and not lost
 
 
 def wait_for(

@@ -2325,6 +2325,7 @@ export interface components {
          * @description When work would start that does not exist yet: one of `starts` per queue.
          *
          *         They are in order, the soonest first; `queue` is the LocalQueue with its namespace.
+         *         Each queue has futures of its own, so there are no `curves`.
          */
         readonly SubmissionForecast: {
             readonly tick: number;

@@ -139,7 +139,7 @@ class NodeTable:
         return View(self, rows)
 
     def where(self, mask: Mask) -> View:
-        """Return the view of the rows in a mask, found when they are first read."""
+        """Return the view of the rows in a mask, which may not change until it is read."""
         return View(self, None, mask)
 
 

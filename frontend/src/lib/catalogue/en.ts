@@ -287,6 +287,8 @@ export const EN = {
   "chart.fan": "Shaded: 8 of 10 futures of the forecast",
   "chart.fanGuess": "Dashed: only a guess, too little history",
   "chart.fanEnd": "tick {tick}: {low} to {high} in 8 of 10 futures",
+  "chart.fanSome": "{n} of {all} queues",
+  "overview.manyFans": "With more than {n} queues the forecast of their shares is drawn in Fairness.",
   "nodes.title": "Nodes",
   "nodes.ready": "{ready} ready of {n}|{ready} ready of {n}",
   "nodes.usedOf": "{unit} used of {most}",

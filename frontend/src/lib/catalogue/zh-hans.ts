@@ -569,6 +569,8 @@ export const ZH_HANS: Words = {
   "chart.fan": "阴影：预测中 10 个未来里的 8 个",
   "chart.fanGuess": "虚线：只是猜测，历史太少",
   "chart.fanEnd": "时刻 {tick}：10 个未来中有 8 个在 {low} 到 {high} 之间",
+  "chart.fanSome": "{all} 个队列中的 {n} 个",
+  "overview.manyFans": "超过 {n} 个队列时，份额的预测绘制在公平性视图中。",
   "nodes.title": "节点",
   "nodes.ready": "{n} 个中 {ready} 个就绪",
   "nodes.usedOf": "{unit} 已用，共 {most}",

@@ -569,6 +569,8 @@ export const ZH_HANT: Words = {
   "chart.fan": "陰影：預測中 10 個未來裡的 8 個",
   "chart.fanGuess": "虛線：只是猜測，歷史太少",
   "chart.fanEnd": "時刻 {tick}：10 個未來中有 8 個在 {low} 到 {high} 之間",
+  "chart.fanSome": "{all} 個佇列中的 {n} 個",
+  "overview.manyFans": "超過 {n} 個佇列時，份額的預測繪製在公平性檢視中。",
   "nodes.title": "節點",
   "nodes.ready": "{n} 箇中 {ready} 個就緒",
   "nodes.usedOf": "{unit} 已用，共 {most}",
