@@ -36,6 +36,9 @@ _encode = msgspec.json.Encoder().encode
 class SandboxConsumer(AsyncWebsocketConsumer):
     """One browser on one sandbox. Clients say hello and nothing else."""
 
+    # The hub listens for all. A channel of each socket's own would be a place on the
+    # bus that nobody sends to, and no socket would open while the bus is away.
+    channel_layer_alias = ""
     client: Client | None = None
     slot: int | None = None
     guard: asyncio.Task[None] | None = None
@@ -142,6 +145,8 @@ def _hello(text: str | None) -> Hello | None:
 
 class NotFoundConsumer(AsyncWebsocketConsumer):
     """Every other path: closed as for a sandbox that is not there."""
+
+    channel_layer_alias = ""
 
     async def connect(self) -> None:
         """Close, as for a sandbox that is not there."""

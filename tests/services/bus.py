@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -71,6 +72,14 @@ def valkey(bus_process: Bus) -> Bus:
     """A bus with nothing on it."""
     bus_process.client().flushall()
     return bus_process
+
+
+@pytest.fixture
+def no_bus(settings: Any, tmp_path: Path) -> None:
+    """A bus that is away, whatever other tests have started."""
+    layer = settings.CHANNEL_LAYERS["default"]
+    nowhere = {**layer["CONFIG"], "hosts": [f"unix://{tmp_path / 'nobody.sock'}"]}
+    settings.CHANNEL_LAYERS = {"default": {**layer, "CONFIG": nowhere}}
 
 
 class running_bus:  # noqa: N801 - used as a `with` verb

@@ -170,8 +170,8 @@ async def test_a_stream_ends_with_the_right_to_it(
     """Lost in any way; whose right cannot be checked in an outage gets nothing after it."""
     settings.HTTPS = settings.SECURE_SSL_REDIRECT = False
     monkeypatch.setattr(rights, "CHECK_EVERY_S", 0.05)
-    if outage != "of the bus":
-        await sync_to_async(request.getfixturevalue)("valkey")
+    bus = "no_bus" if outage == "of the bus" else "valkey"
+    await sync_to_async(request.getfixturevalue)(bus)
     stream = socket if kind == "socket" else watch
     held, wrong = await sync_to_async(rights_held)(quiet, make), []
     lines = {way: stream(one.sandbox, one.header) for way, one in held.items()}
@@ -213,6 +213,16 @@ async def test_watches_that_share_a_question_end_each_with_its_own_right(
     assert await lines[1].receive_nothing(0.3), "the other goes on"
     for line in lines:
         await leaving(line, "watch")
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_socket_opens_and_brings_its_page_while_the_bus_is_away(
+    server, quiet, be, no_bus
+):
+    line = socket(quiet.pk, await sync_to_async(lambda: cookie(be("viewer")))())
+    await begun("socket", line)
+    assert (await first_page(line))["type"] == "page_state"
+    await leaving(line)
 
 
 async def lose(way: str, quiet: Sandbox, user: User, token: Token) -> None:
