@@ -836,6 +836,7 @@ class MoveOutcome(TypedDict):
     shares: list[Share]
     sentences: list[str]
     usage: list[str]
+    usageSaid: list[Said]
     preview: dict[str, Any]
 
 
@@ -987,6 +988,7 @@ class PinOutcome(TypedDict):
     fits: bool | None
     victims: list[MoveVictim]
     sentences: list[str]
+    said: list[Said]
 
 
 class Place(TypedDict):
@@ -1112,6 +1114,17 @@ class Run(TypedDict):
     problems: list[str]
     error: str
     measures: dict[str, float]
+
+
+class Said(TypedDict):
+    """A sentence: its code, the same in English, and what fills the holes of its
+    words. A hole is a text, a number, another such sentence, `{resource,
+    amount}`, `{key}` of an object, `{place}` in a line from 1, or `{items, all}`.
+    """
+
+    code: str
+    text: str
+    holes: dict[str, Any]
 
 
 class SampleList(TypedDict):
@@ -1436,7 +1449,7 @@ class Explanation(TypedDict):
     "reserved", "admitted", "evicted" (its job has not stopped yet), "requeued"
     (evicted and waiting again), "finished", "inactive". `chain` names what it
     passes: LocalQueue, ClusterQueue and cohorts to the root. `decisive` is the
-    index of the search that decided.
+    index of the search that decided. `said` are the sentences with their codes.
     """
 
     workload: str
@@ -1453,6 +1466,7 @@ class Explanation(TypedDict):
     searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
+    said: list[Sentence]
     topology: list[TopologySearch]
     checks: list[CheckRow]
     clusters: list[ClusterRow]
@@ -1491,10 +1505,10 @@ class Waiting(TypedDict):
 
 class FlavorAttempt(TypedDict):
     """What one admission cycle decides about the workload now. `ran` is False when
-    the workload may not be tried; `reason` and `message` say why. `order` is its
-    turn among `heads`, from 1. `status`: "admitted", "preempting", "skipped"
-    (others of the cycle came first), "held" (pods of those admitted are waited
-    for) or "refused".
+    the workload may not be tried; `reason` and `message` say why, and `said` is
+    the message with its code. `order` is its turn among `heads`, from 1.
+    `status`: "admitted", "preempting", "skipped" (others of the cycle came
+    first), "held" (pods of those admitted are waited for) or "refused".
     """
 
     ran: bool
@@ -1505,6 +1519,7 @@ class FlavorAttempt(TypedDict):
     order: int | None
     heads: list[str]
     targets: list[Victim]
+    said: Sentence | None
 
 
 class Victim(TypedDict):
@@ -1526,6 +1541,17 @@ class Amount(TypedDict):
     resource: str
     amount: str
     flavor: str
+
+
+class Sentence(TypedDict):
+    """A sentence: its code, the same in English, and what fills the holes of its
+    words. A hole is a text, a number, another sentence, `{resource, amount}`,
+    `{key}` of an object, `{place}` in a line from 1, or `{items, all}`.
+    """
+
+    code: str
+    text: str
+    holes: dict[str, Any]
 
 
 class FlavorRow(TypedDict):
@@ -1700,6 +1726,7 @@ class TopologySearch(TypedDict):
     reason: str
     levels: list[TopologyLevel]
     sentence: str
+    said: Sentence | None
 
 
 class TopologyLevel(TypedDict):
@@ -2433,7 +2460,8 @@ class Preview(TypedDict):
     """What an edit would come to, run on a copy; for drag and drop. `cells` is the
     quota that the workload's ClusterQueue has afterwards, with the request in
     `amount`; `refused` says why the edit cannot be made. `sentences` say all of
-    it, `usage` what they say of quota.
+    it, `usage` what they say of quota; `said` and `usage_said` are the same with
+    their codes.
     """
 
     change: Change | None
@@ -2446,6 +2474,8 @@ class Preview(TypedDict):
     admitted: list[str]
     sentences: list[str]
     usage: list[str]
+    said: list[Sentence]
+    usageSaid: list[Sentence]
 
 
 class IncidentReplay(TypedDict):

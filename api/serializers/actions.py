@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import (
     LONGEST_TITLE,
     FileSerializer,
@@ -237,6 +238,9 @@ class MoveOutcomeSerializer(serializers.Serializer[Any]):
     usage = serializers.ListField(
         child=serializers.CharField(), help_text="the sentences about quota"
     )
+    usageSaid = SaidSerializer(  # noqa: N815 - as it travels
+        many=True, help_text="the same with their codes"
+    )
     preview = serializers.DictField(help_text="the whole of it, as from `whatif`")
 
 
@@ -314,6 +318,7 @@ class PinOutcomeSerializer(serializers.Serializer[Any]):
     )
     victims = MoveVictimSerializer(many=True)
     sentences = serializers.ListField(child=serializers.CharField())
+    said = SaidSerializer(many=True, help_text="the sentences with their codes")
 
 
 class ForkSerializer(serializers.Serializer[Any]):

@@ -150,6 +150,7 @@ def outcome_body(preview: Preview) -> dict[str, Any]:
         "shares": [_share(change) for change in outcome.shares] if outcome else [],
         "sentences": preview.sentences,
         "usage": preview.usage,
+        "usageSaid": document["usageSaid"],
         "preview": document,
     }
     return body

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from sandbox.actions.pins import operation_of, pod_of
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
@@ -16,6 +18,8 @@ from scheduler.explain.moves import HORIZON_MS
 from scheduler.explain.pods import explain_pod
 from scheduler.explain.shapes import AskExplanation
 from scheduler.records.objects import Key, plain
+from scheduler.sentences.sentence import Items, Sentence
+from scheduler.sentences.whatif import Pinned
 from scheduler.simulation import simulate
 from scheduler.world import World
 
@@ -44,6 +48,7 @@ def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
     bound = next(
         (d for d in decisions if isinstance(d, Bind) and d.subject == key), None
     )
+    said = [*([verdict] if verdict else []), _result(copy, key, bound)]
     return {
         "outcome": "waits" if bound is None else "bound",
         "tick": None if bound is None else -(-bound.at_ms // tick_ms),
@@ -52,7 +57,8 @@ def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
         "node": "" if bound is None else bound.node,
         "fits": fits,
         "victims": [_victim(d) for d in decisions if _is_price(d, key)],
-        "sentences": [*([verdict] if verdict else []), _result(copy, key, bound)],
+        "sentences": [sentence.text for sentence in said],
+        "said": msgspec.to_builtins(said),
     }
 
 
@@ -68,31 +74,32 @@ def _run(copy: World, key: Key, until_ms: int) -> list[Decision]:
     return simulate(copy, until_ms=until_ms, stop=enough).decisions
 
 
-def _verdict(world: World, key: Key, node: str) -> tuple[bool | None, str]:
+def _verdict(world: World, key: Key, node: str) -> tuple[bool | None, Sentence | None]:
     """Return what the schedulers say of the node now; None where nobody is asked."""
     if not node:
-        return None, ""
+        return None, None
     world, key = world.inside(key)
     node = plain(Key("Node", "", node)).name
     try:
         table = explain_pod(world, key)
     except SchedulerError:
-        return None, ""
+        return None, None
     if isinstance(table, AskExplanation):
         found = {row.node: row.verdict for row in table.node_verdicts}.get(node)
         if found is None:
-            return None, ""
-        return not found, f"{node} has room." if not found else f"{node}: {found}."
+            return None, None
+        if not found:
+            return True, Pinned.ROOM.said(node=node)
+        return False, Pinned.VERDICT.said(node=node, verdict=found)
     row = next((row for row in table.nodes if row.node == node), None)
     if row is None:
-        return None, ""
+        return None, None
     if not row.fits:
-        return False, f"{row.plugin} refuses {node}: {', '.join(row.reasons)}."
+        reasons = Items(tuple(row.reasons), all=True)
+        return False, Pinned.REFUSES.said(plugin=row.plugin, node=node, reasons=reasons)
     place = 1 + sum(1 for other in table.nodes if (other.total or 0) > (row.total or 0))
-    return True, (
-        f"{node} passes every filter: score {row.total}, "
-        f"place {place} of {table.feasible}."
-    )
+    score, of = row.total or 0, table.feasible
+    return True, Pinned.PASSES.said(node=node, score=score, place=place, of=of)
 
 
 def _is_price(decision: Decision, key: Key) -> bool:
@@ -109,11 +116,11 @@ def _victim(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _result(copy: World, key: Key, bound: Bind | None) -> str:
+def _result(copy: World, key: Key, bound: Bind | None) -> Sentence:
     if bound is not None:
-        return f"It would be bound to {bound.node}."
+        return Pinned.BOUND.said(node=bound.node)
     status = copy.get(key).status if key in copy.objects else {}
     for item in status.get("conditions") or ():
         if item.get("type") == "PodScheduled" and item.get("message"):
-            return f"It would wait: {item['message']}"
-    return f"It would wait for at least {HORIZON_MS // 1000} s."
+            return Pinned.WAITS.said(message=item["message"])
+    return Pinned.WAITS_LONG.said(seconds=HORIZON_MS // 1000)

@@ -8,8 +8,8 @@ from scheduler.errors import SchedulerError
 from scheduler.explain.asks import explain_ask
 from scheduler.explain.fork import fork_yunikorn
 from scheduler.explain.shapes import Amount, AskExplanation, Shape
-from scheduler.explain.wording import counted
 from scheduler.records.objects import Key
+from scheduler.sentences.english import counted
 from scheduler.world import World
 from scheduler.yunikorn.objects.model import Application
 from scheduler.yunikorn.objects.partition import Partition

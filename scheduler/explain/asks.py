@@ -20,8 +20,8 @@ from scheduler.explain.shapes import (
     UsedShare,
     Victim,
 )
-from scheduler.explain.wording import bare, counted, listed, quantity
 from scheduler.records.objects import Key
+from scheduler.sentences.english import bare, counted, listed, quantity
 from scheduler.world import World
 from scheduler.yunikorn.explain import Row, obstacle, preemption, sorting, verdict
 from scheduler.yunikorn.objects.model import Ask, Queue, SchedulingNode

@@ -9,9 +9,9 @@ from scheduler.explain.outcomes import Trial, attempt, finished_before, outcome_
 from scheduler.explain.questions.asking import questions
 from scheduler.explain.questions.question import CandidateChange, Question
 from scheduler.explain.shapes import ChangeOutcome, Counterfactuals, Verdict
-from scheduler.explain.wording import bare, listed, share
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key
+from scheduler.sentences.english import bare, listed, share
 from scheduler.world import World
 
 HORIZON_MS = 600_000

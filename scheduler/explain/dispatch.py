@@ -13,6 +13,8 @@ from scheduler.multikueue.dispatch import Dispatch
 from scheduler.reasons import ADMITTED, QUOTA_RESERVED
 from scheduler.records.conditions import condition, is_true
 from scheduler.records.objects import Key, qualified
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.why import Awaited
 from scheduler.world import World
 
 if TYPE_CHECKING:
@@ -88,45 +90,45 @@ def _words(world: World, found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def sentences_of(rows: list[ClusterRow]) -> Iterator[str]:
+def sentences_of(rows: list[ClusterRow]) -> Iterator[Sentence]:
     """Yield what each worker cluster has to do with a workload's waiting."""
     for row in rows:
-        yield f"Worker cluster {row.cluster} {_sentence(row)}."
+        yield _sentence(row)
 
 
-def _sentence(row: ClusterRow) -> str:
+def _sentence(row: ClusterRow) -> Sentence:
+    if row.state == "lost":
+        return Awaited.LOST.said(
+            cluster=row.cluster,
+            since=_at(Awaited.SINCE, row.since_ms),
+            words=_condition(row),
+            until=_at(Awaited.UNTIL, row.until_ms),
+        )
+    if row.state == "unasked":
+        following = _at(Awaited.NEXT, row.until_ms)
+        return Awaited.UNASKED.said(cluster=row.cluster, next=following)
+    if row.state in _SAID:
+        return _SAID[row.state].said(cluster=row.cluster)
+    return _ASKED[row.state].said(cluster=row.cluster, words=_condition(row))
+
+
+def _condition(row: ClusterRow) -> Sentence | str:
     words = f"{row.message} ({row.reason})" if row.message else row.reason
-    said = f": {words.rstrip('.')}" if words else ""
-    match row.state:
-        case "admitted":
-            return f"runs it{said}"
-        case "reserved":
-            return f"reserved quota for its copy, which is not admitted yet{said}"
-        case "pending":
-            return f"was asked, and its copy waits{said}"
-        case "lost":
-            return f"is not reached{_since(row)}{said}{_given_up(row)}"
-        case "missing":
-            return f"has no {CLUSTER}"
-        case "absent":
-            return "has no objects here, so nothing can be dispatched to it"
-        case "dropped":
-            return "has no copy any more: another cluster admitted it first"
-        case "taken":
-            return (
-                "was not given a copy: it has a Workload or job of its own of this name"
-            )
-        case _:
-            return f"was not asked yet{_at(': the next round is', row.until_ms)}"
+    return Awaited.WORDS.said(words=words.rstrip(".")) if words else ""
 
 
-def _at(words: str, at_ms: int | None) -> str:
-    return "" if at_ms is None else f"{words} at {at_ms / 1000:g} s"
+def _at(words: Awaited, at_ms: int | None) -> Sentence | str:
+    return "" if at_ms is None else words.said(seconds=at_ms / 1000)
 
 
-def _since(row: ClusterRow) -> str:
-    return "" if row.since_ms is None else f" since {row.since_ms / 1000:g} s"
-
-
-def _given_up(row: ClusterRow) -> str:
-    return _at("; the workload is taken from it", row.until_ms)
+_ASKED = {
+    "admitted": Awaited.RUNS,
+    "reserved": Awaited.RESERVED,
+    "pending": Awaited.PENDING,
+}
+_SAID = {
+    "missing": Awaited.MISSING,
+    "absent": Awaited.ABSENT,
+    "dropped": Awaited.DROPPED,
+    "taken": Awaited.TAKEN,
+}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from scheduler.decisions import Admit, Bind, Decision, Preempt
 from scheduler.errors import SchedulerError
 from scheduler.explain.changes import apply, edit, local_queue_for, move_workload
@@ -22,7 +24,6 @@ from scheduler.explain.shapes import (
     ShareChange,
     Victim,
 )
-from scheduler.explain.wording import bare, counted, listed, quantity, share
 from scheduler.lifetime.runtime_state import JOB_KINDS
 from scheduler.records.objects import (
     Key,
@@ -31,6 +32,9 @@ from scheduler.records.objects import (
     qualified,
     qualified_name,
 )
+from scheduler.sentences.english import share
+from scheduler.sentences.sentence import Quantity, Sentence, few, named
+from scheduler.sentences.whatif import WhatIf
 from scheduler.simulation import simulate
 from scheduler.world import World
 
@@ -116,6 +120,7 @@ def _moved(world: World, key: Key) -> Key:
 
 
 def _refused(key: Key, problem: str) -> Preview:
+    said = WhatIf.REFUSED.said(problem=problem)
     return Preview(
         change=None,
         refused=problem,
@@ -124,7 +129,8 @@ def _refused(key: Key, problem: str) -> Preview:
         evicted=False,
         cells=[],
         outcome=None,
-        sentences=[f"It cannot be done: {problem}."],
+        sentences=[said.text],
+        said=[said],
     )
 
 
@@ -170,9 +176,10 @@ def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Pr
         )
         if queue is not None:
             preview.queue, preview.cells = queue.name, FlavorOptions(work, queue).rows
-    preview.usage = [_cell(preview.queue, row) for row in preview.cells if row.chosen]
-    preview.sentences = _sentences(preview)
-    return preview
+    cells = [row for row in preview.cells if row.chosen]
+    preview.usage_said = [_cell(preview.queue, row) for row in cells]
+    preview.usage = [sentence.text for sentence in preview.usage_said]
+    return _with_sentences(preview)
 
 
 def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
@@ -214,8 +221,7 @@ def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
         ),
         admitted=[str(d.subject) for d in news if isinstance(d, _starts(world))],
     )
-    preview.sentences = _sentences(preview)
-    return preview
+    return _with_sentences(preview)
 
 
 def _shares(world: World) -> Shares:
@@ -255,61 +261,67 @@ def _moved_shares(after: Shares, before: Shares) -> list[ShareChange]:
     ]
 
 
-def _sentences(preview: Preview) -> list[str]:
+def _with_sentences(preview: Preview) -> Preview:
     outcome = preview.outcome
     assert outcome is not None
-    return [
-        *([_result(preview, outcome)] if preview.workload else _for_others(preview)),
-        *preview.usage,
+    preview.said = [
+        _result(preview, outcome) if preview.workload else _for_others(preview),
+        *preview.usage_said,
         *_price(outcome),
     ]
+    preview.sentences = [sentence.text for sentence in preview.said]
+    return preview
 
 
-def _result(preview: Preview, outcome: ChangeOutcome) -> str:
+def _result(preview: Preview, outcome: ChangeOutcome) -> Sentence:
+    tick = outcome.tick or 0
+    if outcome.outcome == "admitted" and outcome.pods == "pending":
+        return WhatIf.PODS_PENDING.said(tick=tick, message=outcome.pods_message)
     if outcome.outcome == "admitted":
-        pods = ""
-        if outcome.pods == "pending":
-            pods = f", but pods stay pending: {outcome.pods_message}"
-        return f"Admitted at tick {outcome.tick}{pods}."
-    place = (
-        f", {counted(outcome.position - 1, 'workload')} ahead"
-        if (outcome.position)
-        else ""
-    )
-    return f"It waits in {preview.queue or 'no ClusterQueue'}: {outcome.reason}{place}."
+        return WhatIf.ADMITTED.said(tick=tick)
+    queue = preview.queue or WhatIf.NO_QUEUE.said()
+    if not outcome.position:
+        return WhatIf.WAITS.said(queue=queue, reason=outcome.reason)
+    ahead = outcome.position - 1
+    return WhatIf.BEHIND.said(queue=queue, reason=outcome.reason, n=ahead)
 
 
-def _for_others(preview: Preview) -> list[str]:
+def _for_others(preview: Preview) -> Sentence:
     if not preview.admitted:
-        return ["Nobody is admitted who would not be anyhow."]
-    names = listed([bare(name) for name in preview.admitted])
-    number = len(preview.admitted)
-    more = counted(number, "more workload is", "more workloads are")
-    return [f"{more} admitted: {names}."]
+        return WhatIf.NOBODY.said()
+    names = named(preview.admitted)
+    return WhatIf.MORE.said(n=len(preview.admitted), names=names)
 
 
-def _cell(queue: str, row: FlavorRow) -> str:
+def _cell(queue: str, row: FlavorRow) -> Sentence:
     level = row.chain[0]
-    used = quantity(row.resource, level.used)
-    nominal = quantity(row.resource, level.nominal)
-    borrowed = int(level.borrowed)
-    more = f"borrows {quantity(row.resource, borrowed)}" if borrowed else "borrows none"
-    return f"{queue} uses {used} of {nominal} in flavor {row.flavor} and {more}."
+    used = Quantity(row.resource, level.used)
+    nominal = Quantity(row.resource, level.nominal)
+    if int(level.borrowed) == 0:
+        return WhatIf.USES.said(
+            queue=queue, used=used, nominal=nominal, flavor=row.flavor
+        )
+    return WhatIf.BORROWS.said(
+        queue=queue,
+        used=used,
+        nominal=nominal,
+        flavor=row.flavor,
+        borrowed=Quantity(row.resource, level.borrowed),
+    )
 
 
-def _price(outcome: ChangeOutcome) -> list[str]:
-    sentences = []
+def _price(outcome: ChangeOutcome) -> Iterator[Sentence]:
     if outcome.victims:
-        names = listed([bare(victim.workload) for victim in outcome.victims])
-        reasons = listed(sorted({victim.reason for victim in outcome.victims}))
-        sentences.append(f"Preempts {names} ({reasons}).")
-    moved = [
-        f"{row.name} {share(row.before)} to {share(row.after)}"
-        for row in outcome.shares
-        if row.before != row.after
-    ]
-    if moved:
-        sentences.append(f"Weighted shares: {listed(moved)}.")
+        names = named(victim.workload for victim in outcome.victims)
+        reasons = few(sorted({victim.reason for victim in outcome.victims}))
+        yield WhatIf.PREEMPTS.said(names=names, reasons=reasons)
+    moved = few(_share(row) for row in outcome.shares if row.before != row.after)
+    if moved.items:
+        yield WhatIf.SHARES.said(shares=moved)
     if outcome.work_lost_ms:
-        sentences.append(f"Work lost: {outcome.work_lost_ms / 1000:g} s.")
-    return sentences
+        yield WhatIf.LOST.said(seconds=outcome.work_lost_ms / 1000)
+
+
+def _share(row: ShareChange) -> Sentence:
+    before, after = share(row.before), share(row.after)
+    return WhatIf.SHARE.said(name=row.name, before=before, after=after)

@@ -16,10 +16,10 @@ from scheduler.explain.shapes import (
     Score,
     Scorer,
 )
-from scheduler.explain.wording import counted, listed
 from scheduler.kube.scheduling.plugin_table import PluginTable
 from scheduler.kube.stage import KubeStage
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.english import counted, listed
 from scheduler.world import World
 
 #: A table shows at most this many nodes, the best first.

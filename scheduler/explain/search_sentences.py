@@ -12,7 +12,7 @@ from scheduler.explain.shapes import (
     Standing,
     Test,
 )
-from scheduler.explain.wording import (
+from scheduler.sentences.english import (
     bare,
     counted,
     listed,

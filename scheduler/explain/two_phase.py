@@ -12,6 +12,8 @@ from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.usage.decay import Usage, add
 from scheduler.kueue.workload.check_state import READY
 from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.sentences.sentence import Items, Sentence
+from scheduler.sentences.why import Awaited
 
 
 def checks_of(stage: KueueStage, work: WorkloadInfo) -> list[CheckRow]:
@@ -52,26 +54,29 @@ def usage_of(
     return sorted(rows, key=lambda r: (r.usage is None, r.usage or 0.0, r.local_queue))
 
 
-def sentences_of(checks: list[CheckRow], usage: list[UsageRow]) -> Iterator[str]:
+def sentences_of(checks: list[CheckRow], usage: list[UsageRow]) -> Iterator[Sentence]:
     """Yield what checks and usage have to do with its waiting."""
-    waits = [row for row in checks if row.state != READY]
+    waits = tuple(_answer(row) for row in checks if row.state != READY)
     if waits:
-        named = ", ".join(f"{row.name} ({_answer(row)})" for row in waits)
-        yield f"Admission checks that are not ready: {named}."
-    for place, row in enumerate(usage):
+        yield Awaited.CHECKS.said(checks=Items(waits, all=True))
+    for place, row in enumerate(usage, 1):
         if row.ours and len(usage) > 1:
-            used = "infinite" if row.usage is None else f"{row.usage:.6g}"
-            yield (
-                f"Its LocalQueue has usage {used}: number {place + 1} of {len(usage)} "
-                "in its ClusterQueue, and the least used goes first."
-            )
+            used = Awaited.INFINITE.said() if row.usage is None else row.usage
+            yield Awaited.USAGE.said(used=used, place=place, of=len(usage))
 
 
-def _answer(row: CheckRow) -> str:
-    said = f"{row.state}: {row.message}" if row.message else row.state
+def _answer(row: CheckRow) -> Sentence:
+    name, state, message = row.name, row.state, row.message
+    if row.answers_ms is None and message:
+        return Awaited.CHECK_SAYS.said(name=name, state=state, message=message)
     if row.answers_ms is None:
-        return said
-    return f"{said}, answered at {row.answers_ms / 1000:g} s"
+        return Awaited.CHECK.said(name=name, state=state)
+    seconds = row.answers_ms / 1000
+    if message:
+        return Awaited.CHECK_SAYS_AT.said(
+            name=name, state=state, message=message, seconds=seconds
+        )
+    return Awaited.CHECK_AT.said(name=name, state=state, seconds=seconds)
 
 
 def _texts(usage: Usage) -> dict[str, str]:

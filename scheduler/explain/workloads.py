@@ -29,6 +29,8 @@ from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.reasons import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
 from scheduler.records.objects import Key
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.why import NotTried
 from scheduler.world import World
 
 #: Of those before a workload in its line, this many are named.
@@ -57,7 +59,7 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
     """
     work = stage.cluster.workloads.get(key)
     answer = _blank(world, key, world.get(key).status)
-    slices: list[str] = []
+    slices: list[Sentence] = []
     if work is not None:
         slices = [
             *sentences.of_slice(stage.cluster, work),
@@ -69,12 +71,13 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
         answer.waiting = waiting_of(line, line.cluster.workloads[key])
         _fill(answer, stage, work)
         answer.clusters = dispatch.clusters_of(world, work)
-    answer.sentences = [
+    answer.said = [
         *slices,
         *sentences.of(answer),
         *two_phase.sentences_of(answer.checks, answer.usage),
         *dispatch.sentences_of(answer.clusters),
     ]
+    answer.sentences = [sentence.text for sentence in answer.said]
     return answer
 
 
@@ -91,7 +94,7 @@ def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
         for item in status.get("conditions") or ()
     ]
     arrives = world.lifetime.waits(key)
-    text = "it has not arrived yet" if arrives else "it ran to its end"
+    why = (NotTried.FUTURE if arrives else NotTried.FINISHED).said()
     return Explanation(
         workload=str(key),
         at_ms=world.context.now_ms,
@@ -102,7 +105,9 @@ def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
         condition=next((c for c in conditions if c.type == FINISHED), None),
         conditions=conditions,
         waiting=None,
-        attempt=FlavorAttempt(ran=False, status="", reason="", message=text),
+        attempt=FlavorAttempt(
+            ran=False, status="", reason="", message=why.text, said=why
+        ),
         flavors=[],
         searches=[],
         decisive=None,
@@ -120,12 +125,12 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     if queue is not None:
         answer.usage = two_phase.usage_of(stage, work, queue)
     if queue is None:
-        answer.attempt = _untried(answer, "its LocalQueue leads to no ClusterQueue")
+        answer.attempt = _untried(answer, NotTried.NO_QUEUE.said())
         return
     options = FlavorOptions(work, queue)
     answer.flavors = options.rows
     problem = _barred(stage, work, queue)
-    if problem:
+    if problem is not None:
         answer.attempt = _untried(answer, problem)
         return
     trace = Trace()
@@ -199,24 +204,28 @@ def waiting_of(stage: KueueStage, work: WorkloadInfo) -> Waiting | None:
     )
 
 
-def _barred(stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue) -> str:
-    """Return why it would not be tried at all, or ""."""
+def _barred(
+    stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue
+) -> Sentence | None:
+    """Return why it would not be tried at all, if so."""
     if work.reserved:
-        return "it holds quota"
+        return NotTried.HOLDS_QUOTA.said()
     if not work.active:
-        return "it is not active"
+        return NotTried.INACTIVE.said()
     if work.gated:
-        return "it is gated"
+        return NotTried.GATED.said()
     if stage.cluster.is_parent(work):
-        return "its variants are tried in its place, one for each flavor"
+        return NotTried.VARIANTS.said()
     if not work.local_queue.is_active:
-        return f"LocalQueue {work.local_queue_name} is missing or stopped"
-    return "" if queue.active else f"ClusterQueue {queue.name} is not active"
+        return NotTried.LOCAL_QUEUE.said(queue=work.local_queue_name)
+    return None if queue.active else NotTried.CLUSTER_QUEUE.said(queue=queue.name)
 
 
-def _untried(answer: Explanation, problem: str) -> FlavorAttempt:
+def _untried(answer: Explanation, why: Sentence) -> FlavorAttempt:
     reason = answer.condition.reason if answer.condition is not None else ""
-    return FlavorAttempt(ran=False, status="", reason=reason, message=problem)
+    return FlavorAttempt(
+        ran=False, status="", reason=reason, message=why.text, said=why
+    )
 
 
 def attempt(

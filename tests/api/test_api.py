@@ -121,6 +121,7 @@ def test_a_dry_move_says_what_would_happen_and_does_not(call, busy):
     outcome = call("post", busy, "/actions/move", body).json()
     assert outcome["outcome"] in ("admitted", "waits")
     assert {share["queue"] for share in outcome["shares"]} == {"a", "b"}
+    assert [one["text"] for one in outcome["usageSaid"]] == outcome["usage"]
     assert row(busy).tick == 8
     moved = call("post", busy, "/actions/move", {**body, "dryRun": False})
     assert moved.json()["revision"] > 0

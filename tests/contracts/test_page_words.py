@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 
-from scheduler import registry
+from scheduler import registry, sentences
 from scheduler.autoscaling.refusals import CODES as REFUSALS
 from scheduler.explain.asks import CheckName
 from scheduler.explain.searches import STEPS
 from scheduler.kueue.trace import Excluded, Question, Verdict
 from scheduler.manifests.effects import Effect
+from scheduler.sentences.sentence import Words
 from scheduler.yunikorn.explain import Obstacle
 
 CATALOGUE = Path(__file__).parents[2] / "frontend/src/lib/catalogue"
@@ -23,6 +27,16 @@ LANGUAGES = {
     "en": ("en.ts", "en-later.ts"),
     "zh-Hans": ("zh-hans.ts",),
     "zh-Hant": ("zh-hant.ts",),
+}
+for _module in pkgutil.iter_modules(sentences.__path__, f"{sentences.__name__}."):
+    importlib.import_module(_module.name)
+SENTENCES = {one.value: one.english for kind in Words.__subclasses__() for one in kind}
+#: Shapes of arguments of plug-ins -> what they are for.
+ARGUMENTS = {
+    name: " ".join(shape["description"].split())
+    for one in registry.entries("plugin")
+    if one.parameters
+    for name, shape in msgspec.json.schema(one.parameters)["$defs"].items()
 }
 #: Begin of the words -> the codes that come after it.
 CODES: dict[str, Iterable[str]] = {
@@ -36,20 +50,23 @@ CODES: dict[str, Iterable[str]] = {
     "place.node": get_args(Obstacle),
     "place.growth": REFUSALS.values(),
     "finding.effect": {one.value for one in Effect} - {""},
+    "registry.args": ARGUMENTS,
     "registry.help": [f"{one.family}.{one.name}" for one in registry.entries()],
+    "said": SENTENCES,
     "verdict": (*get_args(Verdict), "spared", "needed"),
 }
 
 
-def _words(files: tuple[str, ...]) -> set[str]:
-    text = "".join((CATALOGUE / name).read_text() for name in files)
-    return set(re.findall(r'^  "([\w.-]+)":', text, re.MULTILINE))
+def _catalogue(language: str) -> dict[str, str]:
+    """Return the words of a language that stand on one line, as they are written."""
+    text = "".join((CATALOGUE / name).read_text() for name in LANGUAGES[language])
+    found = re.findall(r'^  "([\w.-]+)": (".*"),$', text, re.MULTILINE)
+    return {name: json.loads(words) for name, words in found}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_code_of_an_explanation_has_its_words(language: str) -> None:
-    words = _words(LANGUAGES[language])
-    said = {begin for word in words for begin in _begins(word)}
+    said = {begin for word in _catalogue(language) for begin in _begins(word)}
     codes = {f"{begin}.{code}" for begin, codes in CODES.items() for code in codes}
     assert codes - said == set()
 
@@ -61,14 +78,37 @@ def _begins(word: str) -> Iterable[str]:
 
 
 def test_what_is_enrolled_is_said_in_english_as_it_enrolled() -> None:
-    text = "".join((CATALOGUE / name).read_text() for name in LANGUAGES["en"])
-    found = re.findall(
-        r'^  "registry\.(help|label)\.([\w.-]+)": (".*"),$', text, re.MULTILINE
-    )
-    said = {(what, name): json.loads(words) for what, name, words in found}
+    said = {k: v for k, v in _catalogue("en").items() if k.startswith("registry.")}
     enrolled = {
-        (what, f"{one.family}.{one.name}"): getattr(one, what)
+        f"registry.{what}.{one.family}.{one.name}": getattr(one, what)
         for one in registry.entries()
         for what in ("help", "label")
-    }
+    } | {f"registry.args.{name}": text for name, text in ARGUMENTS.items()}
     assert said == {key: enrolled[key] for key in said}
+
+
+def test_a_sentence_is_said_in_english_as_the_server_says_it() -> None:
+    words = _catalogue("en")
+    assert {code: words[f"said.{code}"] for code in SENTENCES} == SENTENCES
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_has_the_same_holes_in_every_language(language: str) -> None:
+    words = _catalogue(language)
+    found = {code: _holes(words[f"said.{code}"]) for code in SENTENCES}
+    assert found == {code: _holes(text) for code, text in SENTENCES.items()}
+
+
+def test_no_words_are_left_of_a_sentence_that_is_gone() -> None:
+    codes = {f"said.{code}" for code in SENTENCES}
+    names = {name for language in LANGUAGES for name in _catalogue(language)}
+    assert {name for name in names if name.startswith("said.")} == codes
+
+
+def test_no_two_sentences_have_one_code() -> None:
+    codes = [one.value for kind in Words.__subclasses__() for one in kind]
+    assert sorted(codes) == sorted(set(codes))
+
+
+def _holes(words: str) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", words))

@@ -907,6 +907,8 @@ export interface components {
             readonly sentences: readonly string[];
             /** @description the sentences about quota */
             readonly usage: readonly string[];
+            /** @description the same with their codes */
+            readonly usageSaid: readonly components["schemas"]["Said"][];
             /** @description the whole of it, as from `whatif` */
             readonly preview: {
                 readonly [key: string]: unknown;
@@ -1100,6 +1102,8 @@ export interface components {
             readonly fits: boolean | null;
             readonly victims: readonly components["schemas"]["MoveVictim"][];
             readonly sentences: readonly string[];
+            /** @description the sentences with their codes */
+            readonly said: readonly components["schemas"]["Said"][];
         };
         /**
          * @description * `bound` - bound
@@ -1236,6 +1240,19 @@ export interface components {
          * @enum {string}
          */
         readonly RunStateEnum: "waiting" | "running" | "done" | "failed" | "cancelled";
+        /**
+         * @description A sentence: its code, the same in English, and what fills the holes of its words.
+         *
+         *     A hole is a text, a number, another such sentence, `{resource, amount}`, `{key}` of
+         *     an object, `{place}` in a line from 1, or `{items, all}`.
+         */
+        readonly Said: {
+            readonly code: string;
+            readonly text: string;
+            readonly holes: {
+                readonly [key: string]: unknown;
+            };
+        };
         readonly SampleList: {
             readonly items: readonly components["schemas"]["Sample"][];
         };
@@ -1669,6 +1686,7 @@ export interface components {
          *         stopped yet), "requeued" (evicted and waiting again), "finished",
          *         "inactive". `chain` names what it passes: LocalQueue, ClusterQueue and
          *         cohorts to the root. `decisive` is the index of the search that decided.
+         *         `said` are the sentences with their codes.
          */
         readonly Explanation: {
             readonly workload: string;
@@ -1685,6 +1703,7 @@ export interface components {
             readonly searches: readonly components["schemas"]["PreemptionSearch"][];
             readonly decisive: number | null;
             readonly sentences: readonly string[];
+            readonly said: readonly components["schemas"]["Sentence"][];
             readonly topology: readonly components["schemas"]["TopologySearch"][];
             readonly checks: readonly components["schemas"]["CheckRow"][];
             readonly clusters: readonly components["schemas"]["ClusterRow"][];
@@ -1718,7 +1737,7 @@ export interface components {
          * @description What one admission cycle decides about the workload now.
          *
          *         `ran` is False when the workload may not be tried; `reason` and `message`
-         *         say why. `order` is its turn among `heads`, from 1. `status`: "admitted",
+         *         say why, and `said` is the message with its code. `order` is its turn among `heads`, from 1. `status`: "admitted",
          *         "preempting", "skipped" (others of the cycle came first), "held" (pods of
          *         those admitted are waited for) or "refused".
          */
@@ -1731,6 +1750,7 @@ export interface components {
             readonly order: number | null;
             readonly heads: readonly string[];
             readonly targets: readonly components["schemas"]["Victim"][];
+            readonly said: components["schemas"]["Sentence"] | null;
         };
         /** @description Who is evicted, and why. */
         readonly Victim: {
@@ -1748,6 +1768,17 @@ export interface components {
             readonly resource: string;
             readonly amount: string;
             readonly flavor: string;
+        };
+        /**
+         * @description A sentence: its code, the same in English, and what fills the holes of its words.
+         *
+         *         A hole is a text, a number, another sentence, `{resource, amount}`, `{key}` of an
+         *         object, `{place}` in a line from 1, or `{items, all}`.
+         */
+        readonly Sentence: {
+            readonly code: string;
+            readonly text: string;
+            readonly holes: Record<string, never>;
         };
         /**
          * @description What one flavor offers a podset for one resource.
@@ -1920,6 +1951,7 @@ export interface components {
             readonly reason: string;
             readonly levels: readonly components["schemas"]["TopologyLevel"][];
             readonly sentence: string;
+            readonly said: components["schemas"]["Sentence"] | null;
         };
         /** @description One level of a search for places; `more` domains are not listed. */
         readonly TopologyLevel: {
@@ -2596,7 +2628,8 @@ export interface components {
          *
          *         `cells` is the quota that the workload's ClusterQueue has afterwards, with
          *         the request in `amount`; `refused` says why the edit cannot be made. `sentences`
-         *         say all of it, `usage` what they say of quota.
+         *         say all of it, `usage` what they say of quota; `said` and `usage_said` are the
+         *         same with their codes.
          */
         readonly Preview: {
             readonly change: components["schemas"]["Change"] | null;
@@ -2609,6 +2642,8 @@ export interface components {
             readonly admitted: readonly string[];
             readonly sentences: readonly string[];
             readonly usage: readonly string[];
+            readonly said: readonly components["schemas"]["Sentence"][];
+            readonly usageSaid: readonly components["schemas"]["Sentence"][];
         };
         /** @description A window as it was, replayed, and replayed with a change. */
         readonly IncidentReplay: {
@@ -3549,6 +3584,7 @@ export type Rewound = components['schemas']['Rewound'];
 export type Role = components['schemas']['Role'];
 export type Run = components['schemas']['Run'];
 export type RunStateEnum = components['schemas']['RunStateEnum'];
+export type Said = components['schemas']['Said'];
 export type SampleList = components['schemas']['SampleList'];
 export type Sandbox = components['schemas']['Sandbox'];
 export type SandboxList = components['schemas']['SandboxList'];
@@ -3594,6 +3630,7 @@ export type Waiting = components['schemas']['Waiting'];
 export type FlavorAttempt = components['schemas']['FlavorAttempt'];
 export type Victim = components['schemas']['Victim'];
 export type Amount = components['schemas']['Amount'];
+export type Sentence = components['schemas']['Sentence'];
 export type FlavorRow = components['schemas']['FlavorRow'];
 export type Level = components['schemas']['Level'];
 export type PreemptionSearch = components['schemas']['PreemptionSearch'];

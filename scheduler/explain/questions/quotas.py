@@ -12,9 +12,9 @@ from scheduler.explain.changes import (
 )
 from scheduler.explain.questions.question import CandidateChange, Question
 from scheduler.explain.shapes import Explanation, FlavorRow
-from scheduler.explain.wording import several
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.records.objects import Key
+from scheduler.sentences.english import several
 from scheduler.world import World
 
 Added = dict[tuple[str, str], int]

@@ -21,6 +21,7 @@ from scheduler.explain.shapes.waiting import (
     Victim,
     Waiting,
 )
+from scheduler.sentences.sentence import Sentence
 
 
 class Source(Shape):
@@ -148,6 +149,7 @@ class TopologySearch(Shape):
     reason: str
     levels: list[TopologyLevel]
     sentence: str
+    said: Sentence | None = None  # the same with its code
 
 
 class Explanation(Shape):
@@ -157,6 +159,7 @@ class Explanation(Shape):
     stopped yet), "requeued" (evicted and waiting again), "finished",
     "inactive". `chain` names what it passes: LocalQueue, ClusterQueue and
     cohorts to the root. `decisive` is the index of the search that decided.
+    `said` are the sentences with their codes.
     """
 
     workload: str
@@ -173,6 +176,7 @@ class Explanation(Shape):
     searches: list[PreemptionSearch]
     decisive: int | None
     sentences: list[str]
+    said: list[Sentence] = []
     topology: list[TopologySearch] = []
     checks: list[CheckRow] = []
     clusters: list[ClusterRow] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.explain.shapes.numbers import Amount, Level, Shape
+from scheduler.sentences.sentence import Sentence
 
 
 class Condition(Shape):
@@ -59,7 +60,7 @@ class FlavorAttempt(Shape):
     """What one admission cycle decides about the workload now.
 
     `ran` is False when the workload may not be tried; `reason` and `message`
-    say why. `order` is its turn among `heads`, from 1. `status`: "admitted",
+    say why, and `said` is the message with its code. `order` is its turn among `heads`, from 1. `status`: "admitted",
     "preempting", "skipped" (others of the cycle came first), "held" (pods of
     those admitted are waited for) or "refused".
     """
@@ -72,6 +73,7 @@ class FlavorAttempt(Shape):
     order: int | None = None
     heads: list[str] = []
     targets: list[Victim] = []
+    said: Sentence | None = None
 
 
 class CheckRow(Shape):

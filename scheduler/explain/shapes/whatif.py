@@ -6,6 +6,7 @@ from typing import Any
 
 from scheduler.explain.shapes.numbers import Amount, Shape, ShareChange
 from scheduler.explain.shapes.waiting import FlavorRow, Victim
+from scheduler.sentences.sentence import Sentence
 
 
 class Edit(Shape):
@@ -99,7 +100,8 @@ class Preview(Shape):
 
     `cells` is the quota that the workload's ClusterQueue has afterwards, with
     the request in `amount`; `refused` says why the edit cannot be made. `sentences`
-    say all of it, `usage` what they say of quota.
+    say all of it, `usage` what they say of quota; `said` and `usage_said` are the
+    same with their codes.
     """
 
     change: Change | None
@@ -112,3 +114,5 @@ class Preview(Shape):
     admitted: list[str] = []  # who else is admitted in the run, and was not without
     sentences: list[str] = []
     usage: list[str] = []
+    said: list[Sentence] = []
+    usage_said: list[Sentence] = []

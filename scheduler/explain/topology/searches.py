@@ -8,36 +8,43 @@ from typing import Any
 import msgspec
 
 from scheduler.explain.shapes import TopologyLevel, TopologySearch
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.why import Short
 
 Values = Mapping[str, Any]
 
 
 def topology_searches(steps: Sequence[Values]) -> list[TopologySearch]:
     """Return every search for places of a trace, in order."""
-    return [
-        TopologySearch(
-            pod_set=step["podSet"],
-            flavor=step["flavor"],
-            empty=step["empty"],
-            reason=step["reason"],
-            levels=msgspec.convert(step["levels"], list[TopologyLevel]),
-            sentence=_sentence(step),
-        )
-        for step in steps
-        if step["step"] == "topology"
-    ]
+    return [_search(step) for step in steps if step["step"] == "topology"]
 
 
-def _sentence(step: Values) -> str:
+def _search(step: Values) -> TopologySearch:
+    said = _sentence(step)
+    return TopologySearch(
+        pod_set=step["podSet"],
+        flavor=step["flavor"],
+        empty=step["empty"],
+        reason=step["reason"],
+        levels=msgspec.convert(step["levels"], list[TopologyLevel]),
+        sentence=said.text,
+        said=said,
+    )
+
+
+def _sentence(step: Values) -> Sentence:
     """Return what one search came to, with the level that decided."""
     asked = next((level for level in step["levels"] if level["requested"]), None)
-    where = "with nobody else there" if step["empty"] else "as things are now"
+    where = (Short.EMPTY if step["empty"] else Short.NOW).said()
+    pod_set, flavor = step["podSet"], step["flavor"]
     if not step["reason"]:
-        return f"{step['podSet']} has places in flavor {step['flavor']} {where}."
-    best = max((d["fits"] for d in asked["domains"]), default=0) if asked else 0
+        return Short.PLACES.said(podSet=pod_set, flavor=flavor, where=where)
     if asked is None:
-        return f"{step['podSet']}: {step['reason']}."
-    return (
-        f"No domain of {asked['level']} takes the {asked['needed']} pods of "
-        f"{step['podSet']} {where}: the roomiest has places for {best}."
+        return Short.NO_PLACES.said(podSet=pod_set, reason=step["reason"])
+    return Short.NO_DOMAIN.said(
+        level=asked["level"],
+        needed=asked["needed"],
+        podSet=pod_set,
+        where=where,
+        best=max((domain["fits"] for domain in asked["domains"]), default=0),
     )

@@ -209,4 +209,7 @@ def test_a_pin_is_foreseen_on_a_copy(make, person, stack):
     open_ = preview_pin(row(sandbox), Key("Pod", "default", "p"), "n2")
     assert (closed["outcome"], closed["fits"]) == ("waits", False)
     assert (open_["outcome"], open_["node"], open_["fits"]) == ("bound", "n2", True)
+    assert [one["text"] for one in open_["said"]] == open_["sentences"]
+    seen = {"kube": "pinned.passes", "yunikorn": "pinned.room"}[stack]
+    assert [one["code"] for one in open_["said"]] == [seen, "pinned.bound"]
     assert row(sandbox).hash == before

@@ -38,6 +38,17 @@ def test_a_move_reports_victims_shares_and_work_lost() -> None:
     assert (row.chain[0].used, row.chain[0].borrowed) == ("3000", "0")
 
 
+def test_each_sentence_of_a_move_has_its_code() -> None:
+    world = _world()
+    preview = what_if_move(world, workload(world, "late"), LENDER)
+    assert [one.text for one in preview.said] == preview.sentences
+    codes = ["admitted", "uses", "preempts", "shares", "lost"]
+    assert [one.code for one in preview.said] == [f"whatIf.{one}" for one in codes]
+    assert preview.usage == [
+        "lender uses 3 CPU of 4 CPU in flavor default and borrows none."
+    ]
+
+
 def test_a_job_moves_as_its_workload_does() -> None:
     world = _world()
     preview = what_if_move(world, Key("Job", "default", "late"), LENDER)

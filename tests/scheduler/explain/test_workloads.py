@@ -50,6 +50,24 @@ def test_more_than_could_ever_be_free_does_not_fit() -> None:
     assert any("no more than 8 CPU could ever be" in s for s in answer.sentences)
 
 
+def test_each_sentence_has_its_code() -> None:
+    world = lender_and_borrower(job("j", queue="borrower", cpu=9), until_ms=1_000)
+    answer = explain(world, workload(world, "j"))
+    assert [sentence.text for sentence in answer.said] == answer.sentences
+    codes = ["why.waits", "why.setAside", "short.never"]
+    assert [sentence.code for sentence in answer.said] == codes
+
+
+def test_why_one_is_not_tried_has_its_code() -> None:
+    world = lender_and_borrower(job("j", queue="borrower", cpu=2), until_ms=1_000)
+    attempt = explain(world, workload(world, "j")).attempt
+    assert attempt.said is not None
+    assert (attempt.said.code, attempt.said.text) == (
+        "notTried.holdsQuota",
+        attempt.message,
+    )
+
+
 def test_who_is_ahead_is_named_in_order() -> None:
     world = lender_and_borrower(
         *(job(f"j{n}", queue="borrower", cpu=9) for n in range(3)),

@@ -3,6 +3,7 @@
 import { ask, record, request, type Json } from "@/net/rest";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
+import { speech } from "@/store/edits/foreseen";
 import { attempt, nameOf, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
@@ -33,7 +34,9 @@ export async function foreseePatch(key: string, patch: Json, signal: AbortSignal
   const [kind = "", namespace = ""] = key.split("/");
   const edit = kind === "Queue" ? { kind: "Policy", namespace: "", name: "policy", patch } : { kind, namespace, name: nameOf(key), patch };
   const body = { edits: [edit] };
-  return (await ask("Preview", "POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal })).sentences;
+  const found = await ask("Preview", "POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal });
+  const { saidTexts } = await speech();
+  return saidTexts(found.said, found.sentences);
 }
 
 /** Replace an object by a manifest in YAML. */

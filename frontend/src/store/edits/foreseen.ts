@@ -2,9 +2,10 @@
 
 import { ask, type Json } from "@/net/rest";
 import { span } from "@/lib/times";
-import { t } from "@/lib/words.svelte";
+import { t, withWords } from "@/lib/words.svelte";
 import type { MoveOutcome, MoveVictim, PinOutcome, Preview, Victim } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
+import type * as Said from "@/store/live/said";
 
 export interface Foreseen {
   readonly outcome: string; // "admitted", "bound", "waits", "inactive" or "ran"
@@ -16,6 +17,8 @@ export interface Foreseen {
   readonly victims: readonly (MoveVictim | Victim)[];
   readonly shares: readonly { queue: string; before: string; after: string }[];
 }
+
+type Speech = typeof Said;
 
 /** A merge patch of one object; kind "Policy" patches the policy document. */
 export interface PatchEdit {
@@ -37,32 +40,37 @@ async function inTime<T>(signal: AbortSignal, asked: (signal: AbortSignal) => Pr
   }
 }
 
+/** Load what says the server's sentences in the reader's language: not loaded with the first view. */
+export const speech = (): Promise<Speech> => withWords(import("@/store/live/said"));
+
 /** Ask what a move would do. */
 export async function foreseeMove(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {
   const found = await inTime(signal, (either) => ask("MoveOutcome", "POST", path, { body: { ...body, dryRun: true }, signal: either }));
-  return ofMove(found);
+  return ofMove(found, await speech());
 }
 
-function ofMove(found: MoveOutcome): Foreseen {
-  const { outcome, tick, position, usage, victims, shares, ranFrom, ranTo } = found;
-  return { outcome, tick, position, withinMs: ranTo - ranFrom, sentences: usage, admitted: [], victims, shares };
+function ofMove(found: MoveOutcome, { saidTexts }: Speech): Foreseen {
+  const { outcome, tick, position, usage, usageSaid, victims, shares, ranFrom, ranTo } = found;
+  return { outcome, tick, position, withinMs: ranTo - ranFrom, sentences: saidTexts(usageSaid, usage), admitted: [], victims, shares };
 }
 
 /** Ask what pinning a pod would do. */
 export async function foreseePin(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {
   const found: PinOutcome = await inTime(signal, (either) => ask("PinOutcome", "POST", path, { body: { ...body, dryRun: true }, signal: either }));
-  return { ...found, position: null, withinMs: found.ranTo - found.ranFrom, admitted: [], shares: [] };
+  const { saidTexts } = await speech();
+  return { ...found, sentences: saidTexts(found.said, found.sentences), position: null, withinMs: found.ranTo - found.ranFrom, admitted: [], shares: [] };
 }
 
 /** Ask what edits would do to everybody. */
 export async function foreseeEdits(edits: readonly PatchEdit[], signal: AbortSignal): Promise<Foreseen> {
   const path = `/sandboxes/${String(live.id)}/whatif`;
-  return ofEdits(await inTime(signal, (either) => ask("Preview", "POST", path, { body: { edits }, signal: either })));
+  const found = await inTime(signal, (either) => ask("Preview", "POST", path, { body: { edits }, signal: either }));
+  return ofEdits(found, await speech());
 }
 
-function ofEdits({ outcome, admitted, sentences }: Preview): Foreseen {
+function ofEdits({ outcome, admitted, sentences, said }: Preview, { saidTexts }: Speech): Foreseen {
   const none = { outcome: "ran", tick: null, position: null, victims: [], shares: [] };
-  if (outcome === null) return { ...none, withinMs: 0, sentences, admitted };
+  if (outcome === null) return { ...none, withinMs: 0, sentences: saidTexts(said, sentences), admitted };
   const shares = outcome.shares.map((one) => ({ queue: one.name, before: shareText(one.before), after: shareText(one.after) }));
   const { tick, position, victims } = outcome;
   return { outcome: outcome.outcome, tick, position, victims, withinMs: outcome.ranToMs - outcome.ranFromMs, sentences: [], admitted, shares };

@@ -1,6 +1,7 @@
 // The profiles of kube-schedulers: as the server resolves them, and edits of the document; pure but for the fetch.
 
 import { ask, list, record, rowsOf, text, type Json } from "@/net/rest";
+import { tOr } from "@/lib/words.svelte";
 import type { PluginState, ProfileState } from "@/protocol/types";
 import { at } from "@/store/policy/policy";
 
@@ -23,6 +24,11 @@ export function schedulersOf(policy: unknown): Document {
 export function fieldsOf(parameters: Document | null | undefined): ArgumentInput["children"] {
   if (!parameters) return [];
   return fieldOf(parameters, record(parameters["$defs"] ?? {})).children;
+}
+
+/** Return what the arguments of a plug-in are for, in the reader's language; "" where nothing is said. */
+export function argumentsHelp(parameters: Document | null | undefined): string {
+  return parameters ? fieldOf(parameters, record(parameters["$defs"] ?? {})).help : "";
 }
 
 /** Return the document with one profile changed; an empty one is written out first. */
@@ -155,10 +161,15 @@ const HIDDEN = new Set(["apiVersion", "kind"]);
 export function fieldOf(schema: Json, definitions: Json): ArgumentInput {
   const shape = followed(schema, definitions);
   const choices = list(shape["enum"] ?? []).map(text);
-  const base = { choices, help: text(shape["description"]), first: schema["default"], children: [] };
+  const base = { choices, help: helpOf(shape), first: schema["default"], children: [] };
   if (choices.length > 0) return { ...base, kind: "choice" };
   if (shape["properties"] !== undefined) return { ...base, kind: "group", children: childrenOf(shape, definitions) };
   return { ...base, kind: KINDS[text(shape["type"])] ?? "json" };
+}
+
+// A shape that a distribution of somebody else's brought is said in its own words.
+function helpOf(shape: Json): string {
+  return tOr(`registry.args.${text(shape["title"])}`, text(shape["description"]));
 }
 
 function childrenOf(shape: Json, definitions: Json): [string, ArgumentInput][] {

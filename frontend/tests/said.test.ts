@@ -1,0 +1,47 @@
+// Sentences of the server's by their codes, said in each language.
+
+import { beforeAll, describe, expect, it, vi } from "vitest";
+
+import { LANGUAGES, speak, withWords } from "@/lib/words.svelte";
+import { saidText, saidTexts, type Saying } from "@/store/live/said";
+
+const said = (code: string, holes: Saying["holes"] = {}, text = "ENGLISH"): Saying => ({ code, text, holes });
+const GPU = { resource: "nvidia.com/gpu", amount: "8" };
+const USES = said("whatIf.uses", { queue: "a", used: GPU, nominal: GPU, flavor: "a100" });
+const NOT_TRIED = said("why.notTried", { why: said("notTried.localQueue", { queue: "main" }) });
+const BEHIND = said("why.behind", { place: { place: 2 }, of: 12, name: { key: "Workload/team/x" } });
+const names = { items: ["a", "b", "c", "d"].map((name) => ({ key: `Workload/team/${name}` })), all: false };
+const plain = (text: string): string => text.replaceAll("\u00a0", " ");
+
+vi.stubGlobal("document", { documentElement: { lang: "" } }); // whose language is set
+beforeAll(async () => { await withWords(Promise.resolve()); });
+
+describe("in English", () => {
+  beforeAll(() => speak("en"));
+  it("amounts, names and places in a line fill the holes", () => {
+    expect(plain(saidText(USES))).toBe("a uses 8 GPU of 8 GPU in flavor a100 and borrows none.");
+    expect(saidText(BEHIND)).toBe("It is 2nd of 12 in its ClusterQueue, behind x.");
+  });
+  it("a sentence fills the hole of another", () => {
+    expect(saidText(NOT_TRIED)).toBe("It is not tried for admission: LocalQueue main is missing or stopped.");
+  });
+  it("the number chooses the form", () => {
+    expect(saidText(said("short.allRefused", { n: 1 }))).toBe("Preemption: 1 candidate looked at, all refused.");
+    expect(saidText(said("short.allRefused", { n: 2 }))).toBe("Preemption: 2 candidates looked at, all refused.");
+  });
+});
+
+describe.each(LANGUAGES)("in %s", (language) => {
+  beforeAll(() => speak(language));
+  it("a code that is known has words of its own", () => {
+    const texts = [USES, NOT_TRIED, BEHIND, said("whatIf.preempts", { names, reasons: { items: ["InClusterQueue"], all: false } })].map((one) => saidText(one));
+    expect(texts.filter((text) => text.includes("ENGLISH") || text.includes("{") || text.includes("[object"))).toEqual([]);
+    if (language !== "en") expect(texts.filter((text) => /\b(uses|tried|behind|Preempts|more)\b/.test(text))).toEqual([]);
+  });
+  it("a code that is not known, and what came without one, is in the server's words", () => {
+    expect(saidText(said("strange"))).toBe("ENGLISH");
+    expect(saidText(undefined, "ENGLISH")).toBe("ENGLISH");
+    expect(saidTexts([], ["ENGLISH"])).toEqual(["ENGLISH"]);
+    expect(saidText(said("why.notTried", { why: said("strange") }))).toContain("ENGLISH");
+  });
+});
