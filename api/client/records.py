@@ -559,6 +559,7 @@ class FindingGroup(TypedDict):
     code: NotRequired[str]
     count: int
     places: list[Place]
+    said: NotRequired[Said | None]
 
 
 class ForecastOptions(TypedDict):

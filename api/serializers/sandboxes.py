@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from rest_framework import serializers
 
+from api.serializers.said import SaidSerializer
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
@@ -129,6 +130,11 @@ class FindingGroupSerializer(serializers.Serializer[Any]):
     code = serializers.CharField(default="", help_text="names the effect")
     count = serializers.IntegerField()
     places = PlaceSerializer(many=True)
+    said = SaidSerializer(
+        required=False,
+        allow_null=True,
+        help_text="The problem with its code, where it has one.",
+    )
 
 
 class ReportSerializer(serializers.Serializer[Any]):

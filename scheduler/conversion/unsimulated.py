@@ -119,7 +119,7 @@ def _of_object(
         if stack == "kueue":
             yield f"{kind} {gap.field.rpartition('.')[2]}: {gap.problem}"
     for gap in unfollowed(manifest):
-        yield gap.problem
+        yield gap.problem.text
     for pod in _pod_specs(kind, manifest):
         yield from _of_pod(pod, stack)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
+from scheduler.sentences.sentence import Sentence
+
 
 class Effect(StrEnum):
     """What something without effect here changes: a code, and its sentence.
@@ -143,5 +145,5 @@ class Gap(NamedTuple):
     """What is given and not simulated: where, what is done, and what that changes."""
 
     field: str
-    problem: str
+    problem: Sentence
     effect: Effect = Effect.NONE

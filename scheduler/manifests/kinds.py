@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scheduler.manifests.effects import Effect
+from scheduler.sentences.findings import Kept
+from scheduler.sentences.sentence import Sentence
 
 Level = Literal["simulated", "kept", "configuration"]
 
@@ -28,8 +30,13 @@ class Kind:
     level: Level
     stacks: tuple[str, ...] = ALL
     namespaced: bool = True
-    note: str = ""  # what is done with it, where it is only kept
+    said: Sentence | None = None  # what is done with it, where it is only kept
     effect: Effect = Effect.NONE  # what it changes for decisions
+
+    @property
+    def note(self) -> str:
+        """Return in English what is done with it, where it is only kept."""
+        return "" if self.said is None else self.said.text
 
     @property
     def api_version(self) -> str:
@@ -54,7 +61,7 @@ def _kept(
     group: str,
     version: str,
     plural: str,
-    kept: tuple[str, Effect],
+    kept: tuple[Kept, Effect],
 ) -> Kind:
     note, effect = kept
     return Kind(
@@ -63,7 +70,7 @@ def _kept(
         versions=(version,),
         plural=plural,
         level="kept",
-        note=note,
+        said=note.said(),
         effect=effect,
         namespaced=kind not in _CLUSTER_WIDE,
     )
@@ -81,15 +88,15 @@ _CLUSTER_WIDE = frozenset(
 )
 
 _NO_CONTROLLER = (
-    "its controller is not simulated; give the Pods or Jobs it makes",
+    Kept.CONTROLLER,
     Effect.NO_PODS,
 )
 _SERVES = (
-    "read for one thing: the pods that it selects are spread by default",
+    Kept.SERVES,
     Effect.NOT_OTHERWISE,
 )
-_UNLIMITED = "pods beyond it are made all the same", Effect.BEYOND_QUOTA
-_NOT_SCHEDULED = "does not take part in scheduling decisions", Effect.NO_DECISION
+_UNLIMITED = Kept.UNLIMITED, Effect.BEYOND_QUOTA
+_NOT_SCHEDULED = Kept.NO_PART, Effect.NO_DECISION
 
 
 def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:
@@ -253,7 +260,7 @@ TABLE: tuple[Kind, ...] = (
         versions=("v1",),
         plural="configmaps",
         level="kept",
-        note="read as policy when it holds a Kueue Configuration or a queues.yaml",
+        said=Kept.POLICY.said(),
         effect=Effect.NO_POLICY,
     ),
     _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
@@ -289,21 +296,21 @@ TABLE: tuple[Kind, ...] = (
         "autoscaling",
         "v2",
         "horizontalpodautoscalers",
-        ("the replicas stay those of the manifest", Effect.SAME_SIZE),
+        (Kept.REPLICAS, Effect.SAME_SIZE),
     ),
     _kept(
         "VerticalPodAutoscaler",
         "autoscaling.k8s.io",
         "v1",
         "verticalpodautoscalers",
-        ("the requests and replicas stay those of the manifest", Effect.SAME_SIZE),
+        (Kept.REQUESTS, Effect.SAME_SIZE),
     ),
     _kept(
         "CSIStorageCapacity",
         "storage.k8s.io",
         "v1",
         "csistoragecapacities",
-        ("free storage is not counted", Effect.STORAGE_FULL),
+        (Kept.STORAGE, Effect.STORAGE_FULL),
     ),
     _kept(
         "VolumeAttachment",
@@ -311,7 +318,7 @@ TABLE: tuple[Kind, ...] = (
         "v1",
         "volumeattachments",
         (
-            "the volumes of a node are those of its pods, no attachment counts",
+            Kept.ATTACHMENTS,
             Effect.MORE_VOLUMES,
         ),
     ),
@@ -320,7 +327,7 @@ TABLE: tuple[Kind, ...] = (
         "resource.k8s.io",
         "v1alpha3",
         "devicetaintrules",
-        ("taints of devices are not followed", Effect.TAINTED_DEVICE),
+        (Kept.DEVICE_TAINTS, Effect.TAINTED_DEVICE),
     ),
     _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
     _kept(

@@ -36,12 +36,13 @@ from scheduler.manifests.loading.identity import (
     leave_aside,
     no_manifest,
 )
-from scheduler.manifests.loading.loaded import Finding, Loaded, Unread, rank
+from scheduler.manifests.loading.loaded import Loaded, Unread, finding, rank
 from scheduler.manifests.simulation_gaps.gated import find_gated
 from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.records.objects import Object
+from scheduler.sentences.findings import Kept, Unknown
 
 EMPTY = "holds no document; nothing was taken of it"
 UNREAD = f"not read: expected a name in {', '.join(READ)}, or manifests in it"
@@ -166,13 +167,13 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     if kind.kind == "ConfigMap":
         read_config_map(loaded, document)
     if kind.level == "kept" and kind.kind != "ConfigMap":
+        why = kind.said or ""
         loaded.findings.append(
-            Finding(
-                level="unsupported",
-                place=document.place("kind"),
-                problem=f"{kind.kind} {key.path}: not simulated, kept as it is: "
-                + kind.note,
-                sort=f"{kind.kind}: not simulated, kept as it is: {kind.note}",
+            finding(
+                "unsupported",
+                document.place("kind"),
+                Kept.KIND.said(kind=kind.kind, name=key.path, note=why),
+                sort=Kept.KINDS.said(kind=kind.kind, note=why),
                 effect=kind.effect,
             )
         )
@@ -187,14 +188,10 @@ def _name_fields(loaded: Loaded, document: Document) -> None:
     )
     for effect, given in unknown:
         for path, problem in given:
+            sort = Unknown.OF_KIND.said(kind=document.kind, what=problem)
+            place = document.place(path)
             loaded.findings.append(
-                Finding(
-                    level="warning",
-                    place=document.place(path),
-                    problem=problem,
-                    sort=f"{document.kind}: {problem}",
-                    effect=effect,
-                )
+                finding("warning", place, problem, sort=sort, effect=effect)
             )
     if document.kind == "Workload":
         return  # its podSets are those of its job, which counts them

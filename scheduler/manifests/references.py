@@ -8,10 +8,9 @@ from typing import Any
 from scheduler import registry
 from scheduler.errors import SourceLocation
 from scheduler.manifests.documents import Document
-from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.loading.loaded import Finding, finding
 from scheduler.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
 from scheduler.manifests.simulation_gaps.missing_claims import missing_claims
-from scheduler.reasons import missing
 from scheduler.records.objects import (
     Key,
     cluster_of,
@@ -19,6 +18,8 @@ from scheduler.records.objects import (
     qualified,
     qualified_name,
 )
+from scheduler.sentences.findings import Missing
+from scheduler.sentences.sentence import Sentence
 
 Manifests = Mapping[Key, Mapping[str, Any]]
 Places = Mapping[Key, Document]
@@ -55,18 +56,18 @@ def _dangling(
     for path, inside in _names(plain(key), manifest):
         target = qualified(inside, cluster)
         if target not in manifests:
-            effect = _EFFECTS.get(target.kind, "it has no effect until it exists")
-            yield Finding(
-                level="warning",
-                place=document.place(path),
-                problem=f"{missing(target.kind, target.name)}{_where(target)}; {effect}",
-            )
+            yield finding("warning", document.place(path), _missing(target))
     if key.kind == "ClusterQueue":
         yield from _foreign_flavors(manifest, document)
 
 
-def _where(key: Key) -> str:
-    return f" in namespace {key.namespace}" if key.namespace else ""
+def _missing(key: Key) -> Sentence:
+    effect = _EFFECTS.get(key.kind, Missing.NO_EFFECT).said()
+    if not key.namespace:
+        return Missing.NAMED.said(kind=key.kind, name=key.name, effect=effect)
+    return Missing.NAMED_IN.said(
+        kind=key.kind, name=key.name, namespace=key.namespace, effect=effect
+    )
 
 
 def _foreign_flavors(
@@ -82,20 +83,18 @@ def _foreign_flavors(
                 path = (
                     f"spec.admissionChecksStrategy.admissionChecks[{index}].onFlavors"
                 )
-                problem = f"this ClusterQueue has no flavor {name!r}: not checked in it"
-                yield Finding(
-                    level="warning", place=document.place(path), problem=problem
-                )
+                said = Missing.FLAVOR.said(name=str(name))
+                yield finding("warning", document.place(path), said)
 
 
 _EFFECTS = {
-    "ResourceFlavor": "the ClusterQueue stays inactive until it does",
-    "ClusterQueue": "its workloads wait until it does",
-    "LocalQueue": "the workload waits until it does",
-    "PriorityClass": "a job that names it gets no Workload until it does",
-    "WorkloadPriorityClass": "a job that names it gets no Workload until it does",
-    "ClusterTrainingRuntime": "the TrainJob gets no Workload until it does",
-    "TrainingRuntime": "the TrainJob gets no Workload until it does",
+    "ResourceFlavor": Missing.INACTIVE,
+    "ClusterQueue": Missing.QUEUE_WAITS,
+    "LocalQueue": Missing.WAITS,
+    "PriorityClass": Missing.NO_WORKLOAD,
+    "WorkloadPriorityClass": Missing.NO_WORKLOAD,
+    "ClusterTrainingRuntime": Missing.NO_TRAIN_JOB,
+    "TrainingRuntime": Missing.NO_TRAIN_JOB,
 }
 
 

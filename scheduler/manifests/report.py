@@ -14,6 +14,7 @@ from scheduler.manifests import kinds
 from scheduler.manifests.effects import Effect
 from scheduler.manifests.known_fields.unread import effect_of_field
 from scheduler.manifests.loading.loaded import Finding, Loaded, Unread
+from scheduler.sentences.sentence import Sentence
 
 #: Places of one sort of finding that are listed; the rest is a number.
 MOST_PLACES = 5
@@ -61,6 +62,7 @@ class FindingGroup:
     """One sort of finding: how often, where first, and what it changes.
 
     `code` names the effect, for those who translate it; "" without an effect.
+    `said` is the problem with its code, where it has one.
     """
 
     level: str
@@ -69,6 +71,7 @@ class FindingGroup:
     code: str
     count: int
     places: list[SourceLocation]
+    said: Sentence | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,4 +167,10 @@ def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
             code=effect.value,
             count=len(members),
             places=[member.place for member in members[:MOST_PLACES]],
+            said=_said(members[0]),
         )
+
+
+def _said(finding: Finding) -> Sentence | None:
+    """Return the sentence of a finding's sort."""
+    return finding.sort_said if finding.sort else finding.said

@@ -39,6 +39,7 @@ def test_a_report_counts_what_each_file_gave(client):
         sort(body["report"], "holds no document")["places"][0]["file"] == "empty.yaml"
     )
     assert sort(body["report"], "not read")["places"][0]["file"] == "notes.txt"
+    assert sort(body["report"], "not read")["said"] is None
 
 
 def test_equal_findings_are_one_with_a_count_and_what_they_change(client):
@@ -46,6 +47,9 @@ def test_equal_findings_are_one_with_a_count_and_what_they_change(client):
     body = client.post("/api/v1/sandboxes", {"files": files}, format="json").json()
     found = sort(body["report"], "Secret")
     assert (found["count"], found["effect"]) == (2, "no decision depends on it")
+    said = found["said"]
+    assert (said["code"], said["text"]) == ("kept.kinds", found["problem"])
+    assert said["holes"]["note"]["code"] == "kept.noPart"
     assert [place["line"] for place in found["places"]] == [2, 8]
     (kind,) = body["report"]["kinds"]
     assert (kind["kind"], kind["outcome"], kind["count"]) == ("Secret", "kept", 2)
@@ -57,6 +61,7 @@ def test_a_slip_and_what_is_not_followed_are_in_the_report(client):
     files = [{"name": "a.yaml", "text": text(given)}]
     body = client.post("/api/v1/sandboxes", {"files": files}, format="json").json()
     found = sort(body["report"], "did you mean nodeSelector?")
+    assert found["said"]["holes"]["what"]["code"] == "unknown.fieldNear"
     assert (found["level"], found["places"][0]["field"]) == (
         "warning", "spec.nodeSelectr"
     )  # fmt: skip

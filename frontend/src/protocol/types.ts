@@ -597,6 +597,8 @@ export interface components {
             readonly code?: string;
             readonly count: number;
             readonly places: readonly components["schemas"]["Place"][];
+            /** @description The problem with its code, where it has one. */
+            readonly said?: components["schemas"]["Said"] | null;
         };
         /** @description How a forecast is asked for. */
         readonly ForecastOptions: {

@@ -11,6 +11,8 @@ from typing import Any
 from scheduler.manifests.known_fields.keys import unknown_keys
 from scheduler.manifests.known_fields.table import kinds, looked_into, types, unread
 from scheduler.manifests.known_fields.unread import PREFIXES
+from scheduler.sentences.findings import Unknown
+from scheduler.sentences.sentence import Sentence
 
 #: How the sentence about an unknown field begins.
 UNKNOWN_FIELD = "unknown field"
@@ -24,8 +26,8 @@ _ANY_TEMPLATE = "Pod"  # a template, and a Pod that another kind wraps
 class Walk:
     """What was found, as (path, problem), and the fields that decide nothing."""
 
-    unknown_fields: list[tuple[str, str]] = field(default_factory=list)
-    unknown_keys: list[tuple[str, str]] = field(default_factory=list)
+    unknown_fields: list[tuple[str, Sentence]] = field(default_factory=list)
+    unknown_keys: list[tuple[str, Sentence]] = field(default_factory=list)
     unread: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)  # field -> its first path
 
@@ -121,18 +123,20 @@ def _fields(
         _keys(found, holder, path)
 
 
-def _sentence(name: str, sort: str, above: tuple[str, ...]) -> str:
+def _sentence(name: str, sort: str, above: tuple[str, ...]) -> Sentence:
     """Return what is wrong with a field, and what was probably meant."""
-    said = f"{UNKNOWN_FIELD} {name} of {sort}"
     holder = next((one for one in reversed(above) if name in types()[one]), "")
     if holder:
-        return f"{said}; it belongs to {holder}: indented too far?"
+        return Unknown.FIELD_ABOVE.said(name=name, kind=sort, holder=holder)
     near = difflib.get_close_matches(name, types()[sort], n=1)
-    return f"{said}; did you mean {near[0]}?" if near else said
+    if near:
+        return Unknown.FIELD_NEAR.said(name=name, kind=sort, near=near[0])
+    return Unknown.FIELD.said(name=name, kind=sort)
 
 
 def _keys(found: Walk, metadata: Mapping[str, Any], path: str) -> None:
     for part, key, near in unknown_keys(metadata):
-        hint = f"; did you mean {near}?" if near else ""
-        problem = f"unknown key {key} of {part}{hint}"
+        problem = Unknown.KEY.said(name=key, part=part)
+        if near:
+            problem = Unknown.KEY_NEAR.said(name=key, part=part, near=near)
         found.unknown_keys.append((f"{path}.{part}.{key}", problem))

@@ -19,7 +19,8 @@ from scheduler.manifests.documents import (
 from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.generator import generate, is_generator
 from scheduler.manifests.loading.identity import kind_of, values_of
-from scheduler.manifests.loading.loaded import Finding, Loaded, unsupported
+from scheduler.manifests.loading.loaded import Finding, Loaded, finding, unsupported
+from scheduler.sentences.findings import Kept
 
 
 def take_bare(loaded: Loaded, document: Document) -> None:
@@ -71,17 +72,14 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
 
 def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
     """Name a field of Kueue's Configuration; each that would decide by itself."""
-    problem = "kept, not simulated"
-    sort = f"{path}: {problem}"
+    said, sort = Kept.SETTING.said(), Kept.SETTINGS.said(name=path)
     effect = _SETTINGS.get(path, Effect.DEFAULTS)
     if path in OF_PROCESS:
-        problem = sort = "kept; a setting of Kueue's own process"
+        said = sort = Kept.PROCESS.said()
         effect = Effect.NO_DECISION
     place = document.place(path)
     loaded.findings.append(
-        Finding(
-            level="unsupported", place=place, problem=problem, sort=sort, effect=effect
-        )
+        finding("unsupported", place, said, sort=sort, effect=effect)
     )
 
 
@@ -164,7 +162,7 @@ def _name_settings(loaded: Loaded, document: Document, texts: dict[str, Any]) ->
         return
     for name in texts:
         if str(name).startswith(("admissionController.", "service.")):
-            said = f"{name}: kept, not simulated"
+            said = Kept.SETTINGS.said(name=str(name))
             leave_out(loaded, document, Gap(f"data.{name}", said, Effect.DEFAULTS))
 
 

@@ -11,59 +11,50 @@ from scheduler.manifests.documents import (
 )
 from scheduler.manifests.effects import Effect
 from scheduler.manifests.generator import is_generator
-from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.manifests.loading.loaded import Loaded, finding
+from scheduler.sentences.findings import Aside, Kept
+from scheduler.sentences.sentence import Sentence
 
-#: Of files that lie beside manifests: a tool's configuration, a dashboard.
-NO_MANIFEST = "not an object of a cluster: not taken"
-#: The files beside it count, and as they stand.
-KUSTOMIZATION = (
-    "a kustomization, which is not applied: the files beside it are taken as they are; "
-    "render it first, e.g. with `kubectl kustomize`"
-)
-#: Jobs of another scheduler, which no cluster takes as they are.
-ARMADA = (
-    "jobs of Armada, so no object of a cluster: not taken; `quotalab convert` writes "
-    "them in Kueue's terms"
-)
 #: Why a document is left aside -> what that changes.
 ASIDE = {
-    NO_MANIFEST: Effect.NOT_TAKEN,
-    KUSTOMIZATION: Effect.NO_KUSTOMIZE,
-    ARMADA: Effect.NO_ARMADA,
+    Aside.NO_OBJECT.english: Effect.NOT_TAKEN,  # a tool's configuration, a dashboard
+    Aside.KUSTOMIZATION.english: Effect.NO_KUSTOMIZE,  # the files beside it count
+    Aside.ARMADA.english: Effect.NO_ARMADA,
 }
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 #: Of the core group's version, and yet no objects.
 _ASIDE_OF_CORE = {
-    "Config": "a kubeconfig, which names clusters and their credentials",
-    "Status": "an answer of an API server",
+    "Config": Aside.KUBECONFIG,
+    "Status": Aside.STATUS,
 }
 
 
-def no_manifest(document: Document) -> str:
-    """Return why a document is no object of a cluster; "" when it may be one.
+def no_manifest(document: Document) -> Sentence | None:
+    """Return why a document is no object of a cluster; None when it may be one.
 
     A kind of a group that is known whole is one, whatever it lacks.
     """
     if _is_kustomization(document):
-        return KUSTOMIZATION
+        return Aside.KUSTOMIZATION.said()
     if document.api_version == "v1" and document.kind in _ASIDE_OF_CORE:
-        return _ASIDE_OF_CORE[document.kind]
+        return _ASIDE_OF_CORE[document.kind].said()
     if not document.kind and not document.api_version:
         if "jobSetId" in document.data and "queue" in document.data:
-            return ARMADA
+            return Aside.ARMADA.said()
         known = yunikorn.holds_queues(document) or is_generator(document.data)
-        return "" if known or values_of(document) else "neither apiVersion nor kind"
+        return None if known or values_of(document) else Aside.NEITHER.said()
     if not document.kind and not document.metadata:
-        return f"apiVersion {document.api_version} and no kind"
+        return Aside.NO_KIND.said(version=document.api_version)
     named = document.metadata.get("name") or document.metadata.get("generateName")
     group = kinds.split(document.api_version)[0]
     entry = kinds.BY_KIND.get(document.kind)
     of_other = entry is not None and entry.level == "configuration"
     if named or group in kinds.GROUPS or (entry is not None and not of_other):
-        return ""
-    return f"a {document.kind or 'document'} of {group or 'no group'} without a name"
+        return None
+    kind = document.kind or "document"
+    return Aside.NO_NAME.said(kind=kind, group=group or "no group")
 
 
 def _is_kustomization(document: Document) -> bool:
@@ -74,21 +65,16 @@ def _is_kustomization(document: Document) -> bool:
     return named and not document.kind and not document.api_version
 
 
-def leave_aside(loaded: Loaded, document: Document, problem: str) -> None:
+def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
     """Say that a document is no object of a cluster, and why."""
     sort = problem
-    if problem not in ASIDE:
-        problem += ", so it is no object of a cluster: not taken"
-        sort = NO_MANIFEST
+    if problem.text not in ASIDE:
+        problem = Aside.BECAUSE.said(why=problem)
+        sort = Aside.NO_OBJECT.said()
+    effect = ASIDE[sort.text]
     place = document.place("kind")
     loaded.findings.append(
-        Finding(
-            level="unsupported",
-            place=place,
-            problem=problem,
-            sort=sort,
-            effect=ASIDE[sort],
-        )
+        finding("unsupported", place, problem, sort=sort, effect=effect)
     )
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
 
@@ -131,11 +117,11 @@ def kind_of(document: Document) -> kinds.Kind | None:
 def _unread(document: Document, entry: kinds.Kind, version: str) -> kinds.Kind:
     """Return an entry for a version that is not read: kept as it is."""
     known = ", ".join(entry.versions)
-    problem = f"version {version!r} of {document.kind} is not read; known: {known}"
+    problem = Kept.VERSION.said(version=version, kind=document.kind, known=known)
     if entry.level == "configuration" or entry.group in KNOWN_WHOLE:
-        raise document.error("apiVersion", problem)
+        raise document.error("apiVersion", problem.text)
     unknown = _unknown(document, entry.group, version)
-    return replace(unknown, note=problem, effect=Effect.NOTHING_COUNTS)
+    return replace(unknown, said=problem, effect=Effect.NOTHING_COUNTS)
 
 
 #: Groups of which every kind is in the table: another one is a slip of the pen.
@@ -157,7 +143,7 @@ def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
         plural=f"{document.kind.lower()}s",
         level="kept",
         namespaced="namespace" in document.metadata,
-        note=f"a kind of {group} that decides nothing here{_way(document.kind, group)}",
+        said=_note(document.kind, group),
         effect=Effect.NOBODY_KNOWS,
     )
 
@@ -166,14 +152,15 @@ def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
 _CONVERTED = ("volcano.sh", "run.ai", "armadaproject.io")
 
 
-def _way(kind: str, group: str) -> str:
-    """Return how a kind of another scheduler comes to decide something."""
+def _note(kind: str, group: str) -> Sentence:
+    """Return that a kind decides nothing, and how it comes to decide something."""
     if group.endswith(_CONVERTED):
-        return "; `quotalab convert` writes it in Kueue's terms"
+        return Kept.OTHER_CONVERTED.said(group=group)
     entry = kinds.BY_KIND.get(kind)
     if entry is not None and entry.level == "simulated":
-        return f"; {kind} of {entry.api_version} is simulated"
-    return ""
+        known = entry.api_version
+        return Kept.OTHER_SIMULATED.said(group=group, kind=kind, known=known)
+    return Kept.OTHER.said(group=group)
 
 
 def _unknown_kind(kind: str, group: str) -> str:

@@ -17,6 +17,9 @@ from scheduler.manifests.documents import (
 )
 from scheduler.manifests.effects import Effect, Gap
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.sentence import Sentence
+
+Level = Literal["error", "unsupported", "warning"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,21 +30,41 @@ class Finding:
     `warning`: taken, but probably not what was meant.
     """
 
-    level: Literal["error", "unsupported", "warning"]
+    level: Level
     place: SourceLocation
     problem: str
     sort: str = ""  # the problem without names: findings of one sort are counted
     effect: Effect = Effect.NONE  # what it changes for decisions
+    said: Sentence | None = None  # the problem with its code
+    sort_said: Sentence | None = None  # the same of the sort
 
     def __str__(self) -> str:
         return f"{self.place}: {self.problem}"
 
 
+def finding(
+    level: Level,
+    place: SourceLocation,
+    said: Sentence,
+    *,
+    sort: Sentence | None = None,
+    effect: Effect = Effect.NONE,
+) -> Finding:
+    """Return the finding of a problem that has a code; `sort` as that of a Finding."""
+    return Finding(
+        level=level,
+        place=place,
+        problem=said.text,
+        sort="" if sort is None else sort.text,
+        effect=effect,
+        said=said,
+        sort_said=sort,
+    )
+
+
 def unsupported(place: SourceLocation, gap: Gap) -> Finding:
     """Return the finding of something that is given and not simulated."""
-    return Finding(
-        level="unsupported", place=place, problem=gap.problem, effect=gap.effect
-    )
+    return finding("unsupported", place, gap.problem, effect=gap.effect)
 
 
 @dataclass(slots=True)

@@ -10,27 +10,28 @@ from typing import Any
 
 from scheduler.manifests.effects import Effect, Gap
 from scheduler.records.devices.selectors import read_rule
+from scheduler.sentences.gaps import Devices
 
 Fields = Iterator[Gap]
 
 _EXPRESSION = (
-    "an expression that does more than compare is not read; it accepts all",
+    Devices.EXPRESSION.said(),
     Effect.ANY_DEVICE,
 )
-_FIRST = "of alternatives only the first is tried", Effect.FIRST_ALTERNATIVE
-_ADMIN = "administrative access counts as any other use", Effect.ADMINISTRATIVE
+_FIRST = Devices.FIRST.said(), Effect.FIRST_ALTERNATIVE
+_ADMIN = Devices.ADMIN.said(), Effect.ADMINISTRATIVE
 _DISTINCT = (
-    "distinctAttribute is not followed: devices may be equal in it",
+    Devices.DISTINCT.said(),
     Effect.REFUSED_DEVICE,
 )
 _COUNTERS = (
-    "shared counters are not followed: partitions of a device are all free",
+    Devices.COUNTERS.said(),
     Effect.SHARED_COUNTERS,
 )
-_SHARE = "a share of a device takes all of it", Effect.FEWER_SHARE
-_TAINTS = "taints of devices are not followed", Effect.TAINTED_DEVICE
+_SHARE = Devices.SHARE.said(), Effect.FEWER_SHARE
+_TAINTS = Devices.TAINTS.said(), Effect.TAINTED_DEVICE
 _EXTENDED = (
-    "a pod that asks for it as a resource gets no device of the class",
+    Devices.EXTENDED.said(),
     Effect.NO_DEVICE_RESOURCE,
 )
 

@@ -11,15 +11,13 @@ from typing import Any
 from scheduler.kueue.workload.slices import ELASTIC_JOB
 from scheduler.manifests.documents import Document
 from scheduler.manifests.effects import Effect
-from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.loading.loaded import Finding, finding
 from scheduler.records.admission_check import MULTI_KUEUE
 from scheduler.records.objects import Key, cluster_of
+from scheduler.sentences.gaps import Unsimulated
 
 Manifest = Mapping[str, Any]
 
-NOTE = (
-    "elastic jobs of a queue with a MultiKueue check: scaling is of one cluster alone"
-)
 _QUEUE = "kueue.x-k8s.io/queue-name"
 
 
@@ -37,12 +35,8 @@ def elastic_elsewhere(
         queue = (metadata.get("labels") or {}).get(_QUEUE)
         if queue and not cluster_of(key) and _dispatched(key, queue, manifests):
             place = document.place(f"metadata.annotations.{ELASTIC_JOB}")
-            yield Finding(
-                level="unsupported",
-                place=place,
-                problem=NOTE,
-                effect=Effect.STARTS_ANEW,
-            )
+            said = Unsimulated.ELASTIC_ELSEWHERE.said()
+            yield finding("unsupported", place, said, effect=Effect.STARTS_ANEW)
 
 
 def _dispatched(key: Key, queue: str, manifests: Mapping[Key, Manifest]) -> bool:

@@ -15,31 +15,31 @@ from scheduler.kueue.workload.slices import ELASTIC_JOB
 from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.loading.loaded import Loaded, unsupported
 from scheduler.records.quota import MOST_FLAVORS, refusal
+from scheduler.sentences.gaps import Gated
 
 _POLICY = "concurrentAdmissionPolicy"
 _GATES = (
-    "preemption gates count only with MultiKueueOrchestratedPreemption, off",
+    Gated.GATES.said(),
     Effect.NO_GATES,
 )
 _BOOST = (
-    "it counts only with the feature gate PriorityBoost, which is off",
+    Gated.BOOST.said(),
     Effect.SAME_PRIORITY,
 )
 _ELASTIC = (
-    "elastic jobs are scaled only with ElasticJobsViaWorkloadSlices, off",
+    Gated.ELASTIC.said(),
     Effect.ADMITTED_SIZE,
 )
 _CONCURRENT = (
-    "it counts only with the feature gate ConcurrentAdmission, which is off",
+    Gated.CONCURRENT.said(),
     Effect.ONE_FLAVOR,
 )
 _REFUSED = (
-    "Kueue refuses this policy, and it is left out here: it takes one resource group of "
-    f"at most {MOST_FLAVORS} flavors, the last acceptable one among them, and no StrictFIFO",
+    Gated.REFUSED.said(most=MOST_FLAVORS),
     Effect.ONE_FLAVOR,
 )
 _NOTES = frozenset(
-    note for note, _ in (_GATES, _BOOST, _ELASTIC, _CONCURRENT, _REFUSED)
+    note.text for note, _ in (_GATES, _BOOST, _ELASTIC, _CONCURRENT, _REFUSED)
 )
 
 

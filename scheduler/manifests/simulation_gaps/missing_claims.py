@@ -11,11 +11,12 @@ from typing import Any
 
 from scheduler.manifests.documents import Document
 from scheduler.manifests.effects import Effect
-from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.loading.loaded import Finding, finding
 from scheduler.manifests.simulation_gaps.unfollowed import pod_specs
 from scheduler.records.objects import Key, cluster_of, plain, qualified
 from scheduler.records.storage.claims import CLAIM
 from scheduler.records.storage.volumes import STORAGE_CLASS, VOLUME
+from scheduler.sentences.findings import Missing
 
 Manifest = Mapping[str, Any]
 Manifests = Mapping[Key, Manifest]
@@ -23,14 +24,7 @@ Names = Iterator[tuple[str, Key]]  # field, what it names
 
 _DEVICE_CLAIM, _TEMPLATE = "ResourceClaim", "ResourceClaimTemplate"
 _DEVICE_CLASS = "DeviceClass"
-_VOLUMES = (
-    "import claims and volumes as well: kubectl get pvc,pv,sc,csinodes -A -o yaml"
-)
-_DEVICES = (
-    "import claims, classes and slices as well: kubectl get resourceclaims,"
-    "resourceclaimtemplates,deviceclasses,resourceslices -A -o yaml"
-)
-_REMEDIES = {CLAIM: _VOLUMES, VOLUME: _VOLUMES, STORAGE_CLASS: _VOLUMES}
+_REMEDIES = dict.fromkeys((CLAIM, VOLUME, STORAGE_CLASS), Missing.VOLUMES)
 
 
 def missing_claims(
@@ -58,13 +52,12 @@ def missing_claims(
 
 
 def _finding(document: Document, path: str, named: Key) -> Finding:
-    remedy = _REMEDIES.get(named.kind, _DEVICES)
-    what = f"{named.kind} {named.path!r} does not exist; pods without a node wait"
-    return Finding(
-        level="warning",
-        place=document.place(path),
-        problem=f"{what} for it: {remedy}",
-        sort=f"a {named.kind} is named that does not exist: {remedy}",
+    remedy = _REMEDIES.get(named.kind, Missing.DEVICES).said()
+    return finding(
+        "warning",
+        document.place(path),
+        Missing.CLAIM.said(kind=named.kind, name=named.path, remedy=remedy),
+        sort=Missing.CLAIMS.said(kind=named.kind, remedy=remedy),
         effect=Effect.WAITS_FOR_CLAIM,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.simulation_gaps.devices import unread_devices
+from scheduler.sentences.gaps import Unfollowed
 
 Manifest = Mapping[str, Any]
 Fields = Iterator[Gap]
@@ -23,16 +24,16 @@ _OF_DEVICES = (
 _DYNAMIC = "spark.dynamicAllocation.enabled"
 _EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 _CLAIMS = (
-    "its claims are not made, so that its pods wait for no volume",
+    Unfollowed.CLAIMS.said(),
     Effect.BOUND_WITHOUT_VOLUME,
 )
-_KEPT = "claims of pods that are gone are kept", Effect.VOLUMES_STAY
+_KEPT = Unfollowed.KEPT.said(), Effect.VOLUMES_STAY
 _DEADLINE = (
-    "the deadline of a pod is not followed: it runs to its end",
+    Unfollowed.DEADLINE.said(),
     Effect.DEADLINE,
 )
 _OWN_DISK = (
-    "a disk named in the pod itself holds it back on no node",
+    Unfollowed.OWN_DISK.said(),
     Effect.OTHER_DISK,
 )
 _DISKS = (
@@ -44,9 +45,9 @@ _DISKS = (
     "rbd",
     "vsphereVolume",
 )
-_TOGETHER = "its Jobs start together, not one after another", Effect.EARLY_STEPS
+_TOGETHER = Unfollowed.TOGETHER.said(), Effect.EARLY_STEPS
 _AUTOSCALER = (
-    "its autoscaler is not simulated: worker groups keep their replicas",
+    Unfollowed.AUTOSCALER.said(),
     Effect.SAME_SIZE,
 )
 
@@ -60,7 +61,8 @@ def unfollowed(manifest: Manifest) -> Fields:
         found += _pod(path, pod)
     for gap in found:
         field = gap.field.rpartition("/" if "/" in gap.field else ".")[2]
-        yield gap._replace(problem=f"{kind} {field}: {gap.problem}")
+        said = Unfollowed.OF_FIELD.said(kind=kind, field=field, what=gap.problem)
+        yield gap._replace(problem=said)
 
 
 def pod_specs(manifest: Manifest) -> Iterator[tuple[str, Manifest]]:
@@ -95,10 +97,10 @@ def _pod(path: str, pod: Manifest) -> Fields:
 def _job(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     if spec.get("managedBy") not in (None, "", "kubernetes.io/job-controller"):
-        note = "another controller's Job runs here as any other"
+        note = Unfollowed.OTHERS_JOB.said()
         yield Gap("spec.managedBy", note, Effect.TAKES_SPACE)
     if spec.get("successPolicy"):
-        note = "it ends when all its completions have, not before"
+        note = Unfollowed.ALL_COMPLETIONS.said()
         yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
 
 
@@ -106,7 +108,7 @@ def _job_set(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     annotations = _object(_object(manifest.get("metadata")).get("annotations"))
     if _EXCLUSIVE in annotations:
-        note = "the pods of its Jobs may share a domain of the topology"
+        note = Unfollowed.SHARED_DOMAIN.said()
         yield Gap(f"metadata.annotations.{_EXCLUSIVE}", note, Effect.SHARED_DOMAIN)
     if _object(spec.get("startupPolicy")).get("startupPolicyOrder") == "InOrder":
         yield Gap("spec.startupPolicy", *_TOGETHER)
@@ -114,14 +116,14 @@ def _job_set(manifest: Manifest) -> Fields:
         if _object(one).get("dependsOn"):
             yield Gap(f"spec.replicatedJobs[{index}].dependsOn", *_TOGETHER)
     if _object(spec.get("successPolicy")).get("operator") == "Any":
-        note = "it ends when all its Jobs have, not before"
+        note = Unfollowed.ALL_JOBS.said()
         yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
     if _object(spec.get("failurePolicy")).get("maxRestarts") and any(
         "activeDeadlineSeconds"
         in _object(_object(_object(one).get("template")).get("spec"))
         for one in spec.get("replicatedJobs") or ()
     ):
-        note = "restarts after the deadline of a Job are not simulated: it runs on"
+        note = Unfollowed.NO_RESTARTS.said()
         yield Gap("spec.failurePolicy", note, Effect.LONGER_QUOTA)
 
 
@@ -151,9 +153,9 @@ def _leader_worker_set(manifest: Manifest) -> Fields:
 def _spark(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     if spec.get("batchScheduler"):
-        note = "the scheduler is that of the pods and the policy, not the one named"
+        note = Unfollowed.SCHEDULER.said()
         yield Gap("spec.batchScheduler", note, Effect.OTHER_SCHEDULER)
-    note = "executors are not added or taken while it runs: there are `instances`"
+    note = Unfollowed.EXECUTORS.said()
     if _object(spec.get("dynamicAllocation")).get("enabled") is True:
         yield Gap("spec.dynamicAllocation", note, Effect.SAME_SIZE)
     if str(_object(spec.get("sparkConf")).get(_DYNAMIC)).lower() == "true":
@@ -162,7 +164,7 @@ def _spark(manifest: Manifest) -> Fields:
 
 def _pytorch(manifest: Manifest) -> Fields:
     if _object(manifest.get("spec")).get("elasticPolicy"):
-        note = "it keeps its number of replicas: no autoscaler changes it"
+        note = Unfollowed.ELASTIC.said()
         yield Gap("spec.elasticPolicy", note, Effect.SAME_SIZE)
 
 
@@ -170,7 +172,7 @@ def _train_job(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
     for name in ("podTemplateOverrides", "podSpecOverrides", "runtimePatches"):
         if spec.get(name):
-            note = "the pods are those of the runtime, without overrides"
+            note = Unfollowed.OVERRIDES.said()
             yield Gap(f"spec.{name}", note, Effect.NO_OVERRIDES)
 
 

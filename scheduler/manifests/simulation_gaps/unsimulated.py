@@ -11,11 +11,13 @@ from typing import Any
 from scheduler.kueue.workload.slices import ELASTIC_JOB, ELASTIC_KINDS
 from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.workloads import MIN_PARALLELISM
+from scheduler.sentences.gaps import Unsimulated
+from scheduler.sentences.sentence import Sentence
 
 Manifest = Mapping[str, Any]
 
-_FIELDS: dict[str, dict[str, str]] = {
-    "NodePool": {"replicas": "a pool of a fixed size is not simulated"},
+_FIELDS: dict[str, dict[str, Sentence]] = {
+    "NodePool": {"replicas": Unsimulated.FIXED_POOL.said()},
 }
 
 
@@ -37,20 +39,19 @@ def unsimulated(manifest: Manifest) -> Iterator[Gap]:
 
 
 _TEMPLATE = {
-    "startupTaints": "startup taints are not put on its nodes",
-    "terminationGracePeriod": "nodes go at once",
-    "kubelet": "kubelet settings decide nothing: give allocatable of the InstanceType",
+    "startupTaints": Unsimulated.STARTUP_TAINTS.said(),
+    "terminationGracePeriod": Unsimulated.AT_ONCE.said(),
+    "kubelet": Unsimulated.KUBELET.said(),
 }
 
 
 _DISRUPTED = "karpenter.sh/disrupted"
-_STAYS = "the node keeps it and stays, as what was about to take it is not here"
 _ONE_BY_ONE = (
-    "consolidation takes nodes one by one, never several for one",
+    Unsimulated.ONE_BY_ONE.said(),
     Effect.MORE_NODES,
 )
 _NO_DRIFT = (
-    "no node drifts: those that are there stay when their pool is edited",
+    Unsimulated.NO_DRIFT.said(),
     Effect.OLDER_NODES,
 )
 
@@ -59,7 +60,7 @@ def _of_node(spec: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield the mark of a node that Karpenter was about to take."""
     for index, taint in enumerate(spec.get("taints") or ()):
         if taint.get("key") == _DISRUPTED:
-            note = f"taint {_DISRUPTED}: {_STAYS}"
+            note = Unsimulated.DISRUPTED.said(taint=_DISRUPTED)
             yield Gap(f"spec.taints[{index}]", note, Effect.KEPT_OFF)
 
 
@@ -86,7 +87,7 @@ def _of_node_pool(spec: Mapping[str, Any]) -> Iterator[Gap]:
 
 
 _KUEUE = "kueue.x-k8s.io/"
-_LABEL = "Kueue reads the label of this name, not the annotation"
+_LABEL = Unsimulated.LABEL.said()
 _ANNOTATIONS = {f"{_KUEUE}queue-name": (_LABEL, Effect.NO_QUEUE)}
 
 
@@ -104,15 +105,17 @@ def _annotations(manifest: Manifest) -> Iterator[Gap]:
         yield Gap(f"metadata.annotations.{ELASTIC_JOB}", note, Effect.ADMITTED_SIZE)
 
 
-def _keeps_its_size(manifest: Manifest, annotations: Mapping[str, str]) -> str:
-    """Return why an elastic job is not scaled, or "".
+def _keeps_its_size(
+    manifest: Manifest, annotations: Mapping[str, str]
+) -> Sentence | None:
+    """Return why an elastic job is not scaled, if so.
 
     Source: docs/semantics/kueue-elastic-jobs.md#which-jobs.
     """
     if manifest.get("kind") not in (*ELASTIC_KINDS, "Workload"):
-        return "elastic jobs of this kind are not scaled while they run"
+        return Unsimulated.ELASTIC_KIND.said()
     if MIN_PARALLELISM in annotations:
-        return "elastic jobs that take fewer pods are not scaled: Kueue refuses both"
+        return Unsimulated.ELASTIC_FEWER.said()
     if "kueue.x-k8s.io/podset-" in str(manifest.get("spec")):
-        return "elastic jobs that ask for topology are not scaled: its gate is off"
-    return ""
+        return Unsimulated.ELASTIC_TOPOLOGY.said()
+    return None

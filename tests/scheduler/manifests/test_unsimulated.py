@@ -217,7 +217,7 @@ def test_an_elastic_job_under_a_gate_that_is_off_is_named():
     off = FeatureGates(elastic_jobs=False)
     manifest = {"kind": "Job", "metadata": {"name": "j", "annotations": ELASTIC}}
     (gap,) = gated(manifest, off)
-    assert "ElasticJobsViaWorkloadSlices" in gap.problem
+    assert "ElasticJobsViaWorkloadSlices" in gap.problem.text
     assert gap.effect == Effect.ADMITTED_SIZE
 
 
@@ -418,6 +418,6 @@ def test_an_elastic_job_that_keeps_its_size_is_reported(
         "metadata": {"name": "j", "annotations": {**ELASTIC, **annotations}},
         "spec": {"template": {"metadata": {"annotations": template}}},
     }
-    notes = [note for _, note, _ in unsimulated(manifest)]
+    notes = [note.text for _, note, _ in unsimulated(manifest)]
     assert len(notes) == len(said)
     assert all(part in note for part, note in zip(said, notes, strict=True))
