@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.db import InternalError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from msgspec import to_builtins
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -150,7 +151,7 @@ def causes_of(error: Exception) -> list[dict[str, Any]]:
 
 def cause_body(cause: Cause) -> dict[str, Any]:
     """Return one cause as it travels."""
-    return {
+    body = {
         "reason": "FieldValueInvalid" if cause.level == "error" else cause.level,
         "message": cause.problem,
         "field": cause.field,
@@ -158,6 +159,7 @@ def cause_body(cause: Cause) -> dict[str, Any]:
         "line": cause.line,
         "level": cause.level,
     }
+    return body if cause.said is None else {**body, "said": to_builtins(cause.said)}
 
 
 def _fields(path: str, detail: Any) -> Iterable[dict[str, Any]]:

@@ -48,6 +48,7 @@ _CAUSE = {
         "file": {"type": "string"},
         "line": {"type": "integer"},
         "level": {"enum": ["error", "warning", "unsupported"]},
+        "said": {"$ref": "#/components/schemas/Said"},
     },
 }
 _METHODS = frozenset({"get", "put", "post", "patch", "delete"})

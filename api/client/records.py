@@ -3246,6 +3246,7 @@ class StatusCause(TypedDict):
     file: str
     line: int
     level: Literal['error', 'warning', 'unsupported']
+    said: NotRequired[Said]
 
 
 AnyRow: TypeAlias = SandboxRow | CohortRow | ClusterQueueRow | LocalQueueRow | ResourceFlavorRow | MultiKueueClusterRow | WorkloadRow | NodeRow | PodRow | QueueRow | ApplicationRow | PolicyRow

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scheduler.sentences.sentence import Sentence
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
@@ -15,6 +17,7 @@ class Cause:
     file: str = ""
     line: int = 0
     level: str = "error"  # "error", "warning" or "unsupported"
+    said: Sentence | None = None  # the problem with its code, where it has one
 
 
 class SandboxError(Exception):

@@ -17,6 +17,7 @@ def causes_of(findings: Iterable[Finding]) -> list[Cause]:
             line=finding.place.line,
             field=finding.place.field,
             problem=finding.problem,
+            said=finding.said,
         )
         for finding in findings
     ]

@@ -106,3 +106,13 @@ def test_a_report_that_was_kept_before_it_had_a_part_is_read(client):
         kept.save()
     found = client.get(f"/api/v1/sandboxes/{made['id']}/imports").json()["items"]
     assert found[0]["report"]["kinds"][0]["unread"] == []
+
+
+def test_what_stands_beside_an_error_has_its_code(client):
+    bad = cluster_queue("q", cpu="four")
+    files = [{"name": "a.yaml", "text": text(config_map("x"), bad)}]
+    answer = client.post("/api/v1/sandboxes", {"files": files}, format="json")
+    assert answer.status_code == 422
+    causes = answer.json()["details"]["causes"]
+    codes = {one["level"]: one.get("said", {}).get("code") for one in causes}
+    assert codes == {"error": None, "unsupported": "kept.kind"}

@@ -9,6 +9,7 @@ export interface Cause {
   readonly message: string;
   readonly file: string;
   readonly line: number | null;
+  readonly said: unknown; // the sentence with its code, where it has one
 }
 
 /** What the server refused: a sentence, and where; `code` is the HTTP status. */
@@ -154,6 +155,7 @@ function causeOf(value: unknown): Cause {
     message: text(cause["message"]) || text(cause["problem"]),
     file: text(cause["file"]),
     line: typeof line === "number" && line > 0 ? line : null,
+    said: cause["said"] ?? null,
   };
 }
 

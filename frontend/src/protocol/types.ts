@@ -3461,6 +3461,7 @@ export interface components {
             readonly line: number;
             /** @enum {unknown} */
             readonly level: "error" | "warning" | "unsupported";
+            readonly said?: components["schemas"]["Said"];
         };
     };
     responses: never;

@@ -1,1 +1,0 @@
-export{t as saidText,n as saidTexts}from"./said-hF4LeZEK.js";
