@@ -202,7 +202,7 @@ def run_controllers(world: World) -> None:
             _reconcile(world, kueue)
     react(world)
     for key in kueue.expired():
-        world.lifetime.jobs.retire(world.get(key))
+        world.lifetime.job_stage.retire(world.get(key))
 
 
 def _reconcile(world: World, kueue: KueueStage) -> None:

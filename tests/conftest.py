@@ -6,6 +6,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+# Tests look into the engine: without a word they run the sources, not what was compiled.
+os.environ.setdefault("QUOTALAB_COMPILED", "no")
+
 pytest_plugins = [
     "tests.services.bus",
     "tests.services.postgres",

@@ -19,6 +19,7 @@ from api.command import (  # noqa: F401
     twins,
 )
 from api.command.verbs import VERBS
+from scheduler import ENGINE
 
 #: Verbs that only make sense here: management commands with their own --help.
 LOCAL = {
@@ -76,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    root.add_argument("--version", action="version", version=f"quotalab {version()}")
+    root.add_argument("--version", action="version", version=_version_words())
     _common(root, default=True)
     sub = root.add_subparsers(dest="verb", required=True, metavar="VERB")
     for name, help_ in [*LOCAL.items(), *((n, h) for n, (h, _) in ALONE.items())]:
@@ -94,6 +95,11 @@ def parser() -> argparse.ArgumentParser:
     part = sub.add_parser("completion", help="print completion for a shell")
     part.add_argument("shell", choices=["bash", "zsh", "fish"])
     return root
+
+
+def _version_words() -> str:
+    words = f"quotalab {version()}, engine: {ENGINE}"
+    return words.replace("%", "%%")  # it is a format to argparse
 
 
 def version() -> str:

@@ -39,7 +39,7 @@ class Advancing(Reactions):
     def __init__(self, context: Context, policy: Policy, host: LifetimeHost) -> None:
         super().__init__(context, policy, host)
         self.advance_requested = False
-        self.jobs = Jobs(self)
+        self.jobs = self.job_stage = Jobs(self)
         self.failures: FailureProcess | None = None
         failures = policy.spec.simulation.failures
         if not isinstance(failures, UnsetType):
@@ -81,7 +81,7 @@ class Advancing(Reactions):
         if due == Due.GONE:
             return self.terminating.get(key) == at
         if due == Due.SCHEDULE:
-            return self.jobs.controllers.next.get(key) == at
+            return self.job_stage.controllers.next.get(key) == at
         if due == Due.RECLAIM:
             return key in self.reclaims and self.reclaims[key][1] == at
         if due == Due.FAILURE:
@@ -135,7 +135,7 @@ class Advancing(Reactions):
     def _step(self, due: Due, run: Run) -> None:
         """Take the step of a run that is due."""
         if due == Due.START:
-            self.jobs.resume(self.host.objects[run.owner])
+            self.job_stage.resume(self.host.objects[run.owner])
         elif due == Due.SUSPEND:
             self._suspend(run)
         elif due == Due.RELEASE:
@@ -155,14 +155,14 @@ class Advancing(Reactions):
                 carry_out(self, obj)
             return
         if obj.key.kind in CONTROLLERS:
-            self.jobs.controllers.sync(obj)
+            self.job_stage.controllers.sync(obj)
             return
         if first and self._is_counted(obj) and not status.came_ended(obj):
             self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
-        self.jobs.take_up(obj, first=first)
+        self.job_stage.take_up(obj, first=first)
         if obj.key.kind == NODE:
             self.judge_node(obj)
-            self.jobs.controllers.nodes_changed()
+            self.job_stage.controllers.nodes_changed()
         elif obj.key.kind == POD:
             self.judge_pod(obj.key)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from scheduler.decisions import Admit, Bind, Decision, Evict, Fail, Preempt, Replace
 from scheduler.kueue.workload.variants import is_variant
-from scheduler.lifetime.jobs.stage import Jobs
 from scheduler.lifetime.runtime_state import POD, WORKLOAD, LifetimeHost
 from scheduler.lifetime.taint_eviction import TaintEviction
 from scheduler.records.objects import Key
@@ -17,8 +16,6 @@ from scheduler.stage import Context
 
 class Reactions(TaintEviction):
     """Starts what was admitted, places what was bound, ends what was evicted."""
-
-    jobs: Jobs
 
     def __init__(self, context: Context, policy: Policy, host: LifetimeHost) -> None:
         super().__init__(context, policy, host)

@@ -34,7 +34,7 @@ class Restoring(Advancing):
             state["leaves"] = list(leaving)
         if (ends := self.terminating.get(obj.key)) is not None:
             state["ends"] = ends
-        if (scheduled := self.jobs.controllers.next.get(obj.key)) is not None:
+        if (scheduled := self.job_stage.controllers.next.get(obj.key)) is not None:
             state["scheduled"] = scheduled
         if self.failures is not None and (fails := self.failures.kept(obj.key)):
             state["fails"] = fails
@@ -85,7 +85,7 @@ class Restoring(Advancing):
             self.terminating[key] = state["ends"]
             self.timers.add(state["ends"], Due.GONE, key)
         if "scheduled" in state:
-            self.jobs.controllers.wait(key, state["scheduled"])
+            self.job_stage.controllers.wait(key, state["scheduled"])
         if "run" in state:
             self._restore_run(Run.from_state(key, state["run"]))
-        self.jobs.note(obj)
+        self.job_stage.note(obj)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from scheduler import durations, registry
-from scheduler.decisions import Decision
+from scheduler.decisions import Decision, PodSetAdmission
 from scheduler.latencies import StepTimes
 from scheduler.lifetime.checkpoints import Checkpoints
 from scheduler.lifetime.pods import owner_key
@@ -63,6 +64,12 @@ class LifetimeHost(Protocol):
 
 class JobControllers(Protocol):
     """What a run asks of the controllers of its owner."""
+
+    def admitted(self, workload: Object, admissions: Iterable[PodSetAdmission]) -> None:
+        """Start what a Workload is of, now or once its pods may come."""
+
+    def replaced(self, workload: Object) -> None:
+        """Put pods on the nodes that a running Workload was given anew."""
 
     def forget(self, key: Key) -> None:
         """Forget a deleted object."""

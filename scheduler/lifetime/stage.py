@@ -10,6 +10,8 @@ from scheduler.lifetime.runs import Due
 from scheduler.lifetime.runtime_state import JOB_KINDS, NODE, POD
 from scheduler.records.objects import Key, Object
 
+_MANAGED = frozenset({*JOB_KINDS, POD})
+
 
 class Lifetime(Restoring):
     """Arrivals, starts, run time, endings, lost pods and nodes.
@@ -28,19 +30,19 @@ class Lifetime(Restoring):
                 self.nodes.add(obj.key)
                 if self.failures is not None:
                     self.failures.begin(obj)
-        self.jobs.note(obj)
+        self.job_stage.note(obj)
 
     def prepare(self, obj: Object) -> None:
         """Fill into a new object what the API server's admission would."""
         if self._may_be_managed(obj):
             give_default_labels(obj, self.host.objects)
         if obj.key.kind == POD:
-            self.jobs.prepare_pod(obj)
+            self.job_stage.prepare_pod(obj)
 
     def _may_be_managed(self, obj: Object) -> bool:
         """Return whether Kueue manages such a job or pod itself, not its owner."""
         kueue = self.host.kueue
-        if kueue is None or obj.key.kind not in (*JOB_KINDS, POD):
+        if kueue is None or obj.key.kind not in _MANAGED:
             return False
         if obj.spec.get("nodeName") or owner_key(obj, OWNERS) is not None:
             return False

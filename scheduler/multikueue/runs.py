@@ -52,7 +52,7 @@ def end(
     if lifetime.host.kueue is not None:
         lifetime.host.kueue.finish(key, message, reason)
     job = _touch(lifetime, key)
-    lifetime.jobs.controllers.changed(job or key)
+    lifetime.job_stage.controllers.changed(job or key)
 
 
 def _touch(lifetime: Lifetime, key: Key) -> Key | None:

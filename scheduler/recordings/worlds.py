@@ -160,7 +160,7 @@ def _put_workloads(
     world: World, arrivals: Mapping[tuple[str, str], Arrival], jobs: Iterable[Key]
 ) -> dict[Key, str]:
     """Put each Job's Workload with the identity it had: UIDs break ties."""
-    around = world.lifetime.jobs.surroundings()
+    around = world.lifetime.job_stage.surroundings()
     kind = registry.lookup("job-kind", "Job")
     found = {}
     for key in jobs:

@@ -106,7 +106,7 @@ class _Run:
         until = round(seconds * 1000)
         while self.events and self.events[0]["at"] * 1000 <= until:
             event = self.events.pop(0)
-            self._advance(event["at"] * 1000)
+            self._advance(round(event["at"] * 1000))
             self._happen(event)
             self.stage.schedule()
         self._advance(until)

@@ -12,6 +12,7 @@ import pytest
 #: Fixtures that start a server, a browser or a database.
 STARTS = {
     "browser",
+    "built",
     "copy",
     "default_run",
     "impatient",

@@ -39,6 +39,7 @@ from sandbox.process.services import (
     clear_stale_bus,
 )
 from sandbox.worker.clock import Clock
+from scheduler import ENGINE
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +88,8 @@ class Command(BaseCommand):
             note = stack.enter_context(_only_one(settings.DATA_FOLDER))
             refuse_newer_database()
             listener = stack.enter_context(_listening(options["port"]))
+            if ENGINE.outdated:
+                self.stderr.write(f"The engine is {ENGINE}.")
             url = f"http://{settings.LAN or HOST}:{listener.getsockname()[1]}"
             _write(note, url)
             stack.enter_context(_children(options["workers"], lock=note))

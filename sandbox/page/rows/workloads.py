@@ -10,7 +10,8 @@ from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
 from sandbox.page.wire_rows import CheckCell, ConditionCell, PodSetCell, WorkloadRow
 from scheduler import amounts
-from scheduler.kueue.workload.info import Condition, WorkloadInfo
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.status_records import Condition
 from scheduler.multikueue.copies import is_copy
 from scheduler.records.objects import Key, Object, qualified
 from scheduler.world import World

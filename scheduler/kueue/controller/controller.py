@@ -283,7 +283,7 @@ class Controller:
             and bypassed
             and work.pending_queue.is_inadmissible(work)
         ):
-            if known.reason in (*_STALE, PENDING_EVALUATION):
+            if known.reason == PENDING_EVALUATION or known.reason in _STALE:
                 self.life.set_pending(work, bypassed, BYPASSED)
         elif known.reason in _STALE:
             self.life.set_pending(work, PENDING_EVALUATION, STILL_IN_QUEUE)

@@ -17,7 +17,8 @@ from scheduler.kueue.scheduler.preempting import ActivePreemption
 from scheduler.kueue.trace import Trace
 from scheduler.kueue.tree.tree import ClusterQueue
 from scheduler.kueue.workload.checks import failed
-from scheduler.kueue.workload.info import LastAssignment, WorkloadInfo
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.status_records import LastAssignment
 from scheduler.reasons import (
     ABOVE_LIMITS,
     FAILED_CHECKS,

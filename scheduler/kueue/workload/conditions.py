@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.workload.info import Condition, WorkloadInfo
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.status_records import Condition
 from scheduler.reasons import BLOCKED_ON_GATES, EVICTED, PREEMPTED, QUOTA_RESERVED
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from scheduler.kueue.topology.cache import ReservedDomains
 from scheduler.kueue.tree.protocols import (
     FlavorResources,
@@ -20,6 +18,7 @@ from scheduler.kueue.workload.equivalence_class import EquivalenceClass
 from scheduler.kueue.workload.gates import States as GateStates
 from scheduler.kueue.workload.gates import any_closed
 from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.kueue.workload.status_records import Condition, LastAssignment
 from scheduler.records.objects import Key
 from scheduler.records.workload import (
     NO_POD_SETS,
@@ -29,37 +28,6 @@ from scheduler.records.workload import (
     PodSets,
     scale,
 )
-
-
-class Condition(msgspec.Struct, gc=False):
-    """One condition; `since_us` moves only when the status flips."""
-
-    status: bool
-    reason: str
-    message: str
-    since_us: int
-    generation: int = 0
-
-
-class LastAssignment(msgspec.Struct):
-    """Where the last flavor search stopped, podset by podset.
-
-    By position of the podset, as Kueue's LastTriedFlavorIdx.
-    -1: its resource group had no flavor left to try.
-    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
-    """
-
-    tried_flavors: tuple[dict[str, int], ...]
-    cycle: int
-    generation: int
-    scheduling_hash: str
-
-    @property
-    def has_pending_flavors(self) -> bool:
-        """Return whether a flavor is left that was not tried yet."""
-        return any(
-            index != -1 for part in self.tried_flavors for index in part.values()
-        )
 
 
 class WorkloadInfo:

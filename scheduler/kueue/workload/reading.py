@@ -11,12 +11,9 @@ from scheduler.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.kueue.workload.check_state import read_states, written
 from scheduler.kueue.workload.gates import read_gates
 from scheduler.kueue.workload.gates import written as written_gates
-from scheduler.kueue.workload.info import (
-    Condition,
-    LastAssignment,
-    WorkloadInfo,
-)
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.slices import is_elastic, replaced_slice
+from scheduler.kueue.workload.status_records import Condition, LastAssignment
 from scheduler.kueue.workload.variants import PARENT, allowed_flavors, parent_of
 from scheduler.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
 from scheduler.records.annotations import ADMISSION_GATED_BY

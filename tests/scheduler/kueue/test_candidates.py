@@ -13,8 +13,9 @@ from scheduler.kueue.cache.candidates import (
     below_priority,
     merged,
 )
-from scheduler.kueue.workload.info import Condition, WorkloadInfo
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.kueue.workload.status_records import Condition
 from scheduler.records.objects import Key
 
 CPU, GPU, DISK = ("f", "cpu"), ("f", "gpu"), ("g", "disk")

@@ -16,8 +16,9 @@ from scheduler.invariants import violations
 from scheduler.kueue.concurrent.preemption_gates import WAIT_US, next_to_open
 from scheduler.kueue.feature_gates import FeatureGates
 from scheduler.kueue.workload.gates import OPEN, GateState
-from scheduler.kueue.workload.info import Condition, WorkloadInfo
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.kueue.workload.status_records import Condition
 from scheduler.kueue.workload.variants import GATE
 from scheduler.manifests.effects import Effect
 from scheduler.manifests.simulation_gaps.gated import gated
@@ -201,7 +202,7 @@ def test_a_policy_that_kueue_refuses_is_left_out_and_said_so(spec: dict[str, Any
     refused = queue(reserved=2)
     refused["spec"].update(spec)
     (gap,) = gated(refused, FeatureGates(concurrent_admission=True))
-    assert "refuses this policy" in gap.problem
+    assert "refuses this policy" in gap.problem.text
     assert gap.effect == Effect.ONE_FLAVOR
 
 

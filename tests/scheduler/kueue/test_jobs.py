@@ -126,10 +126,9 @@ def test_an_annotation_names_no_queue_and_the_importer_reports_it():
     del manifest["metadata"]["labels"]["kueue.x-k8s.io/queue-name"]
     assert workload(manifest)["spec"]["queueName"] == ""
     (finding,) = unsimulated(manifest)
-    assert finding[:2] == (
-        "metadata.annotations.kueue.x-k8s.io/queue-name",
-        "Kueue reads the label of this name, not the annotation",
-    )
+    assert finding[0] == "metadata.annotations.kueue.x-k8s.io/queue-name"
+    said = "Kueue reads the label of this name, not the annotation"
+    assert finding[1].text == said
 
 
 def test_a_suspended_job_without_a_queue_stays_suspended():

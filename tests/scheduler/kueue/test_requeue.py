@@ -8,7 +8,7 @@ from scheduler.kueue.queue.pending import PendingQueue
 from scheduler.kueue.queue.requeue import RequeueReason, backoff_over, requeue_head
 from scheduler.kueue.scheduler.strategies.best_effort_fifo import BestEffortFIFO
 from scheduler.kueue.scheduler.strategies.strict_fifo import StrictFIFO
-from scheduler.kueue.workload.info import Condition
+from scheduler.kueue.workload.status_records import Condition
 from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 

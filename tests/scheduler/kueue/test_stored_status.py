@@ -9,12 +9,13 @@ import pytest
 from scheduler.kueue.workload import check_state, gates
 from scheduler.kueue.workload.check_state import CheckState
 from scheduler.kueue.workload.gates import GateState
-from scheduler.kueue.workload.info import Condition, LastAssignment, WorkloadInfo
+from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.reading import (
     dump_state,
     load_state,
     queue_order_timestamp,
 )
+from scheduler.kueue.workload.status_records import Condition, LastAssignment
 from scheduler.records.objects import Key, Object
 from tests.scheduler.kueue.rig import Rig
 

@@ -1,0 +1,111 @@
+"""Builds the engine's busiest modules as machine code: `python -m scheduler.compiled.build`.
+
+    python -m scheduler.compiled.build [FOLDER] [--level 0|1|2|3]
+
+Needs mypy, setuptools and a C compiler; nothing that runs needs them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from scheduler.compiled.finder import LIST, ROOT, fingerprint, usual_folder
+from scheduler.compiled.modules import module_name, sources
+
+#: The module that holds the code; those of the sources only lead to it.
+GROUP = "quotalab_engine"
+
+
+def main(arguments: list[str]) -> int:
+    """Build, and put what was built in the place of what was there before."""
+    asked = _parser().parse_args(arguments)
+    if shutil.which(os.environ.get("CC", "cc")) is None:
+        sys.stderr.write(
+            "No C compiler was found (cc). Install one (Debian: apt-get install gcc), "
+            "name it by CC, or go on without: plain Python decides the same.\n"
+        )
+        return 1
+    paths = sources(ROOT)
+    made_of = {path: fingerprint(ROOT / path) for path in paths}
+    with tempfile.TemporaryDirectory() as work:
+        modules = compile_modules(paths, Path(work), asked.level)
+        built = {"sources": made_of, "modules": {n: p.name for n, p in modules.items()}}
+        replace_folder(asked.folder, list(modules.values()), built)
+    sys.stdout.write(f"{len(paths)} modules compiled into {asked.folder}\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m scheduler.compiled.build")
+    parser.add_argument("folder", nargs="?", type=Path, default=usual_folder())
+    parser.add_argument("--level", default="2", choices="0123", help="optimisation")
+    return parser
+
+
+def compile_modules(paths: list[str], work: Path, level: str) -> dict[str, Path]:
+    """Return module name -> file of the module, built in `work`.
+
+    Cost: some two minutes of one core, a third of it at level 0.
+    """
+    remarks = io.StringIO()
+    try:
+        with contextlib.chdir(ROOT), contextlib.redirect_stdout(remarks):
+            _compile(paths, work, level)
+    except BaseException:
+        sys.stderr.write(remarks.getvalue())
+        raise
+    return _flat(work / "lib", [module_name(path) for path in paths])
+
+
+def _compile(paths: list[str], work: Path, level: str) -> None:
+    # Known only where the engine is built, and slow to import.
+    from mypyc.build import mypycify
+    from setuptools import setup  # type: ignore[import-untyped]
+
+    extensions: list[Any] = mypycify(
+        [*paths, "--ignore-missing-imports", "--follow-imports", "silent"],
+        opt_level=level,
+        debug_level="0",
+        target_dir=str(work / "c"),
+        group_name=GROUP,
+    )
+    folders = ["--build-lib", str(work / "lib"), "--build-temp", str(work / "o")]
+    setup(
+        name=GROUP,
+        packages=[],
+        ext_modules=extensions,
+        script_args=["--quiet", "build_ext", *folders],
+    )
+
+
+def _flat(library: Path, names: list[str]) -> dict[str, Path]:
+    """Return the files of modules under names that may stand in one folder."""
+    (group,) = library.glob(f"{GROUP}__mypyc.*")
+    found = {f"{GROUP}__mypyc": group}
+    for name in names:
+        parent, _, last = name.rpartition(".")
+        (file,) = (library / parent.replace(".", "/")).glob(f"{last}.*")
+        found[name] = file.rename(library / f"{parent}.{file.name}")
+    return found
+
+
+def replace_folder(folder: Path, files: list[Path], built: dict[str, Any]) -> None:
+    """Put the files and their list there; a list is never beside files of another."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file in files:
+        shutil.move(file, folder / file.name)
+    (folder / LIST).write_text(json.dumps(built, indent=1))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,125 @@
+"""The compiled engine decides as plain Python does, and never runs beside other sources."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scheduler.compiled import finder
+from scheduler.compiled.modules import module_name, sources
+
+ROOT = Path(__file__).resolve().parents[2]
+VECTORS = sorted((ROOT / "tests" / "vectors" / "kueue").glob("*.jsonl.gz"))
+RUN = """
+import sys
+from pathlib import Path
+from scheduler import ENGINE
+from scheduler.scenarios import assemble
+from scheduler.tick import advance
+
+for name in ("elastic-job", "fair-strategies-in-order", "friday-rush", "hierarchy-lending"):
+    files = sorted(Path("sandbox/scenarios", name).rglob("*.yaml"))
+    world = assemble([(path.name, path.read_text()) for path in files]).world
+    for at_ms in range(0, 600_000, 30_000):
+        advance(world, at_ms)
+        print(name, at_ms, world.hash())
+print(ENGINE.compiled, file=sys.stderr)
+"""
+
+
+def python(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run it here, in an environment with these variables."""
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=ROOT,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> str:
+    """The engine, compiled as fast as may be."""
+    if shutil.which(os.environ.get("CC", "cc")) is None:
+        pytest.skip("no C compiler is here")
+    folder = tmp_path_factory.mktemp("compiled") / "engine"
+    words = ("-m", "scheduler.compiled.build", str(folder), "--level", "0")
+    done = python(*words, QUOTALAB_COMPILED="no")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return str(folder)
+
+
+def test_the_compiled_engine_passes_the_recorded_decisions(built):
+    words = ("-m", "scheduler", "replay", *map(str, VECTORS))
+    done = python(*words, QUOTALAB_COMPILED=built)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+
+
+def test_a_world_has_the_same_hash_at_every_step_compiled_or_not(built):
+    ours = python("-c", RUN, QUOTALAB_COMPILED=built)
+    plain = python("-c", RUN, QUOTALAB_COMPILED="no")
+    assert (ours.stderr, plain.stderr) == ("True\n", "False\n")
+    assert ours.stdout == plain.stdout
+
+
+def test_a_build_of_other_sources_is_left_aside_and_named(tmp_path, monkeypatch):
+    list_of(tmp_path, {"scheduler/tick.py": "of another day"})
+    monkeypatch.setattr(finder, "usual_folder", lambda: tmp_path)
+    monkeypatch.delenv(finder.VARIABLE)
+    engine = finder.find_compiled()
+    assert (engine.compiled, engine.outdated) == (False, True)
+    assert "scheduler/tick.py has changed since ./dev compile" in str(engine)
+
+
+@pytest.mark.parametrize("known", [None, {"scheduler/tick.py": "of another day"}])
+def test_a_build_asked_for_by_name_runs_or_nothing_does(tmp_path, monkeypatch, known):
+    if known is not None:
+        list_of(tmp_path, known)
+    monkeypatch.setenv(finder.VARIABLE, str(tmp_path))
+    with pytest.raises(ImportError, match=str(tmp_path)):
+        finder.find_compiled()
+
+
+def list_of(folder: Path, known: dict[str, str]) -> None:
+    """Write the list of a build that was made of these sources."""
+    text = json.dumps({"sources": known, "modules": {}})
+    (folder / finder.LIST).write_text(text)
+
+
+def test_what_is_compiled_are_modules_with_no_options_on_their_classes():
+    named = [module_name(path) for path in sources(ROOT)]
+    assert "scheduler.kueue.scheduler.cycle" in named
+    assert "scheduler.kueue.workload.check_state" not in named, "a frozen record"
+
+
+def test_no_module_that_is_not_compiled_builds_a_class_on_one_that_is():
+    """Python refuses it, and only when an object of it is made."""
+    compiled = {module_name(path) for path in sources(ROOT)}
+    wrong = []
+    for path in sorted((ROOT / "scheduler").rglob("*.py")):
+        name = module_name(path.relative_to(ROOT).as_posix())
+        if name not in compiled:
+            tree = ast.parse(path.read_text())
+            bases = {of for of in ast.walk(tree) if isinstance(of, ast.ClassDef)}
+            named = {ast.unparse(base) for of in bases for base in of.bases}
+            for one in ast.walk(tree):
+                if isinstance(one, ast.ImportFrom) and one.module in compiled:
+                    wrong += [f"{path}: {a.name}" for a in one.names if a.name in named]
+    assert wrong == []
+
+
+def test_who_has_no_c_compiler_is_told_that_nothing_is_lost(tmp_path):
+    nobody = str(tmp_path / "cc")
+    done = python("-m", "scheduler.compiled.build", str(tmp_path / "x"), CC=nobody)
+    assert done.returncode == 1
+    assert "plain Python decides the same" in done.stderr
+    assert not (tmp_path / "x").exists()
