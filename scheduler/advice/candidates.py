@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler import streams
 from scheduler.advice.moves import moves
-from scheduler.advice.space import Point, Space, repair
+from scheduler.advice.space import Dimension, Point, Space, repair
 
 #: How many settings are drawn around each of the best, and how many anywhere.
 _NEAR, _FAR = 150, 150
@@ -30,12 +30,10 @@ def candidates(
     draw = random.Random(streams.bits(seed, "candidates", str(number)))
     for leader in leaders:
         for _ in range(_NEAR):
-            found[_drawn_anew(space, leader, _few(space, draw), draw)] = None
-    pooled = {member for pool in space.pools for member in pool.members}
-    free = [at for at in range(len(space.dimensions)) if at not in pooled]
-    for n in range(_FAR if free else 0):
-        leader = leaders[n % len(leaders)]
-        found[_drawn_anew(space, leader, free, draw)] = None
+            found[drawn_anew(space, leader, _few(space, draw), draw)] = None
+    which = free(space)
+    for n in range(_FAR if which else 0):
+        found[drawn_anew(space, leaders[n % len(leaders)], which, draw)] = None
     return [point for point in found if point is not None]
 
 
@@ -56,14 +54,22 @@ def alike(space: Space, point: Point) -> list[Point]:
     return list(found)
 
 
+def free(space: Space) -> list[int]:
+    """Return the dimensions that share no total."""
+    pooled = {member for pool in space.pools for member in pool.members}
+    return [at for at in range(len(space.dimensions)) if at not in pooled]
+
+
+def kind_of(dimension: Dimension) -> tuple[str, str]:
+    """Return the kind of object and the field: what several objects may have alike."""
+    return dimension.object.partition("/")[0], dimension.field
+
+
 def _kinds(space: Space) -> list[list[int]]:
     """Return the dimensions of each field that several objects of a kind have."""
-    pooled = {member for pool in space.pools for member in pool.members}
     found: dict[tuple[str, str], list[int]] = {}
-    for at, one in enumerate(space.dimensions):
-        if at not in pooled:
-            kind = one.object.partition("/")[0]
-            found.setdefault((kind, one.field), []).append(at)
+    for at in free(space):
+        found.setdefault(kind_of(space.dimensions[at]), []).append(at)
     return [members for members in found.values() if len(members) > 1]
 
 
@@ -79,9 +85,10 @@ def _few(space: Space, draw: random.Random) -> list[int]:
     return draw.sample(range(count), draw.randint(min(2, most), most))
 
 
-def _drawn_anew(
+def drawn_anew(
     space: Space, point: Point, which: Sequence[int], draw: random.Random
 ) -> Point | None:
+    """Return the setting with these dimensions drawn, totals kept; None if none is."""
     found = list(point)
     for at in which:
         found[at] = draw.randrange(len(space.dimensions[at].values))

@@ -7,17 +7,16 @@ was cut off goes on from the runs that are kept.
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from scheduler import streams
-from scheduler.advice.candidates import alike, candidates
+from scheduler.advice.candidates import candidates
 from scheduler.advice.ledger import Asking, RunLedger
 from scheduler.advice.moves import moves
 from scheduler.advice.proposals import Proposer, proposer
-from scheduler.advice.shares import guesses
+from scheduler.advice.racing import affordable, goes_on, rungs
+from scheduler.advice.screening import drawn, screening
 from scheduler.advice.space import Point
 from scheduler.advice.surrogates.expected_improvement import ExpectedImprovement
 from scheduler.advice.surrogates.kernels import Places
@@ -31,12 +30,13 @@ MOST_GUESSED = 3000
 LEADERS = 3
 #: Share of the runs that single changes of the base may take.
 _SCREENING = 0.2
-#: How far behind the best a setting may be on its first seeds, in deviations of a
-#: difference between seeds; and that deviation while no setting has all seeds.
-_SLACK = 1.0
-_UNKNOWN_NOISE = math.inf
+#: In larger spaces one in so many settings is what the sampler asks for.
+_EVERY = 3
 #: Share of the runs that is kept for the steps around the best.
 _POLISHING = 0.5
+#: In larger spaces, up to this share of the runs, what shares no total is drawn; later
+#: every other round while nothing is better than the base.
+_DRAWING = 0.4
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,6 +52,7 @@ class Search:
     trail: list[tuple[int, Point]] = field(default_factory=list)
     dropped: int = 0  # settings that did not get all their seeds
     lengths: dict[str, Places] = field(default_factory=dict)  # of each measure
+    rounds: int = 0
     settings: int = 0  # that there are
 
     def __post_init__(self) -> None:
@@ -101,14 +102,31 @@ class Search:
             max(1, len(self.ledger.goal.objectives)),
         )
         learned: set[Point] = set()
-        screening = self._screening() if self.spec.sampler != "random" else []
+        first = self._screening() if self.spec.sampler != "random" else []
         while self.left > 0:
-            batch = screening[: self.batch] or self._beside() or self._suggested(asked)
-            screening = screening[len(batch) :]
+            batch = (
+                first[: self.batch]
+                or self._drawn()
+                or self._beside()
+                or self._suggested(asked)
+            )
+            first = first[len(batch) :]
             if not batch:
                 return
             yield from self._race(batch)
+            self.rounds += 1
             self._learn(asked, learned)
+
+    def _drawn(self) -> list[Point]:
+        """Return settings drawn anywhere: at first, and while nothing better is found."""
+        if self.spec.sampler == "random" or self.settings <= MOST_GUESSED:
+            return []
+        space, best = self.ledger.space, self.ledger.best()
+        again = best == space.base and self.rounds % 2
+        if self.spent > self.most * _DRAWING and not again:
+            return []
+        found = drawn(space, best, self.spec.seed, len(self.tried))
+        return [point for point in found if point not in self.tried][: self.batch]
 
     def _beside(self) -> list[Point]:
         """Return untried settings one step from the best, once few runs are left."""
@@ -131,13 +149,10 @@ class Search:
                 asked.learn(point, self.ledger.losses(point, seeds))
 
     def _screening(self) -> list[Point]:
-        """Return what is tried first: quota by work, alike changes, then single ones."""
-        space, ledger = self.ledger.space, self.ledger
-        first = guesses(space, ledger.base_mean(ledger.seeds))
-        single = self._shuffled(moves(space, space.base), "screening")
+        ledger = self.ledger
         most = max(self.batch, int(self.most * _SCREENING / self._price()))
-        both = self._shuffled(alike(space, space.base), "alike")[: most // 2]
-        return list(dict.fromkeys([*first, *both, *single]))[:most]
+        base = ledger.base_mean(ledger.seeds)
+        return screening(ledger.space, base, self.spec.seed, most)
 
     def _price(self) -> float:
         """Return how many runs a setting costs, about, when most end early."""
@@ -150,7 +165,8 @@ class Search:
     def _suggested(self, asked: Proposer) -> list[Point]:
         found: dict[Point, None] = {}
         whole = self.settings <= MOST_GUESSED
-        count = self.batch if whole else self.batch - self.batch // 3
+        places = range(len(self.tried), len(self.tried) + self.batch)
+        count = sum(whole or at % _EVERY > 0 for at in places)
         near = self._near(count) if self.spec.sampler != "random" else []
         for point in near:
             found[point] = None
@@ -183,68 +199,22 @@ class Search:
         seed = self.spec.seed
         return sorted(points, key=lambda p: streams.bits(seed, why, repr(p)))
 
-    # -- racing ----------------------------------------------------------
-
     def _race(self, points: Sequence[Point]) -> Asking:
         """Run settings on more and more seeds; who does badly stops early."""
-        running = list(points)
-        for seeds in self._rungs():
-            running = self._affordable(running, seeds)
-            for point in running:
-                self.tried[point] = None
+        running, ledger = list(points), self.ledger
+        for seeds in rungs(ledger.seeds, racing=self.spec.racing):
+            running = affordable(ledger, running, seeds, self.left)
+            self.tried.update(dict.fromkeys(running))
             yield from self._need(running, seeds)
-            ended = len(seeds) == len(self.ledger.seeds)
-            kept = [p for p in running if ended or self._goes_on(p, seeds)]
+            ended = len(seeds) == len(ledger.seeds)
+            kept = [
+                p for p in running if ended or goes_on(ledger, self.tried, p, seeds)
+            ]
             self.dropped += len(running) - len(kept)
             running = kept
-        best = self.ledger.best()
+        best = ledger.best()
         if best != self.trail[-1][1]:
             self.trail.append((self.spent, best))
-
-    def _rungs(self) -> list[tuple[int, ...]]:
-        seeds = self.ledger.seeds
-        if not self.spec.racing:
-            return [seeds]
-        counts = sorted({1, math.ceil(len(seeds) / 2), len(seeds)})
-        return [seeds[:count] for count in counts]
-
-    def _affordable(self, points: list[Point], seeds: Sequence[int]) -> list[Point]:
-        """Return the settings that the runs that are left are enough for, best first."""
-        known = self.ledger.known
-        found, left = [], self.left
-        order = sorted(
-            points,
-            key=lambda p: (
-                self.ledger.loss(p, ran) if (ran := self.ledger.ran(p)) else 0
-            ),
-        )
-        for point in order:
-            left -= sum((point, seed) not in known for seed in seeds)
-            if left < 0:
-                break
-            found.append(point)
-        return found
-
-    def _goes_on(self, point: Point, seeds: Sequence[int]) -> bool:
-        """Return whether a setting may still be the best, by the seeds it shares."""
-        ledger = self.ledger
-        best = ledger.best()
-        slack = _SLACK * self._noise() / math.sqrt(len(seeds))
-        return ledger.loss(point, seeds) <= ledger.loss(best, seeds) + slack
-
-    def _noise(self) -> float:
-        """Return how much a difference to the base varies between seeds."""
-        ledger, base = self.ledger, self.ledger.space.base
-        done = [p for p in self.tried if p != base and ledger.complete(p)]
-        if not done or len(ledger.seeds) < 2:
-            return _UNKNOWN_NOISE
-        return statistics.median(
-            statistics.stdev(
-                ledger.loss(point, [seed]) - ledger.loss(base, [seed])
-                for seed in ledger.seeds
-            )
-            for point in done
-        )
 
     def _need(self, points: Sequence[Point], seeds: Sequence[int]) -> Asking:
         before = len(self.ledger.known)

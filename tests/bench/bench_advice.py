@@ -5,14 +5,15 @@
 Each has as many runs. By hand is what people try: quota as it is or in proportion to
 offered work, with every other kind of setting alike for all queues; the best of those
 is taken. What comes out is run with seeds that nothing before used; figures are shares
-of what the base has there, less is better.
+of what the base has there, less is better. The last lines are the mean over the worlds
+that were run, with a 95% interval over these.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -25,21 +26,17 @@ from scheduler.advice.goal import Numbers, mean_of
 from scheduler.advice.ledger import PRICE, Ask, RunLedger
 from scheduler.advice.proof import Proof
 from scheduler.advice.search import Search
-from scheduler.advice.space import Point, repair
+from scheduler.advice.space import Point
 from scheduler.experiments.intervals import interval
-from tests.bench.advice_worlds import (
-    KEPT_ASIDE,
-    LOOKED_AT,
-    LargerWorld,
-    advisor_of,
-    demands_of,
-)
+from tests.bench.advice_by_hand import hand_made
+from tests.bench.advice_worlds import KEPT_ASIDE, LOOKED_AT, LargerWorld, advisor_of
 
 pytestmark = pytest.mark.bench
 
 RUNS = 60
 SEARCHES = 3
 FRESH = range(5001, 5009)
+OTHERS = ("random", "by hand")
 Runner = Callable[[Ask], Numbers | None]
 
 
@@ -85,60 +82,6 @@ def by_hand(world: LargerWorld, advisor: Advisor, run: Runner, seed: int) -> Poi
     return proof.point
 
 
-def hand_made(world: LargerWorld, advisor: Advisor) -> list[Point]:
-    """Return every way to set each kind alike for all queues, quota also by work."""
-    space = advisor.space
-    kinds: dict[str, list[int]] = {}
-    for at, one in enumerate(space.dimensions):
-        kind = one.object if one.object.startswith("NodeGroup") else one.field
-        kinds.setdefault(kind, []).append(at)
-    pooled = {member for pool in space.pools for member in pool.members}
-    ways = []
-    for members in kinds.values():
-        now = {at: space.dimensions[at].now for at in members}
-        if members[0] in pooled:
-            ways.append([now, by_work(world, advisor, members)])
-        else:
-            ways.append([now, *_alike(advisor, members)])
-    found: dict[Point, None] = {}
-    for parts in itertools.product(*ways):
-        merged = {at: index for part in parts for at, index in part.items()}
-        point = repair(space, tuple(merged[at] for at in range(len(space.dimensions))))
-        if point is not None:
-            found[point] = None
-    return list(found)
-
-
-def _alike(advisor: Advisor, members: Sequence[int]) -> list[dict[int, int]]:
-    dimensions = [advisor.space.dimensions[at] for at in members]
-    values = {str(value): value for one in dimensions for value in one.values}
-    return [
-        {
-            at: one.values.index(value)
-            for at, one in zip(members, dimensions, strict=True)
-            if value in one.values
-        }
-        for value in values.values()
-        if all(value in one.values for one in dimensions)
-    ]
-
-
-def by_work(
-    world: LargerWorld, advisor: Advisor, members: Sequence[int]
-) -> dict[int, int]:
-    """Return quota in proportion to offered work, enough for each queue's largest job."""
-    demands = {f"ClusterQueue/{one.queue}": one for one in demands_of(world)}
-    work = sum(one.work for one in demands.values())
-    total, found = world.cpu * world.queues, {}
-    for at in members:
-        demand = demands[advisor.space.dimensions[at].object]
-        largest = max((size for _, size, *_ in demand.jobs), default=0)
-        wanted = max(largest, round(total * demand.work / work))
-        values = [int(value) for value in advisor.space.dimensions[at].values]
-        found[at] = min(range(len(values)), key=lambda n: abs(values[n] - wanted))
-    return found
-
-
 def loss(advisor: Advisor, run: Runner, point: Point) -> float:
     """Return the goal's loss of a setting on seeds that nothing else uses."""
     base = [run((advisor.space.base, seed)) or {} for seed in FRESH]
@@ -147,33 +90,57 @@ def loss(advisor: Advisor, run: Runner, point: Point) -> float:
     return advisor.goal.objective(mean_of(runs), mean_of(base)) + PRICE * missed
 
 
-def compared(world: LargerWorld, searches: int) -> str:
-    """Return a world's lines: the search, random search, by hand, and differences."""
+def compared(
+    world: LargerWorld, searches: int, known: dict[Any, Numbers | None]
+) -> tuple[str, dict[str, float]]:
+    """Return a world's lines, and the mean of the search's loss less each other one.
+
+    What is in `known` is not run again; what is run is put there.
+    """
     advisor, base = advisor_of(world)
-    known: dict[Any, Numbers | None] = {}
 
     def run(ask: Ask) -> Numbers | None:
         if ask not in known:
             known[ask] = advisor.run(base, ask)
         return known[ask]
 
-    found: dict[str, list[float]] = {"search": [], "random": [], "by hand": []}
     began = time.process_time()
-    for seed in range(searches):
-        for name, sampler in (("search", "tpe"), ("random", "random")):
-            one, _ = advisor_of(world, runs=RUNS, sampler=sampler, seed=seed)
-            found[name].append(loss(advisor, run, searched(one, run)))
-        found["by hand"].append(loss(advisor, run, by_hand(world, advisor, run, seed)))
+    found = losses_of(world, advisor, run, searches)
     space = advisor.space
     lines = [
         f"{world.name}: {len(space.dimensions)} settings, {space.count():,} ways, "
         f"{RUNS} runs each, {time.process_time() - began:.0f} CPU-s",
         *(f"  {name:8} {_between(losses)}" for name, losses in found.items()),
     ]
-    for other in ("random", "by hand"):
+    means = {}
+    for other in OTHERS:
         pairs = zip(found["search"], found[other], strict=True)
-        lines.append(f"  search less {other} {_between([a - b for a, b in pairs])}")
-    return "\n".join(["", *lines, ""])
+        differences = [a - b for a, b in pairs]
+        means[other] = statistics.fmean(differences)
+        lines.append(f"  search less {other} {_between(differences)}")
+    return "\n".join(["", *lines, ""]), means
+
+
+def losses_of(
+    world: LargerWorld, advisor: Advisor, run: Runner, searches: int
+) -> dict[str, list[float]]:
+    """Return the losses of what each way of searching comes to, seed by seed."""
+    found: dict[str, list[float]] = {"search": [], "random": [], "by hand": []}
+    for seed in range(searches):
+        for name, sampler in (("search", "tpe"), ("random", "random")):
+            one, _ = advisor_of(world, runs=RUNS, sampler=sampler, seed=seed)
+            found[name].append(loss(advisor, run, searched(one, run)))
+        found["by hand"].append(loss(advisor, run, by_hand(world, advisor, run, seed)))
+    return found
+
+
+def pooled(worlds: Sequence[dict[str, float]]) -> str:
+    """Return the differences over all these worlds, each world counting once."""
+    lines = [
+        f"  search less {other} {_between([means[other] for means in worlds])}"
+        for other in OTHERS
+    ]
+    return "\n".join(["", f"mean of {len(worlds)} worlds", *lines, ""])
 
 
 def _between(values: Sequence[float]) -> str:
@@ -185,13 +152,28 @@ def _between(values: Sequence[float]) -> str:
     return f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
+@pytest.fixture(scope="module")
+def differences() -> list[dict[str, float]]:
+    """Those of the worlds so far."""
+    return []
+
+
 @pytest.mark.parametrize("world", LOOKED_AT, ids=lambda world: world.name)
-def test_search_of_worlds_that_were_looked_at(world, capsys):
+def test_search_of_worlds_that_were_looked_at(world, differences, capsys):
+    lines, means = compared(world, SEARCHES, {})
+    differences.append(means)
     with capsys.disabled():
-        sys.stdout.write(compared(world, SEARCHES))
+        sys.stdout.write(lines)
 
 
 @pytest.mark.parametrize("world", KEPT_ASIDE, ids=lambda world: world.name)
-def test_search_of_worlds_kept_aside(world, capsys):
+def test_search_of_worlds_kept_aside(world, differences, capsys):
+    lines, means = compared(world, SEARCHES, {})
+    differences.append(means)
     with capsys.disabled():
-        sys.stdout.write(compared(world, SEARCHES))
+        sys.stdout.write(lines)
+
+
+def test_search_of_all_worlds_together(differences, capsys):
+    with capsys.disabled():
+        sys.stdout.write(pooled(differences))

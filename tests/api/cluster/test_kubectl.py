@@ -105,7 +105,7 @@ def test_apply_creates_changes_and_leaves_alone(kubectl):
 
 @pytest.mark.parametrize(
     ("world", "patch", "configured", "training"),
-    [("split", "split-set", 3, 64), ("cohort", "inference-set", 4, 72)],
+    [("split", "split-set", 3, 64), ("cohort", "inference-set", 4, 56)],
 )
 def test_apply_takes_the_patch_of_an_advice(
     kubectl, world, patch, configured, training
