@@ -15,6 +15,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,7 @@ def main(arguments: list[str]) -> int:
     made_of = {path: fingerprint(ROOT / path) for path in paths}
     with tempfile.TemporaryDirectory() as work:
         modules = compile_modules(paths, Path(work), asked.level)
-        built = {"sources": made_of, "modules": {n: p.name for n, p in modules.items()}}
-        replace_folder(asked.folder, list(modules.values()), built)
+        put_in_place(asked.folder, modules, made_of)
     sys.stdout.write(f"{len(paths)} modules compiled into {asked.folder}\n")
     return 0
 
@@ -98,13 +98,35 @@ def _flat(library: Path, names: list[str]) -> dict[str, Path]:
     return found
 
 
-def replace_folder(folder: Path, files: list[Path], built: dict[str, Any]) -> None:
-    """Put the files and their list there; a list is never beside files of another."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for file in files:
-        shutil.move(file, folder / file.name)
-    (folder / LIST).write_text(json.dumps(built, indent=1))
+def put_in_place(
+    folder: Path, modules: dict[str, Path], made_of: dict[str, str]
+) -> None:
+    """Put a build there, and its list last. The build before it stays.
+
+    A process that runs on that one may still have modules of it to import.
+    """
+    before = listed(folder)
+    name = f"{time.time_ns():x}"
+    (folder / name).mkdir(parents=True)
+    for file in modules.values():
+        shutil.move(file, folder / name / file.name)
+    files = {module: f"{name}/{file.name}" for module, file in modules.items()}
+    text = json.dumps({"sources": made_of, "modules": files}, indent=1)
+    fresh = folder / f"{LIST}.{name}"
+    fresh.write_text(text)
+    fresh.replace(folder / LIST)
+    for path in folder.iterdir():
+        if path.is_dir() and path.name not in (name, before):
+            shutil.rmtree(path)
+
+
+def listed(folder: Path) -> str:
+    """Return the name of the build that the list names, "" where there is none."""
+    try:
+        files = json.loads((folder / LIST).read_bytes())["modules"].values()
+    except OSError:
+        return ""
+    return next((file.partition("/")[0] for file in files), "")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from scheduler.compiled import finder
+from scheduler.compiled.build import put_in_place
 from scheduler.compiled.modules import module_name, sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -115,6 +116,19 @@ def test_no_module_that_is_not_compiled_builds_a_class_on_one_that_is():
                 if isinstance(one, ast.ImportFrom) and one.module in compiled:
                     wrong += [f"{path}: {a.name}" for a in one.names if a.name in named]
     assert wrong == []
+
+
+def test_a_build_leaves_the_one_before_it_to_those_who_run_on_it(tmp_path):
+    def put(text: str) -> Path:
+        made = tmp_path / "made.so"
+        made.write_text(text)
+        put_in_place(tmp_path / "here", {"one": made}, {})
+        return tmp_path / "here" / json.loads(list_at.read_text())["modules"]["one"]
+
+    list_at = tmp_path / "here" / finder.LIST
+    first, second, third = put("1"), put("2"), put("3")
+    assert not first.exists()
+    assert [second.read_text(), third.read_text()] == ["2", "3"]
 
 
 def test_who_has_no_c_compiler_is_told_that_nothing_is_lost(tmp_path):
