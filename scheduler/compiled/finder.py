@@ -84,7 +84,11 @@ def find_compiled() -> Engine:
     folder = Path(named) if named else usual_folder()
     engine = _use(folder)
     if named and not engine.compiled:
-        message = f"{VARIABLE} names {folder}, which cannot be used: {engine.why}"
+        why = engine.why if engine.outdated else "it holds no build"
+        message = (
+            f"{VARIABLE} names {folder}, which cannot be used: {why}. "
+            f"`python -m scheduler.compiled.build {folder}` with {VARIABLE}=no makes one."
+        )
         raise ImportError(message)
     return engine
 
@@ -97,7 +101,7 @@ def _use(folder: Path) -> Engine:
         return Engine(compiled=False, why="./dev compile builds a faster one")
     for source, known in built["sources"].items():
         if fingerprint(ROOT / source) != known:
-            why = f"{source} has changed since ./dev compile, which builds it again"
+            why = f"{source} has changed since it was built: run ./dev compile again"
             return Engine(compiled=False, why=why, outdated=True)
     sys.meta_path.insert(0, CompiledFinder(folder, built["modules"]))
     return Engine(compiled=True, why=str(folder))

@@ -78,7 +78,7 @@ def test_a_build_of_other_sources_is_left_aside_and_named(tmp_path, monkeypatch)
     monkeypatch.delenv(finder.VARIABLE)
     engine = finder.find_compiled()
     assert (engine.compiled, engine.outdated) == (False, True)
-    assert "scheduler/tick.py has changed since ./dev compile" in str(engine)
+    assert "scheduler/tick.py has changed since it was built" in str(engine)
 
 
 @pytest.mark.parametrize("known", [None, {"scheduler/tick.py": "of another day"}])
