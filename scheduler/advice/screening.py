@@ -23,7 +23,7 @@ def screening(space: Space, base: Numbers, seed: int, most: int) -> list[Point]:
     After the first guesses, in turn: one kind alike for all, and a single change, of
     each kind in turn, as there are far more transfers of quota than switches.
     """
-    both = _shuffled(alike(space, space.base), seed, "alike")
+    both = shuffled(alike(space, space.base), seed, "alike")
     ways = [both, _single(space, seed)]
     found = dict.fromkeys([*guesses(space, base), *in_turn(ways)])
     return list(found)[:most]
@@ -37,7 +37,7 @@ def in_turn(series: Iterable[Iterable[Point]]) -> Iterator[Point]:
 
 def _single(space: Space, seed: int) -> Iterator[Point]:
     kinds: dict[tuple[str, str], list[Point]] = {}
-    for point in _shuffled(moves(space, space.base), seed, "screening"):
+    for point in shuffled(moves(space, space.base), seed, "screening"):
         changed = space.dimensions[space.edited(point)[0]]
         kinds.setdefault(kind_of(changed), []).append(point)
     return in_turn(kinds.values())
@@ -57,5 +57,6 @@ def drawn(space: Space, around: Point, seed: int, number: int) -> list[Point]:
     return list(dict.fromkeys(point for point in found if point is not None))
 
 
-def _shuffled(points: Iterable[Point], seed: int, why: str) -> list[Point]:
+def shuffled(points: Iterable[Point], seed: int, why: str) -> list[Point]:
+    """Return settings in an order of this seed and purpose alone."""
     return sorted(points, key=lambda point: streams.bits(seed, why, repr(point)))

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from scheduler import streams
 from scheduler.advice.candidates import candidates
 from scheduler.advice.ledger import Asking, RunLedger
 from scheduler.advice.moves import moves
 from scheduler.advice.proposals import Proposer, proposer
 from scheduler.advice.racing import affordable, goes_on, rungs
-from scheduler.advice.screening import drawn, screening
+from scheduler.advice.screening import drawn, screening, shuffled
 from scheduler.advice.space import Point
 from scheduler.advice.surrogates.expected_improvement import ExpectedImprovement
 from scheduler.advice.surrogates.kernels import Places
@@ -191,13 +190,9 @@ class Search:
 
     def _guessed(self, points: Sequence[Point], count: int) -> list[Point]:
         """Return the settings of which most is expected."""
-        shuffled = self._shuffled(points, f"near {len(self.tried)}")
+        order = shuffled(points, self.spec.seed, f"near {len(self.tried)}")
         expected = ExpectedImprovement(self.ledger, list(self.tried), self.lengths)
-        return expected.choose(shuffled, count)
-
-    def _shuffled(self, points: Sequence[Point], why: str) -> list[Point]:
-        seed = self.spec.seed
-        return sorted(points, key=lambda p: streams.bits(seed, why, repr(p)))
+        return expected.choose(order, count)
 
     def _race(self, points: Sequence[Point]) -> Asking:
         """Run settings on more and more seeds; who does badly stops early."""

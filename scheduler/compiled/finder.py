@@ -97,11 +97,12 @@ def _use(folder: Path) -> Engine:
     """Use what was built there, where it fits."""
     try:
         built = json.loads((folder / LIST).read_bytes())
-    except OSError:
+        known_of, modules = built["sources"], built["modules"]
+    except (OSError, ValueError, KeyError):
         return Engine(compiled=False, why="./dev compile builds a faster one")
-    for source, known in built["sources"].items():
+    for source, known in known_of.items():
         if fingerprint(ROOT / source) != known:
             why = f"{source} has changed since it was built: run ./dev compile again"
             return Engine(compiled=False, why=why, outdated=True)
-    sys.meta_path.insert(0, CompiledFinder(folder, built["modules"]))
+    sys.meta_path.insert(0, CompiledFinder(folder, modules))
     return Engine(compiled=True, why=str(folder))

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
 
-from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.sentence import Coded, Sentence
 
 
-class Effect(StrEnum):
-    """What something without effect here changes: a code, and its sentence.
-
-    The code is for those who translate the sentence.
-    """
-
-    sentence: str
-
-    def __new__(cls, code: str, sentence: str) -> Effect:
-        """Make one of its code and sentence."""
-        made = str.__new__(cls, code)
-        made._value_ = code
-        made.sentence = sentence
-        return made
+class Effect(Coded):
+    """What something without effect here changes: a code, and its sentence."""
 
     NONE = ("", "")
     LEFT_OUT = ("leftOut", "it is not taken; nothing of it counts")

@@ -131,7 +131,7 @@ def _unread_field(name: str, found: Unread) -> UnreadField:
     return UnreadField(
         field=name,
         count=found.count,
-        effect=effect.sentence,
+        effect=effect.english,
         code=effect.value,
         place=found.place,
     )
@@ -139,11 +139,11 @@ def _unread_field(name: str, found: Unread) -> UnreadField:
 
 def _effect(kind: str, level: str) -> str:
     if level == "refused":
-        return Effect.LEFT_OUT.sentence
+        return Effect.LEFT_OUT.english
     if level != "kept":
         return ""
     entry = kinds.BY_KIND.get(kind)
-    return (Effect.NOBODY_KNOWS if entry is None else entry.effect).sentence
+    return (Effect.NOBODY_KNOWS if entry is None else entry.effect).english
 
 
 def groups_of(findings: Iterable[Finding]) -> list[FindingGroup]:
@@ -163,7 +163,7 @@ def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
         yield FindingGroup(
             level=level,
             problem=problem,
-            effect=effect.sentence,
+            effect=effect.english,
             code=effect.value,
             count=len(members),
             places=[member.place for member in members[:MOST_PLACES]],

@@ -81,8 +81,8 @@ class Sentence(msgspec.Struct, frozen=True):
 Hole = str | int | float | Quantity | Named | Place | Items | Sentence
 
 
-class Words(StrEnum):
-    """Codes of sentences, each with its English words; made to be extended."""
+class Coded(StrEnum):
+    """Codes, each with its English words; made to be extended."""
 
     english: str
 
@@ -92,6 +92,10 @@ class Words(StrEnum):
         made._value_ = code
         made.english = english
         return made
+
+
+class Words(Coded):
+    """Codes of sentences whose words may have holes; made to be extended."""
 
     def said(self, **holes: Hole) -> Sentence:
         """Return the sentence with its holes filled."""

@@ -30,7 +30,9 @@ LANGUAGES = {
 }
 for _module in pkgutil.iter_modules(sentences.__path__, f"{sentences.__name__}."):
     importlib.import_module(_module.name)
-SENTENCES = {one.value: one.english for kind in Words.__subclasses__() for one in kind}
+# Those of the engine: other tests make words of their own.
+OURS = [k for k in Words.__subclasses__() if k.__module__.startswith("scheduler.")]
+SENTENCES = {one.value: one.english for kind in OURS for one in kind}
 #: Shapes of arguments of plug-ins -> what they are for.
 ARGUMENTS = {
     name: " ".join(shape["description"].split())
@@ -106,7 +108,7 @@ def test_no_words_are_left_of_a_sentence_that_is_gone() -> None:
 
 
 def test_no_two_sentences_have_one_code() -> None:
-    codes = [one.value for kind in Words.__subclasses__() for one in kind]
+    codes = [one.value for kind in OURS for one in kind]
     assert sorted(codes) == sorted(set(codes))
 
 
