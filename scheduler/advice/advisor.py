@@ -14,6 +14,7 @@ from scheduler.advice.patches import patches_of
 from scheduler.advice.proof import Proof, most_runs
 from scheduler.advice.search import Search
 from scheduler.advice.space import Point, Space
+from scheduler.advice.verdicts import to_set
 from scheduler.errors import SchedulerError
 from scheduler.experiments.bases import RunBase
 from scheduler.experiments.document import (
@@ -29,6 +30,8 @@ from scheduler.measures import flat
 from scheduler.records.objects import Key, Object
 
 _HOUR_MS = 3_600_000
+#: Making an answer smaller may take half as many runs as its search, and these at least.
+LEAST_SHRINKING = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,15 +91,21 @@ class Advisor:
         most = max(self.search.runs, len(self.seeds))
         search = Search(spec=self.search, ledger=ledger, most=most, stop=stop)
         yield from search.steps()
-        proof = Proof(
+        proof = self.proof(ledger)
+        yield from proof.steps()
+        to_patch = (self.space, to_set(proof), self.objects, self.policy)
+        patches, undo = patches_of(*to_patch)
+        return answer_of(search, proof, patches=patches, undo=undo)
+
+    def proof(self, ledger: RunLedger) -> Proof:
+        """Return the proof of what a search came to, before its first run."""
+        return Proof(
             ledger=ledger,
             point=ledger.best(),
             held_out=self.held_out,
             tolerance=self.search.tolerance,
+            shrinking=max(LEAST_SHRINKING, self.search.runs // 2),
         )
-        yield from proof.steps()
-        patches, undo = patches_of(self.space, proof.point, self.objects, self.policy)
-        return answer_of(search, proof, patches=patches, undo=undo)
 
     def most_runs(self) -> int:
         """Return how many runs there may be in all, about."""

@@ -10,7 +10,7 @@ from scheduler.experiments.goals import Constraint
 from scheduler.experiments.intervals import Interval
 
 #: `improved`: better on seeds that the search did not use, and the interval says so.
-#: `unmet`: no setting that keeps every constraint was found.
+#: `unmet`: no setting that keeps every constraint was found, on the search's seeds or others.
 Verdict = Literal["improved", "no improvement found", "unmet"]
 
 
@@ -90,5 +90,5 @@ class Answer(Part, frozen=True, kw_only=True):
     point: list[int]
     seeds: list[int]
     held_out: list[int]
-    patches: str = ""  # what `kubectl apply -f` takes
+    patches: str = ""  # what `kubectl apply -f` takes; nothing where nothing is shown
     undo: str = ""  # the same objects as they are

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from scheduler.advice.answer import (
     Answer,
-    ConstraintResult,
     Edit,
     FrontPoint,
     Near,
@@ -17,7 +16,13 @@ from scheduler.advice.ledger import RunLedger
 from scheduler.advice.proof import Proof
 from scheduler.advice.search import Search
 from scheduler.advice.space import Point, shown
-from scheduler.advice.verdicts import summary_of, verdict_of
+from scheduler.advice.verdicts import (
+    constraints_of,
+    differences,
+    gain_of,
+    summary_of,
+    verdict_of,
+)
 from scheduler.experiments.intervals import Interval, interval
 from scheduler.measures import better
 
@@ -37,12 +42,7 @@ _MOST_FRONT = 50
 def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answer:
     """Return the answer. Every run that it reads has been made."""
     ledger, point = search.ledger, proof.point
-    base = ledger.space.base
-    constraints = _constraints(proof)
-    gain = _differences(
-        [ledger.goal.objective(n, b) for n, b in _paired(proof, point)],
-        [ledger.goal.objective(n, b) for n, b in _paired(proof, base)],
-    )
+    constraints, gain = constraints_of(proof), gain_of(proof)
     verdict = verdict_of(proof, gain, constraints)
     edits = [_edit(proof, at) for at in ledger.space.edited(point)]
     summary = summary_of(verdict, edits, gain, len(proof.held_out), constraints)
@@ -71,12 +71,6 @@ def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answe
     )
 
 
-def _paired(proof: Proof, point: Point) -> list[tuple[Numbers, Numbers]]:
-    """Return (numbers, mean of the base) per held-out seed; shares are of the mean."""
-    mean = proof.ledger.base_mean(proof.held_out)
-    return [(n, mean) for n in proof.ledger.runs(point, proof.held_out) or []]
-
-
 def _unrunnable(search: Search) -> int:
     """Return how many of the settings that were tried could not be run."""
     ledger = search.ledger
@@ -87,11 +81,6 @@ def _without(unrunnable: int, tried: int) -> str:
     if not unrunnable:
         return ""
     return f" {unrunnable} of {tried} settings that were tried could not be run."
-
-
-def _differences(one: Sequence[float], other: Sequence[float]) -> Interval | None:
-    pairs = zip(one, other, strict=len(one) == len(other))
-    return interval([a - b for a, b in pairs])
 
 
 def _measures(ledger: RunLedger) -> list[str]:
@@ -120,28 +109,8 @@ def _row(proof: Proof, name: str) -> Row:
         after=interval(_values(ledger, proof.point, ledger.seeds, name)),
         held_before=interval(held_before),
         held_after=interval(held_after),
-        held_difference=_differences(held_after, held_before),
+        held_difference=differences(held_after, held_before),
     )
-
-
-def _constraints(proof: Proof) -> list[ConstraintResult]:
-    ledger = proof.ledger
-    before = ledger.runs(ledger.space.base, proof.held_out) or []
-    after = ledger.runs(proof.point, proof.held_out) or []
-    found = []
-    for bound in ledger.goal.bounds(before):
-        was, now = bound.of(before), bound.of(after)
-        found.append(
-            ConstraintResult(
-                text=bound.text,
-                constraint=bound.constraint,
-                before=was,
-                after=now,
-                held_before=bound.violation(was) == 0,
-                held_after=bound.violation(now) == 0,
-            )
-        )
-    return found
 
 
 def _edit(proof: Proof, at: int) -> Edit:
@@ -154,7 +123,7 @@ def _edit(proof: Proof, at: int) -> Edit:
                 _values(ledger, fewer, ledger.seeds, name),
                 _values(ledger, proof.point, ledger.seeds, name),
             )
-            found = _differences(*pair)
+            found = differences(*pair)
             if found is not None:
                 effect[name] = found
     return Edit(

@@ -27,6 +27,7 @@ class RunLedger:
     store: Known = field(default_factory=dict)  # what was run, perhaps before
     known: Known = field(default_factory=dict)  # of that, what was asked for by now
     bounds: list[Bound] = field(default_factory=list)
+    _bounds: dict[tuple[int, ...], list[Bound]] = field(default_factory=dict)
     _means: dict[tuple[Point, tuple[int, ...]], dict[str, float]] = field(
         default_factory=dict
     )
@@ -75,8 +76,22 @@ class RunLedger:
         runs = self.runs(point, seeds)
         if runs is None:
             return _NEVER
-        given = self.bounds if bounds is None else bounds
+        given = self._bounds_with(seeds) if bounds is None else bounds
         return math.fsum(bound.violation(bound.of(runs)) for bound in given)
+
+    def _bounds_with(self, seeds: Sequence[int]) -> list[Bound]:
+        """Return the bounds in the light of the base with the same seeds.
+
+        What nobody may lose differs from seed to seed. Those of the search while the
+        base lacks one of these.
+        """
+        key = tuple(seeds)
+        if key not in self._bounds:
+            runs = self.runs(self.space.base, key)
+            if not runs or not self.bounds:
+                return self.bounds
+            self._bounds[key] = self.goal.bounds(runs)
+        return self._bounds[key]
 
     def objective(self, point: Point, seeds: Sequence[int]) -> float:
         """Return the objectives as a share of the base's; lower is better."""

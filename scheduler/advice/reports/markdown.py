@@ -18,13 +18,14 @@ def markdown_of(answer: Answer, title: str) -> str:
     """Return the report of an answer."""
     parts = [f"# {title}", f"**{_HEADS[answer.verdict]}.** {answer.summary}"]
     if answer.edits:
-        parts += ["## What to change", _edits(answer.edits)]
+        head = "What to change" if answer.patches else "What the search came to"
+        parts += [f"## {head}", _edits(answer.edits)]
     parts += ["## Before and after", _rows(answer)]
     if answer.constraints:
         parts += ["## Constraints, on seeds that the search did not use", _held(answer)]
     if answer.sensitivity:
         parts += ["## Settings next to it", _near(answer)]
-    if answer.edits:
+    if answer.patches:
         parts += ["## To apply", _fenced(answer.patches)]
     parts += ["## How it was found", how(answer)]
     return "\n\n".join(parts) + "\n"

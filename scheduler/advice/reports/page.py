@@ -49,7 +49,7 @@ def html_of(answer: Answer, title: str) -> str:
     if trail := trail_chart(answer):
         parts += ["<h2>How the search went</h2>", trail]
     parts.append(f"<p>{escape(how(answer))}</p>")
-    if answer.edits:
+    if answer.patches:
         parts += ["<h2>To apply</h2>", f"<pre>{escape(answer.patches)}</pre>"]
         parts += ["<h2>To undo</h2>", f"<pre>{escape(answer.undo)}</pre>"]
     return _page(title, "\n".join(parts))
