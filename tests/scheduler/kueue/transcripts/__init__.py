@@ -1,0 +1,1 @@
+"""Runs of the engine kept word by word: decisions, statuses, stored state, steps of searches."""
