@@ -69,6 +69,32 @@ def test_python_without_venv_gets_what_to_install(dev, monkeypatch, tmp_path):
         dev.make_venv()
 
 
+def python_that(tmp_path: Path, folder: str, status: int) -> Path:
+    """Put a program that ends so under the name of this Python into a folder."""
+    program = tmp_path / folder / "python{}.{}".format(*sys.version_info)
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\nexit {status}\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_an_optimised_python_is_taken_where_this_one_is_not(
+    dev, monkeypatch, tmp_path, capsys
+):
+    slow = python_that(tmp_path, "slow", 1)
+    quick = python_that(tmp_path, "quick", 0)
+    monkeypatch.setattr(sys, "executable", str(slow))
+    monkeypatch.setenv("PATH", f"{slow.parent}:{quick.parent}")
+    assert dev.quicker_python(uv=True) == str(quick)
+    assert "was built without --enable-optimizations" in capsys.readouterr().out
+
+
+def test_an_optimised_python_stays(dev, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "executable", str(python_that(tmp_path, "here", 0)))
+    monkeypatch.setenv("PATH", str(python_that(tmp_path, "there", 0).parent))
+    assert dev.quicker_python(uv=True) is None
+
+
 @pytest.mark.parametrize(
     ("version", "good"),
     [
