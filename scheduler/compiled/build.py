@@ -14,34 +14,45 @@ import json
 import os
 import shutil
 import sys
+import sysconfig
 import tempfile
 import time
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
 from scheduler.compiled.finder import LIST, ROOT, fingerprint, usual_folder
-from scheduler.compiled.modules import module_name, sources
+from scheduler.compiled.modules import libraries, sources
 
-#: The module that holds the code; those of the sources only lead to it.
-GROUP = "quotalab_engine"
+SUFFIX = EXTENSION_SUFFIXES[0]
 
 
 def main(arguments: list[str]) -> int:
     """Build, and put what was built in the place of what was there before."""
     asked = _parser().parse_args(arguments)
-    if shutil.which(os.environ.get("CC", "cc")) is None:
-        sys.stderr.write(
-            "No C compiler was found (cc). Install one (Debian: apt-get install gcc), "
-            "name it by CC, or go on without: plain Python decides the same.\n"
-        )
+    if why := missing():
+        sys.stderr.write(f"{why}, or go on without: plain Python decides the same.\n")
         return 1
     paths = sources(ROOT)
     made_of = {path: fingerprint(ROOT / path) for path in paths}
     with tempfile.TemporaryDirectory() as work:
-        modules = compile_modules(paths, Path(work), asked.level)
+        modules = compile_modules(Path(work), asked.level)
         put_in_place(asked.folder, modules, made_of)
     sys.stdout.write(f"{len(paths)} modules compiled into {asked.folder}\n")
     return 0
+
+
+def missing() -> str:
+    """Return what a build needs and is not here, and how to get it; "" for nothing."""
+    if shutil.which(os.environ.get("CC", "cc")) is None:
+        return (
+            "No C compiler was found (cc). Install one (Debian: apt-get install gcc), "
+            "name it by CC"
+        )
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    if not header.exists():
+        return f"{header} is missing. Install it (Debian: apt-get install python3-dev)"
+    return ""
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,22 +62,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def compile_modules(paths: list[str], work: Path, level: str) -> dict[str, Path]:
+def compile_modules(work: Path, level: str) -> dict[str, Path]:
     """Return module name -> file of the module, built in `work`.
 
-    Cost: some two minutes of one core, a third of it at level 0.
+    Cost: some three minutes of one core, half of it at level 0.
     """
     remarks = io.StringIO()
     try:
         with contextlib.chdir(ROOT), contextlib.redirect_stdout(remarks):
-            _compile(paths, work, level)
+            for library, paths in libraries(ROOT).items():
+                _compile(library, paths, work, level)
     except BaseException:
         sys.stderr.write(remarks.getvalue())
         raise
-    return _flat(work / "lib", [module_name(path) for path in paths])
+    return _flat(work / "lib")
 
 
-def _compile(paths: list[str], work: Path, level: str) -> None:
+def _compile(library: str, paths: list[str], work: Path, level: str) -> None:
     # Known only where the engine is built, and slow to import.
     from mypyc.build import mypycify
     from setuptools import setup  # type: ignore[import-untyped]
@@ -76,25 +88,23 @@ def _compile(paths: list[str], work: Path, level: str) -> None:
         opt_level=level,
         debug_level="0",
         target_dir=str(work / "c"),
-        group_name=GROUP,
+        group_name=library,
     )
     folders = ["--build-lib", str(work / "lib"), "--build-temp", str(work / "o")]
     setup(
-        name=GROUP,
+        name=library,
         packages=[],
         ext_modules=extensions,
         script_args=["--quiet", "build_ext", *folders],
     )
 
 
-def _flat(library: Path, names: list[str]) -> dict[str, Path]:
+def _flat(library: Path) -> dict[str, Path]:
     """Return the files of modules under names that may stand in one folder."""
-    (group,) = library.glob(f"{GROUP}__mypyc.*")
-    found = {f"{GROUP}__mypyc": group}
-    for name in names:
-        parent, _, last = name.rpartition(".")
-        (file,) = (library / parent.replace(".", "/")).glob(f"{last}.*")
-        found[name] = file.rename(library / f"{parent}.{file.name}")
+    found = {}
+    for file in sorted(library.rglob(f"*{SUFFIX}")):
+        name = ".".join(file.relative_to(library).parts)
+        found[name.removesuffix(SUFFIX)] = file.rename(library / name)
     return found
 
 

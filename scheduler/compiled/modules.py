@@ -3,41 +3,68 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-#: Folders of which each module that can be is compiled; not the folders in them.
-FOLDERS = (
-    "scheduler/kueue/cache",
-    "scheduler/kueue/controller",
-    "scheduler/kueue/flavorassigner",
-    "scheduler/kueue/preemption",
-    "scheduler/kueue/queue",
-    "scheduler/kueue/scheduler",
-    "scheduler/kueue/scheduler/strategies",
-    "scheduler/kueue/tree",
-    "scheduler/kueue/usage",
-    "scheduler/kueue/workload",
-    "scheduler/lifetime",
-)
-MODULES = (
-    "scheduler/kube/stage.py",
-    "scheduler/kube/turns.py",
-    "scheduler/kueue/queries.py",
-    "scheduler/kueue/stage.py",
-    "scheduler/simulation.py",
-    "scheduler/stage.py",
-    "scheduler/streams.py",
-    "scheduler/tick.py",
-)
+#: Library -> folders of which each module that can be is compiled (not the folders in
+#: them), and modules. Inside a library calls are direct; to another one they are
+#: Python's, so that a library holds the whole path of a call.
+LIBRARIES = {
+    "quotalab_engine": (
+        "scheduler/kube/stage.py",
+        "scheduler/kube/turns.py",
+        "scheduler/kueue/cache",
+        "scheduler/kueue/controller",
+        "scheduler/kueue/flavorassigner",
+        "scheduler/kueue/preemption",
+        "scheduler/kueue/queries.py",
+        "scheduler/kueue/queue",
+        "scheduler/kueue/scheduler",
+        "scheduler/kueue/scheduler/strategies",
+        "scheduler/kueue/stage.py",
+        "scheduler/kueue/tree",
+        "scheduler/kueue/usage",
+        "scheduler/kueue/workload",
+        "scheduler/lifetime",
+        "scheduler/simulation.py",
+        "scheduler/stage.py",
+        "scheduler/streams.py",
+        "scheduler/tick.py",
+    ),
+    "quotalab_yunikorn": (
+        "scheduler/yunikorn",
+        "scheduler/yunikorn/gang",
+        "scheduler/yunikorn/objects",
+        "scheduler/yunikorn/placement",
+        "scheduler/yunikorn/preemption",
+        "scheduler/yunikorn/scheduling",
+        "scheduler/yunikorn/shim",
+        "scheduler/yunikorn/sorting",
+    ),
+}
+
+
+def libraries(root: Path) -> dict[str, list[str]]:
+    """Return library -> the paths of the modules to compile, below `root`, in order."""
+    return {
+        name: sorted(
+            path.relative_to(root).as_posix()
+            for part in parts
+            for path in _modules(root / part)
+            if _can_be(path)
+        )
+        for name, parts in LIBRARIES.items()
+    }
+
+
+def _modules(path: Path) -> Iterable[Path]:
+    """Return the modules of a folder, or the module itself."""
+    return path.glob("*.py") if path.is_dir() else [path]
 
 
 def sources(root: Path) -> list[str]:
     """Return the paths of the modules to compile, below `root`, in order."""
-    found = [path for folder in FOLDERS for path in (root / folder).glob("*.py")]
-    found += [root / module for module in MODULES]
-    names = (path.relative_to(root).as_posix() for path in found if _can_be(path))
-    return sorted(names)
+    return sorted(path for paths in libraries(root).values() for path in paths)
 
 
 def _can_be(path: Path) -> bool:

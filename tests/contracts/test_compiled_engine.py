@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +12,15 @@ from pathlib import Path
 import pytest
 
 from scheduler.compiled import finder
-from scheduler.compiled.build import put_in_place
+from scheduler.compiled.build import missing, put_in_place
 from scheduler.compiled.modules import module_name, sources
 
 ROOT = Path(__file__).resolve().parents[2]
-VECTORS = sorted((ROOT / "tests" / "vectors" / "kueue").glob("*.jsonl.gz"))
+VECTORS = [
+    path
+    for suite in ("kueue", "yunikorn")
+    for path in sorted((ROOT / "tests" / "vectors" / suite).glob("*.jsonl.gz"))
+]
 RUN = """
 import sys
 from pathlib import Path
@@ -50,8 +53,8 @@ def python(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> str:
     """The engine, compiled as fast as may be."""
-    if shutil.which(os.environ.get("CC", "cc")) is None:
-        pytest.skip("no C compiler is here")
+    if why := missing():
+        pytest.skip(why)
     folder = tmp_path_factory.mktemp("compiled") / "engine"
     words = ("-m", "scheduler.compiled.build", str(folder), "--level", "0")
     done = python(*words, QUOTALAB_COMPILED="no")

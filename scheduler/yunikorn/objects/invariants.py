@@ -37,7 +37,7 @@ def _order_of_nodes(order: NodeOrder) -> Iterator[str]:
             yield f"nodes {name} are out of order: {[at[:2] for at in entries]}"
         for entry in entries:
             node = entry[2]
-            if node.entry is not entry or node.full is not (name == "full"):
+            if node.entry != entry or node.full is not (name == "full"):
                 yield f"node {node.name} does not know that it is {name} at {entry[0]}"
     known = sorted(entry[1] for entry in (*order.entries, *order.full))
     if known != sorted(order.by_name):
