@@ -1,10 +1,9 @@
 """The advisor's search of larger worlds beside random search and settings by hand.
 
-    ./dev bench tests/bench/bench_advice.py -k "drawn and 101"
+    ./dev bench tests/bench/bench_advice.py -k "drawn_by_seed and 101"
 
-Ten worlds by people and twelve drawn by seed, one search by each way; five of each, in a
-file that a bench goes on from, is `python -m tests.bench.advice_figures`, an hour and a
-half of one core without the compiled engine. What each way is given and what counts as its
+Ten worlds by people and twelve drawn by seed, one search by each way; more of them, in a
+file that a bench goes on from, is `python -m tests.bench.advice_figures`. What each way is given and what counts as its
 answer is in advice_ways.py; figures are shares of the base's loss with seeds that nothing
 before used, less is better.
 """
@@ -16,14 +15,27 @@ import sys
 
 import pytest
 
-from tests.bench.advice_figures import measured, table, worlds
+from tests.bench.advice_drawn import MEASURED, drawn_world
+from tests.bench.advice_figures import measured, table
+from tests.bench.advice_ten import KEPT_ASIDE, LOOKED_AT
 from tests.bench.advice_ways import WAYS
+from tests.bench.advice_worlds import LargerWorld
 
 pytestmark = pytest.mark.bench
 
 
-@pytest.mark.parametrize("world", worlds(), ids=lambda world: world.name)
-def test_each_way_through_a_world(world, capsys):
+@pytest.mark.parametrize("world", [*LOOKED_AT, *KEPT_ASIDE], ids=lambda w: w.name)
+def test_each_way_through_a_world_by_people(world, capsys):
+    write_of(world, capsys)
+
+
+@pytest.mark.parametrize("seed", MEASURED)
+def test_each_way_through_a_world_drawn_by_seed(seed, capsys):
+    write_of(drawn_world(seed), capsys)
+
+
+def write_of(world: LargerWorld, capsys) -> None:
+    """Write what each way comes to in a world."""
     found = list(measured(world, 1, set()))
     with capsys.disabled():
         sys.stdout.write("\n" + table(found))
