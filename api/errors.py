@@ -80,9 +80,10 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def _response(error: Exception, code: int, reason: str) -> Response:
-    response = Response(
-        status_body(code, reason, message_of(error), causes_of(error)), status=code
-    )
+    body = status_body(code, reason, message_of(error), causes_of(error))
+    if isinstance(error, SandboxError) and error.said is not None:
+        body["details"]["said"] = to_builtins(error.said)
+    response = Response(body, status=code)
     if code == 503:
         response["Retry-After"] = str(RETRY_S)
     wait = getattr(error, "wait", None)

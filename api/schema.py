@@ -29,10 +29,11 @@ _STATUS = {
         "details": {
             "type": "object",
             "properties": {
+                "said": {"$ref": "#/components/schemas/Said"},
                 "causes": {
                     "type": "array",
                     "items": {"$ref": "#/components/schemas/StatusCause"},
-                }
+                },
             },
         },
     },

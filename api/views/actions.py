@@ -37,6 +37,7 @@ from sandbox.explain.pinning import preview_pin
 from scheduler.explain import to_document
 from scheduler.explain.shapes import Preview, ShareChange, Victim
 from scheduler.records.objects import Key
+from scheduler.sentences.sentence import Sentence
 
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 
@@ -131,10 +132,16 @@ def _target(text: str) -> Key:
     return Key(kind.rstrip("/"), "", name) if slash else Key("LocalQueue", "", text)
 
 
+def _problem_of(preview: Preview) -> Sentence | str:
+    """Return why a preview is refused: with its code, where it has one."""
+    problem = preview.said[0].holes["problem"]
+    return problem if isinstance(problem, Sentence) else preview.refused
+
+
 def outcome_body(preview: Preview) -> dict[str, Any]:
     """Return a preview of a move as it travels; a refused one is a Conflict."""
     if preview.refused:
-        raise ConflictError(preview.refused)
+        raise ConflictError(_problem_of(preview))
     document = to_document(preview)
     outcome = preview.outcome
     body: dict[str, Any] = {

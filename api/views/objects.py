@@ -17,6 +17,7 @@ from api.serializers.actions import DoneSerializer, ImportedSerializer, imported
 from api.views.base import View, flag, version_matches, versioned, whole
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.live.limits import of_texts
 from sandbox.models import StoredObject, table_of
 from sandbox.world.worlds import policy_of
@@ -99,7 +100,9 @@ class OneObject(View):
     ) -> StoredObject:
         row = self._find(sandbox_id, kind, namespace, name)
         if row is None:
-            raise NotFoundError(f"{kind} {namespace}/{name} is not in this sandbox")
+            raise NotFoundError(
+                Refused.NOT_THERE.said(kind=kind, name=f"{namespace}/{name}")
+            )
         return row
 
     def _find(

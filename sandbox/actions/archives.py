@@ -13,6 +13,7 @@ from django.utils import timezone
 from sandbox.actions.access import note
 from sandbox.actions.sessions import allowed
 from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
+from sandbox.base.refusals import Refused
 from sandbox.live import limits
 from sandbox.models import (
     ALL_TABLES,
@@ -31,6 +32,7 @@ from sandbox.world import (
     leases,
     worlds,
 )
+from scheduler.sentences.sentence import Items
 
 _ROWS: tuple[type[Model], ...] = (
     Event,
@@ -71,7 +73,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
     with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         if sandbox.archived_at is not None:
-            raise ConflictError("the sandbox is archived already")
+            raise ConflictError(Refused.ARCHIVED_ALREADY.said())
         _refuse_forks(user, sandbox)
         body = archives.write(sandbox_id)
         _check_readable(body)
@@ -106,9 +108,7 @@ def _refuse_forks(user: User, sandbox: Sandbox) -> None:
     if hidden := forks.count() - seen.count():
         names.append(f"{hidden} of other people")
     if names:
-        raise ConflictError(
-            f"forks share its history: {', '.join(names)}; archive or delete them first"
-        )
+        raise ConflictError(Refused.HAS_FORKS.said(names=Items(tuple(names), all=True)))
 
 
 def _check_readable(body: bytes) -> None:
@@ -136,7 +136,7 @@ def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
     with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
         sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
         if sandbox.archived_at is None:
-            raise ConflictError("the sandbox is open")
+            raise ConflictError(Refused.OPEN.said())
         # It was written here, so only the database says how large it may be.
         archive = archives.unseal(bytes(sandbox.stored.body), archives.LARGEST)
         world = restoring.check(archive, archives.LARGEST)

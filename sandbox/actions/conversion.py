@@ -16,6 +16,7 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
+from sandbox.base.refusals import Refused
 from sandbox.live import limits as limited
 from sandbox.models import Sandbox
 from sandbox.world import worlds
@@ -50,7 +51,7 @@ def do_convert(
     if given is None:
         raise NotFoundError(f"sandbox {sandbox_id} is not there")
     if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
-        raise ForbiddenError("the link that you opened is to look, not to convert")
+        raise ForbiddenError(Refused.NO_CONVERT_BY_LINK.said())
     world, row = worlds.copy_of(sandbox_id)
     try:
         found = convert(world.objects.values(), world.policy, stack=stack)

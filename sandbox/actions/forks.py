@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 
 from sandbox.actions.sandboxes import begin
 from sandbox.base.errors import ForbiddenError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.twins import ticks as twins
@@ -29,7 +30,7 @@ def do_fork(
     if parent is None:
         raise NotFoundError(f"sandbox {sandbox_id} is not there")
     if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
-        raise ForbiddenError("the link that you opened is to look, not to fork")
+        raise ForbiddenError(Refused.NO_FORK_BY_LINK.said())
     limits.check_sandboxes(user)
     world, revision = _world(parent, tick)
     if parent.is_real:

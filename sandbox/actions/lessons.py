@@ -19,6 +19,7 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
+from sandbox.base.refusals import Refused
 from sandbox.live import lessons
 from sandbox.models import Follower, Guess, Lesson
 from sandbox.world import broadcast
@@ -88,7 +89,7 @@ def do_join(user: User, code: str, key: str = "") -> Follower:
     if found is not None:
         return found
     if Follower.objects.filter(lesson=lesson).count() >= MOST_FOLLOWERS:
-        raise ForbiddenError(f"{MOST_FOLLOWERS} browsers follow already; no more fit")
+        raise ForbiddenError(Refused.FULL_LESSON.said(n=MOST_FOLLOWERS))
     made = Follower.objects.create(lesson=lesson, user=user)
     note(user, "join", sandbox=lesson.sandbox_id)
     _publish(lesson.sandbox_id)
@@ -115,7 +116,7 @@ def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -
     if follower is None:
         raise NotFoundError(f"nobody follows as {key} here; join with the code")
     if stop in lesson.shown["revealed"]:
-        raise ConflictError("the answer to this question was shown already")
+        raise ConflictError(Refused.SHOWN_ALREADY.said())
     most = lessons.choices_of(lesson.sandbox.scenario, stop)
     if choice >= most:
         problem = f"expected one of {most} choices of stop {stop}, got {choice}"

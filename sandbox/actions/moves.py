@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import edit_session, refuse_stale
 from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.page.diffs import RevisionDiff
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
@@ -22,6 +23,7 @@ from scheduler.explain.shapes import Change
 from scheduler.explain.shapes import Edit as Patch
 from scheduler.records.objects import Key
 from scheduler.scenarios import merge
+from scheduler.sentences.refusals import said_of
 from scheduler.world import World
 
 
@@ -55,13 +57,13 @@ def change_of(world: World, subject: Key, target: Key) -> Change:
         # A cohort need not be declared; a LocalQueue is looked up by namespace.
         loose = key.kind in ("Cohort", "LocalQueue")
         if key not in world.objects and not loose:
-            raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
+            raise NotFoundError(Refused.NOT_THERE.said(kind=key.kind, name=key.path))
     if world.kueue is not None:
         world.kueue.settle()
     try:
         return move(world, subject, target)
     except SchedulerError as error:
-        raise ConflictError(str(error)) from error
+        raise ConflictError(said_of(error)) from error
 
 
 def operation_of(world: World, change: Change) -> Edit:
@@ -76,5 +78,5 @@ def operation_of(world: World, change: Change) -> Edit:
 def _patched(world: World, patch: Patch) -> dict[str, Any]:
     key = Key(patch.kind, patch.namespace, patch.name)
     if key not in world.objects:
-        raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
+        raise NotFoundError(Refused.NOT_THERE.said(kind=key.kind, name=key.path))
     return merge(world.objects[key].manifest, patch.patch)

@@ -15,6 +15,7 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
+from sandbox.base.refusals import Refused
 from sandbox.page.diffs import RevisionDiff
 from sandbox.world.commits import CommitRequest
 from sandbox.world.findings import causes_of
@@ -81,7 +82,7 @@ def do_add_node(
     with edit_session(user, sandbox_id) as session:
         world = session.loaded.world
         if Key("Node", "", name) in world.objects:
-            raise ConflictError(f"node {name} is in this sandbox already")
+            raise ConflictError(Refused.NODE_THERE.said(node=name))
         model = _node(world, like) if like else None
         put = _new(name, model, labels or {}, allocatable or {})
         summary = f"{user.get_username()} adds node {name}"
@@ -127,7 +128,7 @@ def _new(
 def _node(world: World, name: str) -> Object:
     key = Key("Node", "", name)
     if key not in world.objects:
-        raise NotFoundError(f"node {name} is not in this sandbox")
+        raise NotFoundError(Refused.NOT_THERE.said(kind="node", name=name))
     return world.get(key)
 
 
@@ -169,7 +170,7 @@ def do_cluster(user: User, sandbox_id: str, name: str, change: str) -> RevisionD
         world = session.loaded.world
         known = world.objects.get(key)
         if known is None:
-            raise NotFoundError(f"{CLUSTER} {name} is not in this sandbox")
+            raise NotFoundError(Refused.NOT_THERE.said(kind=CLUSTER, name=name))
         condition = {
             **(LOST if change == "lose" else CONNECTED),
             "lastTransitionTime": stamp_text(world.context.now_us),

@@ -15,6 +15,7 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
+from sandbox.base.refusals import Refused
 from sandbox.live import limits as limited
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
@@ -224,7 +225,9 @@ def do_delete(
         world = session.loaded.world
         for key in keys:
             if key not in world.objects:
-                raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
+                raise NotFoundError(
+                    Refused.NOT_THERE.said(kind=key.kind, name=key.path)
+                )
         name = user.get_username()
         lines = [
             session.edit_event(

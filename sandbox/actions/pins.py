@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import edit_session
 from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.page.diffs import RevisionDiff
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
@@ -37,7 +38,7 @@ def do_pin(
         world = session.loaded.world
         pod = pod_of(world, Key("Pod", namespace, name))
         if node and Key("Node", "", node) not in world.objects:
-            raise NotFoundError(f"node {node} is not in this sandbox")
+            raise NotFoundError(Refused.NOT_THERE.said(kind="node", name=node))
         operation = operation_of(world, pod, node)
         who = user.get_username()
         summary = f"{who} pins pod {name} to {node}" if node else f"{who} unpins {name}"
@@ -58,7 +59,7 @@ def do_pin(
 def pod_of(world: World, key: Key) -> Object:
     """Return a pod, fresh; NotFoundError when it is not there."""
     if key not in world.objects:
-        raise NotFoundError(f"pod {key.path} is not in this sandbox")
+        raise NotFoundError(Refused.NOT_THERE.said(kind="pod", name=key.path))
     return world.get(key)
 
 
@@ -72,10 +73,7 @@ def operation_of(world: World, pod: Object, node: str) -> Edit:
     if not node or placed in ("", node):
         return Put(manifests=[manifest])
     if holder.lifetime.owners.get(key, key) != key:
-        raise ConflictError(
-            f"pod {pod.key.path} runs on {placed} and its owner would make another "
-            "one; pin it while it waits, or drain the node"
-        )
+        raise ConflictError(Refused.OWNED_POD.said(pod=pod.key.path, node=placed))
     del manifest["spec"]["nodeName"]
     for name in ("uid", "creationTimestamp", "generation"):
         manifest["metadata"].pop(name, None)
@@ -92,7 +90,9 @@ def _own_name(pod: Key, node: str) -> str:
             f"worker cluster {name}" if name else "the manager"
             for name in (here, there)
         ]
-        raise ConflictError(f"pod {pod.path} is of {at[0]}, node {node} of {at[1]}")
+        raise ConflictError(
+            Refused.OTHER_CLUSTER.said(pod=pod.path, here=at[0], node=node, there=at[1])
+        )
     return plain(key).name
 
 

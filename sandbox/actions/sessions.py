@@ -17,6 +17,7 @@ from sandbox.base.errors import (
     NotFoundError,
     StaleError,
 )
+from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
@@ -97,7 +98,7 @@ def allowed(user: User, sandbox_id: str) -> None:
     if Sandbox.objects.editable_by(user).filter(pk=sandbox_id).exists():
         return
     if Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
-        raise ForbiddenError("you may look at this sandbox but not change it")
+        raise ForbiddenError(Refused.LOOK_ONLY.said())
     raise NotFoundError(f"sandbox {sandbox_id} is not there")
 
 
@@ -120,10 +121,7 @@ def edit_session(
 def refuse_real(sandbox: Sandbox) -> None:
     """Refuse an edit of what shows a real cluster. Raises ForbiddenError."""
     if sandbox.is_real:
-        raise ForbiddenError(
-            f"{sandbox.title} shows a real cluster and cannot be edited; "
-            "fork it and edit the fork"
-        )
+        raise ForbiddenError(Refused.REAL.said(title=sandbox.title))
 
 
 @contextmanager
@@ -141,7 +139,7 @@ def open_session(claim: Claim) -> Iterator[EditSession]:
 def _not_archived(sandbox_id: str) -> Sandbox:
     sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
     if sandbox.archived_at is not None:
-        raise ConflictError("the sandbox is archived; open it again first")
+        raise ConflictError(Refused.ARCHIVED.said())
     return sandbox
 
 
@@ -163,6 +161,4 @@ def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> Non
         for e in since
     ]
     if causes:
-        raise StaleError(
-            f"edited since revision {seen}; look again and repeat", causes=causes
-        )
+        raise StaleError(Refused.STALE.said(revision=seen), causes=causes)

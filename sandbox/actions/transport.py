@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import Cause, ConflictError, InvalidError
+from sandbox.base.refusals import Refused
 from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
@@ -79,9 +80,7 @@ def do_step(
 
 def _refuse_followed(sandbox: Sandbox) -> None:
     if sandbox.follows_cluster:
-        raise ConflictError(
-            f"{sandbox.title} follows a cluster, whose time nobody steps; fork it"
-        )
+        raise ConflictError(Refused.NO_STEPS.said(title=sandbox.title))
 
 
 def _absolute(until: dict[str, Any], sandbox: Sandbox) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 
 from sandbox.actions.sandboxes import begin
 from sandbox.base.errors import Cause, ConflictError, InvalidError
+from sandbox.base.refusals import Refused
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import SETTINGS
 from sandbox.live import limits
@@ -78,7 +79,7 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
         )
     except IntegrityError as error:
         _refuse_second(user, one.name)
-        raise ConflictError("the cluster is followed already") from error
+        raise ConflictError(Refused.FOLLOWED_ALREADY.said()) from error
     idle_flag.clear_after_commit()
     return sandbox
 
@@ -90,7 +91,7 @@ def _refuse_second(user: User, cluster: str) -> None:
         return
     seen = known.visible_to(user).first()
     place = f"{seen.title} ({seen.pk})" if seen else "a sandbox of somebody else"
-    raise ConflictError(f"{cluster} is followed by {place}; look there, or fork it")
+    raise ConflictError(Refused.FOLLOWED_THERE.said(cluster=cluster, place=place))
 
 
 def _get(cluster: Cluster, namespace: str, name: str) -> dict[str, Any] | None:

@@ -9,6 +9,7 @@ from django.db.models import Model
 from sandbox.actions.forks import branch_for
 from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.base.errors import ConflictError
+from sandbox.base.refusals import Refused
 from sandbox.models import (
     ALL_TABLES,
     Checkpoint,
@@ -32,6 +33,7 @@ from sandbox.world.operations import (
     Undo,
 )
 from scheduler.errors import SchedulerError
+from scheduler.sentences.refusals import said_of
 from scheduler.world import World
 
 _COPIED = (
@@ -72,7 +74,7 @@ def do_rewind(
         sandbox = session.sandbox
         revision = history.revision_at(sandbox, tick)
         if revision == sandbox.revision:
-            raise ConflictError(f"the sandbox is at tick {tick} already")
+            raise ConflictError(Refused.AT_TICK.said(tick=tick))
         world = history.world_at(sandbox, revision)
         loaded = session.loaded  # reads rows, which the fork takes away below
         kept = _keep_as_fork(sandbox, revision)
@@ -131,9 +133,11 @@ def _again(world: World, revision: Revision) -> None:
     try:
         done = operations.perform(world, operation, live=extenders.live())
     except SchedulerError as error:
+        what = revision.summary or revision.kind
         raise ConflictError(
-            f"revision {revision.number} ({revision.summary or revision.kind}) "
-            f"is not possible then: {error}"
+            Refused.NOT_THEN.said(
+                revision=revision.number, what=what, problem=said_of(error)
+            )
         ) from error
     if done != operation:
         document = operations.to_document(done)
@@ -146,7 +150,7 @@ def do_undo(user: User, sandbox_id: str) -> RevisionDiff:
     with edit_session(user, sandbox_id) as session:
         edit = _last_edit(session.sandbox, undone=False)
         if edit is None:
-            raise ConflictError("there is no edit to undo")
+            raise ConflictError(Refused.NO_UNDO.said())
         return _rerun(user, session, Undo(edit.number), edit)
 
 
@@ -155,7 +159,7 @@ def do_redo(user: User, sandbox_id: str) -> RevisionDiff:
     with edit_session(user, sandbox_id) as session:
         edit = _last_undone(session.sandbox)
         if edit is None:
-            raise ConflictError("there is no edit to redo")
+            raise ConflictError(Refused.NO_REDO.said())
         return _rerun(user, session, Redo(edit.number), edit)
 
 

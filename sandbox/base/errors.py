@@ -23,9 +23,12 @@ class Cause:
 class SandboxError(Exception):
     """The root of every error that sandboxes raise on purpose."""
 
-    def __init__(self, message: str, *, causes: Sequence[Cause] = ()) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(
+        self, message: str | Sentence, *, causes: Sequence[Cause] = ()
+    ) -> None:
+        super().__init__(str(message))
+        self.message = str(message)
+        self.said = message if isinstance(message, Sentence) else None
         self.causes = tuple(causes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import plan_of
 from sandbox.explain.comparing import MOST_POINTS, side_by_side
@@ -56,7 +57,7 @@ def _ended(experiment: Experiment, number: int) -> Run:
     if run is None:
         raise NotFoundError(f"run {number} is not there; there are {experiment.total}")
     if run.state != Run.DONE:
-        raise ConflictError(f"run {number} is {run.state}; only ended ones compare")
+        raise ConflictError(Refused.RUN_STATE.said(run=number, state=run.state))
     return run
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history, worlds
@@ -47,7 +48,7 @@ def explain_application(
     """Return why an application of YuniKorn waits, now or at a tick."""
     with _world(sandbox, tick) as world:
         if world.yunikorn is None or name not in world.yunikorn.partition.apps:
-            raise NotFoundError(f"application {name} is not in this sandbox")
+            raise NotFoundError(Refused.NOT_THERE.said(kind="application", name=name))
         return to_document(applications.explain_application(world, name))
 
 
@@ -101,10 +102,7 @@ def explain_event(sandbox: Sandbox, revision: int, seq: int) -> dict[str, Any]:
     if event is None or event.type != "Preempt":
         raise NotFoundError(f"there is no preemption {revision}.{seq}")
     if was_observed(sandbox, revision):
-        raise ConflictError(
-            f"preemption {revision}.{seq} was taken by the real cluster, whose search is "
-            "not shown; fork the tick before it to see what this engine decides"
-        )
+        raise ConflictError(Refused.REAL_SEARCH.said(event=f"{revision}.{seq}"))
     world = history.world_at(sandbox, revision - 1)
     return to_document(explain_preemption(world, _decision(event)))
 
@@ -137,4 +135,4 @@ def _world(sandbox: Sandbox, tick: int | None) -> Iterator[World]:
 
 def _check(world: World, key: Key) -> None:
     if key not in world.objects:
-        raise NotFoundError(f"{key.kind} {key.path} is not in this sandbox")
+        raise NotFoundError(Refused.NOT_THERE.said(kind=key.kind, name=key.path))

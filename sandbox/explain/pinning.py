@@ -8,6 +8,7 @@ import msgspec
 
 from sandbox.actions.pins import operation_of, pod_of
 from sandbox.base.errors import NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from sandbox.world.operations import perform
@@ -37,7 +38,7 @@ def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
     with worlds.reading(sandbox) as world:
         pod = pod_of(world, key)
         if node and Key("Node", "", node) not in world.objects:
-            raise NotFoundError(f"node {node} is not in this sandbox")
+            raise NotFoundError(Refused.NOT_THERE.said(kind="node", name=node))
         operation = operation_of(world, pod, node)
         fits, verdict = _verdict(world, key, node)
         tick_ms = world.policy.spec.simulation.tick_ms

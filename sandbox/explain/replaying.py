@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from sandbox.base.errors import ConflictError, InvalidError
+from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins import ticks as twins
 from sandbox.world import history
@@ -34,7 +35,7 @@ def replay_incident(
     SchedulerError for a change that cannot be made or when the seconds are over.
     """
     if not sandbox.is_real:
-        raise ConflictError("it shows no real cluster; fork it and compare the forks")
+        raise ConflictError(Refused.NO_REPLAY.said())
     if from_tick >= to_tick:
         raise InvalidError(
             f"expected fromTick before toTick, got {from_tick}, {to_tick}"

@@ -11,6 +11,7 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
+from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history
@@ -57,10 +58,7 @@ def reproduce_event(
             "a decision of a scheduler can be reproduced"
         )
     if was_observed(sandbox, revision):
-        raise ConflictError(
-            f"event {revision}.{seq} was taken by the real cluster; fork the tick "
-            "before it, where a decision of this engine can be reproduced"
-        )
+        raise ConflictError(Refused.REAL_EVENT.said(event=f"{revision}.{seq}"))
     deadline = time.monotonic() + seconds
     return reproduce(
         _starts(sandbox, event),

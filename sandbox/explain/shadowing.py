@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.models import Revision, Sandbox
 from sandbox.world import history, operations, worlds
 from sandbox.world.operations import Observe
@@ -155,11 +156,11 @@ def _disagreement(sandbox: Sandbox, verdict: Verdict) -> Disagreement:
 
 def _judge(sandbox: Sandbox) -> Judge:
     if not sandbox.is_real:
-        raise ConflictError("it shows no real cluster; a twin's decisions are compared")
+        raise ConflictError(Refused.NO_CLUSTER.said())
     begin = history.revision_at(sandbox, sandbox.kept_tick)
     world = history.world_at(sandbox, begin)
     if world.kueue is None:
-        raise ConflictError("only decisions of Kueue are compared; it has none")
+        raise ConflictError(Refused.NO_KUEUE.said())
     standing: list[Manifest] = [
         {**obj.manifest, "status": obj.status} for obj in world.objects.values()
     ]

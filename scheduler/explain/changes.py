@@ -12,6 +12,7 @@ from scheduler.records.conditions import is_true
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import merge
+from scheduler.sentences.refusals import MoveRefused, RefusedError
 from scheduler.tick import settle
 from scheduler.world import World
 
@@ -170,16 +171,18 @@ def local_queue_for(world: World, namespace: str, target: Key) -> str:
     """
     if target.kind == "LocalQueue":
         if target.namespace not in ("", namespace):
-            raise SchedulerError(
-                f"LocalQueue {target.path} is in another namespace than {namespace}"
+            raise RefusedError(
+                MoveRefused.NAMESPACE.said(queue=target.path, namespace=namespace)
             )
         if Key("LocalQueue", namespace, target.name) not in world.objects:
-            raise SchedulerError(f"LocalQueue {namespace}/{target.name} is not there")
+            raise RefusedError(
+                MoveRefused.NO_LOCAL_QUEUE.said(queue=f"{namespace}/{target.name}")
+            )
         return target.name
     for key in world.keys("LocalQueue"):
         leads_to = world.objects[key].spec.get("clusterQueue")
         if key.namespace == namespace and leads_to == target.name:
             return key.name
-    raise SchedulerError(
-        f"namespace {namespace} has no LocalQueue that leads to {target}"
+    raise RefusedError(
+        MoveRefused.NOT_LED.said(namespace=namespace, target=str(target))
     )

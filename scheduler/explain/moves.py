@@ -33,6 +33,7 @@ from scheduler.records.objects import (
     qualified_name,
 )
 from scheduler.sentences.english import share
+from scheduler.sentences.refusals import MoveRefused, RefusedError, said_of
 from scheduler.sentences.sentence import Quantity, Sentence, few, named
 from scheduler.sentences.whatif import WhatIf
 from scheduler.simulation import simulate
@@ -56,7 +57,7 @@ def what_if_move(
     try:
         change = move(world, key, target)
     except SchedulerError as error:
-        return _refused(key, str(error))
+        return _refused(key, said_of(error))
     subject = key if key.kind == "Workload" and not cluster_of(key) else None
     return what_if(world, change, subject=subject, horizon_ms=horizon_ms)
 
@@ -72,17 +73,19 @@ def move(world: World, key: Key, target: Key) -> Change:
             return Change(edits=[edit(key, cohortName=target.name or None)])
         case "Cohort", "Cohort":
             if key == target:
-                raise SchedulerError(f"{key} cannot be its own parent")
+                raise RefusedError(MoveRefused.OWN_PARENT.said(key=str(key)))
             return Change(edits=[edit(key, parentName=target.name or None)])
         case _:
-            raise SchedulerError(f"a {key.kind} cannot be moved to a {target.kind}")
+            raise RefusedError(
+                MoveRefused.KINDS.said(kind=key.kind, target=target.kind)
+            )
 
 
 def _move_inside(world: World, key: Key, target: Key) -> Change:
     """Return a move within a worker cluster; its objects are named with the cluster."""
     cluster = cluster_of(key)
     if target.name and cluster_of(target) != cluster:
-        raise SchedulerError(f"{key} and {target} are of different clusters")
+        raise RefusedError(MoveRefused.CLUSTERS.said(key=str(key), target=str(target)))
     change = move(*world.inside(key), plain(target))
     for part in (*change.pause, *change.edits):
         part.name = qualified_name(part.name, cluster)
@@ -92,19 +95,19 @@ def _move_inside(world: World, key: Key, target: Key) -> Change:
 def _to_queue(world: World, key: Key, target: Key) -> Change:
     local_queue = local_queue_for(world, key.namespace, target)
     if world.objects[key].spec.get("queueName") == local_queue:
-        raise SchedulerError(f"{key.path} is in LocalQueue {local_queue} already")
+        raise RefusedError(MoveRefused.THERE.said(workload=key.path, queue=local_queue))
     spec = world.objects[Key("LocalQueue", key.namespace, local_queue)].spec
     cluster = kueue_of(world).cluster
     queue = cluster.forest.queues.get(spec.get("clusterQueue") or "")
     if queue is None:
-        raise SchedulerError(f"LocalQueue {local_queue} leads to no ClusterQueue")
+        raise RefusedError(MoveRefused.LEADS_NOWHERE.said(queue=local_queue))
     if not cluster.matches(queue, key.namespace):
-        raise SchedulerError(
-            f"namespace {key.namespace} does not match the selector of {queue.name}"
+        raise RefusedError(
+            MoveRefused.SELECTOR.said(namespace=key.namespace, queue=queue.name)
         )
     work = cluster.workloads.get(key)
     if work is not None and work.finished:
-        raise SchedulerError(f"{key.path} is finished")
+        raise RefusedError(MoveRefused.FINISHED.said(workload=key.path))
     return move_workload(world, key, local_queue)
 
 
@@ -119,11 +122,11 @@ def _moved(world: World, key: Key) -> Key:
     return key
 
 
-def _refused(key: Key, problem: str) -> Preview:
+def _refused(key: Key, problem: Sentence | str) -> Preview:
     said = WhatIf.REFUSED.said(problem=problem)
     return Preview(
         change=None,
-        refused=problem,
+        refused=str(problem),
         workload=str(key) if key.kind == "Workload" else "",
         queue="",
         evicted=False,

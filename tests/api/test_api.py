@@ -241,6 +241,11 @@ def test_fork_rewind_undo_and_redo_answer_where_they_lead(call, busy):
     assert Sandbox.objects.get(pk=rewound["fork"]).tick == 6
     nothing = call("post", busy, "/actions/undo")
     assert (nothing.status_code, nothing.json()["reason"]) == (409, "Conflict")
+    assert nothing.json()["details"]["said"] == {
+        "code": "refused.noUndo",
+        "text": "there is no edit to undo",
+        "holes": {},
+    }
 
 
 def test_the_registry_the_library_and_the_schema_are_there(client):

@@ -30,8 +30,13 @@ LANGUAGES = {
 }
 for _module in pkgutil.iter_modules(sentences.__path__, f"{sentences.__name__}."):
     importlib.import_module(_module.name)
-# Those of the engine: other tests make words of their own.
-OURS = [k for k in Words.__subclasses__() if k.__module__.startswith("scheduler.")]
+importlib.import_module("sandbox.base.refusals")
+# Those of the engine and of sandboxes: other tests make words of their own.
+OURS = [
+    kind
+    for kind in Words.__subclasses__()
+    if kind.__module__.startswith(("scheduler.", "sandbox."))
+]
 SENTENCES = {one.value: one.english for kind in OURS for one in kind}
 #: Shapes of arguments of plug-ins -> what they are for.
 ARGUMENTS = {

@@ -46,6 +46,9 @@ const ARCHIVE = "application/vnd.quotalab.sandbox";
 /** Who may refuse a change before it is asked for: returns why, or null. */
 export const gate: { refuses: (path: string) => string | null } = { refuses: () => null };
 
+/** Who says a refusal in the reader's language: returns the words for a sentence with its code. */
+export const speaker: { says: (said: unknown, own: string) => Promise<string> } = { says: (_, own) => Promise.resolve(own) };
+
 /** Ask and return the JSON answer. Throws Refusal, with the server's own words. */
 export async function request(method: Method, path: string, asked: Asked = {}): Promise<unknown> {
   const response = await send(method, path, asked);
@@ -139,7 +142,9 @@ async function refusalOf(response: Response): Promise<Refusal> {
     const body = record(await response.json());
     const details = record(body["details"] ?? {});
     const causes = list(details["causes"] ?? body["causes"] ?? []).map(causeOf);
-    const message = text(body["message"]) || text(body["detail"]) || fallback;
+    const own = text(body["message"]) || text(body["detail"]) || fallback;
+    const said = details["said"];
+    const message = said === undefined ? own : await speaker.says(said, own);
     return new Refusal(message, response.status, text(body["reason"]), causes);
   } catch {
     return new Refusal(fallback, response.status);

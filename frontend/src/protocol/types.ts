@@ -3449,6 +3449,7 @@ export interface components {
             readonly reason: string;
             readonly code: number;
             readonly details?: {
+                readonly said?: components["schemas"]["Said"];
                 readonly causes?: readonly components["schemas"]["StatusCause"][];
             };
         };

@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-1oFc3C4R.js";

@@ -1,1 +1,0 @@
-export{t as saidText,n as saidTexts}from"./said-DWNS24K5.js";

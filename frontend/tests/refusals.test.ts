@@ -1,0 +1,32 @@
+// What the server refuses is said in the reader's language where it has a code, else in its own words.
+
+import { beforeAll, expect, it, vi } from "vitest";
+
+import { speak } from "@/lib/words.svelte";
+import { request } from "@/net/rest";
+import "@/store/edits/foreseen";
+
+const answers = (body: object): void => {
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(body), { status: 409 })));
+};
+
+vi.stubGlobal("document", { documentElement: { lang: "" }, cookie: "" });
+beforeAll(() => speak("zh-Hans"));
+
+it("a refusal with a code", async () => {
+  const said = { code: "refused.noUndo", text: "there is no edit to undo", holes: {} };
+  answers({ message: "there is no edit to undo", reason: "Conflict", details: { causes: [], said } });
+  await expect(request("POST", "/sandboxes/s/actions/undo")).rejects.toThrow("没有可撤销的编辑");
+});
+
+it("a refusal in another refusal", async () => {
+  const problem = { code: "moveRefused.finished", text: "t/a is finished", holes: { workload: "t/a" } };
+  const said = { code: "refused.notThen", text: "", holes: { revision: 3, what: "Move", problem } };
+  answers({ message: "", reason: "Conflict", details: { said } });
+  await expect(request("POST", "/sandboxes/s/actions/undo")).rejects.toThrow("t/a 已结束");
+});
+
+it("a refusal without a code", async () => {
+  answers({ message: "the experiment is ended already", reason: "Conflict", details: { causes: [] } });
+  await expect(request("POST", "/experiments/e/actions/cancel")).rejects.toThrow("the experiment is ended already");
+});
