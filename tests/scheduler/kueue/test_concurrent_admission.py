@@ -19,7 +19,7 @@ from scheduler.kueue.workload.gates import OPEN, GateState
 from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.kueue.workload.status_records import Condition
-from scheduler.kueue.workload.variants import GATE
+from scheduler.kueue.workload.variants import GATE, make_variant, variant_name
 from scheduler.manifests.effects import Effect
 from scheduler.manifests.simulation_gaps.gated import gated
 from scheduler.measures.collector import Measures
@@ -247,6 +247,47 @@ def test_the_next_variant_may_preempt_five_minutes_after_the_one_before():
     assert next_to_open([first, second]) == (first, 0)
     first.gate_states = {GATE: GateState(OPEN, 7)}
     assert next_to_open([first, second]) == (second, 7 + WAIT_US)
+
+
+@pytest.mark.parametrize("why", ["inactive", "gated", "QuotaReserved", "Finished"])
+def test_the_gate_of_a_variant_that_cannot_be_admitted_stays_closed(why):
+    first, second = blocked("first"), blocked("second")
+    first.gate_states = {GATE: GateState(OPEN, 7)}
+    if why == "inactive":
+        first.active = False
+    elif why == "gated":
+        first.gated = "somebody"
+    else:
+        first.conditions[why] = Condition(True, why, "", 0)
+    assert next_to_open([first, second]) == (second, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("train-1", "train-variant-spot"), ("n" * 60, "n" * 57)]
+)
+def test_the_name_of_a_variant_is_that_of_its_parent_as_far_as_it_fits(name, kept):
+    made = variant_name(name, "uid", "spot")
+    prefix, _, last = made.rpartition("-")
+    assert (prefix, len(last)) == (kept, 5)
+    assert made != variant_name(name, "other", "spot")
+
+
+def test_a_variant_is_owned_by_its_parent_in_the_version_of_its_parent():
+    key = Key("Workload", "default", "a")
+    for version in ("kueue.x-k8s.io/v1beta1", "kueue.x-k8s.io/v1beta2"):
+        manifest = {"apiVersion": version, "metadata": {"name": "a", "uid": "u"}}
+        made = make_variant(Object(key=key, manifest=manifest), "spot", 3)
+        assert made.metadata["ownerReferences"] == [
+            {
+                "apiVersion": version,
+                "kind": "Workload",
+                "name": "a",
+                "uid": "u",
+                "controller": True,
+                "blockOwnerDeletion": True,
+            }
+        ]
+        assert made.uid == "u-03"
 
 
 def test_the_variants_of_a_deleted_job_go_with_it():

@@ -162,3 +162,19 @@ def test_a_queue_changes_with_the_end_of_a_workload_in_it():
     rig.stage.finish(key)
     rig.stage.life.flush()
     assert Key("ClusterQueue", "", "q") in rig.context.journal.touched
+
+
+def test_a_queue_without_a_cohort_borrows_nothing_when_its_quota_is_cut():
+    rig = Rig()
+    rig.queue("a", cpu=4)
+    rig.workload("w", "a", cpu=4)
+    rig.run(0)
+    rig.queue("a", cpu=1)
+    rig.run(1)
+    (flavor,) = rig.status("ClusterQueue", "a")["flavorsUsage"]
+    assert flavor["resources"] == [{"name": "cpu", "total": "4", "borrowed": "0"}]
+
+
+def test_conditions_name_no_generation_where_the_workload_has_none():
+    conditions = shared().status("Workload", "w", "default")["conditions"]
+    assert not any("observedGeneration" in one for one in conditions)

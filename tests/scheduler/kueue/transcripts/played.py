@@ -23,7 +23,7 @@ STEPS = {
     "timed": 6,
     "checks": 3,
     "afs": 4,
-    "topology-cycles": 2,
+    "topology-cycles": 3,
     "transform": 4,
     "settle": 9,
     "cycle": 6,

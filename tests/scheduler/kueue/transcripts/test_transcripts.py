@@ -1,4 +1,4 @@
-"""Runs of recorded cases say word by word what they said when they were kept."""
+"""Runs of recorded cases and of worlds say word by word what they said when they were kept."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from functools import cache
 
 import pytest
 
+from tests.scheduler.kueue.transcripts import lived
+from tests.scheduler.kueue.transcripts.lived import digest
 from tests.scheduler.kueue.transcripts.played import KEPT, Vector, cases, play
 from tests.scheduler.kueue.transcripts.transcript import (
     Objects,
@@ -14,9 +16,12 @@ from tests.scheduler.kueue.transcripts.transcript import (
     read_back,
     written,
 )
+from tests.scheduler.kueue.transcripts.worlds import WORLDS
 
 DIGESTS = dict(line.split() for line in KEPT.read_text().splitlines())
+WORDS = dict(line.split(": ") for line in lived.KEPT.read_text().splitlines())
 WAY = "python -m tests.scheduler.kueue.transcripts.played"
+LIVED = "python -m tests.scheduler.kueue.transcripts.lived"
 
 
 @cache
@@ -47,3 +52,11 @@ def test_what_is_read_back_is_written_alike(name):
         written(stage, obj) for obj in objects.values()
     ]
     assert (again.dump_state(), again.due()) == (stage.dump_state(), stage.due())
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_a_world_says_what_it_said_before(name):
+    assert digest(WORLDS[name]) == WORDS[name], (
+        f"{name} says something else: compare `{LIVED} '{name}'` of this and the last "
+        f"commit; if all of it is meant, `{LIVED} --write` keeps the new words."
+    )

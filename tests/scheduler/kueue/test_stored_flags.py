@@ -1,0 +1,96 @@
+"""What a stage has still to do is stored beside its objects, and stored again when read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler import durations
+from scheduler.kueue.usage.ledger import UsageLedger
+from scheduler.kueue.usage.settings import UsageFairSharing
+from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.records.objects import Key, Object
+from scheduler.stage import Context
+from tests.scheduler.kueue.rig import EPOCH, Rig
+
+TRIED = {"tried": [{"cpu": 1}], "cycle": 3, "generation": 2, "identity": "7 main 1"}
+
+
+def written_again(name: str, kind: str, state: dict[str, Any]) -> dict[str, Any]:
+    """Return the state of an object that was read back with one, before any step."""
+    rig = Rig()
+    rig.queue("q", 2)
+    rig.workload("w", "q")
+    known = rig.objects[Key(kind, "default" if kind == "Workload" else "", name)]
+    fresh = Rig()
+    fresh.queue("q", 2)
+    fresh.controllers()
+    obj = Object(key=known.key, manifest=known.manifest, state={"kueue": state})
+    fresh.stage.put(obj, restore=True)
+    again = Object(key=known.key, manifest=known.manifest)
+    fresh.stage.write(again)
+    return dict(again.state["kueue"])
+
+
+def test_a_workload_that_came_with_its_queue_is_so_when_it_is_read_back():
+    assert written_again("w", "Workload", {"added": True}) == {"added": True}
+
+
+@pytest.mark.parametrize("kind", [1, 2, 4, 7])
+def test_an_edit_of_a_queue_that_nobody_has_looked_at_is_so_when_it_is_read_back(kind):
+    again = written_again("q", "ClusterQueue", {"generation": 1, "edited": kind})
+    assert again["edited"] & kind == kind
+
+
+def test_a_queue_that_nobody_edited_says_so():
+    rig = Rig()
+    rig.queue("q", 2)
+    rig.run(0)
+    obj = rig.objects[Key("ClusterQueue", "", "q")]
+    rig.stage.write(obj)
+    assert "edited" not in obj.state["kueue"]
+
+
+@pytest.mark.parametrize("state", [{"ready": True}, {"secondPass": [9, 2]}, TRIED])
+def test_what_a_workload_remembers_is_written_again(state):
+    rig = Rig()
+    rig.queue("q", 2)
+    rig.workload("w", "q")
+    obj = rig.objects[Key("Workload", "default", "w")]
+    fresh = Rig()
+    fresh.queue("q", 2)
+    given = Object(key=obj.key, manifest=obj.manifest, state={"kueue": state})
+    fresh.stage.put(given, restore=True)
+    fresh.stage.settle()
+    fresh.stage.write(obj)
+    assert state.items() <= obj.state["kueue"].items()
+
+
+def ledger() -> UsageLedger:
+    settings = UsageFairSharing(half_life_s=60, interval_us=5_000_000)
+    return UsageLedger(settings, Context(seed=0, epoch_us=EPOCH), lambda queue: True)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"stored": {"cpu": 3_000_000_000}},
+        {
+            "usage": {
+                "last_us": durations.stamp_us("2026-01-02T03:04:05Z"),
+                "consumed": {"cpu": 5},
+                "pending": {"default/w": {"cpu": 2}},
+                "seeded": True,
+                "shown": {"cpu": 4},
+                "shown_us": 7,
+            },
+            "stored": {"cpu": 1},
+        },
+    ],
+)
+def test_what_a_local_queue_has_consumed_is_read_back(state):
+    queue = LocalQueue(Key("LocalQueue", "default", "q"))
+    read = ledger()
+    read.load(queue, state)
+    assert read.dump(queue) == state
