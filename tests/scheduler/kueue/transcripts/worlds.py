@@ -9,7 +9,14 @@ from typing import Any
 from scheduler.cli.run import read_sources
 from scheduler.scenarios import assemble
 from scheduler.world import World
-from tests.builders import job
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    workload_priority,
+    world_of,
+)
 from tests.scheduler.kueue.test_concurrent_admission import a_world, change, cpu, queue
 from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled
 from tests.scheduler.multikueue.builders import a_job, linked, losing
@@ -130,6 +137,24 @@ def resized() -> World:
     )  # fmt: skip
 
 
+def one_at_a_time(**more: Any) -> World:
+    """Jobs of two queues whose admissions wait for the pods of those before."""
+    waits = {**WAITING, "timeout": "4s", "blockAdmission": True}
+    quota = {"cohort": "c", "within": "LowerPriority", "reclaim": "Any"}
+    return world_of(
+        flavor(), workload_priority("high", 100),
+        *(cluster_queue(name, cpu=3, **quota) for name in "abc"),
+        *(local_queue(name, cluster_queue=name) for name in "abc"),
+        *(
+            job(f"j{n}", queue="abc"[n % 3], cpu=(1, 2, 9)[n % 4 % 3], arrival=f"{n // 3}s",
+                priority_class="high" if n % 5 == 4 else "", runtime=f"{3 + n % 5}s")
+            for n in range(15)
+        ),
+        simulation={"latencies": {"readiness": "uniform(500ms,6s)", **more}},
+        kueue={"waitForPodsReady": waits},
+    )  # fmt: skip
+
+
 def dispatched(**kueue: Any) -> World:
     return linked(
         *(a_job(f"x{n}", cpu=2, arrival=f"{n}s") for n in range(5)),
@@ -151,6 +176,8 @@ WORLDS: dict[str, Callable[[], World]] = {
     "answers by chance": lambda: answered(
         probability=0.5, otherwise="Retry", requeueAfterSeconds=7
     ),
+    "one at a time": one_at_a_time,
+    "one at a time with cycles that take time": lambda: one_at_a_time(**SLOW),
     "nodes that fail": failing,
     "slices": resized,
     "clusters": dispatched,
