@@ -9,6 +9,7 @@ import pytest
 from scheduler import durations
 from scheduler.kueue.usage.ledger import UsageLedger
 from scheduler.kueue.usage.settings import UsageFairSharing
+from scheduler.kueue.workload.gates import CLOSED, OPEN, GateState, closed_again
 from scheduler.kueue.workload.local_queue import LocalQueue
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
@@ -65,6 +66,28 @@ def test_what_a_workload_remembers_is_written_again(state):
     fresh.stage.settle()
     fresh.stage.write(obj)
     assert state.items() <= obj.state["kueue"].items()
+
+
+def test_a_queue_stored_with_an_edit_is_written_again_once_it_is_carried_out():
+    rig = Rig()
+    rig.queue("q", 2)
+    obj = rig.objects[Key("ClusterQueue", "", "q")]
+    rig.run(0)
+    fresh = Rig()
+    state = {"kueue": {"generation": 1, "edited": 4}}
+    given = Object(key=obj.key, manifest=obj.manifest, state=state)
+    fresh.stage.put(given, restore=True)
+    fresh.context.journal.touched.clear()
+    fresh.controllers()
+    assert obj.key in fresh.context.journal.touched
+
+
+def test_a_gate_that_is_closed_already_was_closed_when_it_was():
+    states = {"a": GateState(CLOSED, 5), "b": GateState(OPEN, 6)}
+    assert closed_again(states, 9) == {
+        "a": GateState(CLOSED, 5),
+        "b": GateState(CLOSED, 9),
+    }
 
 
 def ledger() -> UsageLedger:
