@@ -80,6 +80,22 @@ class Racks(Rig):
         return self.work(name).unhealthy_nodes
 
 
+def test_who_was_moved_is_moved_again_when_the_next_node_fails():
+    rig = Racks()
+    rig.gang("w", 2)
+    rig.run(0)
+    (first,) = rig.hosts("w")
+    rig.node(int(first[1]), ready=False)
+    rig.run(2)
+    (second,) = rig.hosts("w")
+    assert second != first
+    rig.node(int(first[1]))
+    rig.node(int(second[1]), ready=False)
+    assert rig.unhealthy("w") == (second,)
+    rig.run(4)
+    assert rig.hosts("w") == {first: 2}
+
+
 def test_pods_of_a_failed_node_get_other_places_a_second_later_and_others_stay():
     rig = Racks()
     rig.gang("w", 3, preferred="rack")

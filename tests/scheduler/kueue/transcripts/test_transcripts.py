@@ -1,4 +1,4 @@
-"""Runs of recorded cases and of worlds say word by word what they said when they were kept."""
+"""Runs of recorded cases and of worlds, and random placements, say word by word what they said when they were kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from tests.scheduler.kueue.transcripts import lived
+from tests.scheduler.kueue.transcripts import lived, placed
 from tests.scheduler.kueue.transcripts.lived import digest
 from tests.scheduler.kueue.transcripts.played import KEPT, Vector, cases, play
 from tests.scheduler.kueue.transcripts.transcript import (
@@ -20,8 +20,10 @@ from tests.scheduler.kueue.transcripts.worlds import WORLDS
 
 DIGESTS = dict(line.split() for line in KEPT.read_text().splitlines())
 WORDS = dict(line.split(": ") for line in lived.KEPT.read_text().splitlines())
+PLACES = placed.KEPT.read_text().split()
 WAY = "python -m tests.scheduler.kueue.transcripts.played"
 LIVED = "python -m tests.scheduler.kueue.transcripts.lived"
+PLACED = "python -m tests.scheduler.kueue.transcripts.placed"
 
 
 @cache
@@ -59,4 +61,12 @@ def test_a_world_says_what_it_said_before(name):
     assert digest(WORLDS[name]) == WORDS[name], (
         f"{name} says something else: compare `{LIVED} '{name}'` of this and the last "
         f"commit; if all of it is meant, `{LIVED} --write` keeps the new words."
+    )
+
+
+@pytest.mark.parametrize("part", range(placed.PARTS))
+def test_places_on_random_trees_are_told_as_before(part):
+    assert placed.digest(part) == PLACES[part], (
+        f"part {part} says something else: compare `{PLACED} {part}` of this and the "
+        f"last commit; if all of it is meant, `{PLACED} --write` keeps the new words."
     )

@@ -99,7 +99,12 @@ def answered(**rule: Any) -> World:
     given = {**READY, "after": "uniform(5s,15s)", "podSetUpdates": updates, **rule}
     tainted = host("b1", "rb")
     tainted["spec"] = {"taints": [{"key": "new", "value": "1", "effect": "NoSchedule"}]}
+    other = {
+        **flavor("other"),
+        "spec": {"nodeLabels": {"pool": "none"}, "topologyName": "racks"},
+    }
     return checked(
+        other,
         host("far", "rz", cpu=1), *coming("9s", "a1", "a2"), tainted, *coming("40s", "a3"),
         *(train(f"t{n}", "rack", f"{n}s", parallelism=1 + n % 3, cpu=2) for n in range(6)),
         job("plain", queue="main", cpu=1, arrival="3s", runtime="10s"), rule=given,
