@@ -45,10 +45,10 @@ class Life:
         self.say(world.context.now_ms, decisions)
         for key in sorted(key for key in world.objects if key.kind in _KINDS):
             obj = world.get(key)
-            told = msgspec.json.encode([obj.labels, obj.status, obj.state])
-            if self._known.get(key) != told:
-                self._known[key] = told
-                self.lines.append(str(key).encode() + b" " + told)
+            text = msgspec.json.encode([obj.labels, obj.status, obj.state])
+            if self._known.get(key) != text:
+                self._known[key] = text
+                self.lines.append(str(key).encode() + b" " + text)
         if world.kueue is not None:
             self._ask()
 

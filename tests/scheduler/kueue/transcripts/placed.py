@@ -24,7 +24,7 @@ KEPT = Path(__file__).parent / "places.txt"
 PARTS, CASES = 20, 80
 
 
-def told(case: Case) -> Iterator[str]:
+def answers(case: Case) -> Iterator[str]:
     """Yield what is found for a case, again beside itself, and when a host fails."""
     cache = CountsCache()
     placement = PodSetPlacement(cache, case.gates, empty=case.empty)
@@ -64,12 +64,12 @@ def describe_first(placement: PodSetPlacement, case: Case) -> object:
 
 
 def lines(part: int) -> list[str]:
-    """Return all that is told of the cases of one part."""
+    """Return all answers of the cases of one part."""
     draws = random.Random(part)
     found: list[str] = []
     for _ in range(CASES):
         case = Case(random.Random(draws.random()), balanced=part % 2 == 0)
-        found += told(case)
+        found += answers(case)
     return found
 
 
@@ -78,7 +78,7 @@ def digest(part: int) -> str:
 
 
 def main(words: list[str]) -> None:
-    """Print what these parts tell, or write all digests with `--write`."""
+    """Print the answers of these parts, or write all digests with `--write`."""
     if words == ["--write"]:
         KEPT.write_text("".join(f"{digest(part)}\n" for part in range(PARTS)))
         return

@@ -65,7 +65,7 @@ def test_a_world_says_what_it_said_before(name):
 
 
 @pytest.mark.parametrize("part", range(placed.PARTS))
-def test_places_on_random_trees_are_told_as_before(part):
+def test_places_on_random_trees_are_as_before(part):
     assert placed.digest(part) == PLACES[part], (
         f"part {part} says something else: compare `{PLACED} {part}` of this and the "
         f"last commit; if all of it is meant, `{PLACED} --write` keeps the new words."
