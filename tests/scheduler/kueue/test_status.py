@@ -178,3 +178,27 @@ def test_a_queue_without_a_cohort_borrows_nothing_when_its_quota_is_cut():
 def test_conditions_name_no_generation_where_the_workload_has_none():
     conditions = shared().status("Workload", "w", "default")["conditions"]
     assert not any("observedGeneration" in one for one in conditions)
+
+
+def verdict(rig: Rig) -> tuple[str, str, str]:
+    (condition,) = rig.status("LocalQueue", "a", "default")["conditions"]
+    return condition["status"], condition["reason"], condition["message"]
+
+
+def test_a_local_queue_says_whether_it_takes_workloads():
+    rig = Rig()
+    rig.local("a")
+    assert verdict(rig)[:2] == ("False", "ClusterQueueDoesNotExist")
+    rig.queue("a", stop="Hold")
+    rig.run(1)
+    assert verdict(rig) == (
+        "False",
+        "ClusterQueueIsInactive",
+        "Can't submit new workloads to clusterQueue",
+    )
+    rig.queue("a")
+    rig.run(2)
+    assert verdict(rig)[:2] == ("True", "Ready")
+    rig.local("a", stop="Hold")
+    rig.run(3)
+    assert verdict(rig)[:2] == ("False", "Stopped")
