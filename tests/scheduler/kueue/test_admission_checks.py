@@ -104,3 +104,11 @@ def test_a_rule_that_says_nothing_is_refused_by_path(rule, words):
     with pytest.raises(PolicyError) as caught:
         read_policy({"spec": {"simulation": simulation}})
     assert words in str(caught.value)
+
+
+def test_a_check_of_a_workload_that_is_gone_is_answered_by_nobody():
+    rig = Checked(after="10s")
+    key = rig.workload("w", "q")
+    rig.run(0)
+    rig.stage.remove(key)
+    assert rig.run(20) == []

@@ -107,3 +107,14 @@ def test_an_index_whose_workloads_left_is_as_it_was_before(rows):
         index.drop(work)
     kept = (index.workloads, index.unadmitted, index.running, index.evicted)
     assert not any(kept)
+
+
+def test_an_equal_priority_that_is_newer_is_a_candidate_and_a_higher_one_never():
+    rows = [(p, 9, 0, (CPU,), False, QUEUES[0]) for p in (2, 3, 4, 5)]
+    works = works_of(rows)
+    index = AdmittedIndex()
+    for work in works:
+        index.put(work)
+    (preemptor,) = works_of([(3, 1, 0, (CPU,), False, QUEUES[0])])
+    runs = index.candidate_ranges([CPU], LOWER_OR_NEWER, preemptor, evicted=False)
+    assert [rank[0] for rank in merged(runs)] == [2, 3]

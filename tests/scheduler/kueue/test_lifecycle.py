@@ -450,3 +450,18 @@ def test_partial_admission_probes_in_kueues_order_where_fewer_pods_may_fit_worse
 
     assert reduce_counts([part], attempt) == 2
     assert probes == [2, 3]
+
+
+def test_a_second_of_an_earlier_run_is_an_earlier_run():
+    rig = Rig()
+    rig.queue("q", cpu=1, within="LowerPriority")
+    rig.workload("long", "q", maximumExecutionTimeSeconds=10)
+    rig.run(0)
+    boss = rig.workload("boss", "q", priority=10)
+    rig.run(1)
+    assert rig.work("long").accumulated_s == 1
+    rig.stage.finish(boss)
+    rig.run(5)
+    rig.run(14)
+    assert not rig.work("long").active
+    assert "DeactivationTarget" not in rig.work("long").conditions

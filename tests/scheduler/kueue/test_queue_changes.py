@@ -5,7 +5,10 @@ From the text of the semantics, not recorded from the real system.
 
 from __future__ import annotations
 
-from scheduler.kueue.queries import violations
+import pytest
+
+from scheduler.errors import QuantityError
+from scheduler.kueue.queries import pending_counts, violations
 from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
@@ -226,3 +229,29 @@ def test_a_workload_with_quota_that_names_another_queue_is_counted_there():
     }
     assert counts == {"q": 0, "other": 1}
     assert not list(violations(rig.stage))
+
+
+def test_a_queue_of_another_strategy_sets_equivalents_aside_as_one_that_was_made_so():
+    decided = []
+    for first in ("StrictFIFO", "BestEffortFIFO"):
+        rig = Rig()
+        rig.queue("q", cpu=1, strategy=first)
+        rig.queue("q", cpu=1, strategy="BestEffortFIFO")
+        for name in "abc":
+            rig.workload(name, "q", cpu=2)
+        decided.append((rig.waits(1), pending_counts(rig.stage)))
+    assert decided[0] == decided[1]
+
+
+def test_an_edit_with_a_quantity_that_is_none_changes_nothing():
+    rig = Rig()
+    rig.queue("q", cpu=4)
+    key = rig.workload("w", "q", cpu=2)
+    rig.run(0)
+    containers = [{"resources": {"requests": {"cpu": "much"}}}]
+    template = {"spec": {"containers": containers}}
+    wrong = [{"name": "main", "count": 1, "template": template}]
+    with pytest.raises(QuantityError):
+        rig.edit(key, podSets=wrong, priority=7)
+    assert (rig.used("q"), rig.work("w").priority) == (2000, 0)
+    assert list(violations(rig.stage)) == []

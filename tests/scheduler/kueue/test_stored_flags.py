@@ -117,3 +117,14 @@ def test_what_a_local_queue_has_consumed_is_read_back(state):
     read = ledger()
     read.load(queue, state)
     assert read.dump(queue) == state
+
+
+def test_local_queues_to_be_looked_at_are_read_back():
+    rig = Rig({"admissionFairSharing": {"usageHalfLifeTime": "60s"}})
+    rig.queue("q", 2)
+    rig.workload("w", "q")
+    state = rig.stage.dump_state()
+    assert state["looks"] == [["LocalQueue", "default", "q"]]
+    fresh = Rig({"admissionFairSharing": {"usageHalfLifeTime": "60s"}})
+    fresh.stage.load_state(state)
+    assert fresh.stage.dump_state() == state

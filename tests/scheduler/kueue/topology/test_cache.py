@@ -12,9 +12,11 @@ from scheduler.kueue.topology.cache import (
     TopologyCache,
 )
 from scheduler.kueue.topology.gates import TopologyGates
+from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace
 from scheduler.records.objects import Key, Object
+from scheduler.records.placement_needs import PlacementNeeds
 from scheduler.records.quota import Flavor
-from scheduler.records.topology import Topology
+from scheduler.records.topology import Topology, TopologyRequest
 
 HOST = "kubernetes.io/hostname"
 RACKS = Topology("racks", ("rack", HOST))
@@ -214,3 +216,36 @@ def test_each_leaf_must_have_what_is_taken_of_it_but_for_the_number_of_pods(
     cache.put_node(node("h"))
     assert cache.fits((usage,)) is fits
     assert cache.fits((used(("h",), 1), usage)) is fits
+
+
+def test_a_node_that_gets_other_labels_moves_to_their_domain():
+    cache = cache_of()
+    cache.put_node(node("a", rack="r1"))
+    cache.put_node(node("b", rack="r1"))
+    assert cache.put_node(node("a", rack="r2")) == ["f"]
+    tree = cache.trees["f"]
+    paths = [domain.path for domain in tree.level(1)]
+    assert paths == [("r1", "b"), ("r2", "a")]
+    assert [domain.path for domain in tree.level(0)] == [("r1",), ("r2",)]
+
+
+@pytest.mark.parametrize("first", [{}, {"kind": "x"}])
+def test_hosts_with_like_amounts_count_where_their_labels_are_asked_for(first):
+    cache = cache_of()
+    for name, kind in (("a", "x"), ("b", "y"), ("c", "x")):
+        cache.put_node(node(name, kind=kind))
+    found = []
+    for selector in (first, {"kind": "y"}, {"kind": "x"}):
+        needs = PlacementNeeds(
+            {
+                "containers": [{"resources": {"requests": {"cpu": "4"}}}],
+                "nodeSelector": selector,
+            }
+        )
+        asks = TopologyRequest(unconstrained=True)
+        part = PodSetToPlace("main", 2, needs, asks)
+        placement = PodSetPlacement(cache.searches, cache.gates)
+        found.append(placement.place(cache.trees["f"], [part])["main"])
+    assert isinstance(found[1], str)
+    assert not isinstance(found[0], str)
+    assert [domain.values for domain in found[2].domains] == [("a",), ("c",)]
