@@ -278,3 +278,11 @@ def of_metadata(spec: dict[str, Any] | None = None, **metadata: Any) -> Workload
     manifest = {"kind": "Workload", "metadata": metadata, "spec": spec or {}}
     rig.stage.put(Object(key=key, manifest=manifest, status={}))
     return rig.work("w")
+
+
+def test_an_eviction_without_an_underlying_cause_is_counted_as_one_of_none():
+    stats = {"schedulingStats": {"evictions": [{"reason": "Preempted", "count": 2}]}}
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q", status=stats)
+    assert rig.work("w").evictions == {("Preempted", ""): 2}

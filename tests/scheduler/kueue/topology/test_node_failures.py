@@ -230,3 +230,18 @@ def test_each_search_for_other_places_waits_twice_as_long_half_a_minute_at_most(
     tries, seconds
 ):
     assert wait_us(tries) == seconds * 1_000_000
+
+
+def test_a_node_that_fails_later_is_looked_after_as_soon_as_the_first():
+    rig = Racks()
+    rig.gang("w", 3, preferred="rack")
+    rig.run(0)
+    rig.node(1, ready=False)
+    rig.stage.reconcile()
+    rig.node(1)
+    rig.run(5)
+    rig.node(1, ready=False)
+    rig.run(5)
+    assert "h1" in rig.hosts("w")
+    rig.run(6)
+    assert "h1" not in rig.hosts("w")
