@@ -68,7 +68,8 @@ def decide(vector: Vector) -> Outcome:
     return drive[vector["mode"]](vector)
 
 
-def _loaded(vector: Vector) -> KueueStage:
+def loaded(vector: Vector) -> KueueStage:
+    """Return a stage that was shown the objects of a vector and is settled."""
     stage = stage_of(vector)
     for obj in objects_of(vector):
         stage.put(obj)
@@ -81,7 +82,7 @@ def _loaded(vector: Vector) -> KueueStage:
 
 
 def _one_cycle(vector: Vector) -> Outcome:
-    stage = _loaded(vector)
+    stage = loaded(vector)
     shares = _shares(stage)
     if stage.life.second_passes:
         stage.context.now_ms += _SECOND_PASS_MS
@@ -154,7 +155,7 @@ def _place(work: WorkloadInfo) -> dict[str, Any]:
 
 
 def _until_quiet(vector: Vector) -> Outcome:
-    stage = _loaded(vector)
+    stage = loaded(vector)
     events: list[dict[str, Any]] = []
     _controllers(stage)
     _report(stage, events, 0)
@@ -244,7 +245,7 @@ def _current(work: WorkloadInfo) -> dict[str, Any]:
 
 def _script(vector: Vector) -> Outcome:
     """Return what happens under the steps, with the parts that the vector states."""
-    script = Script(_loaded(vector), list(objects_of(vector)))
+    script = Script(loaded(vector), list(objects_of(vector)))
     script.run(vector["steps"], vector["untilMs"])
     stage, expect = script.stage, vector["expect"]
     counts = {w.name: w.requeue_count for w in stage.cluster.workloads.values()}

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scheduler.kueue.stage import KueueStage
 from scheduler.replay import vectors
-from scheduler.replay.kueue_inputs import objects_of, stage_of
+from scheduler.replay.kueue import loaded
+from scheduler.replay.kueue_inputs import objects_of
 from scheduler.replay.kueue_script import Script
 from scheduler.replay.kueue_timed import Timeline
 from tests.scheduler.kueue.transcripts.transcript import Objects, Transcript
@@ -46,17 +46,8 @@ def play(vector: Vector) -> tuple[Transcript, Objects]:
     return _cycles(vector, 1 if vector["mode"] == "cycle" else _MOST_CYCLES)
 
 
-def _loaded(vector: Vector) -> KueueStage:
-    stage = stage_of(vector)
-    for obj in objects_of(vector):
-        stage.put(obj)
-    stage.settle()
-    stage.requeue_inadmissible()
-    return stage
-
-
 def _cycles(vector: Vector, most: int) -> tuple[Transcript, Objects]:
-    stage = _loaded(vector)
+    stage = loaded(vector)
     objects = {obj.key: obj for obj in objects_of(vector)}
     transcript = Transcript(stage)
     transcript.note(objects)
@@ -77,7 +68,7 @@ def _cycles(vector: Vector, most: int) -> tuple[Transcript, Objects]:
 
 class _NotedScript(Script):
     def __init__(self, vector: Vector) -> None:
-        super().__init__(_loaded(vector), list(objects_of(vector)))
+        super().__init__(loaded(vector), list(objects_of(vector)))
         self.transcript = Transcript(self.stage)
 
     def _record(self) -> bool:

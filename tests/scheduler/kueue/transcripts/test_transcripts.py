@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from tests.scheduler.kueue.transcripts import lived, placed
-from tests.scheduler.kueue.transcripts.lived import digest
+from tests.scheduler.kueue.transcripts import placed, simulated
 from tests.scheduler.kueue.transcripts.played import KEPT, Vector, cases, play
+from tests.scheduler.kueue.transcripts.simulated import digest
 from tests.scheduler.kueue.transcripts.transcript import (
     Objects,
     Transcript,
@@ -19,10 +19,10 @@ from tests.scheduler.kueue.transcripts.transcript import (
 from tests.scheduler.kueue.transcripts.worlds import WORLDS
 
 DIGESTS = dict(line.split() for line in KEPT.read_text().splitlines())
-WORDS = dict(line.split(": ") for line in lived.KEPT.read_text().splitlines())
+WORDS = dict(line.split(": ") for line in simulated.KEPT.read_text().splitlines())
 PLACES = placed.KEPT.read_text().split()
 WAY = "python -m tests.scheduler.kueue.transcripts.played"
-LIVED = "python -m tests.scheduler.kueue.transcripts.lived"
+SIMULATED = "python -m tests.scheduler.kueue.transcripts.simulated"
 PLACED = "python -m tests.scheduler.kueue.transcripts.placed"
 
 
@@ -59,8 +59,8 @@ def test_what_is_read_back_is_written_alike(name):
 @pytest.mark.parametrize("name", WORLDS)
 def test_a_world_says_what_it_said_before(name):
     assert digest(WORLDS[name]) == WORDS[name], (
-        f"{name} says something else: compare `{LIVED} '{name}'` of this and the last "
-        f"commit; if all of it is meant, `{LIVED} --write` keeps the new words."
+        f"{name} says something else: compare `{SIMULATED} '{name}'` of this and the last "
+        f"commit; if all of it is meant, `{SIMULATED} --write` keeps the new words."
     )
 
 

@@ -1,6 +1,6 @@
 """Runs a world and returns its transcript, with explanations of those that wait.
 
-`python -m tests.scheduler.kueue.transcripts.lived NAME` prints one; `--write` keeps all.
+`python -m tests.scheduler.kueue.transcripts.simulated NAME` prints one; `--write` keeps all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _UNTIL_MS = 700_000
 _EXPLANATIONS = 12
 
 
-class Life:
+class WorldTranscript:
     """What a world decides and writes, instant by instant."""
 
     def __init__(self, world: World) -> None:
@@ -69,15 +69,15 @@ class Life:
             self.say("explained", str(key), explain(self.world, key))
 
 
-def live(make: Callable[[], World]) -> Life:
+def simulated(make: Callable[[], World]) -> WorldTranscript:
     """Return what a world said until it was quiet."""
-    life = Life(make())
-    simulate(life.world, until_ms=_UNTIL_MS, hear=life.hear)
-    return life
+    transcript = WorldTranscript(make())
+    simulate(transcript.world, until_ms=_UNTIL_MS, hear=transcript.hear)
+    return transcript
 
 
 def digest(make: Callable[[], World]) -> str:
-    return hashlib.sha256(b"\n".join(live(make).lines)).hexdigest()[:16]
+    return hashlib.sha256(b"\n".join(simulated(make).lines)).hexdigest()[:16]
 
 
 def main(words: list[str]) -> None:
@@ -87,7 +87,7 @@ def main(words: list[str]) -> None:
         KEPT.write_text("".join(rows))
         return
     for name in words:
-        for line in live(WORLDS[name]).lines:
+        for line in simulated(WORLDS[name]).lines:
             sys.stdout.write(line.decode() + "\n")
 
 
