@@ -15,6 +15,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.models import Answer
 
@@ -64,7 +65,7 @@ def _first(
             user=user, key=key, request=print_, status=0, body={}
         )
     except IntegrityError:
-        raise ConflictError("a request with this key is being answered now") from None
+        raise ConflictError(NotNow.ANSWERED.said()) from None
     # By the database's clock: to a host an hour ahead it would be an hour late.
     Answer.objects.filter(pk=row.pk).update(at=Now())
     return _answer(post, view, request, args, kwargs, row)
@@ -92,9 +93,9 @@ def _answer(
 
 def _again(known: Answer, print_: str) -> Response:
     if not known.fits(print_):
-        raise ConflictError("this key was used for another request")
+        raise ConflictError(NotNow.KEY.said())
     if known.status == 0:
-        raise ConflictError("a request with this key is being answered now")
+        raise ConflictError(NotNow.ANSWERED.said())
     return Response(known.body, status=known.status)
 
 

@@ -2628,6 +2628,7 @@ class SandboxRow(TypedDict):
     hash: str
     resources: list[str]
     notSimulated: list[str]
+    notSimulatedSaid: list[Sentence]
     source: Literal['cluster', 'recording', 'simulated']
     sourceName: str
     sourceStart: str
@@ -3035,6 +3036,7 @@ class SandboxRowPatch(TypedDict):
     hash: NotRequired[str]
     resources: NotRequired[list[str]]
     notSimulated: NotRequired[list[str]]
+    notSimulatedSaid: NotRequired[list[Sentence]]
     source: NotRequired[Literal['cluster', 'recording', 'simulated']]
     sourceName: NotRequired[str]
     sourceStart: NotRequired[str]

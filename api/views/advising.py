@@ -15,6 +15,7 @@ from api.serializers import advice
 from api.serializers import experiments as bodies
 from api.views.experiments import ExperimentView
 from api.views.explaining import COSTLY
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.experiments import actions
 from sandbox.models import Experiment
@@ -68,8 +69,7 @@ class AnswerView(ExperimentView):
         """Return the experiment and its answer. Raises ConflictError for none."""
         experiment = actions.visible(self.user(), experiment_id)
         if "verdict" not in experiment.answer:
-            problem = f"the experiment has no answer: it is {experiment.state}"
-            raise ConflictError(problem)
+            raise ConflictError(NotNow.ANSWER.said(state=experiment.state))
         return experiment, msgspec.convert(experiment.answer, Answer)
 
     def text(self, text: str, kind: str, name: str) -> HttpResponse:

@@ -17,6 +17,8 @@ from api.serializers.unknown_keys import (
     unknown_parameters,
 )
 from api.serializers.wrong_values import wrong_values
+from sandbox.base.absences import Absent
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from sandbox.world.history import refuse_archived
@@ -82,7 +84,7 @@ class View(APIView):
             .first()
         )
         if found is None:
-            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+            raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
         if not archived:
             refuse_archived(found)
         return found
@@ -94,10 +96,7 @@ def version_matches(request: Request, version: int) -> None:
     if given is None or given.strip() == "*":
         return
     if str(version) not in _versions(given):
-        raise PreconditionFailedError(
-            f"it is at version {version} now, If-Match names {given}; "
-            "read it again and repeat"
-        )
+        raise PreconditionFailedError(NotNow.VERSION.said(version=version, given=given))
 
 
 def has_newest(request: Request, version: int) -> bool:

@@ -19,6 +19,7 @@ from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from sandbox import actions
+from sandbox.base.denials import Denied
 from sandbox.base.errors import ForbiddenError
 from sandbox.explain import comparing
 from sandbox.models import Sandbox
@@ -89,7 +90,7 @@ class Archive(View):
         """Return the file; a link that is only to look is not one to take all along."""
         sandbox = self.sandbox(sandbox_id, archived=True)
         if not Sandbox.objects.forkable_by(self.user()).filter(pk=sandbox.pk).exists():
-            raise ForbiddenError("the link that you opened is to look, not to export")
+            raise ForbiddenError(Denied.EXPORT.said())
         name = f"{sandbox.pk}.quotalab"
         return HttpResponse(
             archives.whole(sandbox),

@@ -21,6 +21,7 @@ from api.uploads import FilesParser, texts, traces
 from api.views.base import View
 from api.views.explaining import COSTLY
 from sandbox import actions
+from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.live import limits
 from sandbox.models import ImportReport, Sandbox
@@ -75,7 +76,7 @@ class TracePreviews(View):
 
     def _check(self, sandbox_id: str) -> None:
         if not Sandbox.objects.visible_to(self.user()).filter(pk=sandbox_id).exists():
-            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+            raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
 
 
 class Conversions(View):

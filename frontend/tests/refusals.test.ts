@@ -26,6 +26,13 @@ it("a refusal in another refusal", async () => {
   await expect(request("POST", "/sandboxes/s/actions/undo")).rejects.toThrow("t/a 已结束");
 });
 
+it("what is not there, and who may not", async () => {
+  answers({ message: "", details: { said: { code: "absent.run", text: "", holes: { run: 7, total: 5 } } } });
+  await expect(request("GET", "/experiments/e/runs/7")).rejects.toThrow("运行 7 不存在；共有 5 次");
+  answers({ message: "", details: { said: { code: "denied.delete", text: "", holes: {} } } });
+  await expect(request("DELETE", "/sandboxes/s")).rejects.toThrow("只有所有者可以删除沙盒");
+});
+
 it("a refusal without a code", async () => {
   answers({ message: "the experiment is ended already", reason: "Conflict", details: { causes: [] } });
   await expect(request("POST", "/experiments/e/actions/cancel")).rejects.toThrow("the experiment is ended already");

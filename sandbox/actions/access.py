@@ -8,6 +8,8 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from sandbox.base.absences import Absent
+from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
@@ -39,8 +41,8 @@ def owned(user: User, sandbox_id: str) -> Sandbox:
     if found is not None:
         return found
     if Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
-        raise ForbiddenError("only its owner lets others in")
-    raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        raise ForbiddenError(Denied.LET_IN.said())
+    raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
 
 
 @transaction.atomic
@@ -65,12 +67,12 @@ def do_unmember(user: User, sandbox_id: str, name: str) -> None:
     """Let somebody out; anybody may leave by themselves."""
     if name == user.get_username():
         if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
-            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+            raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
     else:
         owned(user, sandbox_id)
     gone, _ = Member.objects.filter(sandbox_id=sandbox_id, user__username=name).delete()
     if not gone:
-        raise NotFoundError(f"{name} is not a member")
+        raise NotFoundError(Absent.MEMBER.said(name=name))
     note(user, "unmember", sandbox=sandbox_id, subject=name)
     broadcast.rights_changed(sandbox_id)
 
@@ -100,7 +102,7 @@ def do_unshare(user: User, sandbox_id: str, link_id: int) -> None:
     owned(user, sandbox_id)
     gone, _ = ShareLink.objects.filter(sandbox_id=sandbox_id, pk=link_id).delete()
     if not gone:
-        raise NotFoundError(f"link {link_id} is not there")
+        raise NotFoundError(Absent.LINK.said(link=link_id))
     note(user, "unshare", sandbox=sandbox_id, subject=f"link {link_id}")
     broadcast.rights_changed(sandbox_id)
 
@@ -114,7 +116,7 @@ def do_open(user: User, secret: str) -> Sandbox:
         .first()
     )
     if link is None or (link.expires_at and link.expires_at <= timezone.now()):
-        raise NotFoundError("this link leads nowhere, or no longer")
+        raise NotFoundError(Absent.DEAD_LINK.said())
     _, made = Grant.objects.get_or_create(link=link, user=user)
     if made:
         note(user, "open", sandbox=link.sandbox_id, subject=f"link {link.pk}")
@@ -136,7 +138,7 @@ def do_token(
     with it.
     """
     if asked_with is not None and not _held(user, asked_with.pk):
-        raise ForbiddenError("the token that asks was revoked")
+        raise ForbiddenError(Denied.REVOKED.said())
     if scope not in Token.SCOPES:
         raise _wrong("scope", f"expected read, write or admin, got {scope!r}")
     secret = new_secret()
@@ -160,7 +162,7 @@ def do_revoke(user: User, token_id: int) -> None:
     """
     token = _held(user, token_id)
     if token is None:
-        raise NotFoundError(f"token {token_id} is not there")
+        raise NotFoundError(Absent.TOKEN.said(token=token_id))
     note(user, "revoke", subject=token.name, scope=token.scope)
     for made in token.descendants():
         note(user, "revoke", subject=made.name, scope=made.scope, why=token.name)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sandbox.actions.access import note
 from sandbox.actions.sessions import allowed
+from sandbox.base.denials import Denied, NotNow
 from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
 from sandbox.base.refusals import Refused
 from sandbox.live import limits
@@ -97,7 +98,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
 def _owned(user: User, sandbox_id: str) -> None:
     allowed(user, sandbox_id)
     if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
-        raise ForbiddenError("only its owner archives a sandbox or opens it again")
+        raise ForbiddenError(Denied.ARCHIVE.said())
 
 
 def _refuse_forks(user: User, sandbox: Sandbox) -> None:
@@ -116,9 +117,7 @@ def _check_readable(body: bytes) -> None:
     try:
         restoring.check(archives.unseal(body, archives.LARGEST), archives.LARGEST)
     except InvalidError as error:
-        raise ConflictError(
-            f"the archive could not be read back, so nothing was removed: {error}"
-        ) from error
+        raise ConflictError(NotNow.ARCHIVE.said(error=str(error))) from error
 
 
 def _delete_rows(sandbox: Sandbox) -> None:

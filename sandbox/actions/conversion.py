@@ -9,6 +9,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.actions.sandboxes import do_create
+from sandbox.base.absences import Absent, NotTaken
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -49,7 +50,7 @@ def do_convert(
     """
     given = Sandbox.objects.visible_to(user).filter(pk=sandbox_id).first()
     if given is None:
-        raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
     if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
         raise ForbiddenError(Refused.NO_CONVERT_BY_LINK.said())
     world, row = worlds.copy_of(sandbox_id)
@@ -88,7 +89,7 @@ def convert_files_for(
     nodes: list[dict[str, Any]] = []
     if into:
         if not Sandbox.objects.visible_to(user).filter(pk=into).exists():
-            raise NotFoundError(f"sandbox {into} is not there")
+            raise NotFoundError(Absent.SANDBOX.said(sandbox=into))
         world, row = worlds.copy_of(into)
         nodes = [
             {**obj.manifest, "status": obj.status}
@@ -102,6 +103,6 @@ def convert_files_for(
         )
     except InputError as error:
         causes = causes_of(error.loaded.findings)
-        raise InvalidError("the files cannot be converted", causes=causes) from error
+        raise InvalidError(NotTaken.CONVERTED.said(), causes=causes) from error
     except SchedulerError as error:
         raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import edit_session
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import (
     Cause,
     DisruptionError,
@@ -60,7 +61,7 @@ def _check(world: World, pod: Object) -> None:
             f"The disruption budget {budget.key.name} needs its {healthy} healthy pods"
         )
         raise DisruptionError(
-            "Cannot evict pod as it would violate the pod's disruption budget.",
+            NotNow.BUDGET.said(),
             causes=[Cause(problem=problem, field="DisruptionBudget")],
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from sandbox.actions.sandboxes import begin
+from sandbox.base.absences import Absent
 from sandbox.base.errors import ForbiddenError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.live import limits
@@ -28,7 +29,7 @@ def do_fork(
     """
     parent = Sandbox.objects.visible_to(user).filter(pk=sandbox_id).first()
     if parent is None:
-        raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
     if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
         raise ForbiddenError(Refused.NO_FORK_BY_LINK.said())
     limits.check_sandboxes(user)

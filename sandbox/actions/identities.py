@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from sandbox.actions.access import note
+from sandbox.base.denials import Denied
 from sandbox.base.environment import Provider
 from sandbox.base.errors import ForbiddenError
 from sandbox.models import Identity
@@ -29,10 +30,10 @@ def do_recognise(provider: Provider, claims: Claims) -> User:
     """
     groups = groups_of(claims.get(provider.groups_claim))
     if provider.groups and not provider.groups & groups:
-        raise ForbiddenError("none of your groups may come in here")
+        raise ForbiddenError(Denied.GROUPS.said())
     user = _known(provider, claims) or _made(provider, claims)
     if not user.is_active:
-        raise ForbiddenError("this account was switched off here")
+        raise ForbiddenError(Denied.ACCOUNT.said())
     _copy_names(user, claims)
     if provider.staff:
         user.is_staff = bool(provider.staff & groups)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.base.absences import NotTaken
 from sandbox.base.errors import (
     Cause,
     InvalidError,
@@ -75,7 +76,7 @@ def plan_of(
     findings += _kept_time(world, loaded)
     errors = [finding for finding in findings if finding.level == "error"]
     if errors and not skip_errors:
-        raise InvalidError("nothing was taken", causes=causes_of(findings))
+        raise InvalidError(NotTaken.NOTHING.said(), causes=causes_of(findings))
     answer = Imported(findings=causes_of(findings), report=report_of(loaded, findings))
     loaded.findings = findings
     loaded.leave_out_errors()

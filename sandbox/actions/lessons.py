@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sandbox.actions.access import note, owned
 from sandbox.actions.guests import do_end_guests, new_guest
+from sandbox.base.absences import Absent
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -81,7 +82,7 @@ def do_join(user: User, code: str, key: str = "") -> Follower:
     """
     lesson = Lesson.objects.running().filter(code=code.strip().upper()).first()
     if lesson is None:
-        raise NotFoundError("no lesson has this code, or it has ended")
+        raise NotFoundError(Absent.LESSON_CODE.said())
     mine = Follower.objects.filter(lesson=lesson, user=user)
     if lesson.sandbox.owner_id == user.pk:
         mine = mine.filter(key=key)
@@ -114,7 +115,7 @@ def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -
     lesson = _running(sandbox_id)
     follower = Follower.objects.filter(lesson=lesson, user=user, key=key).first()
     if follower is None:
-        raise NotFoundError(f"nobody follows as {key} here; join with the code")
+        raise NotFoundError(Absent.FOLLOWER.said(key=key))
     if stop in lesson.shown["revealed"]:
         raise ConflictError(Refused.SHOWN_ALREADY.said())
     most = lessons.choices_of(lesson.sandbox.scenario, stop)
@@ -130,7 +131,7 @@ def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -
 def _running(sandbox_id: str) -> Lesson:
     found = Lesson.objects.running().filter(sandbox_id=sandbox_id).first()
     if found is None:
-        raise NotFoundError("no lesson is held here")
+        raise NotFoundError(Absent.LESSON.said())
     return found
 
 

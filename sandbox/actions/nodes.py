@@ -9,6 +9,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, edit_session
+from sandbox.base.absences import NotTaken
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -120,7 +121,7 @@ def _new(
     }
     loaded = load([("node", msgspec.json.encode(document).decode())])
     if loaded.errors:
-        raise InvalidError("not a node", causes=causes_of(loaded.errors))
+        raise InvalidError(NotTaken.NODE.said(), causes=causes_of(loaded.errors))
     (node,) = loaded.objects
     return Put(manifests=[node.manifest], statuses={str(node.key): node.status})
 

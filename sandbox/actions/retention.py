@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, allowed, edit_session, open_session
+from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
@@ -30,7 +31,7 @@ def do_set_retention(
     """
     allowed(user, sandbox_id)
     if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
-        raise ForbiddenError("only its owner decides how much history is kept")
+        raise ForbiddenError(Denied.KEEP.said())
     given = {
         "keep_ticks": _checked("keepTicks", ticks, ranges.KEEP_TICKS),
         "keep_days": _checked("keepDays", days, ranges.KEEP_DAYS),

@@ -11,6 +11,8 @@ from django.db import transaction
 from sandbox.actions.imports import keep_report
 from sandbox.actions.sessions import allowed, edit_session
 from sandbox.base import library
+from sandbox.base.absences import NotTaken
+from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
@@ -124,7 +126,7 @@ def _assemble(files: Files, **given: Any) -> Assembled:
         return assemble(files, **given)
     except InputError as error:
         raise InvalidError(
-            error.said or "the files cannot be taken",
+            error.said or NotTaken.FILES.said(),
             causes=causes_of(error.loaded.findings),
         ) from error
     except SchedulerError as error:
@@ -202,7 +204,7 @@ def do_set_visibility(user: User, sandbox_id: str, visibility: str) -> None:
         problem = f"expected private or public, got {visibility!r}"
         raise InvalidError(problem, causes=[Cause(problem=problem, field="visibility")])
     if not own.update(visibility=visibility):
-        raise ForbiddenError("only its owner shows or hides a sandbox")
+        raise ForbiddenError(Denied.SHOW.said())
     broadcast.rights_changed(sandbox_id)
 
 
@@ -210,7 +212,7 @@ def do_delete_sandbox(user: User, sandbox_id: str) -> None:
     """Delete the sandbox with its history; forks keep what is their own."""
     allowed(user, sandbox_id)
     if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
-        raise ForbiddenError("only its owner deletes a sandbox")
+        raise ForbiddenError(Denied.DELETE.said())
     with leases.claimed(sandbox_id), transaction.atomic():
         forks = list(retention.descendants(Sandbox.objects.get(pk=sandbox_id)))
         for fork in forks:

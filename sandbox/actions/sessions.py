@@ -9,6 +9,7 @@ from functools import cached_property
 
 from django.contrib.auth.models import User
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -99,7 +100,7 @@ def allowed(user: User, sandbox_id: str) -> None:
         return
     if Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
         raise ForbiddenError(Refused.LOOK_ONLY.said())
-    raise NotFoundError(f"sandbox {sandbox_id} is not there")
+    raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
 
 
 @contextmanager

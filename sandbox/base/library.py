@@ -6,6 +6,7 @@ import difflib
 from functools import lru_cache
 from pathlib import Path
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from scheduler.errors import SchedulerError
 from scheduler.manifests.documents import read_documents
@@ -61,6 +62,9 @@ def _folder(name: str) -> Path:
     folder = FOLDER / RENAMED.get(name, name)
     if not name.replace("-", "").isalnum() or not (folder / _FILE).is_file():
         near = difflib.get_close_matches(name, names())
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise NotFoundError(f"there is no scenario {name!r} in the library{hint}")
+        if near:
+            raise NotFoundError(
+                Absent.SCENARIO_NEAR.said(name=f"{name!r}", near=near[0])
+            )
+        raise NotFoundError(Absent.SCENARIO.said(name=f"{name!r}"))
     return folder

@@ -14,6 +14,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from sandbox.actions.sandboxes import begin
+from sandbox.base.absences import Absent, NotTaken
+from sandbox.base.denials import Denied, NotNow
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -128,7 +130,7 @@ def _as_invalid() -> Iterator[None]:
         yield
     except InputError as error:
         causes = causes_of(error.loaded.findings)
-        raise InvalidError("the base cannot be taken", causes=causes) from error
+        raise InvalidError(NotTaken.BASE.said(), causes=causes) from error
     except ExperimentError as error:
         cause = Cause(problem=error.problem, field=error.field)
         raise InvalidError(str(error), causes=[cause]) from error
@@ -202,14 +204,14 @@ def visible(user: User, experiment_id: str) -> Experiment:
         .first()
     )
     if found is None:
-        raise NotFoundError(f"experiment {experiment_id} is not there")
+        raise NotFoundError(Absent.EXPERIMENT.said(experiment=experiment_id))
     return found
 
 
 def _editable(user: User, experiment_id: str) -> Experiment:
     experiment = visible(user, experiment_id)
     if not Experiment.objects.editable_by(user).filter(pk=experiment_id).exists():
-        raise ForbiddenError("you may look at this experiment but not change it")
+        raise ForbiddenError(Denied.EXPERIMENT.said())
     return experiment
 
 
@@ -220,7 +222,7 @@ def do_cancel(user: User, experiment_id: str) -> Experiment:
     with transaction.atomic():
         stopped = running.update(state=Experiment.CANCELLED, finished_at=timezone.now())
         if not stopped:
-            raise ConflictError(f"the experiment is {experiment.state} already")
+            raise ConflictError(NotNow.EXPERIMENT.said(state=experiment.state))
         open_ones = Run.objects.filter(
             experiment_id=experiment_id, state__in=(Run.WAITING, Run.RUNNING)
         )
@@ -246,9 +248,9 @@ def do_open(
     limits.check_sandboxes(user)
     run = Run.objects.filter(experiment_id=experiment_id, number=number).first()
     if run is None:
-        raise NotFoundError(f"run {number} is not there; there are {experiment.total}")
+        raise NotFoundError(Absent.RUN.said(run=number, total=experiment.total))
     if tick is None and run.state != Run.DONE:
-        raise ConflictError(f"run {number} is {run.state}; name a tick to open it at")
+        raise ConflictError(NotNow.RUN.said(run=number, state=run.state))
     todo, base = plan_of(experiment_id), base_of(experiment_id)
     at = run.result["tick"] if tick is None else tick
     try:

@@ -11,6 +11,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.base import library
+from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Experiment, Sandbox
 from sandbox.world import history, worlds
@@ -49,7 +50,7 @@ def _file(name: str, files: Mapping[str, str]) -> str:
 def _world(user: User, given: Base) -> bytes:
     sandbox = Sandbox.objects.forkable_by(user).filter(pk=given.sandbox).first()
     if sandbox is None:
-        raise NotFoundError(f"sandbox {given.sandbox} is not there")
+        raise NotFoundError(Absent.SANDBOX.said(sandbox=given.sandbox))
     if given.tick is None:
         return worlds.copy_of(sandbox.pk)[0].encode()
     revision = history.revision_at(sandbox, given.tick)

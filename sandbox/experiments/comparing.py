@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.experiments.bases import base_of
@@ -55,7 +56,7 @@ def compare_runs(
 def _ended(experiment: Experiment, number: int) -> Run:
     run = Run.objects.filter(experiment=experiment, number=number).first()
     if run is None:
-        raise NotFoundError(f"run {number} is not there; there are {experiment.total}")
+        raise NotFoundError(Absent.RUN.said(run=number, total=experiment.total))
     if run.state != Run.DONE:
         raise ConflictError(Refused.RUN_STATE.said(run=number, state=run.state))
     return run

@@ -17,6 +17,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.experiments import reading
 from sandbox.experiments.bases import base_of
@@ -205,9 +206,7 @@ def take(experiment: Experiment) -> None:
         pk=experiment.pk, searching=True, state=Experiment.RUNNING
     )
     if not going.update(stop_at=F("total")):
-        raise ConflictError(
-            f"the experiment is no search that runs: {experiment.state}"
-        )
+        raise ConflictError(NotNow.SEARCH.said(state=experiment.state))
 
 
 def run_of_answer(experiment: Experiment) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
@@ -100,7 +101,7 @@ def explain_event(sandbox: Sandbox, revision: int, seq: int) -> dict[str, Any]:
     """Return the search behind a preemption, step by step: its tick run again."""
     event = history.events(sandbox).filter(revision=revision, seq=seq).first()
     if event is None or event.type != "Preempt":
-        raise NotFoundError(f"there is no preemption {revision}.{seq}")
+        raise NotFoundError(Absent.PREEMPTION.said(event=f"{revision}.{seq}"))
     if was_observed(sandbox, revision):
         raise ConflictError(Refused.REAL_SEARCH.said(event=f"{revision}.{seq}"))
     world = history.world_at(sandbox, revision - 1)

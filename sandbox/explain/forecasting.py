@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from sandbox.base.absences import NotTaken
 from sandbox.base.errors import InvalidError
 from sandbox.live import limits
 from sandbox.models import Sandbox
@@ -60,7 +61,7 @@ def forecast_submit(
         objects = read_submission(world, files, limits=limits.of_texts())
     except InputError as error:
         causes = causes_of(error.loaded.findings)
-        raise InvalidError("the manifest cannot be taken", causes=causes) from error
+        raise InvalidError(NotTaken.MANIFEST.said(), causes=causes) from error
     limits.check_objects(len(objects))
     found = forecast_submission(
         world,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from sandbox.base.absences import NotTaken
 from sandbox.base.errors import ConflictError, InvalidError
 from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
@@ -37,9 +38,7 @@ def replay_incident(
     if not sandbox.is_real:
         raise ConflictError(Refused.NO_REPLAY.said())
     if from_tick >= to_tick:
-        raise InvalidError(
-            f"expected fromTick before toTick, got {from_tick}, {to_tick}"
-        )
+        raise InvalidError(NotTaken.WINDOW.said(start=from_tick, end=to_tick))
     revision = history.revision_at(sandbox, from_tick)
     last = history.revision_at(sandbox, to_tick)
     seen = history.world_at(sandbox, revision)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from sandbox.base.absences import Absent, NotTaken
 from sandbox.base.errors import (
     ConflictError,
     GoneError,
@@ -51,11 +52,10 @@ def reproduce_event(
     """
     event = history.events(sandbox).filter(revision=revision, seq=seq).first()
     if event is None:
-        raise NotFoundError(f"there is no event {revision}.{seq}")
+        raise NotFoundError(Absent.EVENT.said(event=f"{revision}.{seq}"))
     if event.type not in _DECIDED:
         raise InvalidError(
-            f"event {revision}.{seq} is {event.type}, which somebody did; "
-            "a decision of a scheduler can be reproduced"
+            NotTaken.EDIT.said(event=f"{revision}.{seq}", type=event.type)
         )
     if was_observed(sandbox, revision):
         raise ConflictError(Refused.REAL_EVENT.said(event=f"{revision}.{seq}"))

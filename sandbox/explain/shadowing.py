@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.models import Revision, Sandbox
@@ -111,7 +112,7 @@ def open_decision(sandbox: Sandbox, event: int, *, seconds: float) -> Opened:
     judge = _judge(sandbox)
     real = next((one for one in judge.real if one.event == event), None)
     if real is None:
-        raise NotFoundError(f"event {event} shows no admission and no preemption")
+        raise NotFoundError(Absent.DECISION.said(event=event))
     found = opened(judge, real, go_on=lambda: time.monotonic() < deadline)
     start = stamp(judge.epoch_us + real.at_ms * 1000)
     policy: dict[str, Any] = {**worlds.policy_of(sandbox)["spec"]}

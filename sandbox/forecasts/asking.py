@@ -8,6 +8,7 @@ import msgspec
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
 
+from sandbox.base.absences import Absent
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import NotFoundError
 from sandbox.explain.forecasting import ForecastOptions, world_and_revision
@@ -78,7 +79,9 @@ def find(sandbox: Sandbox, forecast_id: int) -> KeptForecast:
     found = KeptForecast.objects.filter(sandbox=sandbox, pk=forecast_id)
     kept = found.defer("world", "given").first()
     if kept is None:
-        raise NotFoundError(f"forecast {forecast_id} of {sandbox.pk} is not there")
+        raise NotFoundError(
+            Absent.FORECAST.said(forecast=forecast_id, sandbox=sandbox.pk)
+        )
     return kept
 
 

@@ -8,6 +8,7 @@ import msgspec
 from django.db.models import Count
 
 from sandbox.base import library
+from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Follower, Guess, Lesson
 from sandbox.page.wire import LessonNews, Tally
@@ -62,5 +63,5 @@ def choices_of(scenario: str, stop: int) -> int:
     """Return how many choices a stop's question has; NotFoundError for no stop."""
     stops = library.scenario(scenario).spec.checkpoints if scenario else ()
     if stop >= len(stops):
-        raise NotFoundError(f"this lesson has {len(stops)} stops, no stop {stop}")
+        raise NotFoundError(Absent.STOP.said(stops=len(stops), stop=stop))
     return len(stops[stop].choices)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
@@ -66,12 +67,10 @@ def check_texts(files: Sequence[tuple[str, str]], objects: Iterable[Object]) -> 
 def check_sandboxes(user: User) -> None:
     """Refuse one more sandbox to somebody who has as many as allowed."""
     if is_guest(user):
-        raise ForbiddenError("a guest follows a lesson and has no sandboxes")
+        raise ForbiddenError(Denied.GUEST.said())
     most = settings.LIMITS["sandboxes_per_user"]
     if most and Sandbox.objects.filter(owner_id=user.pk).count() >= most:
-        raise ForbiddenError(
-            f"you have {most} sandboxes, as many as allowed; delete one first"
-        )
+        raise ForbiddenError(Denied.SANDBOXES.said(most=most))
 
 
 def check_speed(speed: float) -> None:

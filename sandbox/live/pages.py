@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Event, Sandbox
 from sandbox.page import diffs
@@ -30,7 +31,7 @@ def frames_for(sandbox_id: str, since: int | None) -> tuple[list[str], int]:
     """Return the frames for a client that has `since`, and what it has then."""
     sandbox = Sandbox.objects.select_related("parent").filter(pk=sandbox_id).first()
     if sandbox is None:
-        raise NotFoundError(f"sandbox {sandbox_id} is not there")
+        raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
     if since is not None and since <= sandbox.revision:
         steps = history.steps_since(sandbox, since, most=MOST_STEPS)
         if steps is not None:

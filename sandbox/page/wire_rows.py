@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from scheduler.sentences.sentence import Sentence
+
 Amounts = dict[str, str]  # resource -> canonical units as a decimal text
 
 
@@ -75,6 +77,8 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     hash: str  # of the world, hexadecimal, first 16 digits
     resources: list[str]  # in the order in which bars are drawn
     not_simulated: list[str]  # what this world holds that has no effect
+    #: the same with codes; none in a page that an earlier version kept
+    not_simulated_said: list[Sentence]
     #: other than "simulated": it shows a real cluster and cannot be edited
     source: Literal["simulated", "recording", "cluster"] = "simulated"
     source_name: str = ""  # of the recording, or of the cluster

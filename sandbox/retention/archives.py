@@ -16,6 +16,7 @@ import msgspec
 from django.contrib.auth.models import User
 from django.utils import timezone as clock
 
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import (
     BusyError,
     Cause,
@@ -173,7 +174,7 @@ def write(sandbox_id: str) -> bytes:
         still = Sandbox.objects.filter(pk=sandbox_id)
         if still.filter(kept_revision=sandbox.kept_revision).exists():
             return seal(archive)
-    raise BusyError("the sandbox changes faster than it can be read; pause it")
+    raise BusyError(NotNow.TOO_FAST.said())
 
 
 def whole(sandbox: Sandbox) -> bytes:

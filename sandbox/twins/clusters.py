@@ -13,6 +13,7 @@ import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from sandbox.base.denials import Denied
 from sandbox.base.errors import InvalidError, NotFoundError
 from sandbox.following.cluster import Cluster
 
@@ -70,10 +71,7 @@ def of_owner(name: str, owner: User) -> AllowedCluster:
     for one in allowed(owner) if owner.is_active else ():
         if one.name == name:
             return one
-    raise NotFoundError(
-        f"{owner.get_username()} may not follow cluster {name} any more; "
-        "the operator's file of clusters says who may"
-    )
+    raise NotFoundError(Denied.CLUSTER.said(user=owner.get_username(), cluster=name))
 
 
 def find(name: str, user: User | None = None) -> AllowedCluster:
@@ -89,7 +87,6 @@ def find(name: str, user: User | None = None) -> AllowedCluster:
     if len(named) == 1:
         return named[0]
     names = ", ".join(one.name for one in known)
-    raise NotFoundError(
-        f"cluster {name!r} may not be followed; "
-        + (f"expected one of {names}" if names else "QUOTALAB_CLUSTERS names none")
-    )
+    if names:
+        raise NotFoundError(Denied.CLUSTERS.said(cluster=f"{name!r}", known=names))
+    raise NotFoundError(Denied.NO_CLUSTERS.said(cluster=f"{name!r}"))

@@ -20,6 +20,7 @@ from django.db import DatabaseError, connection, transaction
 
 from sandbox.actions.sessions import EditSession, open_session
 from sandbox.base.database_time import DatabaseTime
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, OvertakenError, SandboxError
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import Resource, served
@@ -172,7 +173,7 @@ class Follower:
             session.commit(CommitRequest(operation=operation, columns=columns))
             mine = Sandbox.objects.filter(pk=sandbox.pk, follower=self.token)
             if mine.update(source=source) != 1:
-                raise OvertakenError("followed elsewhere")
+                raise OvertakenError(NotNow.ELSEWHERE.said())
 
     def _problem(self, world: World) -> str:
         """Return what is not seen now, and what the engine gave up on."""

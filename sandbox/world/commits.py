@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from sandbox.base import bulk, counters
 from sandbox.base.database_time import DatabaseTime
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import OvertakenError
 from sandbox.models import Checkpoint, Revision, Sandbox
 from sandbox.page import diffs, rows
@@ -208,7 +209,7 @@ def _claim_revision(sandbox: Sandbox, claim: Claim, before: int) -> None:
     held_until = DatabaseTime() + LEASE_S
     if own.update(lease_until=held_until, changed_at=timezone.now(), **changed) != 1:
         counters.count("leases_lost")
-        raise OvertakenError(f"{sandbox.pk} has moved on from revision {before}")
+        raise OvertakenError(NotNow.MOVED_ON.said(sandbox=sandbox.pk, revision=before))
 
 
 def _insert_checkpoint(

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import GoneError, NotFoundError
+from sandbox.base.refusals import Refused
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
@@ -64,7 +66,7 @@ def lineage(
 def refuse_archived(sandbox: Sandbox) -> None:
     """Raise GoneError for a sandbox whose rows are in a file."""
     if sandbox.archived_at is not None:
-        raise GoneError("the sandbox is archived; open it again first")
+        raise GoneError(Refused.ARCHIVED.said())
 
 
 def within(ranges: list[RevisionRange], field: str) -> Q:
@@ -85,12 +87,9 @@ def revision_at(sandbox: Sandbox, tick: int) -> int:
     no longer kept.
     """
     if tick > sandbox.tick:
-        raise NotFoundError(f"tick {tick} has not been yet; now is {sandbox.tick}")
+        raise NotFoundError(Absent.FUTURE_TICK.said(tick=tick, now=sandbox.tick))
     if sandbox.kept_revision and tick < sandbox.kept_tick:
-        raise GoneError(
-            f"tick {tick} is no longer kept; "
-            f"this sandbox's history begins at tick {sandbox.kept_tick}"
-        )
+        raise GoneError(Absent.OLD_TICK.said(tick=tick, first=sandbox.kept_tick))
     found = (
         Revision.objects.filter(within(lineage(sandbox), "number"), tick__lte=tick)
         .order_by("-number")
@@ -98,7 +97,7 @@ def revision_at(sandbox: Sandbox, tick: int) -> int:
         .first()
     )
     if found is None:
-        raise GoneError(f"tick {tick} is no longer known")
+        raise GoneError(Absent.TICK.said(tick=tick))
     return found
 
 
@@ -179,7 +178,7 @@ def page_at(sandbox: Sandbox, revision: int) -> Page:
             diffs.apply(page, patch)
             at = patch.revision
     if at != revision:
-        raise GoneError(f"revision {revision} is no longer known")
+        raise GoneError(Absent.REVISION.said(revision=revision))
     if ranges:
         _pages.keep(ranges[-1].sandbox_id, revision, dict(page))
     return _as_of(page, sandbox, revision)
@@ -204,7 +203,7 @@ def _checkpoint(ranges: list[RevisionRange], revision: int) -> Checkpoint:
         .first()
     )
     if found is None:
-        raise GoneError(f"revision {revision} is no longer known")
+        raise GoneError(Absent.REVISION.said(revision=revision))
     return found
 
 
@@ -276,10 +275,7 @@ def _refuse_another(
     for changed in delta.updated.values():
         changed.pop("conditions", None)
     if delta.added or delta.removed or any(delta.updated.values()):
-        raise GoneError(
-            f"tick {world.tick} can be looked at but not gone on from: an update of "
-            "this program decides otherwise; take a tick with a checkpoint"
-        )
+        raise GoneError(Absent.NO_GOING_ON.said(tick=world.tick))
 
 
 def effective(sandbox: Sandbox, after: int = 0) -> list[Revision]:

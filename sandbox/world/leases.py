@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from django.db import DatabaseError, connection
 from django.db.models import F
 
+from sandbox.base.absences import Absent
 from sandbox.base.database_time import DatabaseTime
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, NotFoundError
 from sandbox.models import Sandbox
 
@@ -125,9 +127,9 @@ def _insist(sandbox_id: str, until: float) -> Claim:
             waiting_until=DatabaseTime() + WAITING_S
         )
         if not asked:
-            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+            raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
         if time.monotonic() > until:
-            raise BusyError("the sandbox is busy with something long; try again")
+            raise BusyError(NotNow.BUSY.said())
         time.sleep(wait)
         wait = min(2 * wait, _LONGEST_WAIT_S)
     return claim

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from django.db import connection, transaction
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.base.memory import note_released
 from sandbox.models import Diff, Revision, Sandbox
@@ -190,7 +191,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
     for _ in range(MOST_READS):
         sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
         if sandbox is None:
-            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+            raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
         history.refuse_archived(sandbox)
         with lock(sandbox_id):
             held = _cache.get(sandbox_id)
@@ -214,7 +215,7 @@ def _copy_at_once(sandbox_id: str) -> tuple[World, Sandbox]:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
         if sandbox is None:
-            raise NotFoundError(f"sandbox {sandbox_id} is not there")
+            raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
         return fresh(sandbox), sandbox
 
 

@@ -28,24 +28,13 @@ from scheduler.records.admission_check import (
     read_admission_check,
 )
 from scheduler.records.objects import Key
+from scheduler.sentences.gaps import Unfollowed
+from scheduler.sentences.idle import Idle
+from scheduler.sentences.sentence import Sentence
 from scheduler.world import World
 
 Manifest = Mapping[str, Any]
 
-_NO_WORKER = (
-    "none of its clusters has objects here (annotation quotalab.dev/cluster), so it "
-    "is Ready at once"
-)
-_NO_CONFIG = "no ProvisioningRequestConfig{} here, so it is {}"
-_NO_NODES = "no Node here: pods are placed nowhere and are ready after podStartMs"
-_NO_GANGS = (
-    "pods of a schedulingGroup or workloadRef are placed one by one: no profile has "
-    "GangScheduling"
-)
-_NO_QUOTAS = "ElasticQuotas decide nothing: no profile has CapacityScheduling"
-_NO_ZONES = (
-    "NodeResourceTopologies decide nothing: no profile has NodeResourceTopologyMatch"
-)
 _HINT = "preferredDuringSchedulingIgnoredDuringExecution"
 #: Of Kueue's Configuration: what would decide something in the real system.
 _DECIDING = frozenset(
@@ -58,42 +47,53 @@ _DECIDING = frozenset(
 )
 
 
-def features_of(world: World) -> list[str]:
+def features_of(world: World) -> list[Sentence]:
     """Return a sentence for each thing without effect. Cost: O(objects)."""
     spec = world.policy.spec
-    counts: Counter[str] = Counter()
-    gates = world.kueue.settings.gates if world.kueue else DEFAULT_FEATURE_GATES
-    for key, obj in world.objects.items():
-        counts.update(set(_of_object(key.kind, obj.manifest, spec.stack, gates)))
-    lines = [f"{what} ({count})" for what, count in sorted(counts.items())]
-    lines += _without_plugin(world)
+    lines = [*_of_objects(world), *_without_plugin(world)]
     if spec.stack == "kueue":
         lines += _unanswered(world)
         kept = read_configuration(spec.kueue).kept
         named = [path for path in kept if path.partition(".")[0] in _DECIDING]
-        lines += [f"Configuration: {path} is not simulated" for path in named]
+        lines += [Idle.SETTING.said(path=path) for path in named]
         if not any(key.kind in ("Node", *GROWING) for key in world.objects):
-            lines.append(_NO_NODES)
+            lines.append(Idle.NO_NODES.said())
     return lines
 
 
-def _without_plugin(world: World) -> Iterator[str]:
+def _of_objects(world: World) -> Iterator[Sentence]:
+    """Yield what fields of objects ask for in vain, with the number of objects."""
+    stack, counts = world.policy.spec.stack, Counter[str]()
+    gates = world.kueue.settings.gates if world.kueue else DEFAULT_FEATURE_GATES
+    said: dict[str, Sentence] = {}
+    for key, obj in world.objects.items():
+        found = {s.text: s for s in _of_object(key.kind, obj.manifest, stack, gates)}
+        counts.update(found.keys())
+        said.update(found)
+    for text, count in sorted(counts.items()):
+        yield Idle.COUNTED.said(what=said[text], count=count)
+
+
+def _without_plugin(world: World) -> Iterator[Sentence]:
     """Yield a sentence for gangs, quotas and zones where no profile has their plug-in."""
     configured = str(world.policy.spec.kube_scheduler)
     if world.kube is None:
         return
-    count = sum(pod.shape.gang is not None for pod in world.kube.pods.values())
-    if count and "GangScheduling" not in configured:
-        yield f"{_NO_GANGS} ({count})"
-    quotas = len(world.keys("ElasticQuota"))
-    if quotas and "CapacityScheduling" not in configured:
-        yield f"{_NO_QUOTAS} ({quotas})"
-    topologies = len(world.keys("NodeResourceTopology"))
-    if topologies and "NodeResourceTopologyMatch" not in configured:
-        yield f"{_NO_ZONES} ({topologies})"
+    gangs = sum(pod.shape.gang is not None for pod in world.kube.pods.values())
+    for words, plugin, count in (
+        (Idle.NO_GANGS, "GangScheduling", gangs),
+        (Idle.NO_QUOTAS, "CapacityScheduling", len(world.keys("ElasticQuota"))),
+        (
+            Idle.NO_ZONES,
+            "NodeResourceTopologyMatch",
+            len(world.keys("NodeResourceTopology")),
+        ),
+    ):
+        if count and plugin not in configured:
+            yield Idle.COUNTED.said(what=words.said(), count=count)
 
 
-def _unanswered(world: World) -> Iterator[str]:
+def _unanswered(world: World) -> Iterator[Sentence]:
     """Yield the checks that no worker cluster and no autoscaler answers, nor a rule."""
     stage = world.multikueue
     handled = () if stage is None else stage.checks.handled
@@ -102,24 +102,33 @@ def _unanswered(world: World) -> Iterator[str]:
     for key in world.keys("AdmissionCheck"):
         check = read_admission_check(world.objects[key].manifest, {})
         if check.controller == MULTI_KUEUE and key.name not in {*handled, *names}:
-            yield f"AdmissionCheck {key.path}: {_NO_WORKER}"
+            yield Idle.CHECK.said(name=key.path, what=Idle.NO_WORKER.said())
         if check.controller == PROVISIONING and key.name not in names:
             kind, name = check.parameters
             if kind != CONFIG or Key(CONFIG, "", name) not in world.objects:
-                named = f" {name}" if name else ""
                 simulated = kind == CONFIG and world.autoscaling is not None
-                what = "inactive" if simulated else "Ready at once"
-                yield f"AdmissionCheck {key.path}: {_NO_CONFIG.format(named, what)}"
+                what = _no_config(name, inactive=simulated)
+                yield Idle.CHECK.said(name=key.path, what=what)
+
+
+def _no_config(name: str, *, inactive: bool) -> Sentence:
+    """Return what becomes of a check whose ProvisioningRequestConfig is not there."""
+    if not name:
+        words = Idle.NO_CONFIG_INACTIVE if inactive else Idle.NO_CONFIG_READY
+        return words.said()
+    words = Idle.NO_SUCH_CONFIG_INACTIVE if inactive else Idle.NO_SUCH_CONFIG_READY
+    return words.said(name=name)
 
 
 def _of_object(
     kind: str, manifest: Manifest, stack: str, gates: FeatureGates
-) -> Iterator[str]:
+) -> Iterator[Sentence]:
     for gap in (*unsimulated(manifest), *gated(manifest, gates)):
         if stack == "kueue":
-            yield f"{kind} {gap.field.rpartition('.')[2]}: {gap.problem}"
+            field = gap.field.rpartition(".")[2]
+            yield Unfollowed.OF_FIELD.said(kind=kind, field=field, what=gap.problem)
     for gap in unfollowed(manifest):
-        yield gap.problem.text
+        yield gap.problem
     for pod in _pod_specs(kind, manifest):
         yield from _of_pod(pod, stack)
 
@@ -153,20 +162,20 @@ def _inner(template: Manifest | None) -> Manifest:
     return (template or {}).get("spec") or {}
 
 
-def _of_pod(pod: Manifest, stack: str) -> Iterator[str]:
+def _of_pod(pod: Manifest, stack: str) -> Iterator[Sentence]:
     if stack == "yunikorn":
         yield from _not_by_yunikorn(pod)
 
 
-def _not_by_yunikorn(pod: Manifest) -> Iterator[str]:
+def _not_by_yunikorn(pod: Manifest) -> Iterator[Sentence]:
     """Yield what YuniKorn's predicates do not look at here: wishes, claims."""
     if pod.get("resourceClaims"):
-        yield "devices are not looked at under YuniKorn; a claim holds no pod back"
+        yield Idle.YUNIKORN_DEVICES.said()
     if any("persistentVolumeClaim" in v or "ephemeral" in v for v in _volumes(pod)):
-        yield "volumes are not looked at under YuniKorn; a claim holds no pod back"
+        yield Idle.YUNIKORN_VOLUMES.said()
     affinity = pod.get("affinity") or {}
     if (affinity.get("nodeAffinity") or {}).get(_HINT):
-        yield "preferred node affinity is not looked at under YuniKorn"
+        yield Idle.YUNIKORN_AFFINITY.said()
 
 
 def _volumes(pod: Manifest) -> Iterable[Manifest]:

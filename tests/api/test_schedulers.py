@@ -62,8 +62,10 @@ def test_a_lock_that_keeps_nobody_out_is_said_to_do_nothing(call, make):
     sandbox = make(node("n1"), policy=policy)
     page = call("get", sandbox, "/state").json()
     rows = {row["key"]: row for row in page["rows"]}
-    said = rows["Sandbox//sandbox"]["notSimulated"]
-    assert "simulation.locking (pessimistic): needs several kube-schedulers" in said
+    row = rows["Sandbox//sandbox"]
+    words = "simulation.locking (pessimistic): needs several kube-schedulers"
+    assert words in row["notSimulated"]
+    assert row["notSimulated"] == [said["text"] for said in row["notSimulatedSaid"]]
     check_rows(sandbox)
 
 

@@ -93,6 +93,7 @@ class World:
             "hash": "0" * 16,
             "resources": [GPU, "cpu"],
             "notSimulated": [],
+            "notSimulatedSaid": [],
             "source": "simulated",
             "sourceName": "",
             "sourceStart": "",

@@ -30,7 +30,8 @@ LANGUAGES = {
 }
 for _module in pkgutil.iter_modules(sentences.__path__, f"{sentences.__name__}."):
     importlib.import_module(_module.name)
-importlib.import_module("sandbox.base.refusals")
+for _name in ("refusals", "absences", "denials"):
+    importlib.import_module(f"sandbox.base.{_name}")
 # Those of the engine and of sandboxes: other tests make words of their own.
 OURS = [
     kind

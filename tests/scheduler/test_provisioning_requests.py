@@ -371,6 +371,6 @@ def test_a_request_goes_with_its_workload_though_no_check_asks_any_more():
 def test_a_check_without_its_config_is_reported(answered):
     rule = {"admissionChecks": [{"check": "capacity"}]} if answered else {}
     world = world_of(*checked(), group(), simulation=rule)
-    found = [line for line in features_of(world) if "AdmissionCheck" in line]
+    found = [line.text for line in features_of(world) if "AdmissionCheck" in line.text]
     assert bool(found) is not answered
     assert all("no ProvisioningRequestConfig nodes here" in line for line in found)

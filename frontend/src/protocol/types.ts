@@ -2778,6 +2778,7 @@ export interface components {
             readonly hash: string;
             readonly resources: readonly string[];
             readonly notSimulated: readonly string[];
+            readonly notSimulatedSaid: readonly components["schemas"]["Sentence"][];
             /** @enum {unknown} */
             readonly source: "cluster" | "recording" | "simulated";
             readonly sourceName: string;
@@ -3243,6 +3244,7 @@ export interface components {
             readonly hash?: string;
             readonly resources?: readonly string[];
             readonly notSimulated?: readonly string[];
+            readonly notSimulatedSaid?: readonly components["schemas"]["Sentence"][];
             /** @enum {unknown} */
             readonly source?: "cluster" | "recording" | "simulated";
             readonly sourceName?: string;

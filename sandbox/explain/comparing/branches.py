@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
+from sandbox.base.absences import Absent
 from sandbox.base.errors import GoneError
 from sandbox.explain.comparing.shapes import BranchLine
 from sandbox.models import Event, Revision, Sample, Sandbox
@@ -85,8 +86,7 @@ def _refuse_forgotten(sandbox: Sandbox, common: int) -> None:
     """Refuse a branch whose own history is not known from its beginning."""
     if sandbox.kept_revision > common + 1:
         raise GoneError(
-            f"branch {sandbox.branch} parts from the others before tick "
-            f"{sandbox.kept_tick}, where its kept history begins"
+            Absent.BRANCH_POINT.said(branch=sandbox.branch, tick=sandbox.kept_tick)
         )
 
 

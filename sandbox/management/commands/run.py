@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox import actions
+from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, SandboxError
 from sandbox.live.people import local_user
 from sandbox.models import Sandbox
@@ -78,7 +79,7 @@ def _ticks(key: str) -> int | None:
     deadline = time.monotonic() + PATIENCE_S
     while (claim := leases.take(key)) is None:
         if time.monotonic() > deadline:
-            raise BusyError("somebody else holds the sandbox; pause it there")
+            raise BusyError(NotNow.HELD.said())
         time.sleep(0.05)
     try:
         steps = actions.do_ticks(claim)

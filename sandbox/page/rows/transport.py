@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,9 +9,9 @@ import msgspec
 
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
+from sandbox.page.rows.idle import not_simulated
 from sandbox.page.wire_rows import PolicyRow, SandboxRow
-from scheduler.conversion.unsimulated import features_of
-from scheduler.manifests import kinds
+from scheduler.sentences.sentence import Sentence
 from scheduler.world import World
 
 KEY = "Sandbox//sandbox"
@@ -25,6 +24,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     moves = sandbox.is_real or world.autoscaling is not None
     before = None if moves else (page or {}).get(KEY)
     spec, growing = world.policy.spec, world.autoscaling
+    idle, idle_said = _idle(world, before)
     row = SandboxRow(
         key=KEY,
         name="sandbox",
@@ -51,12 +51,21 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         source_start=sandbox.source.get("startTime", ""),
         lag_ms=sandbox.source.get("lagMs", 0),
         last_tick=sandbox.source.get("lastTick"),
-        not_simulated=before["notSimulated"] if before else not_simulated(world),
+        not_simulated=idle,
+        not_simulated_said=idle_said,
         cost=None if growing is None else growing.cost(),
         cost_per_hour=None if growing is None else growing.per_hour(),
     )
     plain: Row = msgspec.to_builtins(row)
     return plain
+
+
+def _idle(world: World, before: Row | None) -> tuple[list[str], list[Sentence]]:
+    """Return what has no effect here, in English and with codes."""
+    if before:
+        return before["notSimulated"], before["notSimulatedSaid"]
+    said = not_simulated(world)
+    return [one.text for one in said], said
 
 
 def transport_of(sandbox: Sandbox) -> Row:
@@ -153,32 +162,3 @@ def resources_of(world: World) -> list[str]:
 def _capacity(status: Mapping[str, Any]) -> Iterator[str]:
     for part in ("allocatable", "capacity"):
         yield from status.get(part) or ()
-
-
-def not_simulated(world: World) -> list[str]:
-    """Return what this world holds that has no effect, a sentence for each."""
-    stack = world.policy.spec.stack
-    counts = Counter(key.kind for key in world.objects)
-    return [*_idle_switches(world), *features_of(world)] + [
-        f"{kind} ({counts[kind]}): {_why(kinds.BY_KIND[kind], stack)}"
-        for kind in sorted(counts)
-        if kind in kinds.BY_KIND and _why(kinds.BY_KIND[kind], stack)
-    ]
-
-
-def _idle_switches(world: World) -> Iterator[str]:
-    """Yield what the policy sets that decides nothing in this world."""
-    simulation = world.policy.spec.simulation
-    alone = world.kube is None or not world.kube.several
-    for name, value, usual in (
-        ("locking", simulation.locking, "optimistic"),
-        ("binding", simulation.binding, "kubernetes"),
-    ):
-        if alone and value != usual:
-            yield f"simulation.{name} ({value}): needs several kube-schedulers"
-
-
-def _why(kind: kinds.Kind, stack: str) -> str:
-    if kind.level == "kept":
-        return kind.note or "kept as it is"
-    return "" if stack in kind.stacks else f"has no part in the stack {stack}"

@@ -131,11 +131,11 @@ def workload_manifest(**annotations: str) -> dict[str, Any]:
 def test_only_what_a_gate_that_is_off_switches_is_reported():
     manifest = workload_manifest(**{BOOST: "1"})
     on = {"PriorityBoost": True, "MultiKueueOrchestratedPreemption": True}
-    said = features_of(world_of(*small_cluster(), manifest))
+    said = [line.text for line in features_of(world_of(*small_cluster(), manifest))]
     assert sum("PriorityBoost" in line for line in said) == 1
     assert sum("preemption gates" in line for line in said) == 1
     world = world_of(*small_cluster(), manifest, kueue={"featureGates": on})
-    assert not [s for s in features_of(world) if "Boost" in s or "gates" in s]
+    assert not [s for s in features_of(world) if "Boost" in s.text or "gates" in s.text]
 
 
 def test_a_position_is_taken_from_a_status_and_an_unknown_one_refused():

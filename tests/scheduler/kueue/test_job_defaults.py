@@ -104,7 +104,7 @@ def test_only_namespaces_of_the_selector_get_default_queues(team, labelled):
         namespace, flavor(), cluster_queue("q"), queue, unlabelled(), kueue=selector
     )
     assert (QUEUE in labels(found)) is labelled
-    assert not [line for line in features_of(found) if "managedJobs" in line]
+    assert not [line for line in features_of(found) if "managedJobs" in line.text]
 
 
 def test_a_gate_on_a_job_keeps_its_workload_out_until_it_is_taken_off():

@@ -37,7 +37,7 @@ BETWEEN = {
 def lines(stack, *objects, **policy):
     text = yaml.safe_dump_all(objects)
     made = assemble([("w.yaml", text)], policy={"stack": stack, **policy})
-    return features_of(made.world)
+    return [line.text for line in features_of(made.world)]
 
 
 SET = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}

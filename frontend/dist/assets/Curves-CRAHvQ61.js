@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-1oFc3C4R.js";

@@ -1,0 +1,61 @@
+"""What is not there and what cannot be taken, in words that the page has in three languages."""
+
+from __future__ import annotations
+
+from scheduler.sentences.sentence import Words
+
+
+class Absent(Words):
+    """Something that is not there, or is no longer kept."""
+
+    SANDBOX = ("absent.sandbox", "sandbox {sandbox} is not there")
+    MEMBER = ("absent.member", "{name} is not a member")
+    LINK = ("absent.link", "link {link} is not there")
+    DEAD_LINK = ("absent.deadLink", "this link leads nowhere, or no longer")
+    TOKEN = ("absent.token", "token {token} is not there")
+    LESSON_CODE = ("absent.lessonCode", "no lesson has this code, or it has ended")
+    FOLLOWER = ("absent.follower", "nobody follows as {key} here; join with the code")
+    LESSON = ("absent.lesson", "no lesson is held here")
+    STOP = ("absent.stop", "this lesson has {stops} stops, no stop {stop}")
+    EXPERIMENT = ("absent.experiment", "experiment {experiment} is not there")
+    RUN = ("absent.run", "run {run} is not there; there are {total}")
+    PREEMPTION = ("absent.preemption", "there is no preemption {event}")
+    EVENT = ("absent.event", "there is no event {event}")
+    DECISION = ("absent.decision", "event {event} shows no admission and no preemption")
+    FORECAST = ("absent.forecast", "forecast {forecast} of {sandbox} is not there")
+    FUTURE_TICK = ("absent.futureTick", "tick {tick} has not been yet; now is {now}")
+    OLD_TICK = (
+        "absent.oldTick",
+        "tick {tick} is no longer kept; this sandbox's history begins at tick {first}",
+    )
+    TICK = ("absent.tick", "tick {tick} is no longer known")
+    REVISION = ("absent.revision", "revision {revision} is no longer known")
+    NO_GOING_ON = (
+        "absent.noGoingOn",
+        "tick {tick} can be looked at but not gone on from: an update of this program decides otherwise; take a tick with a checkpoint",
+    )
+    BRANCH_POINT = (
+        "absent.branchPoint",
+        "branch {branch} parts from the others before tick {tick}, where its kept history begins",
+    )
+    SCENARIO = ("absent.scenario", "there is no scenario {name} in the library")
+    SCENARIO_NEAR = (
+        "absent.scenarioNear",
+        "there is no scenario {name} in the library; did you mean {near}?",
+    )
+
+
+class NotTaken(Words):
+    """What was given cannot be taken or answered as a whole."""
+
+    CONVERTED = ("notTaken.converted", "the files cannot be converted")
+    NOTHING = ("notTaken.nothing", "nothing was taken")
+    NODE = ("notTaken.node", "not a node")
+    BASE = ("notTaken.base", "the base cannot be taken")
+    MANIFEST = ("notTaken.manifest", "the manifest cannot be taken")
+    WINDOW = ("notTaken.window", "expected fromTick before toTick, got {start}, {end}")
+    EDIT = (
+        "notTaken.edit",
+        "event {event} is {type}, which somebody did; a decision of a scheduler can be reproduced",
+    )
+    FILES = ("notTaken.files", "the files cannot be taken")

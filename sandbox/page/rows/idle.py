@@ -1,0 +1,46 @@
+"""What a sandbox holds that has no effect, as the page lists it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from scheduler.conversion.unsimulated import features_of
+from scheduler.manifests import kinds
+from scheduler.sentences.idle import Idle
+from scheduler.sentences.sentence import Sentence
+from scheduler.world import World
+
+
+def not_simulated(world: World) -> list[Sentence]:
+    """Return what this world holds that has no effect, a sentence for each."""
+    stack = world.policy.spec.stack
+    counts = Counter(key.kind for key in world.objects)
+    return [
+        *_idle_switches(world),
+        *features_of(world),
+        *(
+            Idle.KIND.said(kind=kind, count=counts[kind], what=why)
+            for kind in sorted(counts)
+            if kind in kinds.BY_KIND and (why := _why(kinds.BY_KIND[kind], stack))
+        ),
+    ]
+
+
+def _idle_switches(world: World) -> Iterator[Sentence]:
+    """Yield what the policy sets that decides nothing in this world."""
+    simulation = world.policy.spec.simulation
+    alone = world.kube is None or not world.kube.several
+    for name, value, usual in (
+        ("locking", simulation.locking, "optimistic"),
+        ("binding", simulation.binding, "kubernetes"),
+    ):
+        if alone and value != usual:
+            yield Idle.SWITCH.said(name=name, value=value)
+
+
+def _why(kind: kinds.Kind, stack: str) -> Sentence | None:
+    """Return why a kind decides nothing; None for one that does."""
+    if kind.level == "kept":
+        return kind.said or Idle.KEPT.said()
+    return None if stack in kind.stacks else Idle.NO_PART.said(stack=stack)
