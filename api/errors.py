@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -26,6 +27,7 @@ from sandbox.base.errors import (
     StaleError,
 )
 from scheduler.errors import SchedulerError
+from scheduler.sentences.reading import read
 
 
 class PreconditionFailedError(SandboxError):
@@ -66,6 +68,8 @@ _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (exceptions.ParseError, 400, "BadRequest"),
     (RecursionError, 400, "BadRequest"),  # of a parser: a body like "[[[[..."
 )
+#: So many causes get the codes of their problems; more of them nobody reads.
+_MOST_READ = 200
 #: Seconds after which a busy service may be asked again.
 RETRY_S = 1
 
@@ -81,8 +85,9 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _response(error: Exception, code: int, reason: str) -> Response:
     body = status_body(code, reason, message_of(error), causes_of(error))
-    if isinstance(error, SandboxError) and error.said is not None:
-        body["details"]["said"] = to_builtins(error.said)
+    own = error.said if isinstance(error, SandboxError) else None
+    if (said := own or read(body["message"])) is not None:
+        body["details"]["said"] = to_builtins(said)
     response = Response(body, status=code)
     if code == 503:
         response["Retry-After"] = str(RETRY_S)
@@ -144,10 +149,17 @@ def _is_full(error: Exception) -> bool:
 def causes_of(error: Exception) -> list[dict[str, Any]]:
     """Return what is wrong, place by place."""
     if isinstance(error, SandboxError):
-        return [cause_body(cause) for cause in error.causes]
+        return [*map(cause_body, _with_codes(error.causes))]
     if isinstance(error, exceptions.ValidationError):
-        return list(_fields("", error.detail))
+        return [*map(cause_body, _with_codes(list(_fields("", error.detail))))]
     return []
+
+
+def _with_codes(causes: Sequence[Cause]) -> Iterable[Cause]:
+    """Return causes with the codes of their problems, where they have one."""
+    for cause in causes[:_MOST_READ]:
+        yield cause if cause.said else replace(cause, said=read(cause.problem))
+    yield from causes[_MOST_READ:]
 
 
 def cause_body(cause: Cause) -> dict[str, Any]:
@@ -163,7 +175,7 @@ def cause_body(cause: Cause) -> dict[str, Any]:
     return body if cause.said is None else {**body, "said": to_builtins(cause.said)}
 
 
-def _fields(path: str, detail: Any) -> Iterable[dict[str, Any]]:
+def _fields(path: str, detail: Any) -> Iterable[Cause]:
     if isinstance(detail, dict):
         for name, part in detail.items():
             yield from _fields(f"{path}.{name}" if path else str(name), part)
@@ -172,4 +184,4 @@ def _fields(path: str, detail: Any) -> Iterable[dict[str, Any]]:
             inner = f"{path}[{n}]" if isinstance(part, dict | list) else path
             yield from _fields(inner, part)
     else:
-        yield cause_body(Cause(problem=f"{path}: {detail}", field=path))
+        yield Cause(problem=f"{path}: {detail}", field=path)

@@ -1749,6 +1749,7 @@ class TopologyDomain(TypedDict):
     fits: int
     taken: int
     why: str
+    said: Sentence | None
 
 
 class CheckRow(TypedDict):

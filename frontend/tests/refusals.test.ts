@@ -3,15 +3,18 @@
 import { beforeAll, expect, it, vi } from "vitest";
 
 import { speak } from "@/lib/words.svelte";
-import { request } from "@/net/rest";
-import "@/store/edits/foreseen";
+import { request, type Refusal } from "@/net/rest";
+import { startSaying } from "@/store/live/refused";
 
 const answers = (body: object): void => {
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(body), { status: 409 })));
 };
 
 vi.stubGlobal("document", { documentElement: { lang: "" }, cookie: "" });
-beforeAll(() => speak("zh-Hans"));
+beforeAll(() => {
+  startSaying();
+  return speak("zh-Hans");
+});
 
 it("a refusal with a code", async () => {
   const said = { code: "refused.noUndo", text: "there is no edit to undo", holes: {} };
@@ -31,6 +34,15 @@ it("what is not there, and who may not", async () => {
   await expect(request("GET", "/experiments/e/runs/7")).rejects.toThrow("运行 7 不存在；共有 5 次");
   answers({ message: "", details: { said: { code: "denied.delete", text: "", holes: {} } } });
   await expect(request("DELETE", "/sandboxes/s")).rejects.toThrow("只有所有者可以删除沙盒");
+});
+
+it("each value that is wrong, with its place", async () => {
+  const wanted = { code: "wanted.atLeast", text: "at least 1", holes: { least: "1" } };
+  const what = { code: "form.got", text: "", holes: { wanted, given: "0" } };
+  const said = { code: "form.at", text: "", holes: { field: "seed", what } };
+  answers({ message: "ENGLISH", details: { causes: [{ field: "seed", message: "ENGLISH", said }, { field: "x", message: "odd" }] } });
+  const error: unknown = await request("POST", "/sandboxes").catch((refusal: unknown) => refusal);
+  expect((error as Refusal).causes.map((cause) => cause.message)).toEqual(["seed：应为至少 1，得到的是 0", "odd"]);
 });
 
 it("a refusal without a code", async () => {

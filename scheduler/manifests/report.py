@@ -14,6 +14,7 @@ from scheduler.manifests import kinds
 from scheduler.manifests.effects import Effect
 from scheduler.manifests.known_fields.unread import effect_of_field
 from scheduler.manifests.loading.loaded import Finding, Loaded, Unread
+from scheduler.sentences.reading import read
 from scheduler.sentences.sentence import Sentence
 
 #: Places of one sort of finding that are listed; the rest is a number.
@@ -173,4 +174,6 @@ def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
 
 def _said(finding: Finding) -> Sentence | None:
     """Return the sentence of a finding's sort."""
-    return finding.sort_said if finding.sort else finding.said
+    if finding.sort:
+        return finding.sort_said or read(finding.sort)
+    return finding.said or read(finding.problem)

@@ -39,7 +39,7 @@ def test_a_report_counts_what_each_file_gave(client):
         sort(body["report"], "holds no document")["places"][0]["file"] == "empty.yaml"
     )
     assert sort(body["report"], "not read")["places"][0]["file"] == "notes.txt"
-    assert sort(body["report"], "not read")["said"] is None
+    assert sort(body["report"], "not read")["said"]["code"] == "problem.notRead"
 
 
 def test_equal_findings_are_one_with_a_count_and_what_they_change(client):
@@ -115,4 +115,4 @@ def test_what_stands_beside_an_error_has_its_code(client):
     assert answer.status_code == 422
     causes = answer.json()["details"]["causes"]
     codes = {one["level"]: one.get("said", {}).get("code") for one in causes}
-    assert codes == {"error": None, "unsupported": "kept.kind"}
+    assert codes == {"error": "form.got", "unsupported": "kept.kind"}

@@ -9,7 +9,6 @@ export interface Cause {
   readonly message: string;
   readonly file: string;
   readonly line: number | null;
-  readonly said: unknown; // the sentence with its code, where it has one
 }
 
 /** What the server refused: a sentence, and where; `code` is the HTTP status. */
@@ -141,7 +140,7 @@ async function refusalOf(response: Response): Promise<Refusal> {
   try {
     const body = record(await response.json());
     const details = record(body["details"] ?? {});
-    const causes = list(details["causes"] ?? body["causes"] ?? []).map(causeOf);
+    const causes = await Promise.all(list(details["causes"] ?? body["causes"] ?? []).map(causeOf));
     const own = text(body["message"]) || text(body["detail"]) || fallback;
     const said = details["said"];
     const message = said === undefined ? own : await speaker.says(said, own);
@@ -151,16 +150,17 @@ async function refusalOf(response: Response): Promise<Refusal> {
   }
 }
 
-function causeOf(value: unknown): Cause {
+async function causeOf(value: unknown): Promise<Cause> {
   const cause = record(value);
   const line = cause["line"];
+  const own = text(cause["message"]) || text(cause["problem"]);
+  const said = cause["said"];
   return {
     level: text(cause["level"]) || "error",
     field: text(cause["field"]),
-    message: text(cause["message"]) || text(cause["problem"]),
+    message: said === undefined ? own : await speaker.says(said, own),
     file: text(cause["file"]),
     line: typeof line === "number" && line > 0 ? line : null,
-    said: cause["said"] ?? null,
   };
 }
 

@@ -1974,6 +1974,7 @@ export interface components {
             readonly fits: number;
             readonly taken: number;
             readonly why: string;
+            readonly said: components["schemas"]["Sentence"] | null;
         };
         /**
          * @description One admission check of a workload; `answers_ms`: when its rule answers.

@@ -124,6 +124,7 @@ class TopologyDomain(Shape):
     fits: int
     taken: int
     why: str
+    said: Sentence | None = None  # why, with its code
 
 
 class TopologyLevel(Shape):

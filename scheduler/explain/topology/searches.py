@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.explain.shapes import TopologyLevel, TopologySearch
+from scheduler.sentences.reading import read
 from scheduler.sentences.sentence import Sentence
 from scheduler.sentences.why import Short
 
@@ -26,9 +27,17 @@ def _search(step: Values) -> TopologySearch:
         flavor=step["flavor"],
         empty=step["empty"],
         reason=step["reason"],
-        levels=msgspec.convert(step["levels"], list[TopologyLevel]),
+        levels=[_level(level) for level in step["levels"]],
         sentence=said.text,
         said=said,
+    )
+
+
+def _level(level: Values) -> TopologyLevel:
+    """Return a level; why a domain was left has its code."""
+    domains = [{**one, "said": read(one["why"])} for one in level["domains"]]
+    return msgspec.convert(
+        {**level, "domains": domains}, TopologyLevel, from_attributes=True
     )
 
 

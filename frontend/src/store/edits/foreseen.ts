@@ -1,6 +1,6 @@
 // What a drop or an edit would do, run on a copy: asked of the server, in one shape for every preview.
 
-import { ask, speaker, type Json } from "@/net/rest";
+import { ask, type Json } from "@/net/rest";
 import { span } from "@/lib/times";
 import { t, withWords } from "@/lib/words.svelte";
 import type { MoveOutcome, MoveVictim, PinOutcome, Preview, Victim } from "@/protocol/types";
@@ -42,11 +42,6 @@ async function inTime<T>(signal: AbortSignal, asked: (signal: AbortSignal) => Pr
 
 /** Load what says the server's sentences in the reader's language: not loaded with the first view. */
 export const speech = (): Promise<Speech> => withWords(import("@/store/live/said"));
-
-speaker.says = async (said, own) => {
-  const { saidText } = await speech();
-  return saidText(said as Said.Saying, own);
-};
 
 /** Ask what a move would do. */
 export async function foreseeMove(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {

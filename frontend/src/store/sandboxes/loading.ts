@@ -4,9 +4,7 @@ import { ask, Refusal, request, type Json } from "@/net/rest";
 import type { Create, Created, Imported, ImportReport, Report, Sandbox, Traces } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { fetchSandbox } from "@/store/live/server";
-import { speech } from "@/store/edits/foreseen";
 import { attempt } from "@/store/live/intents";
-import type { Saying } from "@/store/live/said";
 
 /** A file as it is sent: its text, or its bytes in base64, which the server unpacks. */
 export interface SourceFile {
@@ -97,8 +95,7 @@ export async function takeFiles(
     return made.report;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 422) throw error;
-    const { saidText } = await speech();
-    const findings = error.causes.map((cause) => ({ ...cause, problem: saidText(cause.said as Saying | null, cause.message) }));
+    const findings = error.causes.map((cause) => ({ ...cause, problem: cause.message }));
     return { files, manner, message: error.message, findings };
   }
 }

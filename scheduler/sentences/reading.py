@@ -1,0 +1,114 @@
+"""Which sentence an English text is: its form, with what fills its holes.
+
+Problems with values are written where they are found, in some two hundred places and
+a few dozen forms. Here a text is read back into its form; what is read says in English
+the very text that was given. A text in no form is none, and stays English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from scheduler.sentences.forms import Checked, Form, Several
+from scheduler.sentences.problems import Problem
+from scheduler.sentences.requests import Request
+from scheduler.sentences.sentence import Hole, Sentence, Words
+from scheduler.sentences.wanted import Wanted
+from scheduler.sentences.wanted_here import WantedHere
+from scheduler.sentences.why import Left
+
+#: Longer texts, more problems in a row and deeper places are not read.
+_LONGEST = 1_200
+_MOST = 20
+_DEEPEST = 6
+_HOLE = re.compile(r"\{(\w+)\}")
+#: Where another problem begins, behind one in a row of them.
+_NEXT = r"; (?!known: |found: )(?=\S*: )"
+_NUMBER = r"-?[\d.]+(?:e\+?\d+)?[a-z%]*"
+_ALONE = rf"(?:(?!{_NEXT}).)+?"
+#: Hole -> what may fill it; anything where it is not named.
+_MAY_BE = {
+    "field": r"\S*|\w+ \S+",
+    "given": _ALONE,
+    "known": _ALONE,
+    "name": r"\S+|'[^']*'|\w+ \S+",
+    "key": r"\S+",
+    "first": r"[^\s,]+(?:, [^\s,]+)*",
+    "last": r"\S+",
+    "other": r"\S+",
+    "least": _NUMBER,
+    "most": _NUMBER,
+    "tick": _NUMBER,
+    "seconds": r"\d+",
+    "kind": r"[\w.]+",
+    "literal": r"[A-Z'\"]\S*",
+}
+
+_Pattern = tuple[Words, tuple[str, ...], re.Pattern[str]]
+
+
+def read(text: str) -> Sentence | None:
+    """Return the sentence that says this in English; None where it has no form."""
+    parts = re.split(_NEXT, text) if len(text) <= _LONGEST else ()
+    found = [_read(part, 0) for part in parts[:_MOST]]
+    if not found or len(found) < len(parts) or (said := found.pop()) is None:
+        return None
+    for one in reversed(found):
+        if one is None:
+            return None
+        said = Several.BOTH.said(what=one, rest=said)
+    return said
+
+
+@lru_cache(maxsize=2048)
+def _read(text: str, depth: int) -> Sentence | None:
+    if depth > _DEEPEST:
+        return None
+    return _first(text, _WHOLE, depth)
+
+
+def _first(text: str, forms: Iterable[_Pattern], depth: int) -> Sentence | None:
+    """Return the first of some sentences that is this text."""
+    for one, literals, pattern in forms:
+        if not all(literal in text for literal in literals):
+            continue
+        found = pattern.fullmatch(text)
+        holes = None if found is None else _holes(found.groupdict(), depth)
+        if holes is not None and (said := one.said(**holes)).text == text:
+            return said
+    return None
+
+
+def _holes(given: dict[str, str], depth: int) -> dict[str, Hole] | None:
+    """Return what fills the holes; None where one is to be a sentence and is none."""
+    holes: dict[str, Hole] = {}
+    for name, text in given.items():
+        hole = _hole(name, text, depth)
+        if hole is None:
+            return None
+        holes[name] = hole
+    return holes
+
+
+def _hole(name: str, text: str, depth: int) -> Hole | None:
+    if name == "wanted":
+        return _first(text, _WANTED, depth)
+    return _read(text, depth + 1) if name == "what" else text
+
+
+def _pattern(words: Words) -> _Pattern:
+    """Return words with their literal parts, and what matches a text of them."""
+    parts = _HOLE.split(words.english)
+    found = [
+        f"(?P<{part}>{_MAY_BE.get(part, '.+?')})" if n % 2 else re.escape(part)
+        for n, part in enumerate(parts)
+    ]
+    return words, tuple(parts[::2]), re.compile("".join(found), re.DOTALL)
+
+
+_WHOLE = [
+    _pattern(one) for kind in (Problem, Request, Left, Checked, Form) for one in kind
+]
+_WANTED = [_pattern(one) for kind in (WantedHere, Wanted) for one in kind]
