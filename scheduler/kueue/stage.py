@@ -184,6 +184,7 @@ class KueueStage:
                 self.stored.reconciled(work)
                 self.controller.reconcile(work)
                 self.life.arm_timer(work)
+                self.life.note_second_pass(work)
                 if families is not None:
                     families.note(work)
 

@@ -22,6 +22,7 @@ from scheduler.reasons import (
     ADMITTED,
     CONCURRENT_ADMISSION,
     DEACTIVATED_VARIANT,
+    DEACTIVATION_TARGET,
     FINISHED,
     NO_VARIANT_RUNS,
     UNGATED_VARIANT,
@@ -138,11 +139,15 @@ class VariantController:
         flavors: Sequence[str],
         migration: Migration,
     ) -> None:
-        """Deactivate the variants that are not to go on, and activate the others."""
+        """Deactivate the variants that are not to go on, and activate the others.
+
+        One that Kueue itself deactivated, as for its time, stays so.
+        """
         admitted = _admitted(variants)
         for active in (False, True):
             for work in variants:
                 to_be, why = standing(parent, work, admitted, flavors, migration)
+                to_be = to_be and not work.has_condition(DEACTIVATION_TARGET)
                 if to_be == active != work.active:
                     self._set_active(work, active, why)
 

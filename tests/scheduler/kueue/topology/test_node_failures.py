@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.kueue.scheduler.second_pass import wait_us
+from scheduler.kueue.workload.check_state import CheckState
 from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
@@ -245,3 +246,33 @@ def test_a_node_that_fails_later_is_looked_after_as_soon_as_the_first():
     assert "h1" in rig.hosts("w")
     rig.run(6)
     assert "h1" not in rig.hosts("w")
+
+
+def test_a_host_that_fails_before_the_checks_are_ready_is_left_once_they_are():
+    rig = Racks()
+    active = {"conditions": [{"type": "Active", "status": "True"}]}
+    rig.put("AdmissionCheck", "ok", {}, namespace="", status=active)
+    checks = {"admissionChecks": [{"name": "ok"}]}
+    rig.edit(Key("ClusterQueue", "", "q"), admissionChecksStrategy=checks)
+    rig.gang("w", 1)
+    rig.run(0)
+    rig.node(1, ready=False)
+    rig.run(1)
+    ready = CheckState(state="Ready", message="", since_us=0)
+    rig.stage.answer_check(Key("Workload", "default", "w"), "ok", ready)
+    rig.run(2)
+    assert rig.hosts("w") == {"h1": 1}
+    rig.run(4)
+    assert rig.hosts("w") == {"h2": 1}
+
+
+def test_who_lost_the_quota_is_not_looked_after_any_more():
+    rig = Racks()
+    rig.gang("w", 1)
+    rig.run(0)
+    rig.node(1, ready=False)
+    rig.run(0)
+    assert rig.stage.due() == 1_000
+    rig.edit(Key("Workload", "default", "w"), active=False)
+    rig.run(0)
+    assert rig.stage.due() is None

@@ -1,0 +1,1 @@
+"""Random clusters that are edited while they run, the same for the same seed."""
