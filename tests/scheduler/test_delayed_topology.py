@@ -136,3 +136,17 @@ def test_places_of_a_second_pass_are_not_given_twice():
     assert sorted(held) == [False, True]
     assert len(world.keys("Pod")) == 1
     assert Key("Node", "", "a1") in world.objects
+
+
+def test_what_its_checks_add_does_not_replace_what_its_pods_ask_of_nodes():
+    updates = [{"name": "main", "nodeSelector": {"pool": "main"}}]
+    asks = asking("rack", cpu=1)
+    asks["spec"]["template"]["spec"]["nodeSelector"] = {HOST: "a2"}
+    world = checked(
+        host("a1", "ra"), host("a2", "ra"), asks,
+        rule={**READY, "podSetUpdates": updates},
+    )  # fmt: skip
+    outcome = simulate(world, until_ms=60_000)
+    (admit,) = [d for d in outcome.decisions if isinstance(d, Admit)]
+    assert admit.pod_sets[0].topology is not None
+    assert admit.pod_sets[0].topology.domains[0].values == ("a2",)

@@ -116,7 +116,16 @@ def other_pod(run: Run) -> None:
 
 
 _REMOVED = (
-    *("ClusterQueue", "LocalQueue", "ResourceFlavor", "Cohort", "AdmissionCheck"),
+    *(
+        "ClusterQueue",
+        "ClusterQueue",
+        "LocalQueue",
+        "LocalQueue",
+        "LocalQueue",
+        "ResourceFlavor",
+        "Cohort",
+        "AdmissionCheck",
+    ),
     *("Topology", "Node", "Node", "Namespace", "LimitRange", "RuntimeClass", "Pod"),
 )
 

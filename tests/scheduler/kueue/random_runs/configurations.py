@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.records.check_rule import CheckRule
+from scheduler.records.policy import Policy, read_policy
 from tests.scheduler.kueue.random_runs.draws import CHECKS, TOLERATIONS, Draw, Manifest
 
 #: How often each gate is on, where gates are given.
@@ -84,6 +85,14 @@ def _resources(draw: Draw) -> Manifest:
             ("IgnoreUndeclared", "BlockUndeclared")
         )
     return given
+
+
+def policy(draw: Draw) -> Policy | None:
+    """Return a policy in which requests to requeue are collected; None for at once."""
+    if draw.chance(0.7):
+        return None
+    latencies = {"reactivation": "uniform(1s,4s)"}
+    return read_policy({"spec": {"simulation": {"latencies": latencies}}})
 
 
 def rules(draw: Draw) -> list[CheckRule] | None:

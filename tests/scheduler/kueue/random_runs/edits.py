@@ -17,7 +17,7 @@ Edit = Callable[["Run"], None]
 
 #: Every edit, and how often it is drawn beside the others.
 EDITS: dict[Edit, int] = {
-    work.workload: 20, work.slice_: 4, work.finish: 5, work.delete: 2, work.ready: 9, work.reclaim: 3, work.activate: 3,
+    work.workload: 20, work.slice_: 4, work.brought: 3, work.finish: 5, work.delete: 2, work.ready: 9, work.reclaim: 3, work.activate: 3,
     work.reprice: 2, work.move: 2, work.limit: 1, work.boost: 1, work.gate: 2, work.open_gate: 2, work.answer: 8,
     cluster.topology: 1, cluster.flavor: 2, cluster.check: 2, cluster.cohort: 2, cluster.queue: 4, cluster.restart_queue: 3,
     cluster.local_queue: 2, cluster.node: 3, cluster.fail_node: 4, cluster.namespace: 1, cluster.limit_range: 1,

@@ -8,9 +8,14 @@ from typing import Any
 from scheduler import durations
 from scheduler.kueue.configuration import read_configuration
 from scheduler.kueue.stage import KueueStage
+from scheduler.latencies import StepTimes
 from scheduler.records.objects import Key, Object
 from scheduler.stage import Context
-from tests.scheduler.kueue.random_runs.configurations import configuration, rules
+from tests.scheduler.kueue.random_runs.configurations import (
+    configuration,
+    policy,
+    rules,
+)
 from tests.scheduler.kueue.random_runs.draws import Draw
 from tests.scheduler.kueue.transcripts.transcript import Transcript, copy_of
 
@@ -24,6 +29,7 @@ class ObjectsOfRun:
         self.draw = Draw(seed)
         self.settings = read_configuration(configuration(self.draw))
         self.rules = rules(self.draw)
+        self.policy = policy(self.draw)
         self.objects: dict[Key, Object] = {}
         self.removed: list[Object] = []
         self.made = 0
@@ -31,7 +37,8 @@ class ObjectsOfRun:
         self.transcript = Transcript(self.stage)
 
     def new_stage(self, context: Context) -> KueueStage:
-        return KueueStage(context, self.settings, rules=self.rules)
+        steps = StepTimes(context, self.policy) if self.policy else None
+        return KueueStage(context, self.settings, steps, rules=self.rules)
 
     # ---- objects ----
 
@@ -78,6 +85,10 @@ class ObjectsOfRun:
     def _stored(self, obj: Object) -> Object:
         self.stage.write(obj)
         return obj
+
+    def stored(self, key: Key) -> Object:
+        """Return an object as it is stored now."""
+        return self._stored(copy_of(self.objects[key]))
 
     def remove(self, key: Key) -> None:
         self.stage.remove(key)

@@ -35,7 +35,7 @@ def flavor(draw: Draw) -> Manifest:
 
 
 def _quota(draw: Draw, resource: str) -> Manifest:
-    most = draw.choice((3, 4, 8))
+    most = draw.choice((8, 20, 30) if draw.topology else (3, 4, 8))
     quota: Manifest = {"name": resource, "nominalQuota": amount(draw, resource, most)}
     if draw.chance(0.25):
         quota["borrowingLimit"] = amount(draw, resource, 5)
@@ -46,8 +46,10 @@ def _quota(draw: Draw, resource: str) -> Manifest:
 
 def groups(draw: Draw) -> list[Manifest]:
     if draw.plain:
-        quotas = [_quota(draw, "cpu")]
-        plain = [{"name": "f0", "resources": quotas}]
+        plain = [
+            {"name": name, "resources": [_quota(draw, "cpu")]}
+            for name in FLAVORS[: draw.choice((1, 1, 2))]
+        ]
         return [{"coveredResources": ["cpu"], "flavors": plain}]
     flavors = draw.sample(FLAVORS, draw.choice((1, 1, 2, 2, 3)))
     covered = list(RESOURCES[: draw.choice((1, 2, 2, 3))])
@@ -105,7 +107,7 @@ def _fungibility(draw: Draw) -> Manifest:
 
 
 def _checks(draw: Draw) -> Manifest:
-    names = draw.sample(CHECKS, draw.choice((1, 1, 2)))
+    names = draw.sample(CHECKS, draw.choice((1, 1, 2, 3)))
     return {
         "admissionChecks": [
             {"name": name, "onFlavors": draw.choice(([], [], ["f0"], ["f1", "f2"]))}
@@ -119,7 +121,7 @@ def _policy(draw: Draw) -> Manifest:
     if draw.chance(0.5):
         migration["mode"] = draw.choice(("TryPreferredFlavors", "RetainFirstAdmission"))
     if draw.chance(0.3):
-        last = draw.choice(FLAVORS)
+        last = draw.choice(FLAVORS[:2])
         migration["constraints"] = {"lastAcceptableFlavorName": last}
     return {"migration": migration}
 

@@ -54,6 +54,29 @@ def slice_(run: Run) -> None:
     )
 
 
+def brought(run: Run) -> None:
+    """Bring a Workload with the status of another, as an importer does."""
+    work = _some(run)
+    if work is None:
+        return
+    obj = run.stored(work.key)
+    given = dict(obj.status)
+    admission = dict(given.get("admission") or {})
+    if admission and run.draw.chance(0.5):
+        parts = admission["podSetAssignments"]
+        bare = [{k: v for k, v in part.items() if k != "count"} for part in parts]
+        given["admission"] = {**admission, "podSetAssignments": bare}
+    run.put(
+        "Workload",
+        f"w{run.made:03d}",
+        {**obj.spec, "queueName": run.draw.choice(draws.LOCAL_QUEUES)},
+        namespace=work.namespace,
+        labels=obj.labels,
+        annotations=obj.annotations,
+        status=given,
+    )
+
+
 def _works(run: Run) -> list[WorkloadInfo]:
     known = run.stage.cluster.workloads
     return [known[key] for key in run.keys("Workload") if key in known]

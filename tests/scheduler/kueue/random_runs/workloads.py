@@ -24,9 +24,18 @@ def _topology_request(draw: Draw) -> Manifest:
     elif how:
         request[how] = draw.choice((BLOCK, RACK, HOST))
     if not how or draw.chance(0.3):
-        request["podSetSliceRequiredTopology"] = draw.choice((RACK, HOST))
-        request["podSetSliceSize"] = draw.choice((1, 2, 3))
+        request |= _slices(draw)
     return request
+
+
+def _slices(draw: Draw) -> Manifest:
+    if draw.chance(0.4):
+        layers = [{"topology": RACK, "size": 4}, {"topology": HOST, "size": 2}]
+        return {"podsetSliceRequiredTopologyConstraints": layers}
+    return {
+        "podSetSliceRequiredTopology": draw.choice((RACK, HOST)),
+        "podSetSliceSize": draw.choice((1, 2, 3)),
+    }
 
 
 def _pod_spec(draw: Draw) -> Manifest:
@@ -39,8 +48,10 @@ def _pod_spec(draw: Draw) -> Manifest:
         return spec
     if draw.chance(0.1):
         spec["containers"][0]["resources"]["limits"] = {"cpu": 2}
-    if draw.chance(0.1):
-        spec["nodeSelector"] = draw.choice(({"pool": "x"}, {"pool": "y"}, {"no": "p"}))
+    if draw.chance(0.3 if draw.topology else 0.1):
+        spec["nodeSelector"] = draw.choice(
+            ({"pool": "x"}, {"pool": "x"}, {"pool": "y"}, {"no": "p"})
+        )
     if draw.chance(0.3):
         spec["tolerations"] = TOLERATIONS
     if draw.chance(0.15):
@@ -77,7 +88,7 @@ def _pod_set(draw: Draw, name: str, count: int) -> Manifest:
 
 
 def pod_sets(draw: Draw) -> list[Manifest]:
-    count = draw.choice((1, 1, 1, 2, 2, 4))
+    count = draw.choice((2, 4, 4, 6) if draw.topology else (1, 1, 1, 2, 2, 4))
     parts = [_pod_set(draw, "main", count)]
     if draw.chance(0.25):
         parts.append(_pod_set(draw, "driver", draw.choice((1, 2))))
