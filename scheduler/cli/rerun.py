@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,10 +16,16 @@ from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.errors import SchedulerError
 from scheduler.recordings.followed import recording_of, snapshot
+from scheduler.recordings.latencies import RecordedTimes
 from scheduler.recordings.recording import Recording
+from scheduler.recordings.repeats import Repeats, repeats
 from scheduler.recordings.rerun import Rerun, rerun
 from scheduler.recordings.worlds import Source
 from scheduler.records.latencies import INSTANT, USUAL
+
+#: Of the runs with drawn steps, so that none is one that `--seed` asks for.
+_REPEATS_SEED = 100
+_LEAST_REPEATS = 2
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -26,31 +33,47 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
+        given = _read(options)
         runs: list[Rerun] = []
-        for found in _runs(options):
+        for found in given.runs(options):
             if not runs:
                 sys.stderr.writelines(f"{note}\n" for note in found.notes)
             runs.append(found)
             out.write(f"{found}\n")
+        if len(runs) > 1:
+            out.write(f"{_spread(runs)}\n")
+        if options.repeats:
+            out.write(f"{given.repeats(options.repeats).beside(runs[0])}\n")
     except (SchedulerError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    if len(runs) > 1:
-        out.write(f"{_spread(runs)}\n")
     return 0
 
 
-def _runs(options: argparse.Namespace) -> Iterator[Rerun]:
-    """Yield the run of each seed. Raises SchedulerError, OSError."""
-    recording, standing, start = _read(options.recording, options.snapshot)
-    for seed in range(options.seed, options.seed + options.seeds):
-        yield rerun(
-            recording,
-            {**_simulation(options), **start},
-            measured=options.latencies == "recorded",
-            seed=seed,
-            snapshot=standing,
-        )
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A recording, the snapshot that its runs go on from, and their settings."""
+
+    recording: Recording
+    snapshot: Source | None
+    simulation: dict[str, Any]
+
+    def runs(self, options: argparse.Namespace) -> Iterator[Rerun]:
+        """Yield the run of each seed. Raises SchedulerError, OSError."""
+        times_of = RecordedTimes if options.latencies == "recorded" else None
+        for seed in range(options.seed, options.seed + options.seeds):
+            yield rerun(
+                self.recording,
+                self.simulation,
+                times_of=times_of,
+                seed=seed,
+                snapshot=self.snapshot,
+            )
+
+    def repeats(self, count: int) -> Repeats:
+        """Run it so many times with drawn steps. Raises as `runs` does."""
+        seeds = range(_REPEATS_SEED, _REPEATS_SEED + count)
+        return repeats(self.recording, self.simulation, seeds, self.snapshot)
 
 
 def _spread(runs: Sequence[Rerun]) -> str:
@@ -101,21 +124,40 @@ def _parser() -> argparse.ArgumentParser:
         help="run N seeds from --seed on, and say between what they lie: two runs of "
         "the same input soon differ",
     )
+    parser.add_argument(
+        "--repeats",
+        type=_repeats,
+        default=0,
+        metavar="N",
+        help="also run N times with steps drawn anew from those measured around then, "
+        "and say what first admissions differ by between two such runs: no run can be "
+        "expected nearer to the recording",
+    )
     return parser
 
 
-def _read(
-    path: Path, given: str | None
-) -> tuple[Recording, Source | None, dict[str, str]]:
-    """Return a recording, the snapshot that its run goes on from, and its time."""
+def _repeats(given: str) -> int:
+    """Read how many runs to hold against each other. Raises for one that is alone."""
+    if not given.isdecimal() or int(given) < _LEAST_REPEATS:
+        raise argparse.ArgumentTypeError(
+            f"expected a count of {_LEAST_REPEATS} or more, got {given!r}"
+        )
+    return int(given)
+
+
+def _read(options: argparse.Namespace) -> _Given:
+    """Read what runs again, from where. Raises SchedulerError, OSError."""
+    path, given = options.recording, options.snapshot
+    simulation = _simulation(options)
     if not path.is_file():
-        return read_folder(path), read_snapshot(path, given), {}
+        return _Given(read_folder(path), read_snapshot(path, given), simulation)
     if given is not None and not given.isdecimal():
         raise SchedulerError(f"--from: expected a second of {path}, got {given!r}")
     found = read_file(path)
     at_us = found.start_us + 1_000_000 * int(given or 0)
-    start = {"startTime": durations.stamp_text(at_us)}
-    return recording_of(found, path.stem), snapshot(found, at_us), start
+    simulation["startTime"] = durations.stamp_text(at_us)
+    recording = recording_of(found, path.stem)
+    return _Given(recording, snapshot(found, at_us), simulation)
 
 
 def _simulation(options: argparse.Namespace) -> dict[str, Any]:

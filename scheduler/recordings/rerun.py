@@ -35,13 +35,13 @@ class Rerun:
     evictions: int
     recorded_evictions: int
     errors: list[float]  # of first admissions, ascending
+    #: Job -> when it was first admitted, where the recording has it later than the begin
+    first: Mapping[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def quantile(self, share: float) -> float:
         """Return the error that this share of the first admissions keeps below."""
-        if not self.errors:
-            return 0.0
-        return self.errors[min(len(self.errors) - 1, int(len(self.errors) * share))]
+        return quantile(self.errors, share)
 
     def __str__(self) -> str:
         return (
@@ -52,30 +52,39 @@ class Rerun:
         )
 
 
+def quantile(errors: Sequence[float], share: float) -> float:
+    """Return what this share of the errors, ascending, keeps below; 0 of none."""
+    if not errors:
+        return 0.0
+    return errors[min(len(errors) - 1, int(len(errors) * share))]
+
+
 def rerun(
     recording: Recording,
     simulation: Mapping[str, Any],
     *,
-    measured: bool = False,
+    times_of: type[RecordedTimes] | None = None,
     seed: int = 1,
     snapshot: Source | None = None,
 ) -> Rerun:
     """Run a recording's input under these settings of `simulation`.
 
-    From t=0, or on from a snapshot (name and text). With `measured`, steps take as
-    long as they took in the recording. Raises as assembling a world does. Cost:
-    that of the run.
+    From t=0, or on from a snapshot (name and text). Steps take what the settings
+    say, or what `times_of` makes of the recording. Raises as assembling a world
+    does. Cost: that of the run.
     """
     if snapshot is None:
         world, jobs = build(recording, simulation, seed)
     else:
         world, jobs = go_on(recording, snapshot, simulation, seed)
-    times = use_times(world, recording, jobs) if measured else None
+    times = use_times(world, recording, jobs, times_of) if times_of else None
     begin = since_start(world, recording)
     outcome = simulate(world, until_ms=recording.end_ms - begin)
     unseen = times.unseen if times is not None else None
     found = compare(recording, outcome.decisions, jobs, begin, unseen)
-    return replace(found, notes=list(_notes(recording, world, measured, found)))
+    return replace(
+        found, notes=list(_notes(recording, world, times_of is not None, found))
+    )
 
 
 def _notes(
@@ -96,11 +105,14 @@ def _notes(
 
 
 def use_times(
-    world: World, recording: Recording, jobs: Mapping[Key, str]
+    world: World,
+    recording: Recording,
+    jobs: Mapping[Key, str],
+    times_of: type[RecordedTimes] = RecordedTimes,
 ) -> RecordedTimes:
     """Let the steps of this world take what they took in the recording; return them."""
     waiting = world.kueue.settings.waiting if world.kueue is not None else None
-    times = RecordedTimes(
+    times = times_of(
         world.context,
         world.policy,
         recording,
@@ -163,6 +175,11 @@ def compare(
             for name, at in recorded.items()
             if name in first and at > since
         ),
+        first={
+            name: at
+            for name, at in first.items()
+            if recorded.get(name, recording.end_ms / 1000) > since
+        },
     )
 
 

@@ -230,6 +230,14 @@ def test_several_seeds_say_between_what_they_lie(folder):
     assert last.startswith("2 seeds: 0 to 0 evictions (0 recorded), first-admission")
 
 
+def test_repeats_say_what_two_runs_differ_by(folder):
+    out = io.StringIO()
+    arguments = [str(folder), "--latencies", "recorded", "--repeats", "3"]
+    assert command.main(arguments, out) == 0
+    _, last = out.getvalue().splitlines()
+    assert last.startswith("3 runs with drawn steps: first admissions of two differ")
+
+
 def test_two_reruns_are_equal(folder):
     once, twice = io.StringIO(), io.StringIO()
     for out in (once, twice):
