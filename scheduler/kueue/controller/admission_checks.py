@@ -82,8 +82,11 @@ class AdmissionChecks:
         self._changed(work)
 
     def sync_admitted(self, work: WorkloadInfo) -> None:
-        """Admit a workload with quota once all checks are ready."""
-        if work.has_condition(ADMITTED):
+        """Admit a workload with quota once all checks are ready.
+
+        One whose ClusterQueue is gone holds none any more, whatever was answered.
+        """
+        if work.has_condition(ADMITTED) or work.cluster_queue is None:
             return
         if waits_for_places(work.checks, work.admission):
             wait_for_places(self.life, work)

@@ -8,6 +8,7 @@ from scheduler.errors import PolicyError
 from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.workload.check_state import CheckState
 from scheduler.records.check_rule import CheckRule, RecordedAnswer
+from scheduler.records.objects import Key
 from scheduler.records.policy import read_policy
 from tests.scheduler.kueue.rig import Rig
 
@@ -77,6 +78,18 @@ def test_a_check_left_to_people_waits_for_them():
     rig.stage.answer_check(key, "safe", CheckState("Ready", "", 0))
     rig.run(1001)
     assert admitted(rig, "w")
+
+
+def test_an_answer_that_comes_with_the_end_of_the_queue_admits_nobody():
+    rig = Checked(by_hand=True)
+    key = rig.workload("w", "q")
+    rig.run(0)
+    rig.stage.remove(Key("ClusterQueue", "", "q"))
+    rig.stage.answer_check(key, "safe", CheckState("Ready", "", 0))
+    rig.run(1)
+    (work,) = rig.stage.cluster.workloads.values()
+    assert not admitted(rig, "w")
+    assert work.conditions["QuotaReserved"].reason == "Misconfigured"
 
 
 def test_a_rejected_workload_is_deactivated_and_its_quota_is_free():
