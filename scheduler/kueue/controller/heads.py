@@ -107,9 +107,15 @@ class Heads:
                 yield Entry(work, queue)
 
     def _second_passes(self) -> list[Entry]:
-        """Return the workloads that look for other places, as further entries."""
-        return [
-            Entry(work, work.cluster_queue, second_pass=True)
-            for work in self.life.due_second_passes()
-            if work.cluster_queue is not None and work.cluster_queue.active
-        ]
+        """Return the workloads that look for other places, as further entries.
+
+        One whose ClusterQueue is inactive has to wait once more.
+        """
+        found = []
+        for work in self.life.due_second_passes():
+            queue = work.cluster_queue
+            if queue is not None and queue.active:
+                found.append(Entry(work, queue, second_pass=True))
+            else:
+                self.life.note_second_pass(work)
+        return found
