@@ -23,7 +23,7 @@ from scheduler.recordings.rerun import Rerun, rerun
 from scheduler.recordings.worlds import Source
 from scheduler.records.latencies import INSTANT, USUAL
 
-#: Of the runs with drawn steps, so that none is one that `--seed` asks for.
+#: Where the seeds of the runs with drawn steps begin, whatever `--seed` says.
 _REPEATS_SEED = 100
 _LEAST_REPEATS = 2
 
