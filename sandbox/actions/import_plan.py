@@ -23,7 +23,7 @@ from sandbox.world.operations import (
 from scheduler import durations
 from scheduler.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.manifests.dumps.dump_time import time_of
-from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.manifests.loading.loaded import Finding, Loaded, finding
 from scheduler.manifests.references import check_references
 from scheduler.manifests.report import Report, report_of
 from scheduler.manifests.simulation_gaps.gated import find_gated
@@ -31,6 +31,7 @@ from scheduler.manifests.updates import check_update
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import read_policy
 from scheduler.scenarios import NOTHING_LEFT, merge
+from scheduler.sentences.read_as import ReadAs
 from scheduler.world import World
 from scheduler.worlds.edits import reported_status
 
@@ -114,21 +115,13 @@ def _kept_time(world: World, loaded: Loaded) -> Iterator[Finding]:
     ours = durations.stamp_text(world.context.epoch_us + 1000 * world.context.now_ms)
     if theirs == ours:
         return
-    problem = (
-        f"read at {theirs}, but it is {ours} in this sandbox, and that is kept: ages, "
-        "run times and backoffs count to it; a new sandbox goes on from the files' time"
-    )
     place = SourceLocation(file=loaded.files[0] if loaded.files else "", line=1)
-    yield Finding(level="warning", place=place, problem=problem)
+    yield finding("warning", place, ReadAs.TIME.said(theirs=theirs, ours=ours))
 
 
 def _scenarios(loaded: Loaded) -> list[Finding]:
     return [
-        Finding(
-            level="error",
-            place=document.place("kind"),
-            problem="a Scenario begins a sandbox of its own; create one with it",
-        )
+        finding("error", document.place("kind"), ReadAs.SCENARIO.said())
         for document in loaded.scenarios
     ]
 

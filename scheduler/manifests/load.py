@@ -67,9 +67,7 @@ def load(
         for document in documents:
             take_document(loaded, document)
     for key, problem in status_instants(loaded.objects):
-        loaded.warn(
-            loaded.places[key].place("status"), f"ClusterQueue {key.name}: {problem}"
-        )
+        loaded.warn(loaded.places[key].place("status"), problem)
     find_gated(loaded)
     _refuse_if_nothing(loaded)
     loaded.objects.sort(key=rank)

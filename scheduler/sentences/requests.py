@@ -133,7 +133,6 @@ class Request(Words):
     ENDED = ("problem.ended", "{key} has ended ({phase}): nothing places it now")
     UNPLACED = ("problem.unplaced", "{key} is placed by no scheduler of this world")
     UNKNOWN_FORMAT = ("problem.unknownFormat", "{file}: not a trace of a known format")
-    NO_JOB = ("problem.noJob", "holds no job; nothing was taken of it")
     NO_COLUMN = ("problem.noColumn", "no column {name}; found: {known}")
     NO_COLUMN_KNOWN = ("problem.noColumnKnown", "no column {name}; known: {known}")
     NO_UNIT = ("problem.noUnit", "no unit {name}; known: {known}")
@@ -142,11 +141,6 @@ class Request(Words):
         "columns: no field {name}; known: {known}",
     )
     NO_LOCAL_QUEUE = ("problem.noLocalQueue", "no LocalQueue {name}; known: {known}")
-    RUN_UNKNOWN = ("problem.runUnknown", "its run time (field 4) is unknown")
-    SUBMIT_UNKNOWN = ("problem.submitUnknown", "its submit time (field 2) is unknown")
-    RUN_TIME = ("problem.runTime", "its run time is unknown")
-    SUBMIT_TIME = ("problem.submitTime", "its time of submission is unknown")
-    BACKWARDS = ("problem.backwards", "its end is before its begin")
     USAGE_LOST = (
         "problem.usageLost",
         "expected {literal}, which is there now, among the ordered values",
@@ -160,22 +154,6 @@ class Request(Words):
     ZIP = ("problem.zip", "expected a zip: {problem}")
     LONGER = ("problem.longer", "over {most} characters")
     ROW_LEFT = ("problem.rowLeft", "{part} of the trace is left out: {what}")
-    NO_ATTEMPT = (
-        "problem.noAttempt",
-        "it has no attempt, so its size and run time are unknown",
-    )
-    NEVER_SCHEDULED = (
-        "problem.neverScheduled",
-        "it was never scheduled, so its run time is unknown",
-    )
-    NO_TIME = ("problem.noTime", "it has no time")
-    NO_LIMITS = ("problem.noLimits", "no job has a requested time: none has a limit")
-    NOT_USED = ("problem.notUsed", "not used: {names}")
-    TO_QUEUE = ("problem.toQueue", "the jobs go to LocalQueue {name}")
-    NO_LOCAL_QUEUES = (
-        "problem.noLocalQueues",
-        "there is no LocalQueue: the jobs have no queue, their pods come at once",
-    )
     STACK_ONLY = (
         "problem.stackOnly",
         "sandbox {name} runs the stack {stack}, not yunikorn",

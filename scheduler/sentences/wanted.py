@@ -27,6 +27,7 @@ class Wanted(Words):
     NUMBER = ("wanted.number", "a number")
     WHOLE = ("wanted.whole", "a whole number")
     NUMBERS = ("wanted.numbers", "numbers")
+    SO_MANY_NUMBERS = ("wanted.soManyNumbers", "{most} numbers")
     NAME = ("wanted.name", "a name")
     NAME_NO_NUMBER = ("wanted.nameNoNumber", "a name that is not a number")
     NAMES = ("wanted.names", "names that differ")

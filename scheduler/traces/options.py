@@ -11,7 +11,8 @@ import msgspec
 from scheduler import amounts, durations
 from scheduler.errors import ManifestError, QuantityError, SourceLocation
 from scheduler.manifests.effects import Effect
-from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.loading.loaded import Finding, finding
+from scheduler.sentences.traces import LeftOut
 from scheduler.traces.trace import Trace, cut
 
 Pace = Annotated[float, msgspec.Meta(ge=0.001, le=1_000_000)]
@@ -99,12 +100,17 @@ def _window(trace: Trace, begin: float, end: float | None) -> Iterator[Finding]:
     over = len(trace.jobs) - len(inside)
     trace.jobs = inside
     if over:
-        until = "the end" if end is None else f"{end:g} s"
-        yield Finding(
-            level="warning",
-            place=SourceLocation(file=trace.file, line=1),
-            problem=f"{over} of {over + len(inside)} jobs of the trace are left out: "
-            f"they were not submitted from {begin:g} s to {until}, as was asked",
+        yield finding(
+            "warning",
+            SourceLocation(file=trace.file, line=1),
+            LeftOut.WINDOW.said(
+                over=over,
+                jobs=over + len(inside),
+                begin=float(begin),
+                end=LeftOut.WINDOW_END.said()
+                if end is None
+                else LeftOut.WINDOW_SECONDS.said(end=float(end)),
+            ),
             effect=Effect.FEWER_JOBS,
         )
 

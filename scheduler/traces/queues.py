@@ -10,6 +10,8 @@ from scheduler import amounts
 from scheduler.errors import ManifestError, SourceLocation
 from scheduler.manifests.loading.naming import label_of
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.traces import Sent
 from scheduler.traces.options import TraceOptions
 from scheduler.traces.trace import Trace, TraceJob
 
@@ -28,7 +30,7 @@ class Queues:
     other: Target = ("default", "")
     covered: dict[Target, frozenset[str]] = field(default_factory=dict)
     made: list[dict[str, Any]] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    said: list[Sentence] = field(default_factory=list)
 
     def of(self, job: TraceJob) -> Target:
         """Return where the job goes."""
@@ -65,8 +67,7 @@ def plan(
     asked = options.queue_by or options.queue or options.queues
     nodes = [obj for key, obj in objects.items() if key.kind == "Node"]
     if stack != "kueue" or (nodes and not asked):
-        said = "there is no LocalQueue: the jobs have no queue, their pods come at once"
-        return Queues(by=options.queue_by, said=[said])
+        return Queues(by=options.queue_by, said=[Sent.NO_QUEUE.said()])
     return _made(trace, options, nodes)
 
 
@@ -85,12 +86,12 @@ def _of_given(
             continue
         queues.named[value] = (key.namespace, key.name)
     queues.covered = dict(_covered(objects, found))
-    said = f"the jobs go to LocalQueue {first.path}"
+    said = Sent.QUEUE.said(name=first.path)
     if len(found) > 1 and not options.queue:
-        said += f", the first of {len(found)}"
+        said = Sent.FIRST.said(name=first.path, count=len(found))
     if queues.named:
         listed = ", ".join(sorted({name for _, name in queues.named.values()}))
-        said += f"; those of a queue named in the trace to it: {listed}"
+        said = Sent.NAMED.said(what=said, names=listed)
     queues.said.append(said)
     return queues
 
@@ -131,10 +132,11 @@ def _made(trace: Trace, options: TraceOptions, nodes: list[Object]) -> Queues:
     size, source = _size(trace, nodes)
     queues.made = list(_manifests(size, listed))
     amounts_ = ", ".join(f"{amount} {name}" for name, amount in size.items())
-    before = "there is no LocalQueue" + ("" if nodes else " and no Node")
+    words = Sent.MADE if nodes else Sent.MADE_NO_NODE
     queues.said.append(
-        f"{before}: made ClusterQueue {ONE_QUEUE} of {amounts_} ({source}) with "
-        f"LocalQueue {', '.join(listed)}"
+        words.said(
+            queue=ONE_QUEUE, amounts=amounts_, source=source, names=", ".join(listed)
+        )
     )
     return queues
 
@@ -157,13 +159,14 @@ def _manifest(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
     return {"apiVersion": _API, "kind": kind, "metadata": metadata, "spec": spec}
 
 
-def _size(trace: Trace, nodes: list[Object]) -> tuple[dict[str, str], str]:
+def _size(trace: Trace, nodes: list[Object]) -> tuple[dict[str, str], Sentence]:
     """Return how much the machine has of each resource, and how that is known."""
     asked = sorted({name for job in trace.jobs for name in job.requests}) or ["cpu"]
     if nodes:
-        return _texts({name: _of_nodes(nodes, name) for name in asked}), "of its Nodes"
+        found = {name: _of_nodes(nodes, name) for name in asked}
+        return _texts(found), Sent.OF_NODES.said()
     known = {name: amounts.canonical(name, v) for name, v in trace.size.items()}
-    source = "MaxProcs of its header" if known else _source(trace)
+    source = Sent.OF_HEADER.said() if known else _source(trace)
     used = _largest(trace)
     found = {name: known.get(name) or used.get(name, 0) for name in asked}
     if known.get("cpu") and used.get("cpu"):
@@ -185,10 +188,10 @@ def _of_nodes(nodes: list[Object], name: str) -> int:
     return total
 
 
-def _source(trace: Trace) -> str:
+def _source(trace: Trace) -> Sentence:
     if any(job.start_s is not None for job in trace.jobs):
-        return "the most that ran at one time in the trace"
-    return "its largest job"
+        return Sent.OF_RUNNING.said()
+    return Sent.OF_LARGEST.said()
 
 
 def _largest(trace: Trace) -> dict[str, int]:

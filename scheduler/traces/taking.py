@@ -10,14 +10,16 @@ from typing import Any
 
 import msgspec
 
-from scheduler.errors import ManifestError, SchedulerError, SourceLocation
+from scheduler.errors import SchedulerError, SourceLocation
 from scheduler.files.unpacking import UnreadText
 from scheduler.manifests.documents import Document
+from scheduler.manifests.effects import Effect
 from scheduler.manifests.load import take_document
-from scheduler.manifests.loading.loaded import Loaded
+from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.manifests.loading.naming import label_of
 from scheduler.records.annotations import ARRIVAL, RUNTIME
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.traces import Sent, Taken
 from scheduler.traces import formats
 from scheduler.traces.jobs import QUEUE, job_of
 from scheduler.traces.options import NO_OPTIONS, TraceOptions, select
@@ -88,7 +90,7 @@ def _has_jobs(loaded: Loaded, trace: Trace) -> bool:
     """Return whether jobs come of the trace; what does not is said."""
     place = SourceLocation(file=trace.file, line=1)
     if trace.lacks:
-        loaded.complain(ManifestError(trace.left_out[0].problem, place=place))
+        loaded.findings.append(_error(trace.left_out[0], place))
         loaded.outcomes[trace.file, "trace line", "refused"] += 1
         return False
     loaded.findings += trace.left_out
@@ -96,8 +98,19 @@ def _has_jobs(loaded: Loaded, trace: Trace) -> bool:
         count = len(trace.left_out)
         loaded.outcomes[trace.file, "trace line", "refused"] += count
     if not trace.jobs and not trace.documents:
-        loaded.warn(place, "holds no job; nothing was taken of it")
+        loaded.warn(place, Taken.NO_JOB.said())
     return bool(trace.jobs)
+
+
+def _error(left_out: Finding, place: SourceLocation) -> Finding:
+    return replace(
+        left_out,
+        level="error",
+        place=place,
+        sort="",
+        sort_said=None,
+        effect=Effect.LEFT_OUT,
+    )
 
 
 def _take(
@@ -106,14 +119,10 @@ def _take(
     place = SourceLocation(file=trace.file, line=1)
     dropped: Counter[tuple[str, str]] = Counter()
     jobs = [_within_quota(job, queues, dropped) for job in trace.jobs]
-    for text in (*queues.said, *remarks(trace, options, start_ms=start_ms)):
-        loaded.warn(place, text)
+    for said in (*queues.said, *remarks(trace, options, start_ms=start_ms)):
+        loaded.warn(place, said)
     for (name, queue), count in dropped.items():
-        loaded.warn(
-            place,
-            f"{count} jobs ask for {name}, of which the ClusterQueue of LocalQueue "
-            f"{queue} has no quota: that request is left out",
-        )
+        loaded.warn(place, Sent.NO_QUOTA.said(jobs=count, resource=name, queue=queue))
     for line, manifest in _manifests(trace, jobs, queues, start_ms):
         take_document(loaded, Document(file=trace.file, data=manifest, line=line))
 

@@ -8,7 +8,9 @@ from typing import Any
 
 from scheduler.errors import SourceLocation
 from scheduler.manifests.effects import Effect
-from scheduler.manifests.loading.loaded import Finding
+from scheduler.manifests.loading.loaded import Finding, finding
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.traces import LeftOut
 
 #: Beyond it a number of pods is a slip.
 MOST_PODS = 1_000_000
@@ -43,21 +45,21 @@ class Trace:
     jobs: list[TraceJob] = field(default_factory=list)
     documents: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     left_out: list[Finding] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)  # defaults that were taken
+    said: list[Sentence] = field(default_factory=list)  # defaults that were taken
     size: dict[str, str] = field(default_factory=dict)  # of the machine, by a header
     columns: list[str] = field(default_factory=list)  # what a queue may be chosen by
     fields: dict[str, str] = field(default_factory=dict)  # field -> its column
     header: list[str] = field(default_factory=list)  # every column of a table
     lacks: list[str] = field(default_factory=list)  # fields that no column gives
 
-    def leave_out(self, line: int, given: str, reason: str) -> None:
+    def leave_out(self, line: int, part: Sentence | str, why: Sentence) -> None:
         """Note a line that is no job, and why."""
         self.left_out.append(
-            Finding(
-                level="unsupported",
-                place=SourceLocation(file=self.file, line=line),
-                problem=f"{given} of the trace is left out: {reason}",
-                sort=f"a line of the trace is left out: {reason}",
+            finding(
+                "unsupported",
+                SourceLocation(file=self.file, line=line),
+                LeftOut.LINE.said(part=part, why=why),
+                sort=LeftOut.LINES.said(why=why),
                 effect=Effect.FEWER_JOBS,
             )
         )
@@ -69,10 +71,9 @@ def cut(trace: Trace, most: int) -> Iterator[Finding]:
     if not over:
         return
     del trace.jobs[most:]
-    yield Finding(
-        level="warning",
-        place=SourceLocation(file=trace.file, line=over[0].line),
-        problem=f"from this line on {len(over)} of {len(over) + most} jobs of the "
-        f"trace are left out: `most` is {most}",
+    yield finding(
+        "warning",
+        SourceLocation(file=trace.file, line=over[0].line),
+        LeftOut.MOST.said(over=len(over), jobs=len(over) + most, most=most),
         effect=Effect.FEWER_JOBS,
     )

@@ -99,6 +99,16 @@ def test_a_line_that_is_left_out_is_counted_with_its_reason(bad, reason):
     assert report.files[-1].refused == 2
 
 
+def test_whatever_is_said_of_a_trace_has_its_code():
+    lines = line(1, size=0, limit=90), line(2, run=-1), line(3, submit=-1)
+    made = taken(*lines, "2 0 nan\n", beside=QUEUE % "batch")
+    report = report_of(made.loaded)
+    assert [one.problem for one in report.findings if one.said is None] == []
+    assert {one.said.text for one in report.findings} == {
+        one.problem for one in report.findings
+    }
+
+
 def test_a_file_without_any_line_of_the_format_is_an_error():
     with pytest.raises(InputError, match=r"t\.swf:3: .*expected 18 numbers"):
         taken("hello\n")

@@ -11,6 +11,7 @@ from scheduler.kube.configuration.older_names import Notice, modernized
 from scheduler.kube.configuration.profiles import Profile, read_profiles
 from scheduler.kube.extender.webhook import Extender, read_extenders
 from scheduler.kube.queue.scheduling_queue import BackoffSettings
+from scheduler.sentences.read_as import ReadAs
 
 _API_GROUP = "kubescheduler.config.k8s.io/"
 _KNOWN = (
@@ -35,7 +36,6 @@ _KNOWN = (
 #: Arguments of NodeResourceTopologyMatch that say how old its view of zones may be.
 _ZONES = "NodeResourceTopologyMatch"
 _CACHE_ARGS = ("cacheResyncPeriodSeconds", "discardReservedNodes", "cache")
-_CACHE = "no cache of zones is simulated: each pod sees what the ones before it took"
 _POP_GATE = "SchedulerPopFromBackoffQ"
 
 
@@ -87,7 +87,7 @@ def _without_effect(document: Mapping[str, Any]) -> Iterator[Notice]:
             for name in known:
                 if name in (entry.get("args") or {}):
                     path = f"profiles[{number}].pluginConfig[{index}].args.{name}"
-                    yield Notice(path, _CACHE, ignored=True)
+                    yield Notice(path, ReadAs.NO_CACHE.said(), ignored=True)
 
 
 def _read(given: Mapping[str, Any]) -> Configuration:

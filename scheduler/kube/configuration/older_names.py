@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scheduler.errors import PolicyError
+from scheduler.sentences.read_as import ReadAs
+from scheduler.sentences.sentence import Sentence
 
 FIT = "NodeResourcesFit"
 _RATIO = "RequestedToCapacityRatio"
@@ -29,7 +31,7 @@ class Notice(NamedTuple):
     """What was read as something else, and where it stands."""
 
     path: str
-    text: str
+    said: Sentence
     ignored: bool = False  # it has no effect here
 
 
@@ -52,7 +54,7 @@ def _version(document: dict[str, Any]) -> Iterator[Notice]:
     version = given.removeprefix(_GROUP)
     if given.startswith(_GROUP) and version != _VERSION:
         document["apiVersion"] = _GROUP + _VERSION
-        yield Notice("apiVersion", f"{version} is read as {_VERSION}")
+        yield Notice("apiVersion", ReadAs.VERSION.said(version=version, known=_VERSION))
 
 
 def _profile(profile: dict[str, Any], path: str) -> Iterator[Notice]:
@@ -96,9 +98,9 @@ def _point(item: dict[str, Any], path: str) -> Iterator[Notice]:
         )
     for entry in enabled:
         name = entry["name"]
-        yield Notice(
-            f"{path}.enabled", f"{name} is read as {FIT} with {STRATEGIES[name]}"
-        )
+        strategy = STRATEGIES[name]
+        said = ReadAs.STRATEGY.said(name=name, known=FIT, strategy=strategy)
+        yield Notice(f"{path}.enabled", said)
         entry["name"] = FIT
     disabled = item.get("disabled") or []
     older = [e for e in disabled if e.get("name") in STRATEGIES]
@@ -107,7 +109,7 @@ def _point(item: dict[str, Any], path: str) -> Iterator[Notice]:
         if not any(e.get("name") == FIT for e in item.get("enabled") or ()):
             item["disabled"].append({"name": FIT})
         names = ", ".join(str(entry["name"]) for entry in older)
-        yield Notice(f"{path}.disabled", f"{names} is read as {FIT}")
+        yield Notice(f"{path}.disabled", ReadAs.PLUGIN.said(name=names, known=FIT))
 
 
 def _arguments(profile: dict[str, Any], path: str) -> Iterator[Notice]:
@@ -118,12 +120,11 @@ def _arguments(profile: dict[str, Any], path: str) -> Iterator[Notice]:
             kept.append(entry)
             continue
         where = f"{path}[{index}]"
-        yield Notice(where, f"arguments of {name} are read as those of {FIT}")
+        yield Notice(where, ReadAs.ARGUMENTS.said(name=name, known=FIT))
         kept.append({"name": FIT, "args": {"scoringStrategy": _strategy(entry)}})
         if "resourceToWeightMap" in (entry.get("args") or {}):
-            yield Notice(
-                f"{where}.args.resourceToWeightMap", "is read as a list of resources"
-            )
+            place = f"{where}.args.resourceToWeightMap"
+            yield Notice(place, ReadAs.WEIGHTS.said())
     profile["pluginConfig"] = _joined(kept)
 
 

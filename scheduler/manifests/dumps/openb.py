@@ -10,6 +10,8 @@ import copy
 from typing import Any
 
 from scheduler.records.annotations import ARRIVAL, RUNTIME
+from scheduler.sentences.read_as import ReadAs
+from scheduler.sentences.sentence import Sentence
 
 Manifest = dict[str, Any]
 
@@ -21,12 +23,11 @@ _INDEX = f"{_GROUP}/gpu-index"
 _CREATED, _DELETED = f"{_GROUP}/creation-time", f"{_GROUP}/deletion-time"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _WHOLE = 1000
-_ASKED = f"GPUs of its annotations are asked for as {GPU_MILLI} of the node, not of "
-_ASKED += "one device: parts of several devices may serve a pod"
-_NO_INDEX = f"the device that {_INDEX} names is not kept: any of the node serves it"
+_ASKED = ReadAs.GPUS.said(resource=GPU_MILLI)
+_NO_INDEX = ReadAs.NO_INDEX.said(annotation=_INDEX)
 
 
-def filled(manifest: Manifest) -> tuple[Manifest, list[str]]:
+def filled(manifest: Manifest) -> tuple[Manifest, list[Sentence]]:
     """Return a Pod with its annotations' GPUs as requests, and what is to be said.
 
     Its times, in seconds, become arrival and run time. Other objects, and pods that

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 from scheduler import amounts
 from scheduler.errors import QuantityError
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.read_as import Instant
+from scheduler.sentences.sentence import Sentence
 
 Usage = dict[tuple[str, str], int]  # (flavor, resource) -> amount
 Change = tuple[str, int, Usage]  # when, 1 for quota reserved and -1 for released, what
@@ -22,7 +25,7 @@ Change = tuple[str, int, Usage]  # when, 1 for quota reserved and -1 for release
 _MOST_CHANGES = 200
 
 
-def status_instants(objects: Iterable[Object]) -> Iterator[tuple[Key, str]]:
+def status_instants(objects: Iterable[Object]) -> Iterator[tuple[Key, Sentence]]:
     """Yield each ClusterQueue whose status differs from the Workloads, and how.
 
     Cost: O(objects) and, for a queue that differs, O(its changes).
@@ -37,8 +40,9 @@ def status_instants(objects: Iterable[Object]) -> Iterator[tuple[Key, str]]:
         own = changes.get(queue.key.name, [])
         ours = _sum(own)
         if ours != theirs:
-            said = _words(theirs, ours)
-            yield queue.key, f"{said}; {_when(theirs, ours, own)}"
+            cells, when = _cells(theirs, ours), _when(theirs, ours, own)
+            name = queue.key.name
+            yield queue.key, Instant.STATUS.said(queue=name, cells=cells, when=when)
 
 
 def _is_counted(obj: Object) -> bool:
@@ -106,25 +110,28 @@ def _sum(changes: Iterable[Change]) -> Usage:
     return {cell: amount for cell, amount in total.items() if amount}
 
 
-def _words(theirs: Usage, ours: Usage) -> str:
+def _cells(theirs: Usage, ours: Usage) -> Sentence:
+    """Return where two usages differ; they do somewhere."""
     cells = [c for c in sorted({*theirs, *ours}) if theirs.get(c) != ours.get(c)]
-    each = (
-        f"{amounts.text_of(resource, theirs.get((flavor, resource), 0))} {resource} of "
-        f"{flavor}, they hold {amounts.text_of(resource, ours.get((flavor, resource), 0))}"
+    each = [
+        Instant.CELL.said(
+            theirs=amounts.text_of(resource, theirs.get((flavor, resource), 0)),
+            resource=resource,
+            flavor=flavor,
+            ours=amounts.text_of(resource, ours.get((flavor, resource), 0)),
+        )
         for flavor, resource in cells
-    )
-    return "its status is not of the Workloads' instant: it counts " + "; ".join(each)
+    ]
+    return reduce(lambda said, one: Instant.CELLS.said(first=said, rest=one), each)
 
 
-def _when(theirs: Usage, ours: Usage, changes: list[Change]) -> str:
+def _when(theirs: Usage, ours: Usage, changes: list[Change]) -> Sentence:
     """Return since when the status is no longer true, going back change by change."""
     if not ours:
-        return "no Workload of these files holds any of it, so the queue begins empty"
+        return Instant.EMPTY.said()
     left = sorted(changes, key=lambda one: one[0])
     for count in range(1, min(len(left), _MOST_CHANGES) + 1):
         time = left.pop()[0]
         if _sum(left) == theirs:
-            return (
-                f"it was so before {time} (changes since: {count}); the Workloads count"
-            )
-    return "of no instant that they show (what was evicted shows none); the Workloads count"
+            return Instant.BEFORE.said(time=time, count=count)
+    return Instant.NONE.said()

@@ -19,8 +19,9 @@ from scheduler.manifests.documents import (
 from scheduler.manifests.effects import Effect, Gap
 from scheduler.manifests.generator import generate, is_generator
 from scheduler.manifests.loading.identity import kind_of, values_of
-from scheduler.manifests.loading.loaded import Finding, Loaded, finding, unsupported
+from scheduler.manifests.loading.loaded import Loaded, finding, unsupported
 from scheduler.sentences.findings import Kept
+from scheduler.sentences.read_as import ReadAs
 
 
 def take_bare(loaded: Loaded, document: Document) -> None:
@@ -34,7 +35,7 @@ def take_bare(loaded: Loaded, document: Document) -> None:
         return
     yunikorn.read(document)  # says what is wrong with it, by line
     if "queues" in loaded.policy.get("yunikorn", {}):
-        loaded.warn(document.place(), "takes the place of the queues.yaml before it")
+        loaded.warn(document.place(), ReadAs.QUEUES.said())
     _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
 
 
@@ -96,9 +97,7 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
     for notice in notices(document.data):
         place = document.place(notice.path)
         effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
-        loaded.findings.append(
-            Finding(level="warning", place=place, problem=notice.text, effect=effect)
-        )
+        loaded.findings.append(finding("warning", place, notice.said, effect=effect))
     if not loaded.schedulers:
         _merge_policy(loaded, document, {"kubeScheduler": document.data})
     loaded.schedulers.append(document.data)
@@ -125,9 +124,7 @@ def _say_replaced(loaded: Loaded, document: Document, spec: dict[str, Any]) -> N
         for name in sorted(before.keys() & now.keys()):
             if before[name] != now[name]:
                 place = document.place(f"spec.{section}.{name}")
-                loaded.warn(
-                    place, f"{section}.{name} takes the place of the one before it"
-                )
+                loaded.warn(place, ReadAs.SETTING.said(name=f"{section}.{name}"))
 
 
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:

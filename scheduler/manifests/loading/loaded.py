@@ -127,9 +127,12 @@ class Loaded:
             error = ManifestError(str(error), place=SourceLocation(file=file, line=1))
         self.complain(error)
 
-    def warn(self, place: SourceLocation, problem: str) -> None:
+    def warn(self, place: SourceLocation, problem: Sentence | str) -> None:
         """Add a warning as a finding."""
-        self.findings.append(Finding(level="warning", place=place, problem=problem))
+        said = problem if isinstance(problem, Sentence) else None
+        self.findings.append(
+            Finding(level="warning", place=place, problem=str(problem), said=said)
+        )
 
     def leave_out_errors(self) -> None:
         """Leave out the objects that an error is about; the errors stay findings."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from scheduler.sentences.traces import LeftOut
 from scheduler.traces.formats.columns import Column
 from scheduler.traces.formats.rows import Row
 from scheduler.traces.trace import Trace
@@ -65,8 +66,8 @@ def _folded(
         first = rows[0]
         if not (submit and start and end):
             lacking = "submit" if not submit else "schedule" if not start else "end"
-            reason = f"a task without a {lacking} event"
-            trace.leave_out(first.line, f"task {job}-{task}", reason)
+            part = LeftOut.TASK.said(name=f"{job}-{task}")
+            trace.leave_out(first.line, part, LeftOut.NO_EVENT.said(event=lacking))
             continue
         times = {"#submit": submit, "#start": start, "#end": end}
         name = {"#id": f"{job}-{task}" if task else job}

@@ -12,6 +12,8 @@ from scheduler.errors import ManifestError, SourceLocation
 from scheduler.manifests.dumps.openb import GPU_MILLI, GPU_MODEL
 from scheduler.manifests.loading.naming import label_of
 from scheduler.registry import register
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.traces import LeftOut, Taken
 from scheduler.traces.formats.rows import Row, first_line, number, rows_of
 from scheduler.traces.options import TraceOptions
 from scheduler.traces.trace import Trace, TraceJob
@@ -69,10 +71,7 @@ def _read_pods(trace: Trace, text: str, columns: set[str]) -> None:
         milli = number(row.values.get("gpu_milli", ""))
         shares += milli is not None and 0 < milli < 1000
     if shares:
-        trace.said.append(
-            f"{shares} pods ask for a part of a GPU: it is counted in {GPU_MILLI} of "
-            "the node, not of one device, so parts of several devices may serve a pod"
-        )
+        trace.said.append(Taken.SHARES.said(pods=shares, resource=GPU_MILLI))
 
 
 def _take_pod(trace: Trace, row: Row) -> None:
@@ -82,17 +81,18 @@ def _take_pod(trace: Trace, row: Row) -> None:
     )
     started = number(values.get("scheduled_time", ""))
     requests = _requests(values)
-    reason = ""
+    reason: Sentence | None = None
     if created is None:
-        reason = "its creation_time is unknown"
+        reason = LeftOut.UNKNOWN.said(field="creation_time")
     elif deleted is None:
-        reason = "its deletion_time is unknown"
+        reason = LeftOut.UNKNOWN.said(field="deletion_time")
     elif started is None and "scheduled_time" in values:
-        reason = "it was never scheduled, so its run time is unknown"
+        reason = LeftOut.NEVER_SCHEDULED.said()
     elif requests is None:
-        reason = "its cpu_milli, memory_mib or num_gpu is no number"
+        reason = LeftOut.OPENB_POD.said()
+    if reason:
+        trace.leave_out(row.line, LeftOut.POD.said(name=f"{name!r:.60}"), reason)
     if reason or created is None or deleted is None or requests is None:
-        trace.leave_out(row.line, f"pod {name!r:.60}", reason)
         return
     begin = created if started is None else started
     trace.jobs.append(
@@ -129,8 +129,8 @@ def _take_node(trace: Trace, row: Row) -> None:
         number(values.get(key, "")) for key in ("cpu_milli", "memory_mib", "gpu")
     )
     if not name or cpu is None or memory is None or gpus is None:
-        problem = "expected a name and three numbers: cpu_milli, memory_mib, gpu"
-        trace.leave_out(row.line, f"node {name!r:.60}", problem)
+        part = LeftOut.NODE.said(name=f"{name!r:.60}")
+        trace.leave_out(row.line, part, LeftOut.OPENB_NODE.said())
         return
     amounts = {"cpu": f"{cpu:.0f}m", "memory": f"{memory:.0f}Mi", "pods": "1000"}
     if gpus > 0:

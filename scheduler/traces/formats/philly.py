@@ -11,6 +11,7 @@ import msgspec
 
 from scheduler.errors import ManifestError, SourceLocation
 from scheduler.registry import register
+from scheduler.sentences.traces import LeftOut, Taken
 from scheduler.traces.options import TraceOptions
 from scheduler.traces.trace import Trace, TraceJob
 
@@ -46,7 +47,7 @@ class Philly:
         trace = _Reader(file, [*_jobs(text, file)]).trace
         bare = sum(1 for job in trace.jobs if not job.requests)
         if bare:
-            trace.said.append(f"jobs that name no GPU ask for nothing: {bare}")
+            trace.said.append(Taken.NO_GPU.said(jobs=bare))
         return trace
 
 
@@ -71,11 +72,7 @@ class _Reader:
     def __init__(self, file: str, found: list[tuple[int, dict[str, Any]]]) -> None:
         self.trace = Trace(file=file, columns=["vc", "user", "status"])
         self.trace.fields = {"queue": "vc", "user": "user", "submit": "submitted_time"}
-        self.trace.said.append(
-            "the run time of a job is that of all its attempts together; the trace has "
-            "GPUs and machines, no cpu and no memory; each machine is a pod, and the "
-            "GPUs are shared out evenly, rounded up"
-        )
+        self.trace.said.append(Taken.PHILLY.said())
         times = [_seconds(one.get("submitted_time")) for _, one in found]
         begin = min((one for one in times if one is not None), default=0.0)
         for (line, one), submitted in zip(found, times, strict=True):
@@ -88,11 +85,11 @@ class _Reader:
         attempts = _documents(one.get("attempts"))
         spans = [_span(attempt) for attempt in attempts]
         if submitted is None:
-            reason = "its submitted_time is unknown"
+            reason = LeftOut.UNKNOWN.said(field="submitted_time")
         elif not attempts:
-            reason = "it has no attempt, so its size and run time are unknown"
+            reason = LeftOut.NO_ATTEMPT.said()
         elif None in spans:
-            reason = "an attempt has no start or no end, so its run time is unknown"
+            reason = LeftOut.OPEN_ATTEMPT.said()
         else:
             machines = _machines(attempts[-1])
             gpus = sum(machines)
@@ -114,7 +111,7 @@ class _Reader:
                 )
             )
             return
-        self.trace.leave_out(line, f"job {name!r:.60}", reason)
+        self.trace.leave_out(line, LeftOut.JOB.said(name=f"{name!r:.60}"), reason)
 
 
 def _machines(attempt: dict[str, Any]) -> list[int]:

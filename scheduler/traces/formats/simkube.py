@@ -16,6 +16,8 @@ from scheduler.errors import ManifestError, SourceLocation
 from scheduler.manifests.kinds import BY_KIND
 from scheduler.records.annotations import ARRIVAL
 from scheduler.registry import register
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.traces import LeftOut, Taken
 from scheduler.traces.jobs import QUEUE
 from scheduler.traces.options import TraceOptions
 from scheduler.traces.trace import Trace, TraceJob
@@ -82,13 +84,13 @@ class _Reader:
         self.begin = min((at for at in times if at is not None), default=0.0)
         for number, (event, at) in enumerate(zip(events, times, strict=True), start=1):
             if at is None:
-                self.trace.leave_out(number, "an event", "it has no time")
+                self._leave_out(number, LeftOut.EVENT, LeftOut.NO_TIME)
             else:
                 self._event(number, at - self.begin, event)
-        self.trace.said.append(
-            f"{len(events)} events; line numbers of this file are those of its events; "
-            "times count from the first"
-        )
+        self.trace.said.append(Taken.EVENTS.said(events=len(events)))
+
+    def _leave_out(self, number: int, part: LeftOut, why: LeftOut) -> None:
+        self.trace.leave_out(number, part.said(), why.said())
 
     def _event(self, number: int, at_s: float, event: dict[str, Any]) -> None:
         for obj in event.get("applied_objs") or ():
@@ -99,7 +101,7 @@ class _Reader:
     def _applied(self, number: int, at_s: float, obj: Any) -> None:
         identity = _identity(obj)
         if identity is None:
-            self.trace.leave_out(number, "an object", "it has no kind or no name")
+            self._leave_out(number, LeftOut.OBJECT, LeftOut.NO_NAME)
             return
         before = self.present.get(identity)
         self.present[identity] = obj
@@ -109,15 +111,12 @@ class _Reader:
             patch = {"patch": {"spec": obj.get("spec") or {}}}
             self._change(number, at_s, identity, patch)
         elif _named(before) != _named(obj):
-            what = f"a change of {identity[0]} {identity[1]}"
-            self.trace.leave_out(
-                number, what, "labels and annotations stay as they came"
-            )
+            self.trace.leave_out(number, _change_of(identity), LeftOut.LABELS.said())
 
     def _deleted(self, number: int, at_s: float, obj: Any) -> None:
         identity = _identity(obj)
         if identity is None or identity not in self.present:
-            self.trace.leave_out(number, "a deletion", "nothing is there of that name")
+            self._leave_out(number, LeftOut.DELETION, LeftOut.NOBODY)
             return
         del self.present[identity]
         self._change(number, at_s, identity, {"delete": True})
@@ -127,8 +126,7 @@ class _Reader:
     ) -> None:
         kind, path = identity
         if kind not in BY_KIND:
-            what = f"a change of {kind} {path}"
-            self.trace.leave_out(number, what, "its kind is not simulated")
+            self.trace.leave_out(number, _change_of(identity), LeftOut.KIND.said())
             return
         namespace, _, name = path.rpartition("/")
         target = {"kind": kind, "name": name, "namespace": namespace}
@@ -166,6 +164,11 @@ class _Reader:
 def _time(event: Any) -> float | None:
     given = event.get("ts") if isinstance(event, dict) else None
     return float(given) if isinstance(given, int | float) else None
+
+
+def _change_of(identity: Identity) -> Sentence:
+    kind, name = identity
+    return LeftOut.CHANGE.said(kind=kind, name=name)
 
 
 def _named(obj: Mapping[str, Any]) -> list[Any]:

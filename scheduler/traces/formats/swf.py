@@ -7,6 +7,8 @@ import re
 
 from scheduler.errors import ManifestError
 from scheduler.registry import register
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.traces import LeftOut
 from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.traces.trace import MOST_PODS, Trace, TraceJob
 
@@ -83,8 +85,8 @@ class _Reader:
     def take(self, number: int, values: list[float], line: str) -> None:
         self.malformed += not values
         if reason := _reason(values):
-            given = f"job {values[0]:.0f}" if values else repr(line.strip()[:60])
-            self.trace.leave_out(number, given, reason)
+            job = LeftOut.JOB.said(name=f"{values[0]:.0f}") if values else None
+            self.trace.leave_out(number, job or repr(line.strip()[:60]), reason)
         else:
             self.trace.jobs.append(self._job(number, values))
 
@@ -136,16 +138,16 @@ def _numbers(words: list[str]) -> list[float]:
     return values if plain and len(values) == _FIELDS else []
 
 
-def _reason(values: list[float]) -> str:
-    """Return why a line is no job; "" when it is one."""
+def _reason(values: list[float]) -> Sentence | None:
+    """Return why a line is no job; None when it is one."""
     if not values:
-        return f"expected {_FIELDS} numbers"
+        return LeftOut.NUMBERS.said(count=_FIELDS)
     if values[10] in _PARTIAL:
-        return "one attempt of a job (status 2, 3 or 4), its whole has another line"
+        return LeftOut.ATTEMPT.said()
     if values[1] < 0:
-        return "its submit time (field 2) is unknown"
+        return LeftOut.SUBMIT_FIELD.said()
     if values[3] < 0:
-        return "its run time (field 4) is unknown"
+        return LeftOut.RUN_FIELD.said()
     if max(values[4], values[7]) > MOST_PODS:
-        return f"over {MOST_PODS} processors (fields 5 and 8)"
-    return ""
+        return LeftOut.PROCESSORS.said(most=MOST_PODS)
+    return None

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from scheduler import durations
 from scheduler.errors import QuantityError
 from scheduler.registry import register
+from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.traces import LeftOut, Taken
 from scheduler.traces.formats.columns import (
     AMOUNTS,
     NEEDED,
@@ -24,6 +26,8 @@ from scheduler.traces.trace import MOST_PODS, Trace, TraceJob
 
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 _SHORT = 200  # a column with more values than these names no queue
+#: What stands in `lacks` -> its words.
+_LACKED = {one.english: one for one in (LeftOut.SUBMIT_OR_START, LeftOut.RUN_OR_END)}
 _RESOURCES = {"cpu": "cpu", "memory": "memory", "gpu": "nvidia.com/gpu"}
 
 
@@ -51,11 +55,7 @@ class Table:
         trace = Trace(file=file, header=list(header))
         trace.fields = {field: column.text for field, column in fields.items()}
         if names:
-            trace.said.append(
-                "it has no header and 13 columns: read as task events of Google's "
-                "trace of 2011; amounts are parts of the largest machine, taken as "
-                "64 cpu and 256 GiB (columns: cpu, memory)"
-            )
+            trace.said.append(Taken.GOOGLE.said())
         trace.lacks = [
             f"{' or '.join(any_of)}"
             for any_of in NEEDED
@@ -73,12 +73,11 @@ class Table:
 
 def _say_lacks(trace: Trace, header: list[str]) -> None:
     found = ", ".join(header[:40])
-    trace.leave_out(
-        1,
-        "all",
-        f"no column gives {', nor '.join(trace.lacks)}; say which by columns, e.g. "
-        f"submit=COLUMN; found: {found}",
-    )
+    lacks = [_LACKED[one].said() for one in trace.lacks]
+    both = LeftOut.NOR.said(first=lacks[0], last=lacks[-1])
+    fields = lacks[0] if len(lacks) == 1 else both
+    why = LeftOut.NO_COLUMN.said(fields=fields, found=found)
+    trace.leave_out(1, LeftOut.ALL.said(), why)
 
 
 def _columns(header: list[str], rows: list[Row]) -> list[str]:
@@ -120,29 +119,31 @@ class _Reader:
             self._row(row)
         for field, texts in self.odd.items():
             column = self.fields[field].name
-            self.trace.said.append(
-                f"{len(texts)} values of column {column} are no {field}, such as "
-                f"{texts[0]!r:.40}: those jobs have none"
+            given = f"{texts[0]!r:.40}"
+            said = Taken.ODD.said(
+                count=len(texts), column=column, field=field, given=given
             )
+            self.trace.said.append(said)
         jobs = self.trace.jobs
         if not jobs:
             return
         begin = min(job.submit_s for job in jobs)
         if begin:
             self.trace.jobs = [_moved(job, begin) for job in jobs]
-            self.trace.said.append("times count from the first submission in the file")
+            self.trace.said.append(Taken.FIRST_TIME.said())
 
     def _row(self, row: Row) -> None:
-        given = f"row {self._text(row, 'id') or row.line!r:.60}"
+        name = f"{self._text(row, 'id') or row.line!r:.60}"
+        given = LeftOut.ROW.said(name=name)
         if row.extra:
-            self.trace.leave_out(row.line, given, "another number of columns")
+            self.trace.leave_out(row.line, given, LeftOut.COLUMNS.said())
             return
         times = self._times(row)
         pods = self._pods(row)
         requests = self._requests(row, pods or 1)
         reason = _reason(times, pods)
         if reason or requests is None or times.submit is None:
-            reason = reason or "an amount is no number"
+            reason = reason or LeftOut.AMOUNT.said()
             self.trace.leave_out(row.line, given, reason)
             return
         priority = number(self._text(row, "priority"))
@@ -228,16 +229,16 @@ def _amount(field: str, value: float) -> str:
     return str(max(1, -int(-value // 1)))
 
 
-def _reason(times: _Times, pods: int | None) -> str:
+def _reason(times: _Times, pods: int | None) -> Sentence | None:
     if times.submit is None:
-        return "its time of submission is unknown"
+        return LeftOut.SUBMIT_TIME.said()
     if times.run is None:
-        return "its run time is unknown"
+        return LeftOut.RUN_TIME.said()
     if times.run < 0:
-        return "its end is before its begin"
+        return LeftOut.BACKWARDS.said()
     if pods is not None and pods > MOST_PODS:
-        return f"over {MOST_PODS} pods"
-    return ""
+        return LeftOut.PODS.said(most=MOST_PODS)
+    return None
 
 
 def _moved(job: TraceJob, begin: float) -> TraceJob:

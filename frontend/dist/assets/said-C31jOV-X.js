@@ -1,1 +1,0 @@
-export{t as saidText,n as saidTexts}from"./said-CmAP9nhn.js";
