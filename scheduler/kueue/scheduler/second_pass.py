@@ -65,7 +65,8 @@ def nominate_replacement(cluster: Cluster, entry: Entry) -> None:
     if work.owned_by_pod:
         return
     results = _search(cluster, work, assignment)
-    if any(isinstance(found, str) for found in results.values()):
+    failed = any(isinstance(found, str) for found in results.values())
+    if failed or _has_lost_podsets(work, assignment):
         assignment.mode = Mode.NO_FIT
         return
     for plan in assignment.parts:
@@ -73,6 +74,15 @@ def nominate_replacement(cluster: Cluster, entry: Entry) -> None:
         if isinstance(found, TopologyAssignment):
             plan.topology = found
     assignment.topology_usage = _new_pods(cluster, work, assignment)
+
+
+def _has_lost_podsets(work: WorkloadInfo, assignment: Assignment) -> bool:
+    """Return whether the failed node has pods of podsets that an edit took away."""
+    known = {part.name for part in work.pod_sets}
+    return any(
+        plan.name not in known and stands_on(plan.topology, work.unhealthy_nodes[0])
+        for plan in assignment.parts
+    )
 
 
 def _plan(work: WorkloadInfo, part: PodSetAssignment) -> PodSetPlan:
@@ -123,7 +133,9 @@ def _new_pods(
     found = []
     for plan in assignment.parts:
         for flavor in sorted(set(plan.flavors.values())):
-            if plan.topology is None or flavor not in cluster.topologies.trees:
+            if plan.topology is None or plan.name not in needs:
+                continue
+            if flavor not in cluster.topologies.trees:
                 continue
             per_pod = needs[plan.name].per_pod
             for domain in plan.topology.domains:

@@ -80,6 +80,26 @@ def test_a_check_left_to_people_waits_for_them():
     assert admitted(rig, "w")
 
 
+def test_of_answers_that_a_status_states_only_news_is_taken():
+    rig = Checked(by_hand=True)
+    key = rig.workload("w", "q")
+    rig.run(0)
+    pending = {"name": "safe", "state": "Pending", "message": "soon"}
+    elsewhere = {"name": "other", "state": "Ready"}
+    for answers, news in (
+        ([pending], True),
+        ([pending, elsewhere], False),
+        ([{**pending, "message": "sooner"}], True),
+        ([{**pending, "message": "sooner", "state": "Ready"}], True),
+    ):
+        rig.context.journal.touched.clear()
+        rig.stage.answer_checks(key, answers)
+        assert (key in rig.context.journal.touched) is news
+    assert {name: a.message for name, a in rig.work("w").checks.items()} == {
+        "safe": "sooner"
+    }
+
+
 def test_an_answer_that_comes_with_the_end_of_the_queue_admits_nobody():
     rig = Checked(by_hand=True)
     key = rig.workload("w", "q")

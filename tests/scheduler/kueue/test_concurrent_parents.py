@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from scheduler.kueue.workload.info import WorkloadInfo
+from scheduler.kueue.workload.variants import GATE, make_variant
+from scheduler.reasons import BELOW_LAST_ACCEPTABLE
 from scheduler.records.objects import Key, Object
+from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.test_concurrent_admission import (
     ON,
     a_world,
@@ -67,3 +71,78 @@ def test_an_own_gate_of_a_workload_holds_its_variants_until_it_opens():
 def condition(obj: Object, kind: str) -> tuple[str, str, str]:
     (found,) = [c for c in obj.status["conditions"] if c["type"] == kind]
     return found["status"], found["reason"], found["message"]
+
+
+class Variants(Rig):
+    """A queue of the flavors `e`, `f` and `g`; whoever is to stop does not."""
+
+    def __init__(self, **quotas: int) -> None:
+        super().__init__(ON)
+        for name in quotas:
+            self.put("ResourceFlavor", name, {}, namespace="")
+        self.change_queue(**quotas)
+        self.local("main")
+
+    def change_queue(self, last: str = "", **quotas: int) -> None:
+        spec = queue(last=last, **quotas)["spec"]
+        self.put("ClusterQueue", "main", spec, namespace="")
+
+    def reconcile(self) -> None:
+        """Run the controllers, and make the variants that they ask for."""
+        assert self.stage.variants is not None
+        self.stage.reconcile()
+        wanted, _ = self.stage.variants.making.take()
+        for parent, flavor, place in wanted:
+            variant = make_variant(self.objects[parent], flavor, place)
+            self.objects[variant.key] = variant
+            self.stage.put(variant)
+        self.stage.reconcile()
+
+    def cycles(self, count: int) -> None:
+        for _ in range(count):
+            self.reconcile()
+            self.stage.cycle()
+        self.reconcile()
+
+    def variants(self, name: str) -> list[WorkloadInfo]:
+        assert self.stage.cluster.families is not None
+        key = Key("Workload", "default", name)
+        return self.stage.cluster.families.variants(key, ("e", "f", "g"))
+
+
+def test_the_next_gate_is_due_five_minutes_after_the_last_one_opened():
+    rig = Variants(f=2, g=2)
+    for name in ("low", "other"):
+        rig.workload(name, "main", 2)
+        rig.cycles(3)
+    rig.context.now_ms = 2000
+    rig.workload("boss", "main", 2, priority=9)
+    rig.cycles(1)
+    rig.change_queue(f=0, g=2)  # nothing comes of the gate that opened
+    rig.cycles(3)
+    first, second = rig.variants("boss")
+    assert first.gate_states[GATE].position == "Open"
+    assert rig.stage.due() == 302_000
+    for now_ms, opened in ((301_999, False), (302_000, True)):
+        rig.context.now_ms = now_ms
+        rig.reconcile()
+        assert (GATE in second.gate_states) is opened
+
+
+def test_a_variant_that_an_edit_puts_below_the_last_acceptable_flavor_is_refused():
+    rig = Variants(e=0, f=0, g=2)
+    rig.workload("w", "main", 2)
+    rig.cycles(4)
+    _, second, third = rig.variants("w")
+    assert (second.reserved, third.reserved) == (False, True)
+    rig.change_queue(last="e", e=0, f=2, g=2)
+    rig.stage.settle()
+    rig.stage.requeue_inadmissible()
+    rig.context.journal.take_decisions()
+    rig.stage.cycle()  # of the first one
+    rig.stage.cycle()
+    assert [
+        (one.subject, one.reason, one.message)
+        for one in rig.context.journal.take_decisions()
+    ] == [(second.key, "PendingEvaluation", BELOW_LAST_ACCEPTABLE)]
+    assert not third.evicted

@@ -5,6 +5,8 @@ From the text of the semantics, not recorded from the real system.
 
 from __future__ import annotations
 
+import pytest
+
 from scheduler.kueue.flavorassigner.partial import reduce_counts
 from scheduler.records.objects import Key
 from scheduler.records.podset_template import PodShape
@@ -148,12 +150,13 @@ def waiting_since(second: int) -> dict:
     }
 
 
-def test_a_cycle_that_came_waiting_for_pods_goes_on_with_its_head():
+@pytest.mark.parametrize("order", [("left", "head"), ("head", "left")])
+def test_a_cycle_that_came_waiting_for_pods_goes_on_with_its_head(order):
     rig = Rig(BLOCKING)
-    rig.queue("a")
-    rig.queue("b")
-    rig.workload("left", "a", status=waiting_since(10))
-    rig.workload("head", "b", status=waiting_since(20))
+    since = {"left": 10, "head": 20}
+    for name in order:
+        rig.queue(name)
+        rig.workload(name, name, status=waiting_since(since[name]))
     assert rig.run(0) == [("Admit", "head", "QuotaReserved")]
 
 

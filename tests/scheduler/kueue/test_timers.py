@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 
+from scheduler.kueue.queue.timer_heap import TimerHeap
+from scheduler.records.objects import Key
 from scheduler.replay import kueue
+from scheduler.stage import Context
 from tests.scheduler.kueue.reference.timers import Event, OpenOrderError, Timers, case
 
 CASES = 25
@@ -32,3 +35,18 @@ def test_timers_of_drawn_workloads_are_those_of_the_text():
         script = case(draw)
         events, recorded = expected(script)
         assert decided(script)[:recorded] == events, seed
+
+
+def test_an_instant_that_was_moved_or_taken_away_is_not_due():
+    context = Context(seed=1, epoch_us=0)
+    timers = TimerHeap(context)
+    moved, taken = Key("Workload", "", "moved"), Key("Workload", "", "taken")
+    timers.set(moved, 3)
+    timers.set(taken, 4)
+    timers.set(moved, 9)
+    timers.set(taken, None)
+    assert timers.due() == 9
+    context.now_ms = 8
+    assert timers.pop_due() is None
+    context.now_ms = 9
+    assert (timers.pop_due(), timers.pop_due(), timers.due()) == (moved, None, None)

@@ -131,3 +131,16 @@ def test_two_entries_of_a_cycle_never_exceed_the_cohort_by_a_slice():
     rig.workload("other", "b", count=2, priority=1)
     rig.run(1)
     assert used(rig) + used(rig, "b") <= 6
+
+
+def test_a_slice_is_admitted_in_the_cycle_in_which_another_queue_preempts():
+    rig = Rig()
+    rig.queue("a", 4)
+    rig.queue("b", 1, within="LowerPriority")
+    rig.workload("victim", "b")
+    new = with_slice(rig, before=2, after=3)
+    rig.workload("boss", "b", priority=1)
+    rig.stage.reconcile()
+    rig.stage.cycle()
+    assert rig.stage.cluster.workloads[new].reserved
+    assert rig.work("victim").evicted

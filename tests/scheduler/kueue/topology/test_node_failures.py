@@ -276,3 +276,19 @@ def test_who_lost_the_quota_is_not_looked_after_any_more():
     rig.edit(Key("Workload", "default", "w"), active=False)
     rig.run(0)
     assert rig.stage.due() is None
+
+
+@pytest.mark.parametrize("renamed", [0, 1])
+def test_pods_on_a_failed_node_have_no_other_place_without_their_podset(renamed: int):
+    rig = Racks()
+    rig.gang("w", 2, 2)
+    rig.run(0)
+    assert rig.hosts("w") == {"h1": 2, "h2": 2}
+    key = Key("Workload", "default", "w")
+    parts = list(rig.objects[key].spec["podSets"])
+    parts[renamed] = {**parts[renamed], "name": "renamed"}
+    rig.edit(key, podSets=parts)
+    rig.node(1, ready=False)
+    reasons = [reason for _, name, reason in rig.run(1) if name == "w"]
+    assert ("NodeFailures" in reasons) is (renamed == 0)
+    assert ("NodeReplaced" in reasons) is (renamed == 1)
