@@ -32,19 +32,25 @@ class CheckAnswers:
         self.elsewhere: Callable[[str], bool] = lambda name: False
         self.dispatched: frozenset[str] = frozenset()  # checks of MultiKueue
         self._heap: list[tuple[int, Key, str]] = []
-        self._armed: dict[tuple[Key, str], int] = {}
+        self._armed: dict[Key, dict[str, int]] = {}  # when, by check
 
     def arm(self, work: WorkloadInfo) -> None:
         """Set the timers of a workload's checks after something about it changed."""
         if not self.simulated:
             return
+        known, armed = self._armed.pop(work.key, {}), dict[str, int]()
         for name in work.checks:
-            at = self._due(work, name)
-            if at is None:
-                self._armed.pop((work.key, name), None)
-            elif self._armed.get((work.key, name)) != at:
-                self._armed[work.key, name] = at
+            if (at := self._due(work, name)) is None:
+                continue
+            armed[name] = at
+            if known.get(name) != at:
                 heapq.heappush(self._heap, (at, work.key, name))
+        if armed:
+            self._armed[work.key] = armed
+
+    def drop(self, key: Key) -> None:
+        """Forget a workload."""
+        self._armed.pop(key, None)
 
     def answers_at(self, work: WorkloadInfo, name: str) -> int | None:
         """Return when (ms) a rule answers a check; None if nobody asks it, or never."""
@@ -54,7 +60,7 @@ class CheckAnswers:
         """Return the next instant (ms) with an answer, or None."""
         while self._heap:
             at, key, name = self._heap[0]
-            if self._armed.get((key, name)) == at:
+            if self._armed.get(key, {}).get(name) == at:
                 return at
             heapq.heappop(self._heap)
         return None
@@ -63,7 +69,7 @@ class CheckAnswers:
         """Yield whose checks are answered by now, and which."""
         while (at := self.due()) is not None and at <= self.context.now_ms:
             _, key, name = heapq.heappop(self._heap)
-            del self._armed[key, name]
+            del self._armed[key][name]
             yield key, name
 
     def answer(self, work: WorkloadInfo, name: str) -> CheckState | None:

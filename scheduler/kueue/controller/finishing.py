@@ -29,6 +29,7 @@ def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> No
     life.leave_queue(work)
     life.release_usage(work)
     life.arm_timer(work)
+    life.note_second_pass(work)
     life.context.journal.emit(
         Finish(
             at_ms=life.context.now_ms,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler.kueue.controller.lifecycle import Lifecycle
+from scheduler.kueue.queue.requeue import backoff_over
 from scheduler.kueue.scheduler.entries import Entry
 from scheduler.reasons import WAITING_FOR_PODS_READY
 from scheduler.records.conditions import condition
@@ -54,8 +55,12 @@ class Heads:
     def hold(self, entry: Entry, *, first: bool) -> None:
         """Put a head back until pods are ready; only the first gets the reason."""
         self.held.append(entry.work.key)
-        entry.queue.pending.clear_inflight(entry.work)
-        entry.queue.pending.push(entry.work)
+        pending, now = entry.queue.pending, self.life.context.now_us
+        pending.clear_inflight(entry.work)
+        if backoff_over(entry.work, now):
+            pending.push(entry.work)
+        else:  # it was tried before its time, as after an edit of its queue
+            pending.push_backing_off(entry.work)
         if first:
             self.life.report_not_admitted(entry, inadmissible=False)
 

@@ -226,8 +226,7 @@ class Lifecycle:
         self.timers.arm(work)
         if self.retention is not None:
             self.retention.arm(work)
-        if work.checks:
-            self.answers.arm(work)
+        self.answers.arm(work)
         if self.cluster.settings.waiting is None:
             return
         waits = work.active and work.has_condition(ADMITTED)

@@ -91,6 +91,7 @@ class QueueAssignment:
         if self.cluster.families is not None:
             self.cluster.families.remove(work)
         self.life.timers.drop(key)
+        self.life.answers.drop(key)
         if self.life.retention is not None:
             self.life.retention.drop(key)
         for pending in (

@@ -26,7 +26,7 @@ from scheduler.kueue.preemption.targets import (
 )
 from scheduler.kueue.trace import Excluded, Trace, quota_checks, share_of, shares
 from scheduler.kueue.tree.protocols import Rank
-from scheduler.kueue.tree.quota import add_usages, remove_usages
+from scheduler.kueue.tree.quota import add_usages, remove_usages, undo_usages
 from scheduler.kueue.tree.shares import (
     PreemptorNewShare,
     TargetNewShare,
@@ -92,7 +92,7 @@ class FairPreemption:
         done = self._apply_first_strategy(queues) or (
             len(self.rules) > 1 and self._apply_second_strategy()
         )
-        remove_usages(reversed(self.held))
+        undo_usages(reversed(self.held))
         if not done:
             restore(self.targets, self.placement)
             if self.trace is not None:
@@ -161,7 +161,7 @@ class FairPreemption:
                     yield not evicted, rank
 
     def _fits(self) -> bool:
-        remove_usages(reversed(self.held))
+        undo_usages(reversed(self.held))
         fitting = fits(self.requests, borrowing=True, placement=self.placement)
         add_usages(self.held)
         return fitting
@@ -185,7 +185,7 @@ class FairPreemption:
         )
 
     def _traced_quota(self) -> list[dict[str, Any]]:
-        remove_usages(reversed(self.held))
+        undo_usages(reversed(self.held))
         free = quota_checks(self.requests, borrowing=True)
         add_usages(self.held)
         return free

@@ -11,6 +11,7 @@ from scheduler.kueue.tree.quota import (
     add_usages,
     available_non_negative,
     remove_usages,
+    undo_usages,
 )
 from scheduler.kueue.tree.tree import ClusterQueue, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -133,6 +134,6 @@ def trace_targets(
     """
     add_usages(requests.items())
     after = trace_shares(queue)
-    remove_usages(reversed(requests.items()))
+    undo_usages(reversed(requests.items()))
     found = [[str(target.work.key), target.reason] for target in targets]
     trace.note("targets", targets=found, shares=after)

@@ -32,8 +32,8 @@ from scheduler.kueue.tree.quota import (
     add_usages,
     apply_usages,
     are_available,
-    remove_usage,
     remove_usages,
+    undo_usages,
 )
 from scheduler.kueue.tree.tree import QuotaNode, ResourceNode
 from scheduler.kueue.workload.info import WorkloadInfo
@@ -91,11 +91,7 @@ class Cycle:
             )
         able = [entry for entry in heads if entry.assignment is not None]
         decided = list(self._decide(able))
-        for resource_node, amount in reversed(self.held_back):
-            if amount > 0:
-                remove_usage(resource_node, amount)
-            else:  # a negative reservation never reached the parent
-                resource_node.usage -= amount
+        undo_usages(reversed(self.held_back))
         for usage in reversed(self.held_places):
             self.cluster.topologies.add_usage(usage, -1)
         done = set(decided)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.tree.quota import add_usages, remove_usages
+from scheduler.kueue.tree.quota import add_usages, undo_usages
 from scheduler.kueue.tree.shares import DRS, dominant_resource_share
 from scheduler.kueue.tree.tree import (
     ClusterQueue,
@@ -104,7 +104,7 @@ def _standing(node: QuotaNode, entry: Entry) -> Standing:
         amount > 0 and _borrows(node, resource_node.flavor_resource)
         for resource_node, amount in usage
     )
-    remove_usages(reversed(usage))
+    undo_usages(reversed(usage))
     work = entry.work
     return borrowing, value, -work.priority, work.queue_order_us, work.name
 

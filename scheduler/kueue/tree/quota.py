@@ -52,6 +52,15 @@ def remove_usages(held: Iterable[Amount]) -> None:
         remove_usage(resource_node, amount)
 
 
+def undo_usages(added: Iterable[Amount]) -> None:
+    """Undo `add_usages`, the last amount first; one below 0 never reached a parent."""
+    for resource_node, amount in added:
+        if amount > 0:
+            remove_usage(resource_node, amount)
+        else:
+            resource_node.usage -= amount
+
+
 def apply_usages(amounts: Iterable[Amount]) -> None:
     """Add usage node by node; a slice with fewer pods gives some back instead."""
     for resource_node, amount in amounts:

@@ -144,4 +144,17 @@ def test_a_check_of_a_workload_that_is_gone_is_answered_by_nobody():
     key = rig.workload("w", "q")
     rig.run(0)
     rig.stage.remove(key)
+    assert rig.stage.due() is None
     assert rig.run(20) == []
+
+
+def test_a_check_that_is_no_longer_asked_for_is_not_waited_for():
+    rig = Checked(after="10s")
+    rig.workload("w", "q")
+    rig.run(0)
+    assert rig.stage.due() == 10_000
+    queue = Key("ClusterQueue", "", "q")
+    rig.edit(queue, admissionChecksStrategy={"admissionChecks": []})
+    rig.run(1)
+    assert admitted(rig, "w")
+    assert rig.stage.due() is None

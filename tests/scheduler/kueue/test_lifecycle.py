@@ -160,6 +160,23 @@ def test_a_cycle_that_came_waiting_for_pods_goes_on_with_its_head(order):
     assert rig.run(0) == [("Admit", "head", "QuotaReserved")]
 
 
+def test_a_held_head_whose_backoff_runs_is_stored_as_tried_before_its_time():
+    rig = Rig(BLOCKING)
+    rig.queue("a")
+    rig.queue("b")
+    early = rig.workload("early", "b")
+    rig.run(0)
+    rig.run(10)
+    rig.workload("first", "a")
+    rig.run(11)
+    assert rig.runs() == ["first"]
+    rig.queue("b", strategy="StrictFIFO")  # puts its workloads into a new queue
+    rig.run(12)
+    assert rig.condition("early")[1] == "WaitingForPodsReady"
+    rig.status("Workload", "early", "default")
+    assert rig.objects[early].state["kueue"]["added"] is True
+
+
 def test_a_held_head_that_is_withdrawn_lets_the_next_one_in():
     rig = Rig(BLOCKING)
     rig.queue("a")

@@ -59,10 +59,10 @@ def test_what_waits_runs_and_stops_is_told_apart():
     runs, waits = (Key("Workload", "default", name) for name in ("runs", "waits"))
     gone = Key("Workload", "default", "gone")
 
-    def told(key: Key) -> tuple[bool, bool]:
+    def standing_of(key: Key) -> tuple[bool, bool]:
         return queries.is_running(rig.stage, key), queries.is_stopping(rig.stage, key)
 
-    assert [told(key) for key in (runs, waits, gone)] == [
+    assert [standing_of(key) for key in (runs, waits, gone)] == [
         (True, False),
         (False, False),
         (False, False),
@@ -70,6 +70,6 @@ def test_what_waits_runs_and_stops_is_told_apart():
     assert queries.pending_counts(rig.stage) == (0, 1)
     rig.edit(runs, active=False)
     rig.stage.reconcile()
-    assert told(runs) == (False, True)
+    assert standing_of(runs) == (False, True)
     rig.controllers()
-    assert told(runs) == (False, False)
+    assert standing_of(runs) == (False, False)

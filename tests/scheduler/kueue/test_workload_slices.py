@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from scheduler.kueue.queries import violations
 from scheduler.records.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
@@ -61,6 +64,18 @@ def test_a_smaller_slice_gives_quota_of_the_cohort_back():
     assert used(rig) == 1
     rig.workload("other", "b", count=3)
     assert rig.run(2) == [("Admit", "other", "QuotaReserved")]
+
+
+@pytest.mark.parametrize("after", [2, 1])
+def test_a_smaller_slice_leaves_no_usage_behind_in_the_cohort_under_fair_sharing(after):
+    rig = Rig({"fairSharing": {}})
+    rig.queue("a", 2, cohort="c", reclaim="Any")
+    rig.queue("b", 2, cohort="c", reclaim="Any")
+    rig.workload("other", "b")
+    with_slice(rig, before=3, after=after)
+    rig.run(1)
+    assert used(rig) == after
+    assert list(violations(rig.stage)) == []
 
 
 def test_the_old_slice_is_no_victim_and_only_the_difference_is_preempted():

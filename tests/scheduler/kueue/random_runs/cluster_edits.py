@@ -115,6 +115,16 @@ def other_pod(run: Run) -> None:
     run.put("Pod", name, spec, namespace="default", status={"phase": phase})
 
 
+def end_pod(run: Run) -> None:
+    """Let a pod of another scheduler end, which only topology hears of."""
+    keys = run.keys("Pod")
+    if keys:
+        obj = run.stored(run.draw.choice(keys))
+        obj.status = {"phase": "Succeeded"}
+        run.objects[obj.key] = obj
+        run.stage.note_pod(obj)
+
+
 _REMOVED = (
     *(
         "ClusterQueue",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.records.check_rule import CheckRule
+from scheduler.records.check_rule import CheckRule, RecordedAnswer
 from scheduler.records.policy import Policy, read_policy
 from tests.scheduler.kueue.random_runs.draws import CHECKS, TOLERATIONS, Draw, Manifest
 
@@ -22,7 +22,11 @@ GATES = {
 _TRANSFORMATIONS = [
     {"input": "gpu.com/a", "strategy": "Replace", "outputs": {"cpu": "2"}},
     {"input": "memory", "strategy": "Retain", "outputs": {"gpu.com/a": "0.001"}},
+    {"input": "cpu", "outputs": {"memory": "1Gi"}, "multiplyBy": "gpu.com/a"},
+    {"input": "odd", "strategy": "Replace", "outputs": {"cpu": 1, "more": 2}},
 ]
+_AFTER = (*("0s", "2s", "uniform(1s,6s)") * 3, "attempts(3s,0s)", "never")
+_OPENINGS: tuple[dict[str, str], ...] = (*[{}] * 5, {"every": "7s", "open": "2s"})
 
 
 def configuration(draw: Draw) -> Manifest:
@@ -35,6 +39,10 @@ def configuration(draw: Draw) -> Manifest:
         }
     if draw.chance(0.4):
         given["waitForPodsReady"] = _waiting(draw)
+    if draw.chance(0.05):
+        given["apiVersion"] = "config.kueue.x-k8s.io/v1beta1"
+        for section in ("fairSharing", "waitForPodsReady"):
+            given.setdefault(section, {})["enable"] = draw.chance(0.7)
     if draw.chance(0.4):
         given["admissionFairSharing"] = _usage(draw)
     if draw.chance(0.6):
@@ -77,9 +85,10 @@ def _usage(draw: Draw) -> Manifest:
 def _resources(draw: Draw) -> Manifest:
     given: Manifest = {}
     if draw.chance(0.3):
-        given["excludeResourcePrefixes"] = ["gpu.com/"]
-    elif draw.chance(0.5):
-        given["transformations"] = draw.sample(_TRANSFORMATIONS, 1)
+        given["excludeResourcePrefixes"] = draw.choice((["gpu.com/"], ["odd", "mem"]))
+    if draw.chance(0.5):
+        number = draw.choice((1, 1, 2, 4))
+        given["transformations"] = draw.sample(_TRANSFORMATIONS, number)
     if draw.chance(0.6):
         given["quotaCheckStrategy"] = draw.choice(
             ("IgnoreUndeclared", "BlockUndeclared")
@@ -88,10 +97,15 @@ def _resources(draw: Draw) -> Manifest:
 
 
 def policy(draw: Draw) -> Policy | None:
-    """Return a policy in which requests to requeue are collected; None for at once."""
-    if draw.chance(0.7):
+    """Return a policy in which cycles or requeueing take time; None for at once."""
+    latencies: dict[str, str] = {}
+    if draw.chance(0.3):
+        latencies["reactivation"] = "uniform(1s,4s)"
+    if draw.paced:
+        latencies["schedulingCycle"] = draw.choice(("200ms", "uniform(50ms,900ms)"))
+        latencies["admission"] = draw.choice(("0s", "300ms"))
+    if not latencies:
         return None
-    latencies = {"reactivation": "uniform(1s,4s)"}
     return read_policy({"spec": {"simulation": {"latencies": latencies}}})
 
 
@@ -103,15 +117,32 @@ def rules(draw: Draw) -> list[CheckRule] | None:
         CheckRule(
             check=name,
             answer=draw.choice(("Ready", "Ready", "Retry", "Rejected")),
-            after=draw.choice(("0s", "2s", "uniform(1s,6s)")),
+            after=draw.choice(_AFTER),
             probability=draw.choice((1.0, 0.5)),
             otherwise=draw.choice(("Ready", "Retry")),
             message=draw.choice(("", "said so")),
             requeue_after_seconds=draw.choice((None, 3)),
             by_hand=draw.chance(0.2),
             pod_set_updates=_updates(draw),
+            recorded=_recorded(draw, name),
+            **draw.choice(_OPENINGS),
         )
         for name in CHECKS[: draw.randint(1, 3)]
+    ]
+
+
+def _recorded(draw: Draw, check: str) -> list[RecordedAnswer]:
+    """Return what a check said of a few Workloads, whoever has their names."""
+    return [
+        RecordedAnswer(
+            workload=f"default/w{draw.randrange(30, 50):03d}",
+            answer=draw.choice(("Ready", "Retry", "Rejected")),
+            attempt=draw.choice((1, 1, 2)),
+            after=draw.choice(("0s", "2s")),
+            message=draw.choice(("", f"{check} said so")),
+            requeue_after_seconds=draw.choice((None, 3)),
+        )
+        for _ in range(draw.choice((0, 0, 8)))
     ]
 
 

@@ -26,6 +26,7 @@ class Draw(random.Random):
     """Draws of one run, and how often it has topology and admission checks.
 
     A plain run has one flavor and little quota: workloads preempt each other.
+    The cycles of a paced one take time, and in a long one minutes pass.
     """
 
     def __init__(self, seed: int) -> None:
@@ -33,6 +34,8 @@ class Draw(random.Random):
         self.topology = self.choice((0.0, 0.0, 0.9))
         self.checks = self.choice((0.0, 0.6))
         self.plain = self.chance(0.4)
+        self.paced = self.chance(0.15)
+        self.long = self.chance(0.15)
 
     def chance(self, share: float) -> bool:
         return self.random() < share

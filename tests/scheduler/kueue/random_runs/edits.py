@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tests.scheduler.kueue.random_runs import arrivals, draws, nodes, queues
 from tests.scheduler.kueue.random_runs import cluster_edits as cluster
-from tests.scheduler.kueue.random_runs import draws, nodes, queues
 from tests.scheduler.kueue.random_runs import workload_edits as work
 from tests.scheduler.kueue.random_runs.draws import NAMESPACES
 
@@ -17,11 +17,11 @@ Edit = Callable[["Run"], None]
 
 #: Every edit, and how often it is drawn beside the others.
 EDITS: dict[Edit, int] = {
-    work.workload: 20, work.slice_: 4, work.brought: 3, work.finish: 5, work.delete: 2, work.ready: 9, work.reclaim: 3, work.activate: 3,
-    work.reprice: 2, work.move: 2, work.limit: 1, work.boost: 1, work.gate: 2, work.open_gate: 2, work.answer: 8,
+    arrivals.workload: 20, arrivals.slice_: 4, arrivals.brought: 3, work.finish: 5, work.delete: 2, work.ready: 9, work.reclaim: 3, work.activate: 3,
+    work.reprice: 2, work.move: 2, work.limit: 1, work.boost: 1, work.gate: 2, work.open_gate: 2, work.answer: 8, work.state_answers: 2, arrivals.waiting: 1,
     cluster.topology: 1, cluster.flavor: 2, cluster.check: 2, cluster.cohort: 2, cluster.queue: 4, cluster.restart_queue: 3,
     cluster.local_queue: 2, cluster.node: 3, cluster.fail_node: 4, cluster.namespace: 1, cluster.limit_range: 1,
-    cluster.runtime_class: 1, cluster.other_pod: 2, cluster.remove: 4, cluster.bring_back: 5, cluster.start_over: 1,
+    cluster.runtime_class: 1, cluster.other_pod: 2, cluster.end_pod: 1, cluster.remove: 4, cluster.bring_back: 5, cluster.start_over: 1,
 }  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def begin(run: Run) -> None:
             spec = queues.local_queue(run.draw)
             run.put("LocalQueue", name, spec, namespace=namespace)
     for _ in range(9):
-        work.workload(run)
+        arrivals.workload(run)
 
 
 def edit(run: Run) -> None:

@@ -16,8 +16,9 @@ from tests.scheduler.kueue.random_runs.configurations import (
     policy,
     rules,
 )
-from tests.scheduler.kueue.random_runs.draws import Draw
-from tests.scheduler.kueue.transcripts.transcript import Transcript, copy_of
+from tests.scheduler.kueue.random_runs.draws import CHECKS, Draw
+from tests.scheduler.kueue.random_runs.said import Said
+from tests.scheduler.kueue.transcripts.transcript import copy_of
 
 EPOCH_US = durations.stamp_us("2026-01-01T00:00:00Z")
 
@@ -30,15 +31,18 @@ class ObjectsOfRun:
         self.settings = read_configuration(configuration(self.draw))
         self.rules = rules(self.draw)
         self.policy = policy(self.draw)
+        self.dispatched = self.draw.choice(((), (), (), CHECKS[2:]))
         self.objects: dict[Key, Object] = {}
         self.removed: list[Object] = []
         self.made = 0
         self.stage = self.new_stage(Context(seed=seed, epoch_us=EPOCH_US))
-        self.transcript = Transcript(self.stage)
+        self.transcript = Said(self.stage)
 
     def new_stage(self, context: Context) -> KueueStage:
         steps = StepTimes(context, self.policy) if self.policy else None
-        return KueueStage(context, self.settings, steps, rules=self.rules)
+        stage = KueueStage(context, self.settings, steps, rules=self.rules)
+        stage.answers.dispatched = frozenset(self.dispatched)
+        return stage
 
     # ---- objects ----
 
@@ -65,6 +69,7 @@ class ObjectsOfRun:
             "annotations": annotations or {},
             "ownerReferences": owners or [],
             "uid": known.uid if known else f"uid-{self.made:04d}",
+            "generation": self.made,
             "creationTimestamp": (
                 known.metadata["creationTimestamp"]
                 if known

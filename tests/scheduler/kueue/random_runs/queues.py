@@ -77,7 +77,7 @@ def weight(draw: Draw, spec: Manifest) -> Manifest:
 def cohort(draw: Draw) -> Manifest:
     spec: Manifest = {}
     if draw.chance(0.4):
-        spec["parentName"] = "root"
+        spec["parentName"] = draw.choice(("root",) * 9 + COHORTS)
     if draw.chance(0.4):
         spec["resourceGroups"] = groups(draw)
     return weight(draw, spec)
@@ -143,8 +143,9 @@ def queue(draw: Draw) -> Manifest:
         spec["admissionChecksStrategy"] = _checks(draw)
     if draw.chance(0.04):
         spec["stopPolicy"] = draw.choice(("Hold", "HoldAndDrain"))
-    if draw.chance(0.05):
-        spec["namespaceSelector"] = {"matchLabels": {"team": "yes"}}
+    if draw.chance(0.07):
+        team = {"matchLabels": {"team": "yes"}}
+        spec["namespaceSelector"] = draw.choice((team, team, None))
     if draw.chance(0.5):
         spec["concurrentAdmissionPolicy"] = _policy(draw)
     if draw.chance(0.4):

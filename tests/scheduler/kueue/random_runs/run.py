@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from scheduler import durations
+from scheduler.decisions import Admit
 from scheduler.kueue import queries
 from scheduler.kueue.workload.variants import make_variant
 from scheduler.records.objects import Object
@@ -24,7 +25,8 @@ from tests.scheduler.kueue.transcripts.transcript import written
 
 KEPT = Path(__file__).parent / "digests.txt"
 INSTANTS = 16
-_MOST_CYCLES = 12
+_MOST_CYCLES, _PACED_CYCLES = 12, 6
+_SOON, _LATE = (0, 1, 700, 1000, 3000, 9000), (1000, 60_000, 299_999)
 
 
 class Run(ObjectsOfRun):
@@ -33,6 +35,15 @@ class Run(ObjectsOfRun):
     def decide(self) -> None:
         """Run controllers and cycles until nothing moves, or for long enough."""
         self._controllers()
+        if self.stage.pace.paced:
+            self._decide_at_pace()
+        else:
+            self._decide_at_once()
+        for key in self.stage.expired():
+            self.transcript.say("expired", str(key))
+            self.remove(key)
+
+    def _decide_at_once(self) -> None:
         for _ in range(_MOST_CYCLES):
             before = len(self.stage.context.journal.decisions)
             if not self.stage.cycle():
@@ -43,8 +54,34 @@ class Run(ObjectsOfRun):
             self._controllers()
             if not moved:
                 break
-        for key in self.stage.expired():
-            self.remove(key)
+
+    def _decide_at_pace(self) -> None:
+        """Let a few cycles begin and end, each at its time."""
+        context, pace = self.stage.context, self.stage.pace
+        for _ in range(_PACED_CYCLES):
+            if pace.over(context.now_ms):
+                self._end_cycle()
+                self._controllers()
+            if self.stage.has_heads():
+                go_on = pace.resume if self.stage.heads.held else pace.begin
+                go_on(context.now_ms, self.stage.cluster.cycle + 1)
+            self.transcript.note(self.objects)
+            if pace.ends_ms is None or self.draw.chance(0.2):
+                break
+            context.now_ms = max(context.now_ms, pace.ends_ms)
+
+    def _end_cycle(self) -> None:
+        context, pace = self.stage.context, self.stage.pace
+        before = queries.pending_counts(self.stage)
+        self.stage.cycle()
+        decided = context.journal.decisions
+        admitted = any(isinstance(one, Admit) for one in decided)
+        pace.end(
+            context.now_ms,
+            self.stage.cluster.cycle,
+            admitted=admitted and not self.stage.gated,
+            moved=bool(decided) or queries.pending_counts(self.stage) != before,
+        )
 
     def _controllers(self) -> None:
         self.stage.reconcile()
@@ -77,9 +114,10 @@ class Run(ObjectsOfRun):
     def go_on(self) -> None:
         """Go to a later instant, or to the next timer."""
         context, due = self.stage.context, self.stage.due()
-        later = context.now_ms + self.draw.choice((0, 1, 700, 1000, 3000, 9000))
+        later = context.now_ms + self.draw.choice(_LATE if self.draw.long else _SOON)
         if due is not None and self.draw.chance(0.6):
-            later = min(max(due, context.now_ms), context.now_ms + 20_000)
+            most = 400_000 if self.draw.long else 20_000
+            later = min(max(due, context.now_ms), context.now_ms + most)
         context.now_ms = later
 
     def read_back(self) -> None:

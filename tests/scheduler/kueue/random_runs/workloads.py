@@ -39,8 +39,8 @@ def _slices(draw: Draw) -> Manifest:
 
 
 def _pod_spec(draw: Draw) -> Manifest:
-    requests = {"cpu": draw.choice((1, 1, 1, 1, 2, 3))}
-    for name, chance in (("memory", 0.15), ("gpu.com/a", 0.05), ("odd", 0.02)):
+    requests: Manifest = {"cpu": draw.choice((1, 1, 1, 1, 1, 2, 2, 3, "500m", 0))}
+    for name, chance in (("memory", 0.15), ("gpu.com/a", 0.08), ("odd", 0.04)):
         if draw.random() < chance:
             requests[name] = amount(draw, name, 3)
     spec: Manifest = {"containers": [{"resources": {"requests": requests}}]}
@@ -115,9 +115,14 @@ def workload(draw: Draw) -> tuple[Manifest, Manifest, Manifest]:
     if draw.chance(0.03):
         spec["active"] = False
     labels = {"kueue.x-k8s.io/job-uid": f"job-{draw.randrange(4)}"}
+    if draw.chance(0.03):
+        labels["kueue.x-k8s.io/max-exec-time-seconds"] = draw.choice(("3", "soon"))
     annotations: Manifest = {}
     if draw.chance(0.1):
         annotations[BOOST] = draw.choice(("3", "-2", "much"))
     if draw.chance(0.2):
         annotations["kueue.x-k8s.io/elastic-job"] = "true"
+    if draw.chance(0.03):
+        allowed = draw.choice(("f0", "f1, f2", ""))
+        annotations["kueue.x-k8s.io/allowed-resource-flavor"] = allowed
     return spec, labels, annotations

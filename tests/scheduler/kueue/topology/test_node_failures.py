@@ -292,3 +292,14 @@ def test_pods_on_a_failed_node_have_no_other_place_without_their_podset(renamed:
     reasons = [reason for _, name, reason in rig.run(1) if name == "w"]
     assert ("NodeFailures" in reasons) is (renamed == 0)
     assert ("NodeReplaced" in reasons) is (renamed == 1)
+
+
+def test_a_workload_that_ends_while_it_waits_for_other_places_is_not_due():
+    rig = Racks()
+    rig.gang("w", 2)
+    rig.run(0)
+    rig.node(1, ready=False)
+    rig.controllers()
+    assert rig.stage.due() == 1000
+    rig.stage.finish(Key("Workload", "default", "w"))
+    assert rig.stage.due() is None
