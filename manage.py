@@ -6,8 +6,11 @@ from __future__ import annotations
 import os
 import sys
 
-from django.core.management import execute_from_command_line
+from sandbox.base import memory
 
 if __name__ == "__main__":
+    memory.begin()
+    from django.core.management import execute_from_command_line
+
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     execute_from_command_line(sys.argv)

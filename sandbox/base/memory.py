@@ -11,6 +11,14 @@ _seldom = False  # this process holds worlds, and collects seldom
 _released = 0  # objects, since the last collection
 
 
+def begin() -> None:
+    """Let a process look for garbage after 50,000 new objects, not after 700.
+
+    What it imports stays: looking through that took a tenth of every start.
+    """
+    gc.set_threshold(50_000, 20, 20)
+
+
 def collect_seldom() -> None:
     """Let a process that holds worlds look for garbage less often.
 

@@ -13,6 +13,9 @@ if __name__ == "__main__":
     # In place of this folder: the one that the packages are in.
     sys.path[0] = str(Path(__file__).resolve().parents[2])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    from sandbox.base import memory
+
+    memory.begin()
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from scheduler.sentences.forms import Checked, Form, Several
 from scheduler.sentences.problems import Problem
@@ -46,7 +46,7 @@ _MAY_BE = {
     "literal": r"[A-Z'\"]\S*",
 }
 
-_Pattern = tuple[Words, tuple[str, ...], re.Pattern[str]]
+_Pattern = tuple[Words, tuple[str, ...]]
 
 
 def read(text: str) -> Sentence | None:
@@ -71,10 +71,10 @@ def _read(text: str, depth: int) -> Sentence | None:
 
 def _first(text: str, forms: Iterable[_Pattern], depth: int) -> Sentence | None:
     """Return the first of some sentences that is this text."""
-    for one, literals, pattern in forms:
+    for one, literals in forms:
         if not all(literal in text for literal in literals):
             continue
-        found = pattern.fullmatch(text)
+        found = _matching(one.english).fullmatch(text)
         holes = None if found is None else _holes(found.groupdict(), depth)
         if holes is not None and (said := one.said(**holes)).text == text:
             return said
@@ -99,13 +99,18 @@ def _hole(name: str, text: str, depth: int) -> Hole | None:
 
 
 def _pattern(words: Words) -> _Pattern:
-    """Return words with their literal parts, and what matches a text of them."""
-    parts = _HOLE.split(words.english)
+    """Return words with their literal parts."""
+    return words, tuple(_HOLE.split(words.english)[::2])
+
+
+@cache  # not all at the start: that took 25 ms of each
+def _matching(english: str) -> re.Pattern[str]:
+    """Return what matches a text that was made of these words."""
     found = [
         f"(?P<{part}>{_MAY_BE.get(part, '.+?')})" if n % 2 else re.escape(part)
-        for n, part in enumerate(parts)
+        for n, part in enumerate(_HOLE.split(english))
     ]
-    return words, tuple(parts[::2]), re.compile("".join(found), re.DOTALL)
+    return re.compile("".join(found), re.DOTALL)
 
 
 _WHOLE = [

@@ -10,6 +10,9 @@ import gc
 
 import pytest
 
+#: While tests are imported next to nothing is garbage.
+gc.set_threshold(50_000, 50, 50)
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
