@@ -760,6 +760,7 @@ class Loss(TypedDict):
 
     subject: str
     lost: str
+    said: Said
 
 
 class MadeLink(TypedDict):
@@ -1005,6 +1006,7 @@ class PlacedLoss(TypedDict):
 
     subject: str
     lost: str
+    said: Said
     file: str
     line: int
 
@@ -1113,7 +1115,9 @@ class Run(TypedDict):
     endMs: int | None
     settled: bool | None
     problems: list[str]
+    problemsSaid: list[Said]
     error: str
+    said: Said
     measures: dict[str, float]
 
 
@@ -1213,7 +1217,9 @@ class SearchState(TypedDict):
     compared: int
     keeping: int
     failures: list[str]
+    failuresSaid: list[Said]
     error: str
+    said: Said
     answer: AdviceAnswer | None
     answerRun: int | None
 
@@ -2149,6 +2155,7 @@ class ForecastState(TypedDict):
     asked: int
     ended: int
     error: str
+    said: Sentence | None
     forecast: Forecast | None
 
 
@@ -2951,11 +2958,14 @@ class Resync(TypedDict):
 
 
 class ServiceStatus(TypedDict):
-    """Server: how the service is. Errors stay until a status without one."""
+    """Server: how the service is. Errors stay until a status without one. `said` is
+    the message with its code; none with an empty one.
+    """
 
     type: Literal['status']
     level: Literal['error', 'live', 'waiting']
     message: str
+    said: Sentence | None
 
 
 class LessonNews(TypedDict):

@@ -349,7 +349,8 @@ class LossSerializer(serializers.Serializer[Any]):
     """Something that the other stack has no word for."""
 
     subject = serializers.CharField(help_text="kind and name, or a queue's path")
-    lost = serializers.CharField()
+    lost = serializers.CharField(help_text="what, in English")
+    said = SaidSerializer(help_text="the same with its code")
 
 
 class ConvertedSerializer(SandboxSerializer):

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.said import SaidSerializer
+
 
 class AdviceEstimateSerializer(serializers.Serializer[Any]):
     """What a search would take, before it is started."""
@@ -157,7 +159,11 @@ class SearchStateSerializer(serializers.Serializer[Any]):
     failures = serializers.ListField(
         child=serializers.CharField(), help_text="Why runs failed; the first reasons."
     )
+    failuresSaid = SaidSerializer(  # noqa: N815 - as it travels
+        many=True, help_text="The same with codes; an empty one where there is none."
+    )
     error = serializers.CharField(help_text="Why there is no answer; mostly empty.")
+    said = SaidSerializer(help_text="The error with its code; empty without one.")
     answer = AdviceAnswerSerializer(allow_null=True)
     answerRun = serializers.IntegerField(  # noqa: N815 - as it travels
         allow_null=True, help_text="The run to open to see the answer at work."

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.advice import SearchStateSerializer
+from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import FileSerializer
 from sandbox.experiments import reading
 from sandbox.models import Experiment
@@ -147,7 +148,11 @@ class RunSerializer(serializers.Serializer[Any]):
     endMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
     settled = serializers.BooleanField(allow_null=True)
     problems = serializers.ListField(child=serializers.CharField())
+    problemsSaid = SaidSerializer(  # noqa: N815 - as it travels
+        many=True, help_text="The same with codes; an empty one where there is none."
+    )
     error = serializers.CharField()
+    said = SaidSerializer(help_text="The error with its code; empty without one.")
     measures = serializers.DictField(child=serializers.FloatField())
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import (
     FileSerializer,
     FindingGroupSerializer,
@@ -134,7 +135,8 @@ class PlacedLossSerializer(serializers.Serializer[Any]):
     """Something that is not carried over, and where it was said."""
 
     subject = serializers.CharField(help_text="kind and name, or a system")
-    lost = serializers.CharField()
+    lost = serializers.CharField(help_text="what, in English")
+    said = SaidSerializer(help_text="the same with its code")
     file = serializers.CharField()
     line = serializers.IntegerField()
 

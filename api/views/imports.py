@@ -114,6 +114,7 @@ def _converted(found: ConvertedFiles) -> dict[str, object]:
             {
                 "subject": loss.subject,
                 "lost": loss.lost,
+                "said": msgspec.to_builtins(loss.said),
                 "file": loss.place.file,
                 "line": loss.place.line,
             }

@@ -37,7 +37,7 @@ function connected(): { wire: Wire; states: string[]; taken: string[] } {
   return { wire, states, taken };
 }
 
-const NEWS = JSON.stringify({ type: "status", level: "live", message: "" });
+const NEWS = JSON.stringify({ type: "status", level: "live", message: "", said: null });
 
 describe("a message that is not of this page's protocol", () => {
   beforeEach(() => {

@@ -9,6 +9,7 @@ class Absent(Words):
     """Something that is not there, or is no longer kept."""
 
     SANDBOX = ("absent.sandbox", "sandbox {sandbox} is not there")
+    GONE = ("absent.gone", "deleted or archived")
     MEMBER = ("absent.member", "{name} is not a member")
     LINK = ("absent.link", "link {link} is not there")
     DEAD_LINK = ("absent.deadLink", "this link leads nowhere, or no longer")

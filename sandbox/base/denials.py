@@ -63,6 +63,11 @@ class NotNow(Words):
         "the sandbox changes faster than it can be read; pause it",
     )
     BUSY = ("notNow.busy", "the sandbox is busy with something long; try again")
+    DATABASE = (
+        "notNow.database",
+        "the database does not answer; nothing is lost",
+    )
+    BUS = ("notNow.bus", "the message bus is away; time stands still")
     ELSEWHERE = ("notNow.elsewhere", "followed elsewhere")
     MOVED_ON = ("notNow.movedOn", "{sandbox} has moved on from revision {revision}")
     VERSION = (

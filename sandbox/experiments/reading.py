@@ -9,6 +9,7 @@ from functools import lru_cache
 from operator import ne
 from typing import Any, NamedTuple
 
+import msgspec
 from django.db.models import QuerySet
 
 from sandbox.models import Experiment, Run
@@ -20,6 +21,8 @@ from scheduler.experiments.document import ExperimentSpec, read_experiment
 from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict, table
 from scheduler.experiments.variants import axes_of
 from scheduler.measures import flat
+from scheduler.sentences.reading import read
+from scheduler.sentences.sentence import Sentence
 
 _OF_RUN = ("seed", "state", "hash", "tick")
 
@@ -103,10 +106,25 @@ def run_row(run: Run) -> dict[str, Any]:
         "tick": result.get("tick"),
         "endMs": result.get("endMs"),
         "settled": result.get("settled"),
-        "problems": result.get("problems", []),
-        "error": run.error,
+        **_problems(run.error, result.get("problems", [])),
         "measures": flat(result["summary"]) if result else {},
     }
+
+
+def _problems(error: str, problems: list[str]) -> dict[str, Any]:
+    """Return why a run failed and what its engine gave up on, with their codes."""
+    return {
+        "problems": problems,
+        "problemsSaid": [said_of(one) for one in problems],
+        "error": error,
+        "said": said_of(error),
+    }
+
+
+def said_of(text: str) -> dict[str, Any]:
+    """Return the sentence that a stored text is, as it travels; one without a code."""
+    plain: dict[str, Any] = msgspec.to_builtins(read(text) or Sentence("", text))
+    return plain
 
 
 def failures(experiment: Experiment) -> list[str]:

@@ -226,6 +226,7 @@ def search_of(experiment: Experiment) -> dict[str, Any] | None:
     answer = experiment.answer
     spec = read_experiment(experiment.document).spec
     standings = reading.outcome(experiment).standings
+    reasons = _reasons(experiment)
     return {
         "searching": experiment.searching,
         "taken": experiment.stop_at is not None,
@@ -233,8 +234,10 @@ def search_of(experiment: Experiment) -> dict[str, Any] | None:
         "best": [msgspec.to_builtins(one) for one in standings[:MOST_SHOWN]],
         "compared": len(standings),
         "keeping": sum(not one.missed for one in standings),
-        "failures": _reasons(experiment),
+        "failures": reasons,
+        "failuresSaid": [reading.said_of(one) for one in reasons],
         "error": answer.get("error", ""),
+        "said": reading.said_of(answer.get("error", "")),
         "answer": answer if "verdict" in answer else None,
         "answerRun": run_of_answer(experiment),
     }

@@ -22,6 +22,8 @@ from scheduler.errors import SchedulerError
 from scheduler.forecast.present import check_stack, waiting
 from scheduler.forecast.starts import Forecast
 from scheduler.forecast.world import check_futures, forecast
+from scheduler.sentences.reading import read
+from scheduler.sentences.sentence import Sentence
 
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0
@@ -42,6 +44,7 @@ class ForecastState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     asked: int  # futures
     ended: int  # so far
     error: str  # why it failed
+    said: Sentence | None  # the same with its code, where it has one
     forecast: Forecast | None  # when it is done
 
 
@@ -105,6 +108,7 @@ def state_of(kept: KeptForecast, *, whole: bool = True) -> ForecastState:
         asked=options.futures,
         ended=kept.answer["futures"] if done else _ended(kept),
         error=kept.error,
+        said=read(kept.error),
         forecast=msgspec.convert(kept.answer, Forecast) if done and whole else None,
     )
 

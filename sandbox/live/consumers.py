@@ -12,6 +12,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from sandbox.base import counters
+from sandbox.base.absences import Absent
 from sandbox.live import rights
 from sandbox.live.hub import hub
 from sandbox.live.lessons import running_news
@@ -19,7 +20,7 @@ from sandbox.live.limits import connection_slots, handshakes
 from sandbox.live.people import Asker
 from sandbox.live.subscription import CLOSE_GONE, Client
 from sandbox.live.threads import once_for_all
-from sandbox.page.wire import Hello, ServiceStatus
+from sandbox.page.wire import Hello, service_status
 from sandbox.process import service_counts
 
 CLOSE_BAD_MESSAGE = 4400
@@ -129,7 +130,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     async def _close(self, code: int) -> None:
         with contextlib.suppress(RuntimeError, asyncio.CancelledError):
             if code == CLOSE_GONE:
-                status = ServiceStatus(level="error", message="deleted or archived")
+                status = service_status("error", Absent.GONE.said())
                 await self.send(text_data=_encode(status).decode())
             await self.close(code)
 

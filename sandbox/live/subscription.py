@@ -15,13 +15,15 @@ from typing import Any, Literal
 
 import msgspec
 
+from sandbox.base.denials import NotNow
 from sandbox.live import pages, rights
 from sandbox.live.bus import Listener, bus_problem
 from sandbox.live.first_page import FirstPage
 from sandbox.live.messages import MOST_WAITING, Message
 from sandbox.live.threads import one_of_many
-from sandbox.page.wire import ServiceStatus
+from sandbox.page.wire import service_status
 from sandbox.world.broadcast import group_of
+from scheduler.sentences.sentence import Sentence
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +35,7 @@ CLOSE_GONE = 4404
 
 encode_status = msgspec.json.Encoder().encode
 
+Level = Literal["live", "waiting", "error"]
 Send = Callable[[str], Awaitable[None]]
 Close = Callable[[int], Coroutine[Any, Any, None]]
 
@@ -63,10 +66,6 @@ class Client:
         else:
             self.waiting.append(message)
         self.unsent.set()
-
-
-def _status(level: Literal["live", "waiting", "error"], message: str) -> str:
-    return encode_status(ServiceStatus(level=level, message=message)).decode()
 
 
 class SandboxSubscription:
@@ -117,16 +116,16 @@ class SandboxSubscription:
     async def _look_at_bus(self) -> None:
         """Say when the bus is away; its layer connects again without a word."""
         if await bus_problem():
-            self.report("waiting", "the message bus is away; time stands still")
+            self.report("waiting", NotNow.BUS.said())
         elif self.reported == "waiting":
-            self.report("live", "")
+            self.report("live")
 
-    def report(self, level: Literal["live", "waiting", "error"], message: str) -> None:
+    def report(self, level: Level, said: Sentence | None = None) -> None:
         """Say how the service is, when that changed."""
         if level == self.reported:
             return
         self.reported = level
-        self._note(_status(level, message))
+        self._note(encode_status(service_status(level, said)).decode())
 
     def _note(self, text: str) -> None:
         for client in self.clients:
@@ -146,10 +145,10 @@ class SandboxSubscription:
                 newest = await one_of_many(pages.newest_revisions, item=self.sandbox_id)
             except Exception as error:
                 logger.warning("the database is away: %s", error)
-                self.report("error", "the database does not answer; nothing is lost")
+                self.report("error", NotNow.DATABASE.said())
                 continue
             if self.reported == "error":
-                self.report("live", "")
+                self.report("live")
             if newest is None:
                 self._end()
             else:

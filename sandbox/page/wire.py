@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from sandbox.page.wire_rows import Amounts, AnyRow, Wire
+from scheduler.sentences.sentence import Sentence
 
 PROTOCOL = 1
 
@@ -100,10 +101,22 @@ class Resync(Wire, tag="resync", tag_field="type", frozen=True, kw_only=True):
 
 
 class ServiceStatus(Wire, tag="status", tag_field="type", frozen=True, kw_only=True):
-    """Server: how the service is. Errors stay until a status without one."""
+    """Server: how the service is. Errors stay until a status without one.
+
+    `said` is the message with its code; none with an empty one.
+    """
 
     level: Literal["live", "waiting", "error"]
     message: str
+    said: Sentence | None = None
+
+
+def service_status(
+    level: Literal["live", "waiting", "error"], said: Sentence | None = None
+) -> ServiceStatus:
+    """Return how the service is, in words where there is something to say."""
+    message = "" if said is None else said.text
+    return ServiceStatus(level=level, message=message, said=said)
 
 
 class Tally(Wire, frozen=True, kw_only=True):

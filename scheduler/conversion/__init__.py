@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.records.objects import Object
+from scheduler.sentences.sentence import Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,12 @@ class Loss:
     """Something that the other stack has no word for."""
 
     subject: str  # kind and name, or a queue's path
-    lost: str
+    said: Sentence
+
+    @property
+    def lost(self) -> str:
+        """Return it in English."""
+        return self.said.text
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.lost}"
@@ -28,7 +34,7 @@ class Converted:
     policy: dict[str, Any] = field(default_factory=dict)  # patch of PolicySpec
     losses: list[Loss] = field(default_factory=list)
 
-    def lose(self, subject: str, lost: str) -> None:
+    def lose(self, subject: str, lost: Sentence) -> None:
         """Note something that is not carried over, once."""
         loss = Loss(subject, lost)
         if loss not in self.losses:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from scheduler.conversion import Converted, Loss, from_kueue, to_kueue
 from scheduler.errors import SchedulerError
 from scheduler.records.objects import Object
@@ -36,5 +38,12 @@ def convert(objects: Iterable[Object], policy: Policy, *, stack: str) -> Convert
 
 
 def report(converted: Converted) -> list[dict[str, Any]]:
-    """Return the losses as plain rows: what, of which object."""
-    return [{"subject": loss.subject, "lost": loss.lost} for loss in converted.losses]
+    """Return the losses as plain rows: what, of which object, and its sentence."""
+    return [
+        {
+            "subject": loss.subject,
+            "lost": loss.lost,
+            "said": msgspec.to_builtins(loss.said),
+        }
+        for loss in converted.losses
+    ]

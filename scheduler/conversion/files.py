@@ -16,10 +16,12 @@ from scheduler.files.unpacking import Text, UnreadText
 from scheduler.manifests.documents import DEFAULT_LIMITS, Document, Limits
 from scheduler.manifests.effects import Effect
 from scheduler.manifests.faults.parts import read_all
-from scheduler.manifests.loading.loaded import Finding, Loaded
+from scheduler.manifests.loading.loaded import Finding, Loaded, finding
 from scheduler.manifests.texts.writing import write_all
 from scheduler.records.objects import Object
 from scheduler.scenarios import Prepared, prepare, stack_of
+from scheduler.sentences.losses import NotCarried
+from scheduler.sentences.sentence import Sentence
 from scheduler.traces.taking import is_trace
 
 #: The file of what was written.
@@ -32,8 +34,13 @@ class PlacedLoss:
     """Something that is not carried over, and where it was said."""
 
     subject: str
-    lost: str
+    said: Sentence
     place: SourceLocation
+
+    @property
+    def lost(self) -> str:
+        """Return it in English."""
+        return self.said.text
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.lost}"
@@ -100,7 +107,7 @@ def _from_foreign(
         losses=[
             PlacedLoss(
                 subject=loss.subject,
-                lost=loss.lost,
+                said=loss.said,
                 place=places.get(loss.subject, usual),
             )
             for loss in writing.losses
@@ -157,7 +164,7 @@ def _to_stack(found: ConvertedFiles, prepared: Prepared, stack: str) -> Converte
     documents = [policy, *(document_of(obj) for obj in made.objects)]
     place = SourceLocation(file=CONVERTED, line=1)
     losses = [
-        PlacedLoss(subject=loss.subject, lost=loss.lost, place=place)
+        PlacedLoss(subject=loss.subject, said=loss.said, place=place)
         for loss in made.losses
     ]
     return ConvertedFiles(
@@ -178,18 +185,20 @@ def document_of(obj: Object) -> dict[str, Any]:
 
 def findings_of(converted: ConvertedFiles) -> Sequence[Finding]:
     """Return what a conversion changed and lost as findings of the import."""
-    systems = ", ".join(converted.systems) or "another stack"
-    taken = f"converted from {systems}: what came of it is in {CONVERTED}"
+    systems = ", ".join(converted.systems)
+    taken = NotCarried.FROM_STACK.said(file=CONVERTED)
+    if systems:
+        taken = NotCarried.FROM.said(systems=systems, file=CONVERTED)
     changed = (
-        Finding(level="warning", place=SourceLocation(file=name, line=1), problem=taken)
+        finding("warning", SourceLocation(file=name, line=1), taken)
         for name in converted.changed
     )
     lost = (
-        Finding(
-            level="unsupported",
-            place=loss.place,
-            problem=f"not carried over: {loss}",
-            sort=f"not carried over: {loss.lost}",
+        finding(
+            "unsupported",
+            loss.place,
+            NotCarried.OF.said(subject=loss.subject, what=loss.said),
+            sort=NotCarried.SORT.said(what=loss.said),
             effect=Effect.NOT_CARRIED,
         )
         for loss in converted.losses

@@ -22,6 +22,7 @@ from scheduler.records.quota import (
     read_local_queue,
     read_queue,
 )
+from scheduler.sentences.losses import LostOfKueue
 
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
@@ -53,7 +54,7 @@ def convert(objects: list[Object], spec: PolicySpec) -> Converted:
         else:
             found.keep(obj)
     if spec.kueue:
-        found.lose("Configuration", "Kueue's own configuration")
+        found.lose("Configuration", LostOfKueue.CONFIGURATION.said())
     found.policy = {
         "stack": "yunikorn",
         "yunikorn": {"laws": "released", "queues": to_plain(partition)},
@@ -100,7 +101,7 @@ class _Tree:
                 if obj.spec.get("admissionChecks") or obj.spec.get(
                     "admissionChecksStrategy"
                 ):
-                    self.found.lose(str(obj.key), "admission checks")
+                    self.found.lose(str(obj.key), LostOfKueue.CHECKS.said())
             case "Cohort":
                 cohort = read_cohort(obj.manifest)
                 self.cohorts[cohort.name] = cohort
@@ -117,9 +118,9 @@ class _Tree:
     def _flavor(self, flavor: Flavor) -> None:
         subject = f"ResourceFlavor {flavor.name}"
         if flavor.labels:
-            self.found.lose(subject, "its node labels no longer steer pods")
+            self.found.lose(subject, LostOfKueue.LABELS.said())
         if flavor.taints:
-            self.found.lose(subject, "its node taints")
+            self.found.lose(subject, LostOfKueue.TAINTS.said())
 
     def root(self) -> QueueConfig:
         """Return the whole tree below root."""
@@ -154,7 +155,7 @@ class _Tree:
             if queue.cohort == cohort.name
         ]
         if cohort.weight != 1.0:
-            self.found.lose(subject, "its fair sharing weight")
+            self.found.lose(subject, LostOfKueue.WEIGHT.said())
         guaranteed = self._guarantee(cohort, [*cohorts, *leaves])
         # Kueue lends inside a tree of cohorts only.
         fence = {} if seen else {"preemption.policy": "fence"}
@@ -210,7 +211,7 @@ class _Tree:
         for group in groups:
             if len(group.flavors) > 1:
                 names = ", ".join(group.flavors)
-                self.found.lose(subject, f"the split over flavors {names}")
+                self.found.lose(subject, LostOfKueue.FLAVORS.said(names=names))
             for (_, resource), quota in group.quotas.items():
                 name = "vcore" if resource == "cpu" else resource
                 self._add(subject, name, quota, nominal, ceiling, unlimited)
@@ -233,28 +234,24 @@ class _Tree:
             limit = quota.nominal + quota.borrowing
             ceiling[name] = ceiling.get(name, 0) + limit
             if not limit:
-                self.found.lose(subject, f"a {name} quota of 0: it is unlimited now")
+                self.found.lose(subject, LostOfKueue.ZERO.said(resource=name))
         if quota.lending is not None:
-            self.found.lose(subject, f"the lending limit of {name}")
+            self.found.lose(subject, LostOfKueue.LENDING.said(resource=name))
 
     def _name_losses(self, queue: ClusterQueueSpec, subject: str) -> None:
-        lost = {
-            "StrictFIFO: the head no longer holds back those behind it": (
-                queue.strategy == "StrictFIFO"
-            ),
-            f"stopPolicy {queue.stop}": queue.stop != "None",
-            "its namespaceSelector": bool(queue.selector.requirements),
-            "preemption within the queue": queue.within_queue != "Never",
-            "borrowWithinCohort": queue.borrow_policy != "Never",
-            "reclaiming from lower priority only: equal priority goes too": (
-                queue.reclaim == "LowerPriority"
-            ),
-            "reclaiming from higher priority": queue.reclaim == "Any",
-            "its fair sharing weight": queue.weight != 1.0,
-        }
-        for text, given in lost.items():
+        lost = (
+            (LostOfKueue.STRICT.said(), queue.strategy == "StrictFIFO"),
+            (LostOfKueue.STOP.said(policy=queue.stop), queue.stop != "None"),
+            (LostOfKueue.SELECTOR.said(), bool(queue.selector.requirements)),
+            (LostOfKueue.WITHIN.said(), queue.within_queue != "Never"),
+            (LostOfKueue.BORROW_WITHIN.said(), queue.borrow_policy != "Never"),
+            (LostOfKueue.RECLAIM_LOWER.said(), queue.reclaim == "LowerPriority"),
+            (LostOfKueue.RECLAIM_HIGHER.said(), queue.reclaim == "Any"),
+            (LostOfKueue.WEIGHT.said(), queue.weight != 1.0),
+        )
+        for said, given in lost:
             if given:
-                self.found.lose(subject, text)
+                self.found.lose(subject, said)
 
 
 def _within(queue: QueueConfig, total: Amounts) -> QueueConfig:
@@ -271,7 +268,7 @@ def _runner(obj: Object, tree: _Tree, found: Converted) -> None:
     labels = kept.metadata.setdefault("labels", {})
     local_queue = labels.pop(QUEUE_LABEL, None) or spec.pop("queueName", None)
     if labels.pop(PRIORITY_LABEL, None):
-        found.lose(str(obj.key), "its WorkloadPriorityClass")
+        found.lose(str(obj.key), LostOfKueue.PRIORITY_CLASS.said())
     if obj.key.kind == "Job":
         spec.pop("suspend", None)
     elif obj.key.kind == "Pod":
@@ -282,7 +279,7 @@ def _runner(obj: Object, tree: _Tree, found: Converted) -> None:
         tree.local_queues.get((obj.key.namespace, str(local_queue)), "")
     )
     if local_queue and path is None:
-        found.lose(str(obj.key), f"its LocalQueue {local_queue}, which leads nowhere")
+        found.lose(str(obj.key), LostOfKueue.NOWHERE.said(name=str(local_queue)))
     if path is not None:
         for metadata in (kept.metadata, *_templates(kept)):
             metadata.setdefault("labels", {})[YUNIKORN_QUEUE] = path

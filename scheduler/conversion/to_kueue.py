@@ -14,6 +14,7 @@ from scheduler.records.hierarchy import PartitionSpec, QueueConfig
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import PolicySpec
 from scheduler.registry import lookup
+from scheduler.sentences.losses import LostOfYuniKorn
 from scheduler.yunikorn.objects import properties
 from scheduler.yunikorn.objects.listener import NullListener
 from scheduler.yunikorn.objects.partition import Partition
@@ -125,7 +126,7 @@ class _Writer:
         borrowing = {t: max(0, v - own.get(t, 0)) for t, v in limit.items()}
         fenced = _policy(queue) == "fence"
         if not fenced and not alone:
-            self.found.lose("preemption", "of pods of equal priority")
+            self.found.lose("preemption", LostOfYuniKorn.EQUAL.said())
         self._add(
             "ClusterQueue",
             name,
@@ -181,37 +182,40 @@ class _Writer:
     def _settings(self) -> None:
         spec, found = self.spec, self.found
         for what, given in {
-            "placement rules: jobs go where the rules sent them": spec.placement,
-            "user and group limits": spec.limits,
-            "resource weights of the node order": spec.weights,
-            "quota-change preemption": spec.quota_preemption,
+            LostOfYuniKorn.RULES: spec.placement,
+            LostOfYuniKorn.LIMITS: spec.limits,
+            LostOfYuniKorn.WEIGHTS: spec.weights,
+            LostOfYuniKorn.QUOTA_PREEMPTION: spec.quota_preemption,
         }.items():
             if given:
-                found.lose("partition", what)
+                found.lose("partition", what.said())
         if not spec.preemption:
-            found.lose("partition", "preemption switched off")
+            found.lose("partition", LostOfYuniKorn.PREEMPTION_OFF.said())
 
     def _losses(self, queue: QueueConfig, path: str) -> None:
         own = properties.read(queue.properties)
         named = queue.properties
         if queue.parent and queue.max and queue.max != _promised(queue):
-            self.found.lose(path, "the max of a parent queue")
-        for what, given in {
-            f"application sort {own.sort_policy}": own.sort_policy != "fifo",
-            "ignoring priorities": not own.by_priority,
-            "priority fence": own.priority_fence,
-            "priority offset": own.priority_offset,
-            "preemption policy disabled": own.preemption == "disabled",
-            "a fence that others may look into": own.preemption == "fence"
-            and queue.parent,
-            "preemption delay": properties.PREEMPTION_DELAY in named,
-            "quota preemption delay": own.quota_delay_ms,
-            "maxapplications": queue.max_applications,
-            "user and group limits": queue.limits,
-            "the template for new queues": queue.template,
-        }.items():
+            self.found.lose(path, LostOfYuniKorn.PARENT_MAX.said())
+        sort = LostOfYuniKorn.SORT_POLICY.said(policy=own.sort_policy)
+        for said, given in (
+            (sort, own.sort_policy != "fifo"),
+            (LostOfYuniKorn.NO_PRIORITIES.said(), not own.by_priority),
+            (LostOfYuniKorn.FENCE.said(), own.priority_fence),
+            (LostOfYuniKorn.OFFSET.said(), own.priority_offset),
+            (LostOfYuniKorn.DISABLED.said(), own.preemption == "disabled"),
+            (
+                LostOfYuniKorn.OPEN_FENCE.said(),
+                own.preemption == "fence" and queue.parent,
+            ),
+            (LostOfYuniKorn.DELAY.said(), properties.PREEMPTION_DELAY in named),
+            (LostOfYuniKorn.QUOTA_DELAY.said(), own.quota_delay_ms),
+            (LostOfYuniKorn.MAX_APPLICATIONS.said(), queue.max_applications),
+            (LostOfYuniKorn.LIMITS.said(), queue.limits),
+            (LostOfYuniKorn.TEMPLATE.said(), queue.template),
+        ):
             if given:
-                self.found.lose(path, what)
+                self.found.lose(path, said)
 
     # -- jobs and pods
 
@@ -230,10 +234,10 @@ class _Writer:
             ),
         )
         if leaf is None:
-            self.found.lose(str(obj.key), "it has no queue: YuniKorn rejects it")
+            self.found.lose(str(obj.key), LostOfYuniKorn.NO_QUEUE.said())
             return
         if pods.TASK_GROUPS in obj.annotations:
-            self.found.lose(str(obj.key), "task groups: Kueue admits whole jobs anyway")
+            self.found.lose(str(obj.key), LostOfYuniKorn.TASK_GROUPS.said())
         name, space = self.names[leaf.path], obj.key.namespace
         if (space, name) not in self.local_queues:
             self.local_queues.add((space, name))

@@ -48,6 +48,7 @@ class Form(Words):
         "unknown parameter; did you mean {near}?; known: {known}",
     )
     UNKNOWN_PARAMETER = ("form.unknownParameter", "unknown parameter; known: {known}")
+    ONLY_KEY = ("form.onlyKey", "unknown key {key}")
     THIS_KEY = ("form.thisKey", "unknown key {name}; known: {known}")
     THIS_ANNOTATION = (
         "form.thisAnnotation",

@@ -11,9 +11,12 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
+from scheduler.sentences.files import FileProblem, Unshown
 from scheduler.sentences.forms import Checked, Form, Several
 from scheduler.sentences.problems import Problem
+from scheduler.sentences.problems_here import ProblemHere
 from scheduler.sentences.requests import Request
+from scheduler.sentences.runs import GivenUp, RunProblem
 from scheduler.sentences.sentence import Hole, Sentence, Words
 from scheduler.sentences.wanted import Wanted
 from scheduler.sentences.wanted_here import WantedHere
@@ -34,6 +37,7 @@ _MAY_BE = {
     "given": _ALONE,
     "known": _ALONE,
     "name": r"\S+|'[^']*'|\w+ \S+",
+    "names": r"[^:]+",
     "key": r"\S+",
     "first": r"[^\s,]+(?:, [^\s,]+)*",
     "last": r"\S+",
@@ -113,7 +117,9 @@ def _matching(english: str) -> re.Pattern[str]:
     return re.compile("".join(found), re.DOTALL)
 
 
-_WHOLE = [
-    _pattern(one) for kind in (Problem, Request, Left, Checked, Form) for one in kind
-]
+_KINDS: tuple[type[Words], ...] = (
+    *(RunProblem, GivenUp, FileProblem, Unshown, ProblemHere),
+    *(Problem, Request, Left, Checked, Form),
+)
+_WHOLE = [_pattern(one) for kind in _KINDS for one in kind]
 _WANTED = [_pattern(one) for kind in (WantedHere, Wanted) for one in kind]

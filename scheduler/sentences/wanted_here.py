@@ -89,6 +89,17 @@ class WantedHere(Words):
     NO_BODY = ("wanted.noBody", "no body")
     CONFIGURATION = ("wanted.configuration", "a configuration")
     PATTERNS = ("wanted.patterns", "lists of patterns by number")
+    FUTURE = ("wanted.future", "at least 1 future")
+    POD = ("wanted.pod", "a Pod")
+    WORKLOAD = ("wanted.workload", "a Workload")
+    PREEMPTION = ("wanted.preemption", "a preemption by somebody")
+    QUANTITIES = ("wanted.quantities", "a JSON map of quantities above zero")
+    CHECK_OF = ("wanted.checkOf", "a check of this Workload ({known})")
+    GATE_OF = ("wanted.gateOf", "a gate of this Workload ({known})")
+    FAILURE_DOMAIN = (
+        "wanted.failureDomain",
+        "the label whose values are the domains of domainMeanTimeBetween",
+    )
     NODE = ("wanted.node", "a Node")
     CLUSTER = (
         "wanted.cluster",

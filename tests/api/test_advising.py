@@ -113,6 +113,9 @@ def test_a_search_whose_base_cannot_be_run_ends_and_says_why(client, started):
     assert "could not be run with seed 1" in found["search"]["error"]
     assert "its worker was lost 4 times" in found["search"]["error"]
     assert found["search"]["failures"] == ["given up: its worker was lost 4 times"]
+    (why,) = found["search"]["failuresSaid"]
+    assert (why["code"], why["holes"]) == ("run.lost", {"count": "4"})
+    assert found["search"]["said"]["holes"]["what"] == why
 
 
 def test_the_answer_is_the_same_as_without_a_database(client, started):

@@ -33,7 +33,7 @@ def test_kueue_becomes_yunikorn_in_a_new_sandbox(call, make, person):
     body = answer.json()
     assert body["id"] != sandbox.pk
     assert body["stack"] == "yunikorn"
-    assert {"subject", "lost"} == set(body["losses"][0])
+    assert {"subject", "lost", "said"} == set(body["losses"][0])
     made = Sandbox.objects.get(pk=body["id"])
     actions.do_play(person, made.pk)
     tick(made, 8)

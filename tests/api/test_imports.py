@@ -135,6 +135,9 @@ def test_files_of_another_system_are_answered_in_our_terms(client):
     assert [file["name"] for file in answer["files"]] == ["converted.yaml", "n.yaml"]
     places = {loss["lost"]: (loss["file"], loss["line"]) for loss in answer["losses"]}
     assert places["its plug-ins"] == ("v.yaml", 7)
+    said = {loss["said"]["code"]: loss["said"]["text"] for loss in answer["losses"]}
+    assert said["lost.plugins"] == "its plug-ins"
+    assert set(said.values()) == set(places)
     assert [one["file"] for one in answer["unread"]] == ["x.yaml"]
 
 

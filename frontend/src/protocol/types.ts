@@ -811,7 +811,10 @@ export interface components {
         readonly Loss: {
             /** @description kind and name, or a queue's path */
             readonly subject: string;
+            /** @description what, in English */
             readonly lost: string;
+            /** @description the same with its code */
+            readonly said: components["schemas"]["Said"];
         };
         /** @description A link just made. */
         readonly MadeLink: {
@@ -1123,7 +1126,10 @@ export interface components {
         readonly PlacedLoss: {
             /** @description kind and name, or a system */
             readonly subject: string;
+            /** @description what, in English */
             readonly lost: string;
+            /** @description the same with its code */
+            readonly said: components["schemas"]["Said"];
             readonly file: string;
             readonly line: number;
         };
@@ -1228,7 +1234,11 @@ export interface components {
             readonly endMs: number | null;
             readonly settled: boolean | null;
             readonly problems: readonly string[];
+            /** @description The same with codes; an empty one where there is none. */
+            readonly problemsSaid: readonly components["schemas"]["Said"][];
             readonly error: string;
+            /** @description The error with its code; empty without one. */
+            readonly said: components["schemas"]["Said"];
             readonly measures: {
                 readonly [key: string]: number;
             };
@@ -1371,8 +1381,12 @@ export interface components {
             readonly keeping: number;
             /** @description Why runs failed; the first reasons. */
             readonly failures: readonly string[];
+            /** @description The same with codes; an empty one where there is none. */
+            readonly failuresSaid: readonly components["schemas"]["Said"][];
             /** @description Why there is no answer; mostly empty. */
             readonly error: string;
+            /** @description The error with its code; empty without one. */
+            readonly said: components["schemas"]["Said"];
             readonly answer: components["schemas"]["AdviceAnswer"] | null;
             /** @description The run to open to see the answer at work. */
             readonly answerRun: number | null;
@@ -2341,6 +2355,7 @@ export interface components {
             readonly asked: number;
             readonly ended: number;
             readonly error: string;
+            readonly said: components["schemas"]["Sentence"] | null;
             readonly forecast: components["schemas"]["Forecast"] | null;
         };
         /** @description How past forecasts came out; None where nothing is judged yet. */
@@ -3154,7 +3169,11 @@ export interface components {
             readonly type: "resync";
             readonly revision: number;
         };
-        /** @description Server: how the service is. Errors stay until a status without one. */
+        /**
+         * @description Server: how the service is. Errors stay until a status without one.
+         *
+         *         `said` is the message with its code; none with an empty one.
+         */
         readonly ServiceStatus: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -3164,6 +3183,7 @@ export interface components {
             /** @enum {unknown} */
             readonly level: "error" | "live" | "waiting";
             readonly message: string;
+            readonly said: components["schemas"]["Sentence"] | null;
         };
         /**
          * @description Server: a lesson begins, shows something else, is answered, or ends.

@@ -20,6 +20,7 @@ from scheduler.conversion.foreign.writing import (
     object_of,
 )
 from scheduler.manifests.loading.naming import apart, label_of
+from scheduler.sentences.losses import LostOfForeign
 
 _API = "armadaproject.io"
 _GANG, _SIZE = "armadaproject.io/gangId", "armadaproject.io/gangCardinality"
@@ -53,18 +54,18 @@ def write(writing: Writing, mine: list[Manifest]) -> None:
     for one in mine:
         if _is_jobs(one):
             _jobs(writing, one, taken)
-    writing.lose("Armada", "sharing over several clusters: all is one cluster here")
+    writing.lose("Armada", LostOfForeign.CLUSTERS.said())
 
 
 def _queue(writing: Writing, one: Manifest) -> None:
     name = str(one.get("name") or metadata_of(one).get("name"))
     factor = float(one.get("priorityFactor") or 1)
-    for text, key in {
-        "limits by priority class": "resourceLimitsByPriorityClassName",
-        "who owns it and may submit": "permissions",
+    for lost, key in {
+        LostOfForeign.CLASS_LIMITS: "resourceLimitsByPriorityClassName",
+        LostOfForeign.OWNERS: "permissions",
     }.items():
         if one.get(key):
-            writing.lose(f"Queue {name}", text)
+            writing.lose(f"Queue {name}", lost.said())
     writing.cluster_queue(name, cohort=COHORT, nominal={}, weight=1 / factor)
 
 
@@ -95,9 +96,12 @@ def _job(
     if annotations := object_of(job.get("annotations")):
         metadata["annotations"] = dict(annotations)
     specs = job.get("podSpecs") or [job.get("podSpec")]
-    for text, key in {"its ingress": "ingress", "its services": "services"}.items():
+    for lost, key in {
+        LostOfForeign.INGRESS: "ingress",
+        LostOfForeign.SERVICES: "services",
+    }.items():
         if job.get(key):
-            writing.lose(f"job {name}", text)
+            writing.lose(f"job {name}", lost.said())
     gang = _gang(job)
     pods = [spec for spec in specs if isinstance(spec, dict)]
     for number, spec in enumerate(pods):

@@ -17,6 +17,7 @@ from scheduler.conversion.foreign.writing import (
     spec_of,
     texts_of,
 )
+from scheduler.sentences.losses import LostOfForeign
 
 _API_GROUP = "scheduling.run.ai"
 _LABELS = ("kai.scheduler/queue", "runai/queue")
@@ -67,17 +68,17 @@ def _queue(writing: Writing, one: Manifest, *, is_parent: bool) -> dict[str, int
     subject = f"Queue {name}"
     quota, limit, weight = _amounts(writing, subject, object_of(spec.get("resources")))
     parent = str(spec.get("parentQueue") or "")
-    for text, given in {
-        "its priority among queues": spec.get("priority") is not None,
-        "preemptMinRuntime": spec.get("preemptMinRuntime") is not None,
-        "reclaimMinRuntime": spec.get("reclaimMinRuntime") is not None,
+    for lost, given in {
+        LostOfForeign.QUEUE_PRIORITY: spec.get("priority") is not None,
+        LostOfForeign.PREEMPT_MIN: spec.get("preemptMinRuntime") is not None,
+        LostOfForeign.RECLAIM_MIN: spec.get("reclaimMinRuntime") is not None,
     }.items():
         if given:
-            writing.lose(subject, text)
+            writing.lose(subject, lost.said())
     if is_parent:
         # Its quota is that of its queues: they share it, it adds none.
         if any(quota.values()) or limit:
-            writing.lose(subject, "quota and limit of a parent: its queues' count")
+            writing.lose(subject, LostOfForeign.PARENT_QUOTA.said())
         writing.cohort(name, parent=parent or COHORT, own={})
         return {}
     writing.cluster_queue(
@@ -101,12 +102,12 @@ def _amounts(
             else round(float(own) * unit)
         )
         if own == _UNLIMITED:
-            writing.lose(subject, f"an unlimited quota of {given}: it is the cluster's")
+            writing.lose(subject, LostOfForeign.UNLIMITED.said(resource=given))
         if most != _UNLIMITED:
             limit[name] = round(float(most) * unit)
         weights[given] = float(row.get("overQuotaWeight", 1))
     if len(set(weights.values())) > 1:
-        writing.lose(subject, "a weight for each resource: that of gpu counts")
+        writing.lose(subject, LostOfForeign.EACH_WEIGHT.said())
     return quota, limit, weights["gpu"]
 
 
@@ -152,9 +153,9 @@ def _join(
     least = spec_of(group).get("minMember")
     subject = f"PodGroup {namespace}/{member}"
     if isinstance(least, int) and least < total:
-        writing.lose(subject, f"minMember {least}: all {total} pods are admitted")
+        writing.lose(subject, LostOfForeign.MIN_MEMBER.said(least=least, total=total))
     if spec_of(group).get("preemptibility"):
-        writing.lose(subject, "preemptibility: priority decides")
+        writing.lose(subject, LostOfForeign.PREEMPTIBILITY.said())
 
 
 def _strip(writing: Writing, one: Manifest, subject: str) -> None:
@@ -170,7 +171,7 @@ def _strip(writing: Writing, one: Manifest, subject: str) -> None:
         parts = [name for name in _FRACTION if name in annotations]
         containers = pod.get("containers")
         if parts and isinstance(containers, list) and containers:
-            writing.lose(subject, f"{parts[0]}: a whole GPU is asked for")
+            writing.lose(subject, LostOfForeign.WHOLE_GPU.said(name=parts[0]))
             resources = containers[0].setdefault("resources", {})
             for part in ("requests", "limits"):
                 resources.setdefault(part, {})[_GPU] = "1"

@@ -20,6 +20,7 @@ from scheduler.conversion.foreign.writing import (
     spec_of,
     texts_of,
 )
+from scheduler.sentences.losses import LostOfForeign
 
 _GROUPS = ("batch.volcano.sh", "scheduling.volcano.sh", "scheduling.incubator.k8s.io")
 _MEMBER = "scheduling.k8s.io/group-name"
@@ -52,9 +53,9 @@ def write(writing: Writing, mine: list[Manifest]) -> None:
             _job(writing, one)
         elif one.get("kind") not in ("Queue", "PodGroup"):
             name = metadata_of(one).get("name")
-            writing.lose(f"{one.get('kind')} {name}", "the whole object")
+            writing.lose(f"{one.get('kind')} {name}", LostOfForeign.OBJECT.said())
     _members(writing, groups)
-    writing.lose("Volcano", "the order of its actions and plug-ins (volcano-scheduler)")
+    writing.lose("Volcano", LostOfForeign.ACTIONS.said())
 
 
 def _path(document: Manifest) -> tuple[str, str]:
@@ -109,17 +110,15 @@ def _leaf(writing: Writing, one: Manifest, name: str, cohort: str) -> dict[str, 
 
 def _lose_of_queue(writing: Writing, one: Manifest, subject: str) -> None:
     spec = spec_of(one)
-    for text, given in {
-        "reclaimable: false (what it borrows can be taken back)": (
-            spec.get("reclaimable") is False
-        ),
-        "its priority among queues": bool(spec.get("priority")),
-        "its affinity to node groups": bool(spec.get("affinity")),
-        "its dequeue strategy": bool(spec.get("dequeueStrategy")),
-        "the clusters that it extends to": bool(spec.get("extendClusters")),
+    for lost, given in {
+        LostOfForeign.RECLAIMABLE: spec.get("reclaimable") is False,
+        LostOfForeign.QUEUE_PRIORITY: bool(spec.get("priority")),
+        LostOfForeign.AFFINITY: bool(spec.get("affinity")),
+        LostOfForeign.DEQUEUE: bool(spec.get("dequeueStrategy")),
+        LostOfForeign.EXTENDED: bool(spec.get("extendClusters")),
     }.items():
         if given:
-            writing.lose(subject, text)
+            writing.lose(subject, lost.said())
 
 
 def _job(writing: Writing, one: Manifest) -> None:
@@ -140,15 +139,16 @@ def _job(writing: Writing, one: Manifest) -> None:
             texts_of(metadata, "annotations")[LEAST] = str(least)
             writing.lose(
                 subject,
-                f"growing from {least} to {total} pods: it keeps the number of pods "
-                "with which it is admitted",
+                LostOfForeign.GROWING.said(least=least, total=total),
             )
         body = _batch_spec(tasks[0], spec)
         made = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
         writing.made.append({**made, "spec": body})
         return
     if least < total:
-        writing.lose(subject, f"minAvailable {least}: all {total} pods are admitted")
+        writing.lose(
+            subject, LostOfForeign.MIN_AVAILABLE.said(least=least, total=total)
+        )
     writing.made.append(
         {
             "apiVersion": "jobset.x-k8s.io/v1alpha2",
@@ -197,20 +197,20 @@ def _batch_spec(
 def _lose_of_job(
     writing: Writing, spec: Manifest, tasks: list[Manifest], subject: str
 ) -> None:
-    for text, given in {
-        "its plug-ins": bool(spec.get("plugins")),
-        "its policies (what restarts or ends it)": bool(spec.get("policies"))
+    for lost, given in {
+        LostOfForeign.PLUGINS: bool(spec.get("plugins")),
+        LostOfForeign.POLICIES: bool(spec.get("policies"))
         or any(task.get("policies") for task in tasks),
-        "the order of its tasks (dependsOn)": any(t.get("dependsOn") for t in tasks),
-        "minAvailable of single tasks": any(
+        LostOfForeign.ORDER: any(t.get("dependsOn") for t in tasks),
+        LostOfForeign.TASK_AVAILABLE: any(
             t.get("minAvailable") is not None for t in tasks
         ),
-        "its volumes": bool(spec.get("volumes")),
-        "its network topology": bool(spec.get("networkTopology")),
-        "minSuccess": spec.get("minSuccess") is not None,
+        LostOfForeign.VOLUMES: bool(spec.get("volumes")),
+        LostOfForeign.TOPOLOGY: bool(spec.get("networkTopology")),
+        LostOfForeign.MIN_SUCCESS: spec.get("minSuccess") is not None,
     }.items():
         if given:
-            writing.lose(subject, text)
+            writing.lose(subject, lost.said())
 
 
 def _members(writing: Writing, groups: dict[tuple[str, str], Manifest]) -> None:
@@ -232,7 +232,9 @@ def _members(writing: Writing, groups: dict[tuple[str, str], Manifest]) -> None:
         least = spec_of(group).get("minMember")
         if isinstance(least, int) and least < total:
             subject = f"PodGroup {namespace}/{name}"
-            writing.lose(subject, f"minMember {least}: all {total} pods are admitted")
+            writing.lose(
+                subject, LostOfForeign.MIN_MEMBER.said(least=least, total=total)
+            )
 
 
 def _group_name(one: Manifest) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 
 from scheduler import amounts
 from scheduler.errors import QuantityError
+from scheduler.sentences.losses import LostOfForeign
+from scheduler.sentences.reading import read
+from scheduler.sentences.sentence import Sentence
 
 Manifest = dict[str, Any]
 Amounts = Mapping[str, int]
@@ -29,10 +32,7 @@ class Lost:
     """Something that Kueue has no word for."""
 
     subject: str
-    lost: str
-
-    def __str__(self) -> str:
-        return f"{self.subject}: {self.lost}"
+    said: Sentence
 
 
 class Writing:
@@ -55,7 +55,7 @@ class Writing:
         found = {id(one) for one in self.rest}
         return [id(one) in found for one in self.copies]
 
-    def lose(self, subject: str, lost: str) -> None:
+    def lose(self, subject: str, lost: Sentence) -> None:
         """Note something that is not carried over, once."""
         loss = Lost(subject, lost)
         if loss not in self.losses:
@@ -65,7 +65,7 @@ class Writing:
         """Return the cluster's size by its Nodes, or that it is not known."""
         if self.cluster:
             return {name: self.cluster.get(name, 0) for name in self.resources}
-        self.lose(subject, "no Node is among the files: its quota has no bound")
+        self.lose(subject, LostOfForeign.NO_NODE.said())
         return {name: _PLENTY.get(name, 1_000_000) for name in self.resources}
 
     def add(self, kind: str, name: str, spec: Manifest, namespace: str = "") -> None:
@@ -171,7 +171,8 @@ def amounts_of(writing: Writing, subject: str, given: Any) -> dict[str, int]:
         try:
             found[name] = amounts.canonical(name, text)
         except QuantityError as error:
-            writing.lose(subject, f"{name}: {error}")
+            problem = read(str(error)) or str(error)
+            writing.lose(subject, LostOfForeign.AMOUNT.said(name=name, problem=problem))
     return found
 
 

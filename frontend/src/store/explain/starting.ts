@@ -1,5 +1,6 @@
 // When a waiting workload starts: what the server forecast, in sentences; pure but for the asking.
 
+import { saidText } from "@/store/live/said";
 import { span } from "@/lib/times";
 import { t, type Word } from "@/lib/words.svelte";
 import { ask, Refusal } from "@/net/rest";
@@ -36,7 +37,7 @@ export async function forecastStarts(
     await pause(LOOK_MS, signal);
     state = await forecastAgain(sandbox, state.id, signal);
   }
-  if (state.forecast === null) throw new Error(state.error || t("when.cancelled"));
+  if (state.forecast === null) throw new Error(saidText(state.said, state.error) || t("when.cancelled"));
   return state.forecast;
 }
 

@@ -1,7 +1,7 @@
 // The open sandbox: its live rows, the rows of a chosen tick, and the lesson in it.
 
 import { Refusal } from "@/net/rest";
-import type { EventLine, LessonNews } from "@/protocol/types";
+import type { EventLine, LessonNews, ServiceStatus } from "@/protocol/types";
 import { RowStore } from "@/store/rows/rowStore.svelte";
 import { pageAt, type Page } from "@/store/rows/page";
 import { FollowedSandbox, type ChangeListener, type Notice } from "@/store/live/followed.svelte";
@@ -13,7 +13,7 @@ const NOTHING = new RowStore();
 class Live {
   /** The sandbox that is open, as the server keeps it up to date. */
   sandbox = $state.raw<FollowedSandbox | null>(null);
-  service = $state.raw<{ level: string; message: string }>({ level: "live", message: "" });
+  service = $state.raw<ServiceStatus>({ type: "status", level: "live", message: "", said: null });
   /** The lesson that is held here, as the server last described it. */
   lesson = $state.raw<LessonNews | null>(null);
   past = $state.raw<RowStore | null>(null);
@@ -70,7 +70,7 @@ export function closeSandbox(): void {
 
 function notice(message: Notice): void {
   if (message.type === "lesson") takeLesson(message);
-  else live.service = { level: message.level, message: message.message };
+  else live.service = message;
 }
 
 /** Take in the state of a lesson, unless a newer one was taken in. */
