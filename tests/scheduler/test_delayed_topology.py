@@ -150,3 +150,15 @@ def test_what_its_checks_add_does_not_replace_what_its_pods_ask_of_nodes():
     (admit,) = [d for d in outcome.decisions if isinstance(d, Admit)]
     assert admit.pod_sets[0].topology is not None
     assert admit.pod_sets[0].topology.domains[0].values == ("a2",)
+
+
+def test_a_podset_that_an_edit_renamed_has_no_places():
+    world = checked(*coming("9s", "a1"), asking("rack", cpu=1))
+    simulate(world, until_ms=10_000)
+    work = the_workload(world)
+    (part,) = work.spec["podSets"]
+    spec = {**work.spec, "podSets": [{**part, "name": "renamed"}]}
+    world.put(Object(key=work.key, manifest={**work.manifest, "spec": spec}))
+    simulate(world, until_ms=60_000)
+    assert assigned(world)["delayedTopologyRequest"] == "Pending"
+    assert admitted(world)["reason"] == "PendingDelayedTopologyRequests"

@@ -25,12 +25,12 @@ def replace(life: Lifecycle, entry: Entry) -> None:
         work.topology.release()
     work.topology = ReservedDomains(life.cluster.topologies, stands_of(work), work)
     work.unhealthy_nodes = ()
-    life.note_second_pass(work)
     life.context.journal.touch(work.key)
-    if not nodes:  # these are its first places
+    if nodes:
+        emit_admission(life, work, Replace, NODE_REPLACED, replaced(nodes[0]))
+    else:  # these are its first places
         become_admitted(life, work)
-        return
-    emit_admission(life, work, Replace, NODE_REPLACED, replaced(nodes[0]))
+    life.note_second_pass(work)
 
 
 def evict_for_node(life: Lifecycle, entry: Entry) -> None:

@@ -45,17 +45,20 @@ def _search(cluster: Cluster, work: WorkloadInfo, assignment: Assignment) -> Res
     cache = cluster.topologies
     parts = {part.name: part for part in work.pod_sets}
     by_flavor: dict[str, list[PodSetToPlace]] = {}
+    results: Results = {}
     for plan in assignment.parts:
         if plan.delayed != PENDING_TOPOLOGY or not plan.count:
             continue
-        part = parts[plan.name]
+        part = parts.get(plan.name)
+        if part is None:  # an edit took it away
+            results[plan.name] = f"the workload has no pod set {plan.name}"
+            continue
         placed = to_place(part, plan.count, implied=not is_explicit(part))
         placed = replace(placed, needs=_needs(work, part))
         for flavor in sorted(set(plan.flavors.values()) & set(cache.trees)):
             by_flavor.setdefault(flavor, []).append(placed)
     placement = PodSetPlacement(cache.searches, cache.gates)
     placement.sharing = cache.sharing()
-    results: Results = {}
     flavors = sorted(by_flavor)
     for flavor in flavors:
         placement.last_flavor = flavor == flavors[-1]

@@ -34,10 +34,11 @@ def _lacks(run: Run, kind: str, name: str) -> bool:
 
 def check(run: Run) -> None:
     active = "True" if run.draw.chance(0.9) else "False"
+    controllers = _CONTROLLERS[4:] if run.draw.focus == "delayed" else _CONTROLLERS
     run.put(
         "AdmissionCheck",
         run.draw.choice(draws.CHECKS),
-        {"controllerName": run.draw.choice(_CONTROLLERS)},
+        {"controllerName": run.draw.choice(controllers)},
         status={"conditions": [{"type": "Active", "status": active}]},
     )
 
@@ -87,6 +88,14 @@ def fail_node(run: Run) -> None:
         ready = run.draw.choice(("True", "False", "False", "Unknown"))
         conditions = [{"type": "Ready", "status": ready}]
         run.restate(run.draw.choice(keys), conditions=conditions)
+
+
+def taint_node(run: Run) -> None:
+    """Taint a node so that it drives pods off, or take its taints away."""
+    keys = run.keys("Node")
+    if keys:
+        taints = run.draw.choice((nodes.NO_EXECUTE, nodes.NO_EXECUTE, []))
+        run.edit(run.draw.choice(keys), taints=taints)
 
 
 def namespace(run: Run) -> None:

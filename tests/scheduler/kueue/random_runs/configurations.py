@@ -37,7 +37,7 @@ def configuration(draw: Draw) -> Manifest:
         given["fairSharing"] = {
             "preemptionStrategies": draw.choice(([], strategies, strategies[1:]))
         }
-    if draw.chance(0.4):
+    if draw.chance(0.4) or draw.focus == "pods":
         given["waitForPodsReady"] = _waiting(draw)
     if draw.chance(0.05):
         given["apiVersion"] = "config.kueue.x-k8s.io/v1beta1"
@@ -47,6 +47,8 @@ def configuration(draw: Draw) -> Manifest:
         given["admissionFairSharing"] = _usage(draw)
     if draw.chance(0.6):
         given["featureGates"] = {k: draw.chance(p) for k, p in GATES.items()}
+    if draw.focus == "variants":
+        given.setdefault("featureGates", {})["ConcurrentAdmission"] = True
     if draw.chance(0.3):
         given["resources"] = _resources(draw)
     if draw.chance(0.3):
@@ -66,7 +68,7 @@ def _waiting(draw: Draw) -> Manifest:
         requeuing["backoffLimitCount"] = draw.choice((0, 1, 2))
     given: Manifest = {
         "timeout": draw.choice(("3s", "10s")),
-        "blockAdmission": draw.chance(0.3),
+        "blockAdmission": draw.chance(0.8 if draw.focus == "pods" else 0.3),
         "requeuingStrategy": requeuing,
     }
     if draw.chance(0.5):

@@ -20,9 +20,17 @@ EDITS: dict[Edit, int] = {
     arrivals.workload: 20, arrivals.slice_: 4, arrivals.brought: 3, work.finish: 5, work.delete: 2, work.ready: 9, work.reclaim: 3, work.activate: 3,
     work.reprice: 2, work.move: 2, work.limit: 1, work.boost: 1, work.gate: 2, work.open_gate: 2, work.answer: 8, work.state_answers: 2, arrivals.waiting: 1,
     cluster.topology: 1, cluster.flavor: 2, cluster.check: 2, cluster.cohort: 2, cluster.queue: 4, cluster.restart_queue: 3,
-    cluster.local_queue: 2, cluster.node: 3, cluster.fail_node: 4, cluster.namespace: 1, cluster.limit_range: 1,
+    cluster.local_queue: 2, cluster.node: 3, cluster.fail_node: 4, cluster.taint_node: 1, cluster.namespace: 1, cluster.limit_range: 1,
     cluster.runtime_class: 1, cluster.other_pod: 2, cluster.end_pod: 1, cluster.remove: 4, cluster.bring_back: 5, cluster.start_over: 1,
 }  # fmt: skip
+#: What is drawn otherwise in runs that have more of one thing.
+FOCUSED: dict[str, dict[Edit, int]] = {
+    "nodes": {cluster.fail_node: 25, cluster.taint_node: 8},
+    "delayed": {work.answer: 25, cluster.node: 8},
+    "variants": {work.finish: 12, work.reprice: 6, cluster.restart_queue: 0},
+    "slices": {arrivals.slice_: 25, work.finish: 2},
+    "pods": {work.ready: 20, arrivals.waiting: 4},
+}
 
 
 def begin(run: Run) -> None:
@@ -52,6 +60,7 @@ def begin(run: Run) -> None:
 
 def edit(run: Run) -> None:
     """Make a few edits, drawn by their weights."""
+    weights = EDITS | FOCUSED.get(run.draw.focus, {})
     for _ in range(run.draw.choice((0, 1, 2, 3, 6))):
-        (chosen,) = run.draw.choices(list(EDITS), list(EDITS.values()))
+        (chosen,) = run.draw.choices(list(weights), list(weights.values()))
         chosen(run)

@@ -12,7 +12,7 @@ from tests.scheduler.kueue.random_runs.draws import (
     Manifest,
 )
 
-_NO_EXECUTE = [{"key": "t", "value": "v", "effect": "NoExecute"}]
+NO_EXECUTE = [{"key": "t", "value": "v", "effect": "NoExecute"}]
 
 
 def topology(draw: Draw) -> Manifest:
@@ -30,11 +30,12 @@ def node(draw: Draw, name: str) -> tuple[Manifest, Manifest, Manifest]:
     }
     spec: Manifest = {}
     if draw.chance(0.15):
-        spec["taints"] = draw.choice((TAINTS, _NO_EXECUTE))
+        spec["taints"] = draw.choice((TAINTS, NO_EXECUTE))
     if draw.chance(0.05):
         spec["unschedulable"] = True
-    room = {"cpu": draw.choice((1, 2, 4, 8)), "pods": draw.choice((2, 5, 20))}
+    sizes = (3, 4, 8) if draw.focus == "nodes" else (1, 2, 4, 8)
+    room = {"cpu": draw.choice(sizes), "pods": draw.choice((2, 5, 20))}
     status: Manifest = {"allocatable": {**room, "memory": "16Gi", "gpu.com/a": 2}}
-    ready = "False" if draw.chance(0.15) else "True"
+    ready = "False" if draw.focus != "nodes" and draw.chance(0.15) else "True"
     status["conditions"] = [{"type": "Ready", "status": ready}]
     return labels, spec, status

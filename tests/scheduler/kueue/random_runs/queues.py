@@ -45,6 +45,12 @@ def _quota(draw: Draw, resource: str) -> Manifest:
 
 
 def groups(draw: Draw) -> list[Manifest]:
+    if draw.focus == "variants":
+        several = [
+            {"name": name, "resources": [_quota(draw, "cpu")]}
+            for name in draw.sample(FLAVORS, draw.choice((2, 3)))
+        ]
+        return [{"coveredResources": ["cpu"], "flavors": several}]
     if draw.plain:
         plain = [
             {"name": name, "resources": [_quota(draw, "cpu")]}
@@ -146,7 +152,7 @@ def queue(draw: Draw) -> Manifest:
     if draw.chance(0.07):
         team = {"matchLabels": {"team": "yes"}}
         spec["namespaceSelector"] = draw.choice((team, team, None))
-    if draw.chance(0.5):
+    if draw.chance(0.5) or draw.focus == "variants":
         spec["concurrentAdmissionPolicy"] = _policy(draw)
     if draw.chance(0.4):
         spec["admissionScope"] = {"admissionMode": "UsageBasedAdmissionFairSharing"}

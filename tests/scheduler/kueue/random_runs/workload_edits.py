@@ -71,7 +71,7 @@ def reprice(run: Run) -> None:
 
 
 def move(run: Run) -> None:
-    work = some(run, reserved=False)
+    work = some(run, reserved=run.draw.choice((False, False, None)))
     if work is not None:
         run.edit(work.key, queueName=run.draw.choice((*draws.LOCAL_QUEUES, "none")))
 

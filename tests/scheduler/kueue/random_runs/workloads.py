@@ -120,7 +120,7 @@ def workload(draw: Draw) -> tuple[Manifest, Manifest, Manifest]:
     annotations: Manifest = {}
     if draw.chance(0.1):
         annotations[BOOST] = draw.choice(("3", "-2", "much"))
-    if draw.chance(0.2):
+    if draw.chance(0.8 if draw.focus == "slices" else 0.2):
         annotations["kueue.x-k8s.io/elastic-job"] = "true"
     if draw.chance(0.03):
         allowed = draw.choice(("f0", "f1, f2", ""))
