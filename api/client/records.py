@@ -2633,6 +2633,7 @@ class SandboxRow(TypedDict):
     speed: float
     until: str
     problem: str
+    problemSaid: list[Sentence]
     hash: str
     resources: list[str]
     notSimulated: list[str]
@@ -3044,6 +3045,7 @@ class SandboxRowPatch(TypedDict):
     speed: NotRequired[float]
     until: NotRequired[str]
     problem: NotRequired[str]
+    problemSaid: NotRequired[list[Sentence]]
     hash: NotRequired[str]
     resources: NotRequired[list[str]]
     notSimulated: NotRequired[list[str]]

@@ -22,6 +22,7 @@ from sandbox.models import Experiment
 from scheduler.advice.answer import Answer
 from scheduler.advice.reports.markdown import markdown_of
 from scheduler.advice.reports.page import html_of
+from scheduler.sentences.library import plain_word
 
 
 class Estimate(ExperimentView):
@@ -69,7 +70,7 @@ class AnswerView(ExperimentView):
         """Return the experiment and its answer. Raises ConflictError for none."""
         experiment = actions.visible(self.user(), experiment_id)
         if "verdict" not in experiment.answer:
-            raise ConflictError(NotNow.ANSWER.said(state=experiment.state))
+            raise ConflictError(NotNow.ANSWER.said(state=plain_word(experiment.state)))
         return experiment, msgspec.convert(experiment.answer, Answer)
 
     def text(self, text: str, kind: str, name: str) -> HttpResponse:

@@ -32,6 +32,7 @@ from scheduler.manifests.load import load
 from scheduler.multikueue.checks import CLUSTER, CONNECTED, LOST
 from scheduler.records.annotations import CLUSTER as ANNOTATION
 from scheduler.records.objects import MARK, Key, Object
+from scheduler.sentences.library import plain_word
 from scheduler.world import World
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
@@ -129,7 +130,7 @@ def _new(
 def _node(world: World, name: str) -> Object:
     key = Key("Node", "", name)
     if key not in world.objects:
-        raise NotFoundError(Refused.NOT_THERE.said(kind="node", name=name))
+        raise NotFoundError(Refused.NOT_THERE.said(kind=plain_word("node"), name=name))
     return world.get(key)
 
 

@@ -19,6 +19,7 @@ from sandbox.world.operations import (
     Several,
 )
 from scheduler.records.objects import Key, Object, cluster_of, plain
+from scheduler.sentences.library import plain_word
 from scheduler.world import World
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -38,7 +39,9 @@ def do_pin(
         world = session.loaded.world
         pod = pod_of(world, Key("Pod", namespace, name))
         if node and Key("Node", "", node) not in world.objects:
-            raise NotFoundError(Refused.NOT_THERE.said(kind="node", name=node))
+            raise NotFoundError(
+                Refused.NOT_THERE.said(kind=plain_word("node"), name=node)
+            )
         operation = operation_of(world, pod, node)
         who = user.get_username()
         summary = f"{who} pins pod {name} to {node}" if node else f"{who} unpins {name}"
@@ -59,7 +62,9 @@ def do_pin(
 def pod_of(world: World, key: Key) -> Object:
     """Return a pod, fresh; NotFoundError when it is not there."""
     if key not in world.objects:
-        raise NotFoundError(Refused.NOT_THERE.said(kind="pod", name=key.path))
+        raise NotFoundError(
+            Refused.NOT_THERE.said(kind=plain_word("pod"), name=key.path)
+        )
     return world.get(key)
 
 

@@ -42,6 +42,7 @@ from scheduler.experiments.document import (
 from scheduler.experiments.runs import Plan, plan, world_at
 from scheduler.manifests.documents import read_documents
 from scheduler.scenarios import InputError
+from scheduler.sentences.library import plain_word
 
 #: Variants are tried out before anything is started, for no longer than this.
 TRIAL_S = 2.0
@@ -222,7 +223,9 @@ def do_cancel(user: User, experiment_id: str) -> Experiment:
     with transaction.atomic():
         stopped = running.update(state=Experiment.CANCELLED, finished_at=timezone.now())
         if not stopped:
-            raise ConflictError(NotNow.EXPERIMENT.said(state=experiment.state))
+            raise ConflictError(
+                NotNow.EXPERIMENT.said(state=plain_word(experiment.state))
+            )
         open_ones = Run.objects.filter(
             experiment_id=experiment_id, state__in=(Run.WAITING, Run.RUNNING)
         )
@@ -250,7 +253,7 @@ def do_open(
     if run is None:
         raise NotFoundError(Absent.RUN.said(run=number, total=experiment.total))
     if tick is None and run.state != Run.DONE:
-        raise ConflictError(NotNow.RUN.said(run=number, state=run.state))
+        raise ConflictError(NotNow.RUN.said(run=number, state=plain_word(run.state)))
     todo, base = plan_of(experiment_id), base_of(experiment_id)
     at = run.result["tick"] if tick is None else tick
     try:

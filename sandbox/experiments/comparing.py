@@ -20,6 +20,7 @@ from sandbox.models import Experiment, Run, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.events import records_of
 from sandbox.page.rows.tally import WorkloadTally
+from scheduler.sentences.library import plain_word
 from scheduler.tick import run_tick
 from scheduler.world import World
 
@@ -58,7 +59,9 @@ def _ended(experiment: Experiment, number: int) -> Run:
     if run is None:
         raise NotFoundError(Absent.RUN.said(run=number, total=experiment.total))
     if run.state != Run.DONE:
-        raise ConflictError(Refused.RUN_STATE.said(run=number, state=run.state))
+        raise ConflictError(
+            Refused.RUN_STATE.said(run=number, state=plain_word(run.state))
+        )
     return run
 
 

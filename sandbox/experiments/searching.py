@@ -31,6 +31,7 @@ from scheduler.experiments.bases import RunBase
 from scheduler.experiments.document import ExperimentDocument, Variant, read_experiment
 from scheduler.experiments.runs import CancelledError, Plan, run_until
 from scheduler.measures import flat
+from scheduler.sentences.library import plain_word
 
 logger = logging.getLogger(__name__)
 
@@ -206,7 +207,7 @@ def take(experiment: Experiment) -> None:
         pk=experiment.pk, searching=True, state=Experiment.RUNNING
     )
     if not going.update(stop_at=F("total")):
-        raise ConflictError(NotNow.SEARCH.said(state=experiment.state))
+        raise ConflictError(NotNow.SEARCH.said(state=plain_word(experiment.state)))
 
 
 def run_of_answer(experiment: Experiment) -> int | None:

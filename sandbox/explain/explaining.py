@@ -24,6 +24,7 @@ from scheduler.explain.queues import queue_fairness
 from scheduler.explain.shapes import Change, Preview
 from scheduler.explain.workloads import explain
 from scheduler.records.objects import Key
+from scheduler.sentences.library import plain_word
 from scheduler.world import World
 
 #: How far a counterfactual runs, and how many runs a question may cost.
@@ -49,7 +50,9 @@ def explain_application(
     """Return why an application of YuniKorn waits, now or at a tick."""
     with _world(sandbox, tick) as world:
         if world.yunikorn is None or name not in world.yunikorn.partition.apps:
-            raise NotFoundError(Refused.NOT_THERE.said(kind="application", name=name))
+            raise NotFoundError(
+                Refused.NOT_THERE.said(kind=plain_word("application"), name=name)
+            )
         return to_document(applications.explain_application(world, name))
 
 

@@ -19,6 +19,7 @@ from scheduler.explain.moves import HORIZON_MS
 from scheduler.explain.pods import explain_pod
 from scheduler.explain.shapes import AskExplanation
 from scheduler.records.objects import Key, plain
+from scheduler.sentences.library import plain_word
 from scheduler.sentences.sentence import Items, Sentence
 from scheduler.sentences.whatif import Pinned
 from scheduler.simulation import simulate
@@ -38,7 +39,9 @@ def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
     with worlds.reading(sandbox) as world:
         pod = pod_of(world, key)
         if node and Key("Node", "", node) not in world.objects:
-            raise NotFoundError(Refused.NOT_THERE.said(kind="node", name=node))
+            raise NotFoundError(
+                Refused.NOT_THERE.said(kind=plain_word("node"), name=node)
+            )
         operation = operation_of(world, pod, node)
         fits, verdict = _verdict(world, key, node)
         tick_ms = world.policy.spec.simulation.tick_ms

@@ -25,7 +25,7 @@ from sandbox.page.rows.samples import whole_sample
 from scheduler.files.inflating import inflated_size, inflated_values
 from scheduler.world import World
 
-VERSION = 4
+VERSION = 5
 _MARK = bytes([VERSION])
 _FIRST = ord("x")  # of what zlib writes
 _LEVEL = 1  # the quickest: a fifth of the size already
@@ -66,12 +66,19 @@ def _idle_said(row: Row) -> None:
         row.setdefault("notSimulatedSaid", [])
 
 
+def _problem_said(row: Row) -> None:
+    """Version 4 said in English alone why time stopped."""
+    if row.get("kind") == "Sandbox":
+        row.setdefault("problemSaid", [])
+
+
 #: Version -> what brings one whole row to the next version.
 STEPS: tuple[Callable[[Row], None], ...] = (
     _first_tick,
     _conditions,
     _linked,
     _idle_said,
+    _problem_said,
 )
 assert len(STEPS) == VERSION, "a new version needs its step"
 

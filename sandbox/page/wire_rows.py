@@ -74,6 +74,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     speed: float  # ticks per second of wall time; 0 = as fast as it goes
     until: str  # what a running step waits for; "" when nothing
     problem: str  # why ticking stopped by itself; "" when it did not
+    problem_said: list[Sentence]  # its lines with their codes, "" for one without
     hash: str  # of the world, hexadecimal, first 16 digits
     resources: list[str]  # in the order in which bars are drawn
     not_simulated: list[str]  # what this world holds that has no effect

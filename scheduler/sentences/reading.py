@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 
 from scheduler.sentences.files import FileProblem, Unshown
 from scheduler.sentences.forms import Checked, Form, Several
+from scheduler.sentences.library import ApiServer, NotYaml, plain_word
 from scheduler.sentences.problems import Problem
 from scheduler.sentences.problems_here import ProblemHere
 from scheduler.sentences.requests import Request
@@ -99,6 +100,8 @@ def _holes(given: dict[str, str], depth: int) -> dict[str, Hole] | None:
 def _hole(name: str, text: str, depth: int) -> Hole | None:
     if name == "wanted":
         return _first(text, _WANTED, depth)
+    if name == "known":
+        return plain_word(text)
     return _read(text, depth + 1) if name == "what" else text
 
 
@@ -118,7 +121,7 @@ def _matching(english: str) -> re.Pattern[str]:
 
 
 _KINDS: tuple[type[Words], ...] = (
-    *(RunProblem, GivenUp, FileProblem, Unshown, ProblemHere),
+    *(RunProblem, GivenUp, FileProblem, Unshown, NotYaml, ApiServer, ProblemHere),
     *(Problem, Request, Left, Checked, Form),
 )
 _WHOLE = [_pattern(one) for kind in _KINDS for one in kind]

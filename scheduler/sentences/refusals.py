@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.errors import SchedulerError
+from scheduler.sentences.reading import read
 from scheduler.sentences.sentence import Sentence, Words
 
 
@@ -43,4 +44,5 @@ class RefusedError(SchedulerError):
 
 def said_of(error: Exception) -> Sentence | str:
     """Return what an error says: with its code, where it has one."""
-    return error.said if isinstance(error, RefusedError) else str(error)
+    own = error.said if isinstance(error, RefusedError) else None
+    return own or read(str(error)) or str(error)

@@ -88,6 +88,7 @@ class GivenUp(Words):
         "givenUp.stateAware",
         "{queue}: Sort policy 'stateaware' is deprecated; using 'fifo' instead",
     )
+    NOT_FOLLOWED = ("givenUp.notFollowed", "not followed: {problem}")
     UNREACHED = (
         "givenUp.unreached",
         "the cluster is not reached since {since}: {problem}",

@@ -94,6 +94,7 @@ class World:
             "resources": [GPU, "cpu"],
             "notSimulated": [],
             "notSimulatedSaid": [],
+            "problemSaid": [],
             "source": "simulated",
             "sourceName": "",
             "sourceStart": "",

@@ -2791,6 +2791,7 @@ export interface components {
             readonly speed: number;
             readonly until: string;
             readonly problem: string;
+            readonly problemSaid: readonly components["schemas"]["Sentence"][];
             readonly hash: string;
             readonly resources: readonly string[];
             readonly notSimulated: readonly string[];
@@ -3262,6 +3263,7 @@ export interface components {
             readonly speed?: number;
             readonly until?: string;
             readonly problem?: string;
+            readonly problemSaid?: readonly components["schemas"]["Sentence"][];
             readonly hash?: string;
             readonly resources?: readonly string[];
             readonly notSimulated?: readonly string[];

@@ -11,6 +11,7 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.idle import not_simulated
 from sandbox.page.wire_rows import PolicyRow, SandboxRow
+from scheduler.sentences.reading import read
 from scheduler.sentences.sentence import Sentence
 from scheduler.world import World
 
@@ -44,6 +45,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         speed=sandbox.speed,
         until=until_text(sandbox.until),
         problem=sandbox.problem,
+        problem_said=lines_said(sandbox.problem),
         hash=sandbox.hash[:16],
         resources=before["resources"] if before else resources_of(world),
         source=sandbox.source.get("kind", "simulated"),
@@ -77,7 +79,14 @@ def transport_of(sandbox: Sandbox) -> Row:
         "speed": sandbox.speed,
         "until": until_text(sandbox.until),
         "problem": sandbox.problem,
+        "problemSaid": msgspec.to_builtins(lines_said(sandbox.problem)),
     }
+
+
+def lines_said(problem: str) -> list[Sentence]:
+    """Return the lines of a problem as sentences; one in no known form has no code."""
+    lines = problem.split("\n") if problem else []
+    return [read(line) or Sentence("", line) for line in lines]
 
 
 def fair_sharing(kueue: dict[str, Any]) -> bool:

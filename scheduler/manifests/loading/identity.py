@@ -13,6 +13,7 @@ from scheduler.manifests.effects import Effect
 from scheduler.manifests.generator import is_generator
 from scheduler.manifests.loading.loaded import Loaded, finding
 from scheduler.sentences.findings import Aside, Kept
+from scheduler.sentences.library import plain_word
 from scheduler.sentences.sentence import Sentence
 
 #: Why a document is left aside -> what that changes.
@@ -53,8 +54,8 @@ def no_manifest(document: Document) -> Sentence | None:
     of_other = entry is not None and entry.level == "configuration"
     if named or group in kinds.GROUPS or (entry is not None and not of_other):
         return None
-    kind = document.kind or "document"
-    return Aside.NO_NAME.said(kind=kind, group=group or "no group")
+    kind = document.kind or plain_word("document")
+    return Aside.NO_NAME.said(kind=kind, group=group or plain_word("no group"))
 
 
 def _is_kustomization(document: Document) -> bool:
