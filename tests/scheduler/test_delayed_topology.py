@@ -116,6 +116,20 @@ def test_its_checks_choose_among_the_nodes():
     assert admit.pod_sets[0].topology.domains[0].values == ("a2",)
 
 
+def test_what_its_checks_choose_is_beside_what_the_pods_choose_themselves():
+    pods = asking("rack", cpu=1)
+    pods["spec"]["template"]["spec"]["nodeSelector"] = {HOST: "a2"}
+    updates = [{"name": "main", "nodeSelector": {"pool": "main"}}]
+    world = checked(
+        host("a1", "ra"), host("a2", "ra"), pods,
+        rule={**READY, "podSetUpdates": updates},
+    )  # fmt: skip
+    outcome = simulate(world, until_ms=60_000)
+    (admit,) = [d for d in outcome.decisions if isinstance(d, Admit)]
+    assert admit.pod_sets[0].topology is not None
+    assert admit.pod_sets[0].topology.domains[0].values == ("a2",)
+
+
 def test_another_check_delays_no_places():
     world = checked(host("a1", "ra"), asking("rack", cpu=1), controller="example.com/c")
     simulate(world, until_ms=5_000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from scheduler.kueue.topology.gates import TopologyGates
@@ -76,25 +77,41 @@ class TopologyCache:
             return False
         self.topologies[topology.name] = topology
         self._read_all()
-        self._rebuild(topology.name)
+        with self._changing_trees():
+            self._rebuild(topology.name)
         return True
 
     def remove_topology(self, name: str) -> None:
         """Forget a Topology; the trees of its flavors go with it."""
         self.topologies.pop(name, None)
-        self._rebuild(name)
+        with self._changing_trees():
+            self._rebuild(name)
 
     def put_flavor(self, flavor: Flavor) -> None:
         """Take a ResourceFlavor; one without topology has no tree."""
-        self.remove_flavor(flavor.name)
-        if flavor.topology:
-            self.flavors[flavor.name] = flavor
-            self._build(flavor)
+        with self._changing_trees():
+            self._forget_flavor(flavor.name)
+            if flavor.topology:
+                self.flavors[flavor.name] = flavor
+                self._build(flavor)
 
     def remove_flavor(self, name: str) -> None:
         """Forget a ResourceFlavor and its tree."""
+        with self._changing_trees():
+            self._forget_flavor(name)
+
+    def _forget_flavor(self, name: str) -> None:
         self.flavors.pop(name, None)
         self.trees.pop(name, None)
+
+    @contextmanager
+    def _changing_trees(self) -> Iterator[None]:
+        """Have what is held count, afterwards, in the trees that share it then."""
+        for held in self.holders:
+            self.add_usage_everywhere(held.usage, -1)
+        yield
+        for held in self.holders:
+            self.add_usage_everywhere(held.usage, 1)
 
     def _rebuild(self, topology: str) -> None:
         for flavor in list(self.flavors.values()):
@@ -110,10 +127,6 @@ class TopologyCache:
         for node in self.nodes.values():
             tree.put_node(node)
         self.trees[flavor.name] = tree
-        for held in self.holders:
-            for usage in held.usage:
-                if tree in self._sharing(usage.flavor):
-                    tree.add_usage(usage.key, usage.per_pod, usage.pods)
 
     def _read_all(self) -> None:
         unread, self._unread = self._unread, {}

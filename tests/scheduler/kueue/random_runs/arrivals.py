@@ -77,20 +77,21 @@ def brought(run: Run) -> None:
 
 
 def waiting(run: Run) -> None:
-    """Bring a Workload whose cycle waits for the pods of others."""
-    spec, labels, annotations = workloads.workload(run.draw)
-    waits = {
-        "type": "QuotaReserved",
-        "status": "False",
-        "reason": "WaitingForPodsReady",
-        "lastTransitionTime": f"2026-01-01T00:00:0{run.draw.randrange(9)}Z",
-    }
-    run.put(
-        "Workload",
-        f"w{run.made:03d}",
-        spec,
-        namespace="default",
-        labels=labels,
-        annotations=annotations,
-        status={"conditions": [waits]},
-    )
+    """Bring Workloads whose cycle waits for the pods of others, in any order."""
+    for _ in range(run.draw.choice((1, 2))):
+        spec, labels, annotations = workloads.workload(run.draw)
+        waits = {
+            "type": "QuotaReserved",
+            "status": "False",
+            "reason": "WaitingForPodsReady",
+            "lastTransitionTime": f"2026-01-01T00:00:0{run.draw.randrange(9)}Z",
+        }
+        run.put(
+            "Workload",
+            f"w{run.made:03d}",
+            spec,
+            namespace="default",
+            labels=labels,
+            annotations=annotations,
+            status={"conditions": [waits]},
+        )

@@ -21,6 +21,7 @@ from scheduler.records.objects import Object
 from scheduler.stage import Context
 from tests.scheduler.kueue.random_runs.edits import begin, edit
 from tests.scheduler.kueue.random_runs.objects import EPOCH_US, ObjectsOfRun
+from tests.scheduler.kueue.random_runs.said import places_used
 from tests.scheduler.kueue.transcripts.transcript import written
 
 KEPT = Path(__file__).parent / "digests.txt"
@@ -139,6 +140,7 @@ class Run(ObjectsOfRun):
             assert written(again, obj) == written(old, obj)
         assert again.dump_state() == old.dump_state()
         assert again.due() == old.due()
+        assert places_used(again) == places_used(old)
         assert list(queries.violations(again)) == []
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler.kueue.stage import KueueStage
 from scheduler.kueue.workload.local_queue import LocalQueue
+from scheduler.records.objects import Key
 from tests.scheduler.kueue.transcripts.transcript import Objects, Transcript
 
 
@@ -18,6 +20,14 @@ class Said(Transcript):
         self.say("moved", self._moved())
         queues = stage.cluster.local_queues.items()
         self.say("counted", [_counts(key, queue) for key, queue in sorted(queues)])
+
+    def _next(self) -> Key | None:
+        """Trace one of those that are tried next, each in its turn."""
+        queues = self.stage.cluster.forest.queues
+        heads = [queues[name].pending.head() for name in sorted(queues)]
+        keys = [work.key for work in heads if work is not None]
+        self._cycle += 1
+        return keys[self._cycle % len(keys)] if keys else None
 
     def _moved(self) -> dict[str, list[str]]:
         """Return who is elsewhere in each queue than at the last look."""
@@ -37,7 +47,21 @@ class Said(Transcript):
             answers = [stage.answers.answers_at(work, name) for name in work.checks]
             if answers:
                 self.say("answers", str(key), answers)
+        self.say("places", places_used(stage))
         self.say("problems", stage.context.journal.problems)
+
+
+def places_used(stage: KueueStage) -> dict[str, Any]:
+    """Return what workloads take of the leaves of each flavor."""
+    trees = stage.cluster.topologies.trees
+    return {
+        name: sorted(
+            [path, sorted((kind, amount) for kind, amount in used.items() if amount)]
+            for path, used in trees[name].used.items()
+            if any(used.values())
+        )
+        for name in sorted(trees)
+    }
 
 
 def _counts(key: tuple[str, str], queue: LocalQueue) -> list[Any]:

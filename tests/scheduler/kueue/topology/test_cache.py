@@ -153,6 +153,27 @@ def test_flavors_over_the_same_hosts_share_what_is_used_behind_the_gate(
     assert not cache.holders
 
 
+@pytest.mark.parametrize("edit", ["no flavor", "no topology", "other levels"])
+def test_what_is_held_in_a_flavor_without_a_tree_takes_nothing_of_those_it_shared(edit):
+    other = Flavor(name="g", topology="others")
+    cache = cache_of(Flavor(name="f", topology="racks"), other)
+    cache.put_topology(Topology("others", RACKS.levels))
+    cache.put_node(node("h"))
+    held = ReservedDomains(cache, (used(("h",), 2),))
+    assert free(cache, "h", flavor="g") == 2000
+    if edit == "no flavor":
+        cache.remove_flavor("f")
+    elif edit == "no topology":
+        cache.remove_topology("racks")
+    else:
+        cache.put_topology(Topology("racks", ("rack",)))
+    assert free(cache, "h", flavor="g") == 4000
+    cache.put_flavor(Flavor(name="f", topology="others"))
+    assert free(cache, "h", flavor="g") == 2000
+    held.release()
+    assert (free(cache, "h"), free(cache, "h", flavor="g")) == (4000, 4000)
+
+
 def test_flavors_of_racks_share_nothing():
     both = (Flavor(name="f", topology="racks"), Flavor(name="g", topology="racks"))
     cache = cache_of(*both, topology=Topology("racks", ("rack",)))
