@@ -36,6 +36,17 @@ describe("the entries of a column", () => {
     );
   });
 
+  it("of cards stay when others come in behind them", () => {
+    fc.assert(
+      fc.property(sizes, sizes, sizes, how, (counts, more, shown, drawing) => {
+        const later = Object.fromEntries(SECTIONS.map((name) => [name, counts[name] + more[name]])) as Record<Section, number>;
+        const before = entriesOf(listsOf(counts), shown, drawing, NONE);
+        const after = entriesOf(listsOf(later), shown, drawing, before);
+        for (const entry of before.values()) if (entry.part === "card") expect(after.get(entry.id)).toBe(entry);
+      }),
+    );
+  });
+
   it("draw or count every card", () => {
     fc.assert(
       fc.property(sizes, sizes, how, (counts, shown, drawing) => {

@@ -9,7 +9,7 @@ export interface Entry {
   readonly id: string; // of a card: its key
   readonly part: "head" | "card" | "more";
   readonly section: Section;
-  readonly of: number; // how many stand in the section; of a card that does not wait: 0
+  readonly of: number; // how many stand in the section; of a card 0: it would change with each that comes or goes
   readonly position: number | null; // of a card that waits in an order: its place, from 1
   readonly hidden: number; // of "more": how many are not drawn
   readonly slim: boolean; // a card of one line
@@ -30,7 +30,7 @@ export function entriesOf(lists: Lists, counts: Readonly<Record<Section, number>
     if (of === 0) continue;
     const count = Math.min(counts[section], of);
     if (section !== "finished") add({ ...LINE, id: `head/${section}`, part: "head", section, of });
-    for (let at = 0; at < count; at++) add(cardAt(keys[at] ?? "", section, at, of, how));
+    for (let at = 0; at < count; at++) add(cardAt(keys[at] ?? "", section, at, how));
     if (of > count) add({ ...LINE, id: `more/${section}`, part: "more", section, of, hidden: of - count });
   }
   return found;
@@ -38,10 +38,10 @@ export function entriesOf(lists: Lists, counts: Readonly<Record<Section, number>
 
 const LINE = { position: null, hidden: 0, slim: false } as const;
 
-function cardAt(id: string, section: Section, at: number, all: number, { ranked, compact }: Drawing): Entry {
+function cardAt(id: string, section: Section, at: number, { ranked, compact }: Drawing): Entry {
   const waits = section === "waiting";
   const slim = compact || section === "admitted" || section === "finished" || (waits && at >= WIDE_CARDS);
-  return { id, part: "card", section, of: waits ? all : 0, position: waits && ranked ? at + 1 : null, hidden: 0, slim };
+  return { id, part: "card", section, of: 0, position: waits && ranked ? at + 1 : null, hidden: 0, slim };
 }
 
 function kept(before: Entry | undefined, now: Entry): Entry {
