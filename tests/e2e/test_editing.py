@@ -1,6 +1,8 @@
-"""Editing by fields: a quota, and a workload that is added by hand."""
+"""Editing: a quota by its field, a workload added by hand, a manifest."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -40,3 +42,21 @@ def test_a_workload_added_by_hand_runs(loaded: Board) -> None:
     loaded.play()
     loaded.sees("beta", "mine", "Admitted")
     loaded.agrees()
+
+
+def test_a_manifest_that_is_wrong_says_where_and_one_that_is_warned_of_is_applied_when_asked_again(
+    loaded: Board,
+) -> None:
+    page = loaded.page
+    page.goto(page.url.split("?")[0] + "?sel=ClusterQueue//alpha&tab=yaml")
+    manifest = page.get_by_label("Manifest")
+    expect(manifest).to_have_value(re.compile("name: plain"))
+    text = manifest.input_value()
+    manifest.fill(text.replace("nominalQuota", "nominalQouta", 1))
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(page.get_by_text(re.compile(r"line \d+: .*nominalQouta"))).to_be_visible()
+    manifest.fill(text.replace("name: plain", "name: other", 1))
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(page.get_by_text("ResourceFlavor other doesn't exist")).to_be_visible()
+    page.get_by_role("button", name="Apply all the same").click()
+    expect(page.get_by_text("Inactive").first).to_be_visible()

@@ -1444,6 +1444,7 @@ export const EN_LATER = {
   "yaml.label": "Manifest",
   "yaml.difference": "Difference",
   "yaml.apply": "Apply",
+  "yaml.anyway": "Apply all the same",
   "yaml.revert": "Revert",
   "queues.guaranteed": "guaranteed",
   "queues.max": "max",

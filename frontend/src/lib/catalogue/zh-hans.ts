@@ -562,6 +562,7 @@ export const ZH_HANS: Words = {
   "yaml.label": "清单",
   "yaml.difference": "差异",
   "yaml.apply": "应用",
+  "yaml.anyway": "仍要应用",
   "yaml.revert": "还原",
   "edit.done": "{name} 已更改",
   "chart.table": "以表格显示",

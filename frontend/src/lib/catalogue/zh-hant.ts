@@ -562,6 +562,7 @@ export const ZH_HANT: Words = {
   "yaml.label": "清單",
   "yaml.difference": "差異",
   "yaml.apply": "應用",
+  "yaml.anyway": "仍要應用",
   "yaml.revert": "還原",
   "edit.done": "{name} 已更改",
   "chart.table": "以表格顯示",

@@ -1,6 +1,6 @@
 // Edits of objects: patch a field, apply a manifest, look before it is done.
 
-import { ask, record, request, type Json } from "@/net/rest";
+import { ask, record, Refusal, request, type Json } from "@/net/rest";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { speech } from "@/store/edits/foreseen";
@@ -45,11 +45,22 @@ export async function applyYaml(key: string, yaml: string): Promise<boolean> {
   return announced(key, await attempt(() => request("PUT", path, { yaml })));
 }
 
-/** Ask what would be wrong with a manifest; empty when nothing. */
-export async function checkYaml(key: string, yaml: string): Promise<string[]> {
+/** Ask what a manifest would be warned of, with lines and fields. Throws Refusal for what cannot be applied. */
+export async function warningsOf(key: string, yaml: string): Promise<readonly string[]> {
   const path = `/sandboxes/${String(live.id)}/${objectPath(key)}`;
-  const { findings } = await ask("Imported", "PUT", path, { yaml, query: { dryRun: "All" } });
-  return findings.map((one) => one.problem);
+  const { report } = await ask("Imported", "PUT", path, { yaml, query: { dryRun: "All" } });
+  const { saidText } = await speech();
+  return report.findings.map((one) => placed(one.places[0]?.line, one.places[0]?.field, saidText(one.said, one.problem)));
+}
+
+/** Return why a manifest was refused: each cause with its line and field, or the refusal itself. */
+export function causesOf(error: unknown): readonly string[] {
+  if (error instanceof Refusal && error.causes.length > 0) return error.causes.map((cause) => placed(cause.line, cause.field, cause.message));
+  return [error instanceof Error ? error.message : String(error)];
+}
+
+function placed(line: number | null | undefined, field: string | undefined, words: string): string {
+  return [line ? t("load.line", { line: String(line) }) : "", field, words].filter(Boolean).join(": ");
 }
 
 function announced(key: string, answer: unknown, changes: readonly string[] = []): boolean {
