@@ -94,7 +94,7 @@ def _compile(library: str, paths: list[str], work: Path, level: str) -> None:
         group_name=library,
     )
     for one in extensions:
-        one.extra_compile_args.append(UNWARNED)
+        one.extra_compile_args = [*one.extra_compile_args, UNWARNED]
     folders = ["--build-lib", str(work / "lib"), "--build-temp", str(work / "o")]
     setup(
         name=library,

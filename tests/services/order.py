@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 #: Fixtures that start a server, a browser or a database.
-STARTS = {
+FIXTURES = {
     "browser",
     "built",
     "copy",
@@ -25,12 +26,22 @@ STARTS = {
 }
 
 
+#: What a file says that starts processes by itself.
+WORDS = ("subprocess", "DefaultRun", "launched")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort by file alone: within a file, and among equal ones, the order stays."""
-    starting = {item.path for item in items if STARTS & set(_fixtures(item))}
+    starting = {item.path for item in items if FIXTURES & set(_fixtures(item))}
+    starting |= {path for path in {item.path for item in items} if _names_a_start(path)}
     tests = Counter(item.path for item in items)
     items.sort(key=lambda item: (item.path not in starting, -tests[item.path]))
 
 
 def _fixtures(item: pytest.Item) -> list[str]:
     return list(getattr(item, "fixturenames", ()))
+
+
+def _names_a_start(path: Path) -> bool:
+    text = path.read_text(encoding="utf-8")
+    return any(word in text for word in WORDS)
