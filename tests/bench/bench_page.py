@@ -172,22 +172,28 @@ def drive(page: Page, site: Site, devtools: CDPSession, seconds: float) -> int:
             site.tick()
             sent += 1
         if passed > seconds / 2:
-            held = hold(page, devtools, held, passed)
+            held = hold(devtools, held, passed)
         page.wait_for_timeout(15)
     page.keyboard.press("Escape")
     point(devtools, "mouseReleased", 0, 0)
     return sent
 
 
-def hold(page: Page, devtools: CDPSession, held: bool, passed: float) -> bool:
+def hold(devtools: CDPSession, held: bool, passed: float) -> bool:
     """Keep a card in the hand and move it about."""
     if not held:
-        box = page.locator("[data-card]").first.bounding_box()
-        if box is None:
-            return False
-        point(devtools, "mousePressed", box["x"] + 20, box["y"] + 8)
+        point(devtools, "mousePressed", *first_card(devtools))
     point(devtools, "mouseMoved", 300 + 500 * abs((passed * 0.7) % 2 - 1), 500)
     return True
+
+
+def first_card(devtools: CDPSession) -> tuple[float, float]:
+    """Return a point of the first card, found without a script in the page."""
+    root = devtools.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+    asked = {"nodeId": root, "selector": "[data-card]"}
+    card = devtools.send("DOM.querySelector", asked)["nodeId"]
+    left, top, *_ = devtools.send("DOM.getContentQuads", {"nodeId": card})["quads"][0]
+    return left + 20, top + 8
 
 
 def point(devtools: CDPSession, act: str, x: float, y: float) -> None:

@@ -81,6 +81,25 @@ def test_a_card_is_carried_by_the_keyboard(played: Board) -> None:
     board.agrees()
 
 
+def test_what_is_carried_stays_under_the_pointer(played: Board) -> None:
+    page = played.page
+    card = played.card("alpha", "urgent", "Admitted").bounding_box()
+    assert card is not None
+    page.mouse.move(card["x"] + 20, card["y"] + 8)
+    page.mouse.down()
+    for x, y in ((300, 400), (900, 300), (1430, 890)):
+        page.mouse.move(x, y)
+        page.wait_for_function(
+            """([x, y]) => {
+              const box = document.querySelector(".ghost")?.getBoundingClientRect();
+              return box && box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+            }""",
+            arg=[x, y],
+        )
+    page.keyboard.press("Escape")
+    expect(page.locator(".ghost")).to_have_count(0)
+
+
 def test_escape_puts_a_carried_card_back(played: Board) -> None:
     board = played
     board.play()

@@ -6,6 +6,7 @@ export function titleCutTexts(): void {
 }
 
 function report(event: PointerEvent): void {
+  if (event.buttons !== 0) return; // something is carried: nobody reads what it passes over
   const text = event.target instanceof Element ? event.target.closest<HTMLElement>(".cut") : null;
   if (text === null || (text.title !== "" && text.dataset["cut"] === undefined)) return;
   const whole = text.scrollWidth > text.clientWidth ? text.textContent.trim().replace(/\s+/g, " ") : "";

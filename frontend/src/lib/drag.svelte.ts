@@ -34,9 +34,10 @@ class Drag {
   over = $state.raw<Target | null>(null);
   refusal = $state("");
   by = $state<"pointer" | "keyboard">("pointer");
-  x = $state(0);
-  y = $state(0);
   onFork = $state(false);
+  // Where it is. Not reactive: `whenMoved` says it, at most once a frame.
+  x = 0;
+  y = 0;
 }
 
 export const drag = new Drag();
@@ -46,6 +47,13 @@ const targets = new Map<HTMLElement, () => Target>();
 let onDrop: (drop: Drop) => Promise<unknown> = () => Promise.resolve();
 let boxes: { element: HTMLElement; box: DOMRect }[] = [];
 let frame = 0;
+const followers = new Set<() => void>();
+
+/** Call `run` when what is carried has moved; returns what ends that. */
+export function whenMoved(run: () => void): () => void {
+  followers.add(run);
+  return () => followers.delete(run);
+}
 
 /** Say what happens when something is dropped. */
 export function whenDropped(run: (drop: Drop) => Promise<unknown>): void {
@@ -102,7 +110,7 @@ function followPointer(element: HTMLElement, first: PointerEvent): void {
   const move = (event: PointerEvent): void => {
     event.preventDefault();
     [drag.x, drag.y, drag.onFork] = [event.clientX, event.clientY, event.shiftKey];
-    if (frame === 0) frame = requestAnimationFrame(hitTest);
+    if (frame === 0) frame = requestAnimationFrame(moved);
   };
   move(first);
   // A click that ends a drag would open the card; it is swallowed once.
@@ -132,9 +140,18 @@ function measure(): void {
   );
 }
 
-// Once a frame, from cached boxes; the smallest box wins where they overlap.
-function hitTest(): void {
+function moved(): void {
   frame = 0;
+  sayMoved();
+  hitTest();
+}
+
+function sayMoved(): void {
+  for (const run of followers) run();
+}
+
+// From cached boxes; the smallest box wins where they overlap.
+function hitTest(): void {
   const hits = boxes.filter(({ box }) => inside(box, drag.x, drag.y));
   hits.sort((a, b) => a.box.width * a.box.height - b.box.width * b.box.height);
   const element = hits[0]?.element;
@@ -166,6 +183,7 @@ function carryByKeys(carried: Carried, element: HTMLElement): void {
   pickUp(carried, "keyboard");
   const box = element.getBoundingClientRect();
   [drag.x, drag.y] = [box.left + box.width / 2, box.top + box.height / 2];
+  sayMoved();
   element.addEventListener("blur", () => drag.phase === "carrying" && cancel(), { once: true });
 }
 
@@ -191,6 +209,7 @@ function stepTarget(way: Way): void {
   measure();
   const box = next.element.getBoundingClientRect();
   [drag.x, drag.y] = [box.left + box.width / 2, box.top + Math.min(120, box.height / 2)];
+  sayMoved();
   hover(targets.get(next.element)?.() ?? null);
 }
 

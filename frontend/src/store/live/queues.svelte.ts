@@ -1,6 +1,7 @@
 // The queues of the page that is shown: order, colours, tree; shared by all views.
 
 import type { ClusterQueueRow, PodRow } from "@/protocol/types";
+import { sameList } from "@/lib/same";
 import { live } from "@/store/live/live.svelte";
 import { treeOf, type Branch } from "@/store/rows/quota";
 import { byName, type RowStore } from "@/store/rows/rowStore.svelte";
@@ -13,8 +14,8 @@ class Queues {
     this.tree.flatMap(({ row }) => (row.kind === "ClusterQueue" ? [row] : [])),
   );
   /** Keys of the columns, in the order in which they stand. */
-  readonly columns: readonly string[] = $derived.by(() => this.#same(columnsOf(this.leaves)));
-  #before: readonly string[] = [];
+  readonly columns: readonly string[] = $derived.by(() => (this.#before = sameList(this.#before, columnsOf(this.leaves))));
+  #before: readonly string[] = []; // a tick that only changes numbers ends at the same list
   // By name, of the queues that are now and those of the tick looked at: a queue keeps its
   // colour after a reload, in a fork and at every tick.
   readonly #order: ReadonlyMap<string, number> = $derived.by(() => this.#sameOrder(sortedKeys([...queuesOf(live.latest), ...queuesOf(live.shown)])));
@@ -26,13 +27,6 @@ class Queues {
     const same = keys.length === before.size && keys.every((key, index) => before.get(key) === index);
     if (!same) this.#orderBefore = new Map(keys.map((key, index) => [key, index]));
     return this.#orderBefore;
-  }
-
-  // The same list stays the same object, so a tick that only changes numbers ends here.
-  #same(next: readonly string[]): readonly string[] {
-    const same = next.length === this.#before.length && next.every((key, at) => key === this.#before[at]);
-    if (!same) this.#before = next;
-    return this.#before;
   }
 
   /** Return the place of a queue among all by name, for its colour; -1 when unknown. */

@@ -100,7 +100,7 @@ function heldIn(state: CardState): Section {
   return state === "inadmissible" ? "failed" : state;
 }
 
-/** Return whether two ranks differ. */
+/** Return whether two ranks are the same. */
 export function sameRank(a: CardPosition["rank"], b: CardPosition["rank"]): boolean {
   return a.length === b.length && a.every((part, index) => part === b[index]);
 }

@@ -4,6 +4,7 @@ import { untrack } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
 
 import { dependsOn } from "@/lib/depends";
+import { sameList } from "@/lib/same";
 import type { AnyRow } from "@/protocol/types";
 import {
   compareRanks,
@@ -70,8 +71,7 @@ class Column {
     if (come.length > FEW) rest.push(...come);
     if (come.length > FEW) rest.sort((a, b) => this.#compare(a, b));
     else for (const key of come) rest.splice(this.#rankIn(rest, key), 0, key);
-    const same = rest.length === before.length && rest.every((key, at) => key === before[at]);
-    return same ? before : rest;
+    return sameList(before, rest);
   }
 
   #holds(section: Section, key: string): boolean {
