@@ -50,10 +50,14 @@ class FirstPage:
         asyncio.get_running_loop().call_later(PAGE_KEPT_S, self._drop)
 
     def _followed(self) -> bool:
-        """Put the diffs since behind the page; False when they do not join up."""
+        """Put the diffs since behind the page; False when they do not join up.
+
+        Nor do they where one rewrites history: whoever receives it asks for a page, and
+        would be given the same one again, for as long as it is kept.
+        """
         fresh = [m for m in self.recent if m.revision > self.revision]
         self.recent.clear()
-        if not join(fresh, self.revision):
+        if not join(fresh, self.revision) or any(m.rewrites for m in fresh):
             return False
         if fresh:
             self.frames = [*self.frames, *frames_of(fresh)]

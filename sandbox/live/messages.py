@@ -15,11 +15,15 @@ MERGE_FROM = 3
 
 
 class Message(NamedTuple):
-    """A diff as it came from the bus: where it leads, and its JSON."""
+    """A diff as it came from the bus: where it leads, and its JSON.
+
+    `rewrites`: it gives the sandbox another past, which a page has to be asked for.
+    """
 
     begin: int
     revision: int
     body: bytes
+    rewrites: bool = False
 
 
 def join(messages: Sequence[Message], revision: int) -> bool:

@@ -107,7 +107,12 @@ class SandboxSubscription:
             return
         if message["type"] != "diff":
             return
-        diff = Message(message["from"], message["revision"], message["body"])
+        diff = Message(
+            message["from"],
+            message["revision"],
+            message["body"],
+            message.get("rewrites", False),  # a process of an older version sends none
+        )
         self.newest = max(self.newest, diff.revision)
         self.first_page.take(diff)
         for client in self.clients:

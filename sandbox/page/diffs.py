@@ -19,6 +19,9 @@ Page = dict[str, Row]
 MOST_EVENTS = 200
 MOST_SAMPLES = 600
 
+#: Edits after which a sandbox has another past than before.
+HISTORY_EDITS = frozenset({"Rewind", "Undo", "Redo"})
+
 
 class Delta(msgspec.Struct, kw_only=True):
     """What differs between two pages; `updated` holds changed fields only."""
@@ -44,6 +47,11 @@ class RevisionDiff(msgspec.Struct, kw_only=True):
     removed: list[str] = []
     samples: list[Row] = []
     events: list[Row] = []
+
+
+    def rewrites_history(self) -> bool:
+        """Return whether it gives the sandbox another past: curves are to be read anew."""
+        return any(_of_history(event) for event in self.events)
 
 
 class Patch(Delta, kw_only=True):
@@ -90,7 +98,8 @@ def merge(steps: Sequence[RevisionDiff]) -> RevisionDiff:
     """Return one diff that does what these consecutive ones do.
 
     Raises ValueError when they are not consecutive. Samples and events are
-    cut to the newest MOST_SAMPLES and MOST_EVENTS.
+    cut to the newest MOST_SAMPLES and MOST_EVENTS; an edit of history is kept, since
+    its readers have to ask for another past.
     """
     if len(steps) == 1:
         return steps[0]
@@ -109,12 +118,21 @@ def merge(steps: Sequence[RevisionDiff]) -> RevisionDiff:
         updated=merged.updated,
         removed=list(merged.removed),
         samples=_newest((s for step in steps for s in step.samples), MOST_SAMPLES),
-        events=_newest((e for step in steps for e in step.events), MOST_EVENTS),
+        events=_newest_events([e for step in steps for e in step.events]),
     )
 
 
 def _newest(lines: Iterable[Row], most: int) -> list[Row]:
     return list(lines)[-most:]
+
+
+def _newest_events(lines: list[Row]) -> list[Row]:
+    cut = [event for event in lines[:-MOST_EVENTS] if _of_history(event)]
+    return cut + lines[-MOST_EVENTS:]
+
+
+def _of_history(event: Row) -> bool:
+    return event.get("type") == "Edit" and event["reason"] in HISTORY_EDITS
 
 
 class _Merged:

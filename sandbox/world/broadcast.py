@@ -44,6 +44,7 @@ def after_commit(sandbox_id: str, step: RevisionDiff) -> None:
         "type": "diff",
         "from": step.from_revision,
         "revision": step.revision,
+        "rewrites": step.rewrites_history(),
         "body": body,
     }
     transaction.on_commit(lambda: _publish(sandbox_id, message), robust=True)

@@ -51,3 +51,14 @@ async def test_a_newer_revision_that_only_the_database_has_makes_it_anew(busy):
     await message_of(busy)
     _, revision = await first.get(begun + 1)
     assert revision == begun + 1
+
+
+async def test_a_page_from_before_a_rewind_is_made_anew(busy):
+    first = FirstPage(busy.pk)
+    kept, begun = await first.get(0)
+    ticked = await message_of(busy)
+    first.take(ticked._replace(rewrites=True))
+    later, revision = await first.get(ticked.revision)
+    assert len(later) == 1
+    assert later[0] is not kept[0]
+    assert revision == begun + 1

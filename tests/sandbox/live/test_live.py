@@ -143,6 +143,22 @@ def test_who_comes_back_gets_what_was_missed_and_no_more(live):
         assert again.page == live.fresh()
 
 
+@pytest.mark.parametrize("edit", ["rewind", "undo"])
+def test_who_asks_anew_after_history_is_rewritten_gets_one_page_of_the_new_past(
+    live, edit
+):
+    live.run(6)
+    with live.reader() as reader:
+        reader.read()  # kept for whoever opens it soon after
+        live.act("node", name="a100-01", change="cordon")
+        revision = live.act(edit, **({"tick": 3} if edit == "rewind" else {}))
+        reader.read_to(revision)
+        reader.hello()
+        assert reader.read()["type"] == "page_state"
+        assert reader.revision == revision
+        assert reader.page == live.fresh()
+
+
 def test_who_comes_back_too_late_gets_a_whole_page(shared_run):
     live = Live(shared_run, "strict-fifo")  # many ticks of a small world
     with live.reader() as reader:

@@ -61,3 +61,13 @@ def test_an_update_names_the_changed_fields_only():
     before = {"Node//n": {"key": "Node//n", "used": 1, "pods": 2}}
     after = {"Node//n": {"key": "Node//n", "used": 3, "pods": 2}}
     assert diffs.between(before, after).updated == {"Node//n": {"used": 3}}
+
+
+def test_many_events_do_not_push_out_that_history_was_rewritten():
+    rewind = step(0, {}, {})
+    rewind.events = [{"type": "Edit", "reason": "Rewind"}]
+    busy = step(1, {}, {})
+    busy.events = [{"type": "Admit", "seq": n} for n in range(diffs.MOST_EVENTS)]
+    merged = diffs.merge([rewind, busy])
+    assert merged.rewrites_history()
+    assert merged.events[1:] == busy.events
