@@ -2600,7 +2600,10 @@ class SmallestWorld(TypedDict):
 
 
 class PageState(TypedDict):
-    """Server: everything at one revision. The newest 600 samples and 200 events."""
+    """Server: everything at one revision. The newest 600 samples and 200 events.
+    Arrive and Wait are left out of the events: of a large world they would be all
+    200.
+    """
 
     type: Literal['page_state']
     revision: int

@@ -14,7 +14,8 @@ describe("a long name", () => {
     expect(splitName("team-04-research")).toEqual(["team-04-rese", "arch"]);
   });
   it("is left whole while it is short", () => {
-    expect(splitName("tokenizer-01")).toEqual(["tokenizer-01", ""]);
+    expect(splitName("etl-1")).toEqual(["etl-1", ""]);
+    expect(splitName("node-000")).toEqual(["node", "-000"]);
   });
 });
 

@@ -58,25 +58,31 @@ describe("the quota tree", () => {
 });
 
 describe("the picture of who lends to whom", () => {
+  const others = (n: number): string => `${n} others`;
   const lends = (lender: string, borrower: string, amount: number): Flow => ({
     cohort: "all", flavor: "f", resource: GPU, amount: String(amount),
     lender: { kind: "ClusterQueue", name: lender }, borrower: { kind: "ClusterQueue", name: borrower },
   });
 
   it("has as much on the left as on the right", () => {
-    const flow = flowOf([lends("b", "a", 6), lends("c", "a", 2), lends("b", "d", 4)]);
+    const flow = flowOf([lends("b", "a", 6), lends("c", "a", 2), lends("b", "d", 4)], others);
     expect(flow.total).toBe(12);
     expect(flow.lenders.map((one) => [one.name, one.amount])).toEqual([["b", 10], ["c", 2]]);
     expect(flow.borrowers.map((one) => [one.name, one.amount])).toEqual([["a", 8], ["d", 4]]);
   });
 
   it("adds what one lends to another over flavors", () => {
-    const flow = flowOf([lends("b", "a", 6), lends("b", "a", 1)]);
+    const flow = flowOf([lends("b", "a", 6), lends("b", "a", 1)], others);
     expect(flow.ribbons.map((one) => one.amount)).toEqual([7]);
   });
 
+  it("puts the smaller of many lenders together, last on their side", () => {
+    const flow = flowOf([1, 9, 2, 8, 3, 7, 4, 6].map((amount) => lends(`lender-${amount}`, "a", amount)), others);
+    expect(flow.lenders.map((one) => one.name)).toEqual(["lender-9", "lender-8", "lender-3", "lender-7", "lender-4", "lender-6", "2 others"]);
+    expect(flow.lenders.at(-1)?.amount).toBe(3);
+  });
   it("is empty where nobody borrows", () => {
-    expect(flowOf([])).toMatchObject({ total: 0, ribbons: [] });
+    expect(flowOf([], others)).toMatchObject({ total: 0, ribbons: [] });
   });
 });
 

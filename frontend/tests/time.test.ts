@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { Curves } from "@/protocol/types";
-import { changedLeaves, mostDifferent } from "@/store/compare/comparing";
+import { mostDifferent } from "@/store/compare/comparing";
+import { changedLeaves } from "@/store/policy/changes";
 import { shareLines, thinned } from "@/store/rows/curves";
 import { diffLines } from "@/store/rows/textDiff";
 import { groupsOf, loopsOf, reasonsOf } from "@/store/explain/preempting";

@@ -94,6 +94,11 @@ describe("why a workload waits, on its card", () => {
     const message = `${beyond} + current podset request (4) > maximum capacity (0)`;
     expect(note({ phase: "inadmissible", message })).toBe("no GPU in cpu-std");
   });
+  it("says that quota is short where another flavor of its queue has it", () => {
+    const message = `${beyond} + current podset request (4) > maximum capacity (0)`;
+    const mixed = queue("a", [cell("nvidia.com/gpu", 8, 8, { flavor: "a100" }), cell("cpu", 8, 8, { flavor: "cpu-std" })]);
+    expect(faceOfWorkload(workload({ phase: "inadmissible", message }), [], () => mixed).note).toBe("short of unused quota");
+  });
   it("says that it asks for more than a flavor can have", () => {
     const message = `${beyond} + current podset request (4) > maximum capacity (2)`;
     expect(note({ phase: "inadmissible", message })).toBe("above the maximum of cpu-std");

@@ -18,6 +18,9 @@ from sandbox.world import history
 #: A client further behind than this gets a page.
 MOST_STEPS = 200
 
+#: No decisions, and so many in a large world that no decision would be left of the newest.
+UNDECIDED = ("Arrive", "Wait")
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -47,9 +50,11 @@ def page_state(sandbox: Sandbox, revision: int) -> str:
 
 
 def state_of(sandbox: Sandbox, revision: int, page: Page) -> dict[str, object]:
-    """Return a page with the newest samples and events up to its revision."""
+    """Return a page with the newest samples and decisions up to its revision."""
     samples = history.newest_samples(sandbox, revision, diffs.MOST_SAMPLES)
-    events = history.newest_events(sandbox, revision, diffs.MOST_EVENTS)
+    events = history.newest_events(
+        sandbox, revision, diffs.MOST_EVENTS, without=UNDECIDED
+    )
     return {
         "type": "page_state",
         "protocol": PROTOCOL,

@@ -48,7 +48,6 @@ class RevisionDiff(msgspec.Struct, kw_only=True):
     samples: list[Row] = []
     events: list[Row] = []
 
-
     def rewrites_history(self) -> bool:
         """Return whether it gives the sandbox another past: curves are to be read anew."""
         return any(_of_history(event) for event in self.events)

@@ -68,7 +68,10 @@ class Hello(Wire, tag="hello", tag_field="type", frozen=True, kw_only=True):
 
 
 class PageState(Wire, tag="page_state", tag_field="type", frozen=True, kw_only=True):
-    """Server: everything at one revision. The newest 600 samples and 200 events."""
+    """Server: everything at one revision. The newest 600 samples and 200 events.
+
+    Arrive and Wait are left out of the events: of a large world they would be all 200.
+    """
 
     revision: int
     rows: list[AnyRow]

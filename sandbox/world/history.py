@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
@@ -312,12 +313,15 @@ def events(sandbox: Sandbox) -> QuerySet[Event]:
     return Event.objects.filter(within(lineage(sandbox), "revision"))
 
 
-def newest_events(sandbox: Sandbox, revision: int, most: int) -> list[Event]:
-    """Return the last events up to a revision, oldest first."""
+def newest_events(
+    sandbox: Sandbox, revision: int, most: int, *, without: Collection[str] = ()
+) -> list[Event]:
+    """Return the last events up to a revision, oldest first, but for types in `without`."""
     found = (
         Event.objects.filter(
             within(lineage(sandbox, revision), "revision"), revision__lte=revision
         )
+        .exclude(type__in=without)
         .defer("data")
         .order_by("-revision", "-seq")[:most]
     )

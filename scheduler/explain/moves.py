@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from scheduler.decisions import Admit, Bind, Decision, Preempt
 from scheduler.errors import SchedulerError
@@ -222,9 +222,14 @@ def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
             shares=_moved_shares(_shares(changed), before),
             work_lost_ms=sum(victim.work_lost_ms for victim in victims),
         ),
-        admitted=[str(d.subject) for d in news if isinstance(d, _starts(world))],
+        admitted=_once(d.subject for d in news if isinstance(d, _starts(world))),
     )
     return _with_sentences(preview)
+
+
+def _once(subjects: Iterable[Key]) -> list[str]:
+    """Return each subject once: who is evicted on the way may be admitted again."""
+    return [str(subject) for subject in dict.fromkeys(subjects)]
 
 
 def _shares(world: World) -> Shares:

@@ -13,6 +13,7 @@ Row = dict[str, Any]
 KINDS = (
     "pool",
     "largest",
+    "unshown",
     "others",
     "stranded",
     "loads",
@@ -39,6 +40,9 @@ def pairs_of(
             here = [n for n in nodes if n["flavor"] == " ".join(of)]
             most = [_dominant(n) for n in here]
             yield numbers(text)[-1], max(most)
+        case "unshown":
+            here = [n for n in nodes if n["flavor"] == " ".join(of[1:])]
+            yield numbers(text)[0], len(here) - int(of[0])
         case "others":
             here = [pod for pod in _pods(rows) if pod["node"] == found["name"]]
             without = sum(int(pod["requests"].get(of[0], 0)) == 0 for pod in here)

@@ -1,6 +1,6 @@
 // Where a long name may be shortened; pure.
 
-const SHORT = 12; // a name of this length is left whole
+const SHORT = 5; // a name of this length is left whole
 const NUMBERED = /[-_./](?=[^-_./]*\d)[^-_./]{1,8}$/;
 const LAST = 4;
 

@@ -2751,7 +2751,11 @@ export interface components {
             readonly minimal: boolean;
             readonly documents: readonly Record<string, never>[];
         };
-        /** @description Server: everything at one revision. The newest 600 samples and 200 events. */
+        /**
+         * @description Server: everything at one revision. The newest 600 samples and 200 events.
+         *
+         *         Arrive and Wait are left out of the events: of a large world they would be all 200.
+         */
         readonly PageState: {
             /**
              * @description discriminator enum property added by openapi-typescript

@@ -10,7 +10,14 @@ from scheduler.explain.moves import HORIZON_MS, what_if, what_if_move
 from scheduler.explain.shapes import Change, Edit
 from scheduler.records.objects import Key
 from scheduler.world import World
-from tests.builders import cluster_queue, flavor, job, local_queue, world_of
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    workload_priority,
+    world_of,
+)
 from tests.scheduler.explain.worlds import lender_and_borrower, run_to, workload
 
 LENDER = Key("ClusterQueue", "", "lender")
@@ -105,6 +112,32 @@ def test_an_edit_of_quota_reports_who_else_is_admitted() -> None:
     change = add_quota(world, LENDER, {("default", "cpu"): 3000})
     preview = what_if(world, change)
     assert preview.admitted == [str(workload(world, "late"))]
+
+
+def test_who_is_evicted_and_admitted_again_on_the_way_is_named_once() -> None:
+    queue = cluster_queue("q", cpu=1, within="LowerPriority")
+    world = world_of(
+        flavor(),
+        workload_priority("high", 100),
+        queue,
+        local_queue("q", cluster_queue="q"),
+        job("long", queue="q", priority_class="high", runtime="300s"),
+        job("low", queue="q", arrival="2s", runtime="20s"),
+        job("short", queue="q", priority_class="high", arrival="10s", runtime="5s"),
+    )
+    run_to(world, 4_000)
+
+    preview = what_if(
+        world,
+        add_quota(world, Key("ClusterQueue", "", "q"), {("default", "cpu"): 1000}),
+    )
+
+    assert preview.outcome is not None
+    assert [one.workload for one in preview.outcome.victims] == [
+        str(workload(world, "low"))
+    ]
+    assert preview.admitted[0] == str(workload(world, "low"))
+    assert len(preview.admitted) == len(set(preview.admitted)) == 2
 
 
 def test_a_patch_of_the_policy_is_run_as_a_move_is() -> None:

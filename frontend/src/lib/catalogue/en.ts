@@ -274,6 +274,7 @@ export const EN = {
   "overview.usage": "Usage of {resource}",
   "overview.utilisation": "Utilisation, %",
   "overview.noCurves": "Curves begin with the first ticks. Press Space to play.",
+  "overview.some": "{n} of {all} queues are drawn here; Fairness names all.",
   "overview.recent": "Newest decisions",
   "overview.allEvents": "All events",
   "overview.missing": "{name} is not there at this tick.",

@@ -1,6 +1,6 @@
 // Branches side by side, as the server compares them: deltas, lives, first differences.
 
-import { ask, type Json } from "@/net/rest";
+import { ask } from "@/net/rest";
 import type { Comparison, Curves } from "@/protocol/types";
 
 type Points = readonly (number | null)[];
@@ -26,13 +26,4 @@ export function mostDifferent(curves: readonly Curves[], of: "shares" | "used", 
   };
   const names = Object.keys((of === "shares" ? first?.shares : first?.used) ?? {});
   return names.map((name) => [name, gap(name)] as const).sort((a, b) => b[1] - a[1])[0]?.[0] ?? "";
-}
-
-/** Return the leaves of two documents that differ: path, ours, theirs. */
-export function changedLeaves(ours: unknown, theirs: unknown, path = ""): (readonly [string, unknown, unknown])[] {
-  if (JSON.stringify(ours) === JSON.stringify(theirs)) return [];
-  const inner = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!inner(ours) || !inner(theirs)) return [[path, ours, theirs]];
-  const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
-  return names.flatMap((name) => changedLeaves(ours[name], theirs[name], path === "" ? name : `${path}.${name}`));
 }

@@ -28,8 +28,14 @@ const GAP = 30; // space for two lines of text between neighbours
 const LEFT = 121;
 const RIGHT = 319;
 
-/** Return the ribbons of what is lent; amounts of one resource are added over flavors. */
-export function flowOf(lent: readonly Flow[]): FlowPicture {
+const MOST = 6; // stops of a side with a name of their own; smaller ones are one stop
+
+/** Return the ribbons of what is lent; amounts of one resource are added over flavors.
+ *
+ * Of more than MOST + 1 lenders or borrowers the smaller ones stand together, under the name that `others` gives their number.
+ */
+export function flowOf(all: readonly Flow[], others: (n: number) => string): FlowPicture {
+  const lent = together(together(all, "lender", others), "borrower", others);
   const given = sums(lent, (one) => one.lender.name);
   const taken = sums(lent, (one) => one.borrower.name);
   const total = [...given.values()].reduce((sum, value) => sum + value, 0);
@@ -38,6 +44,15 @@ export function flowOf(lent: readonly Flow[]): FlowPicture {
   const lenders = stops(given, scale, most);
   const borrowers = stops(taken, scale, most);
   return { total, height: TOP + HEIGHT + GAP * (most - 1), lenders, borrowers, ribbons: ribbonsOf(lent, lenders, borrowers, scale) };
+}
+
+function together(lent: readonly Flow[], side: "lender" | "borrower", others: (n: number) => string): readonly Flow[] {
+  const sizes = [...sums(lent, (one) => one[side].name)].toSorted((a, b) => b[1] - a[1]);
+  if (sizes.length <= MOST + 1) return lent;
+  const named = new Set(sizes.slice(0, MOST).map(([name]) => name));
+  const rest = others(sizes.length - MOST);
+  const parted = lent.map((one) => (named.has(one[side].name) ? one : { ...one, [side]: { ...one[side], name: rest } }));
+  return parted.toSorted((a, b) => Number(a[side].name === rest) - Number(b[side].name === rest)); // at the end of its side
 }
 
 function sums(lent: readonly Flow[], of: (one: Flow) => string): Map<string, number> {

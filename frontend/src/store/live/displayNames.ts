@@ -4,8 +4,11 @@ import { displayName } from "@/store/rows/cards";
 import { nameOf } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
-/** Return the name to show for a key; reactive to its row. */
+const MADE = /^job-(.*)-[a-z0-9]{5}$/; // how Kueue names the Workload of a Job
+
+/** Return the name to show for a key; reactive to its row. Of a Workload that is not on the page the Job is read off its name. */
 export function displayNameOf(key: string): string {
-  const row = key.startsWith("Workload/") ? live.shown.row(key) : undefined;
-  return row?.kind === "Workload" ? displayName(row) : nameOf(key);
+  if (!key.startsWith("Workload/")) return nameOf(key);
+  const row = live.shown.row(key);
+  return row?.kind === "Workload" ? displayName(row) : nameOf(key).replace(MADE, "$1");
 }

@@ -1,6 +1,6 @@
 // The queues of the page that is shown: order, colours, tree; shared by all views.
 
-import type { ClusterQueueRow, PodRow } from "@/protocol/types";
+import type { ClusterQueueRow, PodRow, WorkloadRow } from "@/protocol/types";
 import { sameList } from "@/lib/same";
 import { live } from "@/store/live/live.svelte";
 import { treeOf, type Branch } from "@/store/rows/quota";
@@ -66,3 +66,8 @@ function columnsOf(leaves: readonly ClusterQueueRow[]): string[] {
 }
 
 export const queues = new Queues();
+
+/** Return the ClusterQueue that a workload waits in; undefined where there is none of its name. Reactive. */
+export function queueOf(row: WorkloadRow): ClusterQueueRow | undefined {
+  return live.shown.get("ClusterQueue", `ClusterQueue//${row.clusterQueue}`);
+}

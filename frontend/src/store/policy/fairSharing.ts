@@ -1,7 +1,8 @@
 // Fair sharing in Kueue's Configuration, as one choice; pure.
 
+import type { Word } from "@/lib/words.svelte";
 import type { Json } from "@/net/rest";
-import { at } from "@/store/policy/policy";
+import { at } from "@/store/policy/paths";
 
 export type FairSharing = "classical" | "both" | "final" | "initial";
 
@@ -9,6 +10,14 @@ const FINAL = "LessThanOrEqualToFinalShare";
 const INITIAL = "LessThanInitialShare";
 // Kueue allows these lists and no other order; an empty list means both there.
 const STRATEGIES = { both: [FINAL, INITIAL], final: [FINAL], initial: [INITIAL] } as const;
+
+/** The choices, in the words of the page. */
+export const FAIR_WORDS: Readonly<Record<FairSharing, Word>> = {
+  classical: "fair.classical",
+  both: "fair.both",
+  final: "fair.final",
+  initial: "fair.initial",
+};
 
 /** Return what a policy document says. v1beta1 turns it on by `enable`, later versions by its being there. */
 export function fairSharingOf(document: unknown): FairSharing {

@@ -1,7 +1,7 @@
 // waitForPodsReady in Kueue's Configuration: v1beta1 has it on by `enable`, later versions by its being there; pure.
 
 import type { Json } from "@/net/rest";
-import { at } from "@/store/policy/policy";
+import { at } from "@/store/policy/paths";
 
 /** Return whether a policy waits for pods to be ready. */
 export function podsReadyOf(document: unknown): boolean {

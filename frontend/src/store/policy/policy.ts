@@ -8,6 +8,8 @@ import { attempt, undo } from "@/store/live/intents";
 import type { PatchEdit } from "@/store/edits/foreseen";
 import { propose } from "@/store/edits/proposal.svelte";
 import { live } from "@/store/live/live.svelte";
+import { changeText, settingText } from "@/store/policy/changes";
+import { at } from "@/store/policy/paths";
 
 let registry: Promise<readonly Entry[]> | null = null;
 
@@ -26,7 +28,7 @@ export function fetchRegistry(): Promise<readonly Entry[]> {
 /** Show what a merge patch of the policy's spec would do and lay it over when confirmed; says what changed (in `said`, if its leaves do not), with Undo. */
 export function patchPolicy(spec: Json, said?: readonly string[]): Promise<boolean> {
   const before = live.latest.all("Policy")[0]?.document;
-  const changes = said ?? leavesOf(spec).map(([leaf, value]) => `${leaf}: ${textOf(at(before, `spec.${leaf}`))} → ${textOf(value)}`);
+  const changes = said ?? leavesOf(spec).map(([leaf, value]) => changeText(leaf, settingText(at(before, `spec.${leaf}`)), settingText(value)));
   return propose(changes, [policyEdit(spec)], async () => announced(await attempt(() => request("PATCH", policyPath(), { body: { spec } })), changes));
 }
 
@@ -57,24 +59,4 @@ function leavesOf(patch: Json, head = ""): [string, unknown][] {
     const inner = typeof value === "object" && value !== null && !Array.isArray(value);
     return inner ? leavesOf(value as Json, path) : [[path, value]];
   });
-}
-
-function textOf(value: unknown): string {
-  return value === undefined || value === null ? "–" : typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Return a value inside a document by its dotted path. */
-export function at(document: unknown, path: string): unknown {
-  let value: unknown = document;
-  for (const part of path.split(".")) {
-    if (typeof value !== "object" || value === null) return undefined;
-    value = (value as Json)[part];
-  }
-  return value;
-}
-
-/** Return a patch that sets one dotted path. */
-export function patchAt(path: string, value: unknown): Json {
-  const [first = "", ...rest] = path.split(".");
-  return { [first]: rest.length === 0 ? value : patchAt(rest.join("."), value) };
 }

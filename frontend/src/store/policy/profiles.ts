@@ -3,7 +3,7 @@
 import { ask, list, record, rowsOf, text, type Json } from "@/net/rest";
 import { tOr } from "@/lib/words.svelte";
 import type { PluginState, ProfileState } from "@/protocol/types";
-import { at } from "@/store/policy/policy";
+import { at } from "@/store/policy/paths";
 
 /** Return the profiles in force. */
 export async function fetchProfiles(sandbox: string): Promise<readonly ProfileState[]> {

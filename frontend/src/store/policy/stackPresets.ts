@@ -2,7 +2,7 @@
 
 import { record, rowsOf, text, type Json } from "@/net/rest";
 import type { Word } from "@/lib/words.svelte";
-import { at } from "@/store/policy/policy";
+import { at } from "@/store/policy/paths";
 import { schedulersOf, setArgument, setPoint } from "@/store/policy/profiles";
 
 /** One thing that a preset sets, read and written in a profile or a partition. */

@@ -2,7 +2,7 @@
 
 import { amount, asks, isBytes, mainResource, quantity, unitOf } from "@/lib/amounts";
 import { t, type Word } from "@/lib/words.svelte";
-import type { AnyRow, ApplicationRow, PodRow, WorkloadRow } from "@/protocol/types";
+import type { AnyRow, ApplicationRow, ClusterQueueRow, PodRow, WorkloadRow } from "@/protocol/types";
 import { stateOfApplication, stateOfPod, type CardState, type Section, type Stack } from "@/store/rows/cardPositions";
 
 export type FaceState = CardState | "evicted";
@@ -19,6 +19,8 @@ export function sectionText(section: Section, stack: Stack): string {
   return stateText(section === "failed" ? "inadmissible" : section, stack);
 }
 
+type QueueOf = () => ClusterQueueRow | undefined; // asked only where a note depends on it
+
 export interface Face {
   readonly name: string; // the Job's, where there is one: people gave that name
   readonly state: FaceState;
@@ -30,10 +32,10 @@ export interface Face {
 }
 
 /** Return what a card shows, or null for a row that has no card. */
-export function faceOf(row: AnyRow, checks: readonly string[] = []): Face | null {
+export function faceOf(row: AnyRow, checks: readonly string[] = [], queueOf?: QueueOf): Face | null {
   switch (row.kind) {
     case "Workload":
-      return faceOfWorkload(row, checks);
+      return faceOfWorkload(row, checks, queueOf);
     case "Application":
       return faceOfApplication(row);
     case "Pod":
@@ -43,15 +45,15 @@ export function faceOf(row: AnyRow, checks: readonly string[] = []): Face | null
   }
 }
 
-/** Return what the card of a workload shows; `checks` are those that its reservation needs, as far as they are known. */
-export function faceOfWorkload(row: WorkloadRow, checks: readonly string[] = []): Face {
+/** Return what the card of a workload shows; `checks` are those that its reservation needs, and `queueOf` returns its queue, as far as they are known. */
+export function faceOfWorkload(row: WorkloadRow, checks: readonly string[] = [], queueOf: QueueOf = () => undefined): Face {
   const from = row.readyMs ?? row.admittedMs;
   const run = row.phase === "admitted" && from !== null && row.endsMs !== null ? { from, to: row.endsMs } : null;
   return {
     name: displayName(row),
     state: stateOf(row),
     request: row.worker === "" ? requestOf(row) : `${requestOf(row)} · ${row.worker}`,
-    note: dispatchNote(row) || (row.phase === "reserved" ? reservedNote(checks) : noteOf(row)),
+    note: dispatchNote(row) || (row.phase === "reserved" ? reservedNote(checks) : noteOf(row, queueOf)),
     message: row.message,
     priority: row.priority,
     run,
@@ -93,12 +95,20 @@ const SHORT: readonly (readonly [RegExp, Word])[] = [
 ];
 
 // The condition's own sentence is long; a card shows three words of it.
-function noteOf(row: WorkloadRow): string {
+function noteOf(row: WorkloadRow, queueOf: QueueOf): string {
   for (const [pattern, word] of SHORT) {
     const found = pattern.exec(row.message);
-    if (found !== null) return t(word, { resource: resourceWord(found[1] ?? ""), flavor: found[2] ?? "" });
+    if (found === null) continue;
+    const [, resource = "", flavor = ""] = found;
+    // A flavor that has none of it says nothing where another has: what is short there keeps it waiting.
+    if (word === "why.notIn" && hasElsewhere(queueOf(), resource, flavor)) return t("why.unused");
+    return t(word, { resource: resourceWord(resource), flavor });
   }
   return row.message || row.reason || untriedNote(row);
+}
+
+function hasElsewhere(queue: ClusterQueueRow | undefined, resource: string, flavor: string): boolean {
+  return queue?.cells.some((cell) => cell.resource === resource && cell.flavor !== flavor && amount(cell.nominal) > 0) ?? false;
 }
 
 function resourceWord(resource: string): string {

@@ -1,7 +1,7 @@
 // The draft of an experiment: kept in the URL, and written as the document it stands for; pure.
 
 import type { Json } from "@/net/rest";
-import { patchAt } from "@/store/policy/policy";
+import { patchAt } from "@/store/policy/paths";
 
 /** One thing that is made different: what, and what it becomes. */
 export interface Trial {

@@ -2,13 +2,14 @@
 
 import { keep, kept } from "@/lib/keep";
 import type { Word } from "@/lib/words.svelte";
+import type { WorkloadRow } from "@/protocol/types";
 import { setSpeed, stepUntilWaiting } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
 export interface TourStop {
   readonly word: Word;
-  /** What the mark points at; the first that is there. */
-  readonly at: readonly string[];
+  /** What the mark points at: selectors, of which the first that is there counts. */
+  readonly at: () => readonly string[];
   /** A button that does the step. */
   readonly act?: { readonly word: Word; readonly run: () => void };
   readonly done: () => boolean;
@@ -17,11 +18,13 @@ export interface TourStop {
 const FAST = 20; // ticks a second, until somebody has to wait
 
 const there = (selector: string): boolean => document.querySelector(selector) !== null;
-const waits = (): boolean =>
-  live.latest.keys("Workload").some((key) => {
-    const row = live.latest.row(key);
-    return row?.kind === "Workload" && row.phase === "inadmissible";
-  });
+const waiting = (): readonly WorkloadRow[] => live.latest.all("Workload").filter((row) => row.phase === "inadmissible" || (row.phase === "pending" && row.message !== ""));
+
+// The one to ask about: who should come first, and does not get in.
+const urgent = (): string => {
+  const [first] = waiting().toSorted((a, b) => b.priority - a.priority);
+  return first === undefined ? "[data-card]" : `[data-card="${CSS.escape(first.key)}"]`;
+};
 
 const stands = (): boolean => live.latest.sandbox?.playing === false;
 let running = false;
@@ -34,16 +37,16 @@ async function run(): Promise<void> {
 }
 
 export const STOPS: readonly TourStop[] = [
-  { word: "tour.open", at: ["[data-tour=play]"], done: () => live.loaded },
+  { word: "tour.open", at: () => ["[data-tour=play]"], done: () => live.loaded },
   {
     word: "tour.run",
-    at: [".transport"],
+    at: () => [".transport"],
     act: { word: "tour.runAct", run: () => void run() },
-    done: () => stands() && waits(),
+    done: () => stands() && waiting().length > 0,
   },
-  { word: "tour.pick", at: [".card.inadmissible", ".card.evicted", ".card.pending"], done: () => there("[data-tour=ask]") },
-  { word: "tour.ask", at: ["[data-tour=ask]"], done: () => there("[data-tour=show]") },
-  { word: "tour.show", at: ["[data-tour=show]"], done: () => (live.latest.sandbox?.parent ?? null) !== null },
+  { word: "tour.pick", at: () => [urgent(), ".card.inadmissible", ".card.evicted", ".card.pending"], done: () => there("[data-tour=ask]") },
+  { word: "tour.ask", at: () => ["[data-tour=ask]"], done: () => there("[data-tour=show]") },
+  { word: "tour.show", at: () => ["[data-tour=show]"], done: () => (live.latest.sandbox?.parent ?? null) !== null },
 ];
 
 class Tour {

@@ -4,7 +4,7 @@ import { boxOf, type Box } from "@/lib/place";
 import { tick } from "svelte";
 
 import { live, onChange } from "@/store/live/live.svelte";
-import type { Page } from "@/store/rows/page";
+import { tickOf, type Page } from "@/store/rows/page";
 
 const FLIGHT_MS = 160;
 const MOST_FLIGHTS = 40;
@@ -15,7 +15,8 @@ const LEAST_PX = 6; // a shorter way is not worth a flight
 /** Let cards fly while the board lives. Returns the way to stop it. */
 export function flyCards(): () => void {
   const stop = onChange((before, after, changed) => {
-    if (!mayFly(changed.length)) return;
+    // What the clock goes back before was never there: nothing comes flying out of it.
+    if (!mayFly(changed.length) || tickOf(after) < tickOf(before)) return;
     const moving = changed.filter((key) => hasMoved(before, after, key));
     if (moving.length === 0 || moving.length > MOST_FLIGHTS) return;
     const starts = boxesOf(moving);

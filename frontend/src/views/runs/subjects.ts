@@ -7,7 +7,7 @@ import type { Choice, Subject } from "@/store/runs/drafting";
 import { policyPart } from "@/store/runs/drafting";
 import type { Entry } from "@/protocol/types";
 import { labelOf } from "@/store/policy/enrolled";
-import { at } from "@/store/policy/policy";
+import { at } from "@/store/policy/paths";
 import { GROUPS, type Switch } from "@/views/policy/switches";
 
 type Json = Readonly<Record<string, unknown>>;

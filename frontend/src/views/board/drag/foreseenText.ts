@@ -19,8 +19,25 @@ export function admittedText({ admitted, withinMs }: Foreseen): string {
   const within = { span: span(withinMs) };
   if (admitted.length === 0) return t("drop.nobody", within);
   const names = admitted.slice(0, MOST_NAMES).map(displayNameOf).join(", ");
-  const more = admitted.length > MOST_NAMES ? ", …" : "";
-  return t("drop.admits", { ...within, n: admitted.length, names: names + more });
+  const more = admitted.length - MOST_NAMES;
+  const listed = more > 0 ? `${names} ${t("drop.moreVictims", { n: more })}` : names;
+  return t("drop.admits", { ...within, n: admitted.length, names: listed });
+}
+
+/** One who is preempted on the way, perhaps more than once. */
+export interface Preempted {
+  readonly workload: string;
+  readonly reasons: string;
+  readonly times: number;
+}
+
+/** Return who is preempted, each once. */
+export function preemptedIn({ victims }: Foreseen): Preempted[] {
+  const workloads = [...new Set(victims.map((victim) => victim.workload))];
+  return workloads.map((workload) => {
+    const reasons = victims.flatMap((victim) => (victim.workload === workload ? [victim.reason] : []));
+    return { workload, reasons: [...new Set(reasons)].join(", "), times: reasons.length };
+  });
 }
 
 /** Return the outcome of a preview as a sentence. */

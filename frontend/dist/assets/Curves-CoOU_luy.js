@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-it1g8aJC.js";

@@ -1,1 +1,0 @@
-import{A as e,r as t}from"./live.svelte-BQlrSBCw.js";import{c as n}from"./intents-DKBZ1T-Y.js";function r(r){let i=r.startsWith(`Workload/`)?t.shown.row(r):void 0;return i?.kind===`Workload`?e(i):n(r)}export{r as t};

@@ -1,0 +1,1 @@
+function e(e,t){let n=e;for(let e of t.split(`.`)){if(typeof n!=`object`||!n)return;n=n[e]}return n}function t(e,n){let[r=``,...i]=e.split(`.`);return{[r]:i.length===0?n:t(i.join(`.`),n)}}export{t as n,e as t};
