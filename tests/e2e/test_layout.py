@@ -9,6 +9,7 @@ without presenter mode; `QUOTALAB_LAYOUT=all` looks at the whole product.
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.builders import cluster_queue, flavor, job, local_queue, node
 from tests.e2e.board import UNREADABLE, prepared
 
 #: The last is 1440 x 900 at a zoom of 200 %: half as many pixels, each twice as large.
@@ -106,6 +108,23 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def many(browser: Browser, live_server_url: str) -> str:
+    """Return a sandbox of thirty queues in five cohorts, half of which lend to the rest."""
+    manifests = [flavor(), *(node(f"node-{n:03}", cpu=8) for n in range(40))]
+    for n in range(30):
+        name = f"team-{n:02}"
+        manifests += [
+            cluster_queue(name, cohort=f"division-{n % 5}", cpu=4),
+            local_queue(name, cluster_queue=name),
+            job(f"train-a-large-model-{n:04}", queue=name, cpu=2 + 4 * (n % 2)),
+        ]
+    text = "---\n".join(json.dumps(one) + "\n" for one in manifests)
+    files = [{"name": "many.yaml", "text": text}]
+    request = browser.new_context().request
+    return prepared(request, live_server_url, {"files": files}, 3)
+
+
 @pytest.fixture
 def still(browser: Browser) -> Iterator[Page]:
     """A page on which nothing moves: what is measured is where things come to rest."""
@@ -127,6 +146,20 @@ def test_every_text_of_a_view_can_be_read(
     for look in looks():
         adopt(still, look)
         problems += [f"{look}: {one}" for one in still.evaluate(UNREADABLE)]
+    assert problems == [], "\n" + "\n".join(problems)
+
+
+@pytest.mark.parametrize("view", ["board", "board?density=cards", "fairness", "nodes"])
+def test_every_text_of_many_queues_can_be_read(
+    still: Page, live_server_url: str, many: str, view: str
+) -> None:
+    still.goto(f"{live_server_url}/s/{many}/{view}")
+    expect(still.get_by_role("heading", level=1).first).to_be_attached()
+    expect(still.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
+    problems = []
+    for size in ((1440, 900), (1280, 720)):
+        adopt(still, Look(size, "en", "light", False))
+        problems += [f"{size[0]} px: {one}" for one in still.evaluate(UNREADABLE)]
     assert problems == [], "\n" + "\n".join(problems)
 
 

@@ -17,6 +17,7 @@ COUNT = """() => {
 
 def test_the_tour_leads_to_a_verified_answer_in_few_clicks(board: Board) -> None:
     page = board.page
+    page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(board.url)
     page.evaluate(COUNT)
     expect(page.get_by_test_id("tour")).to_contain_text("1 of 5")
@@ -25,12 +26,16 @@ def test_the_tour_leads_to_a_verified_answer_in_few_clicks(board: Board) -> None
     tour = page.get_by_test_id("tour")
     tour.get_by_role("button", name="Run until one waits").click()
     expect(tour).to_contain_text("3 of 5", timeout=90_000)
-    page.locator(".card:is(.inadmissible, .evicted)").first.click()
+    page.locator(".card.pending").filter(has_text="p100").click()
     expect(tour).to_contain_text("4 of 5")
-    page.get_by_role("button", name="Try them").click()
+    ask = page.get_by_role("button", name="Try them")
+    expect(ask).to_be_in_viewport(ratio=1)
+    ask.click()
     expect(tour).to_contain_text("5 of 5", timeout=60_000)
     origin = page.url
-    page.get_by_role("button", name="Show", exact=True).first.click()
+    show = page.locator("[data-tour=show]")
+    expect(show).to_be_in_viewport(ratio=1)
+    show.click()
     expect(tour).to_contain_text("This is the fork", timeout=60_000)
     assert page.evaluate("window.clicks") <= MOST_CLICKS
     assert page.url.split("/s/")[1][:12] != origin.split("/s/")[1][:12]

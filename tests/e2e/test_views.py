@@ -39,6 +39,71 @@ def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
     played.agrees_in("Inspector", "Workloads", "Fairness")
 
 
+def test_a_rewind_right_after_opening_changes_the_page_once(board: Board) -> None:
+    states: list[str] = []
+
+    def count(frame: str | bytes) -> None:
+        if str(frame).startswith('{"type":"page_state"'):
+            states.append("page")
+
+    page = board.page
+    page.on("websocket", lambda socket: socket.on("framereceived", count))
+    board.begin("two-teams.yaml", tick=PREEMPTED)
+    for at in (PREEMPTED - 1, PREEMPTED - 2):
+        page.keyboard.press(",")
+        expect(page.get_by_test_id("tick")).to_have_text(str(at))
+    expect(page.get_by_role("banner")).to_contain_text("Past")
+    page.keyboard.press("Shift+R")
+    expect(page.get_by_role("banner")).not_to_contain_text("Past")
+    expect(page.get_by_test_id("tick")).to_have_text(str(PREEMPTED - 2))
+    board.agrees()
+    page.keyboard.press(".")
+    expect(page.get_by_test_id("tick")).to_have_text(str(PREEMPTED - 1))
+    board.agrees()
+    assert len(states) == 2  # at its opening, and of the new past
+
+
+def test_space_plays_after_a_menu_was_left(played: Board) -> None:
+    page = played.page
+    page.get_by_role("button", name=re.compile("^Menu of alpha")).click()
+    expect(page.locator("[popover]:popover-open")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator("[popover]:popover-open")).to_have_count(0)
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    expect(page.locator("[popover]:popover-open")).to_have_count(0)
+
+
+def test_a_sandbox_gets_another_name_or_keeps_its_own(played: Board) -> None:
+    page, top = played.page, played.page.get_by_role("banner")
+    title = top.get_by_role("button", name=re.compile("^Menu of "))
+
+    def rename(to: str, end: str) -> None:
+        title.click()
+        page.get_by_role("button", name="Rename").click()
+        expect(page.get_by_label("Name of the sandbox")).to_be_focused()
+        page.keyboard.type(to)
+        page.keyboard.press(end)
+
+    before = title.inner_text()
+    rename("not this", "Escape")
+    expect(title).to_have_text(before)
+    rename("Two teams", "Enter")
+    expect(title).to_have_text("Two teams")
+
+
+def test_what_was_undone_is_not_offered_to_be_undone(played: Board) -> None:
+    page = played.page
+    page.get_by_role("button", name=re.compile("^Menu of alpha")).click()
+    page.get_by_role("button", name="Hold").click()
+    toasts = page.get_by_role("region", name="Messages")
+    expect(toasts).to_contain_text("stopPolicy: None → Hold")
+    page.keyboard.press("Control+z")
+    expect(toasts).to_contain_text("The last edit is undone")
+    expect(toasts.get_by_role("button", name="Undo")).to_have_count(0)
+    expect(toasts.get_by_role("button", name="Redo")).to_be_visible()
+
+
 def test_a_preemption_is_stepped_through(played: Board) -> None:
     visit(played, "Preemptions")
     page = played.page

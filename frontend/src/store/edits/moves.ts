@@ -64,10 +64,20 @@ export function foresee(move: Move, signal: AbortSignal): Promise<Foreseen> {
 export async function move(what: Move, onFork: boolean): Promise<boolean> {
   if (onFork && (await fork()) === null) return false;
   const { path, body, yaml } = requestOf(what);
+  const from = placeOf(what.subject);
   if ((await attempt(() => request("POST", path, { body }))) === null) return false;
   const code = codeOf("POST", path, body, yaml);
-  announceEdit(t("drag.moved", { what: what.label, to: nameOf(what.target) }), code);
+  const to = nameOf(what.target);
+  announceEdit(from === "" ? t("drag.moved", { what: what.label, to }) : t("drag.movedFrom", { what: what.label, from, to }), code);
   return true;
+}
+
+// Where it is now, by name: "" for what is nowhere yet.
+function placeOf(key: string): string {
+  const row = live.latest.row(key);
+  if (row?.kind === "Workload") return row.clusterQueue;
+  if (row?.kind === "Pod") return row.node;
+  return row?.kind === "ClusterQueue" ? row.cohort : "";
 }
 
 /** Let a pinned pod go where it may. */

@@ -1,7 +1,7 @@
 // What a person can do: each intent asks the server once; the change comes as a diff.
 
 import { record, Refusal, request, text, type Json } from "@/net/rest";
-import { go, hrefOf, type View } from "@/lib/address.svelte";
+import { ask, go, hrefOf, type View } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import type { ClusterChange, NodeChange, Rewind, Speed, StepRequest } from "@/protocol/types";
@@ -47,9 +47,24 @@ export const stepUntil = (type: string | string[], subject?: string): Promise<Js
 export const stepUntilWaiting = (): Promise<Json | null> =>
   act("step", { untilEvent: { type: "Wait", reason: "WaitingForQuota" } });
 export const setSpeed = (speed: number): Promise<Json | null> => act("speed", { speed } satisfies Speed);
-export const undo = (): Promise<Json | null> => act("undo");
-export const redo = (): Promise<Json | null> => act("redo");
-export const rewind = (tick: number): Promise<Json | null> => act("rewind", { tick } satisfies Rewind);
+/** Undo the last edit; the note of that edit, with its Undo, gives way to one that says so. */
+export const undo = (): Promise<Json | null> => takenBack("undo", t("act.undone"), { label: t("act.redo"), run: () => void redo() });
+export const redo = (): Promise<Json | null> => takenBack("redo", t("act.redone"), { label: t("act.undo"), run: () => void undo() });
+
+async function takenBack(name: "undo" | "redo", sentence: string, back: ToastAct): Promise<Json | null> {
+  const answer = await act(name);
+  if (answer === null) return null;
+  announce(sentence);
+  toast({ tone: "note", text: sentence, acts: [back] });
+  return answer;
+}
+
+/** Go back to a tick and on from there; who looked at the past looks at the present again, which that tick now is. */
+export async function rewind(tick: number): Promise<Json | null> {
+  const answer = await act("rewind", { tick } satisfies Rewind);
+  if (answer !== null) ask({ tick: null });
+  return answer;
+}
 
 /** Play or pause, whichever it is not. */
 export function togglePlay(): void {

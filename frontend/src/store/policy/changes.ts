@@ -35,8 +35,3 @@ export function settingText(value: unknown): string {
   if (value === undefined || value === null || value === "") return "–";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
-
-/** Return "name: from → to". */
-export function changeText(name: string, from: string, to: string): string {
-  return `${name}: ${from} → ${to}`;
-}

@@ -8,7 +8,8 @@ import { attempt, undo } from "@/store/live/intents";
 import type { PatchEdit } from "@/store/edits/foreseen";
 import { propose } from "@/store/edits/proposal.svelte";
 import { live } from "@/store/live/live.svelte";
-import { changeText, settingText } from "@/store/policy/changes";
+import { changeText } from "@/store/edits/edits";
+import { settingText } from "@/store/policy/changes";
 import { at } from "@/store/policy/paths";
 
 let registry: Promise<readonly Entry[]> | null = null;

@@ -49,7 +49,7 @@ export async function openScenario(name: string, playing: boolean): Promise<void
   go(hrefOf(id, "board"));
 }
 
-const BUSY_TICK = 76; // of the demo: some wait, three are preempted within five ticks, and a large job comes that waiting helps late
+const BUSY_TICK = 78; // of the demo: some wait, three are preempted within five ticks, and a large job comes that waiting helps late
 const ASK_AGAIN_MS = 150;
 const LONGEST_MS = 10_000;
 

@@ -5,6 +5,7 @@ import { keyboard } from "@/lib/keys.svelte";
 import { t } from "@/lib/words.svelte";
 import type { IconName } from "@/draw/icons";
 import type { RowKind } from "@/protocol/rows";
+import { displayNameOf } from "@/store/live/displayNames";
 import { live } from "@/store/live/live.svelte";
 
 export interface Entry {
@@ -82,9 +83,9 @@ function objects(words: readonly string[]): Entry[] {
   const found: Entry[] = [];
   for (const row of live.shown.page.rows.values()) {
     const icon = ICONS[row.kind];
-    if (icon === undefined || !matches(`${row.kind} ${row.namespace} ${row.name}`, words)) continue;
+    if (icon === undefined || !matches(`${row.kind} ${row.namespace} ${row.name} ${displayNameOf(row.key)}`, words)) continue;
     const note = row.namespace === "" ? row.kind : `${row.kind} · ${row.namespace}`;
-    found.push({ id: row.key, icon, label: row.name, note, run: () => select(row.key) });
+    found.push({ id: row.key, icon, label: displayNameOf(row.key), note, run: () => select(row.key) });
     if (found.length >= MOST) break;
   }
   return found;

@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-it1g8aJC.js";
