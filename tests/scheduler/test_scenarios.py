@@ -10,10 +10,16 @@ import pytest
 
 from scheduler import durations, invariants
 from scheduler.cli.run import read_sources
-from scheduler.decisions import Bind, Fail
+from scheduler.decisions import Arrive, Bind, Decision, Fail
 from scheduler.expectations import judge
 from scheduler.records.objects import Key
-from scheduler.records.scenario import Expectation, Match, Scenario, ScenarioSpec
+from scheduler.records.scenario import (
+    Checkpoint,
+    Expectation,
+    Match,
+    Scenario,
+    ScenarioSpec,
+)
 from scheduler.scenarios import Assembled, assemble
 from scheduler.simulation import SimulationResult, simulate
 from scheduler.tick import run_tick
@@ -26,6 +32,8 @@ LANGUAGES = {"en", "zh-Hans", "zh-Hant"}
 INSTANT = re.compile(
     r"\b(?:[Aa]t|since|until|before) (?:(\d+) min\b)?(?: ?\b([\d.]*\d) s\b)?"
 )
+#: A name, among other words.
+WORD = re.compile(r"[a-z\d]+(?:-[a-z\d]+)*")
 #: Instants without a decision, which an expected later one stands for: the check's
 #: answer and its delay, the pods of an admission and their start and readiness;
 #: and an end that would have been.
@@ -33,6 +41,18 @@ IMPLIED = {
     "check-rejects": {6_000},
     "steps-take-time": {4_000, 7_000},
     "two-clusters-one-lost": {40 * 60_000},
+}
+#: Instants of a stop's own tick whose decisions its text describes as taken already.
+DESCRIBED = {
+    "hierarchy-lending": {4_000},
+    "kube-elastic-quota": {3_000},
+    "kube-gang-deadlock": {5_000},
+    "kube-gpu-binpack": {3_000},
+    "strict-fifo": {2_000},
+    "thread-weight-zero-cycle": {22_000},
+    "yunikorn-nodes-binpacking": {3_000},
+    "yunikorn-nodes-fair": {3_000},
+    "yunikorn-replica-sets-3": {35_000},
 }
 
 every_scenario = pytest.mark.parametrize("name", NAMES)
@@ -66,6 +86,31 @@ def texts_of(spec: ScenarioSpec) -> list[dict[str, str]]:
         if checkpoint.right is not None:
             texts.append(checkpoint.choices[checkpoint.right])
     return texts
+
+
+def question_of(checkpoint: Checkpoint) -> str:
+    """Return what it asks, lets choose and answers, in English."""
+    texts = [checkpoint.ask, *checkpoint.choices, checkpoint.answer]
+    return " ".join(text.get("en", "") for text in texts)
+
+
+def instants_of(checkpoint: Checkpoint, tick_ms: int) -> set[int]:
+    """Return the instants (ms) of the tick at which the page opens it.
+
+    Instant 0 is of the first tick: a checkpoint there comes before everything.
+    """
+    end = -(-durations.milliseconds(checkpoint.at) // tick_ms) * tick_ms
+    begin = end - tick_ms + 1
+    return set(range(0 if begin == 1 else begin, end + 1)) if end else set()
+
+
+def names_of(decision: Decision) -> set[str]:
+    """Return the names of whom it is about, by whom, and of the jobs they are of."""
+    names = set()
+    for key in (decision.subject, decision.by):
+        parts = key.name.removeprefix("job-").split("-") if key else []
+        names |= {"-".join(parts[:n]) for n in range(1, len(parts) + 1)}
+    return names
 
 
 def horizon_of(name: str) -> int:
@@ -149,6 +194,31 @@ def test_its_checkpoints_come_in_order_before_the_horizon(name):
     assert times
     assert times == sorted(set(times))
     assert times[-1] <= horizon_of(name)
+
+
+@every_scenario
+def test_its_checkpoints_are_at_the_end_of_a_tick(name):
+    tick_ms = opened(name).world.policy.spec.simulation.tick_ms
+    times = [durations.milliseconds(c.at) for c in said(name).checkpoints]
+    assert [at for at in times if at % tick_ms] == []
+
+
+@every_scenario
+def test_in_the_tick_of_a_stop_nothing_is_decided_that_is_expected_or_asked_about(name):
+    made, outcome, _ = played(name)
+    tick_ms = made.world.policy.spec.simulation.tick_ms
+    decided = [d for d in outcome.decisions if not isinstance(d, Arrive)]
+    expected = {
+        durations.milliseconds(one.at)
+        for one in said(name).expect
+        if one.at and not one.never and one.event.type != "Arrive"
+    }
+    for checkpoint in said(name).checkpoints:
+        shown = instants_of(checkpoint, tick_ms) - DESCRIBED.get(name, set())
+        assert not expected & shown, checkpoint.ask
+        asked = set(WORD.findall(question_of(checkpoint)))
+        about = [d for d in decided if d.at_ms in shown and names_of(d) & asked]
+        assert about == [], checkpoint.ask
 
 
 @every_scenario

@@ -23,6 +23,8 @@ one to its horizon. This page is written by `manage.py listscenarios`.
 
 - Texts (`title`, `summary`, and of a checkpoint `say`, `ask`, `answer`, `choices`) are
   given as `en`, `zh-Hans` and `zh-Hant`; `right` is the index of the right choice.
+- A checkpoint's `at` is the end of a tick before what it asks about is decided: the board
+  shows the whole tick, and would show the answer.
 - Objects come at their annotation `quotalab.dev/arrival`, or many of one kind by
   `arrivals`: `at`, `interval`, `poisson` (from the seed), `swf` (a trace file in the
   folder). A generator file of Kueue's performance tests is read as it is.
