@@ -16,6 +16,7 @@ from sandbox.page.diffs import (
 )
 from sandbox.page.rows import (
     clusters,
+    expected,
     nodes,
     pods,
     quota,
@@ -52,6 +53,8 @@ def page_of(world: World, sandbox: Sandbox) -> Page:
         make = MAKERS.get(obj.key.kind)
         if make is not None and world_shows(world, obj.key):
             page[str(obj.key)] = row_of(world, obj)
+    for card in expected.rows(world, sandbox):
+        page[card.key] = plain(card)
     for row in _always(world, WorkloadTally.of(page)):
         page[row["key"]] = row
     page[transport.KEY] = transport.sandbox_row(world, sandbox, None)
@@ -79,6 +82,9 @@ def delta_of(
     for cluster, each in clusters.each_world(world):
         for row in list(workloads.moved_aside(each, page, shown, cluster)):
             _show(delta, page, tally, row, shown)
+    _expect(
+        delta, page, tally, [plain(c) for c in expected.rows(world, sandbox)], shown
+    )
     rest = set(tally.anew)
     for row in _always(world, tally):
         rest.discard(row["key"])
@@ -98,6 +104,18 @@ def _show(
     note(delta, before, row)
     tally.change(None if row["key"] in shown else before, row)
     shown.add(row["key"])
+
+
+def _expect(
+    delta: Delta, page: Page, tally: WorkloadTally, cards: list[Row], shown: set[str]
+) -> None:
+    """Show who is expected now; who was and is neither that nor made is gone."""
+    before = expected.among(page)
+    for row in cards:
+        _show(delta, page, tally, row, shown)
+    for key in sorted(before - shown):
+        delta.removed.append(key)
+        tally.change(page[key], None)
 
 
 def world_shows(world: World, key: Key) -> bool:

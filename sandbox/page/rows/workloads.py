@@ -36,10 +36,10 @@ def row(world: World, obj: Object) -> WorkloadRow:
         namespace=obj.key.namespace,
         uid=obj.uid,
         local_queue=obj.spec.get("queueName") or "",
-        cluster_queue=_cluster_queue(world, obj, work),
+        cluster_queue=cluster_queue_of(world, obj, work),
         phase=phase,
         priority=work.priority if work else int(obj.spec.get("priority") or 0),
-        priority_class=_priority_class(obj.spec),
+        priority_class=priority_class(obj.spec),
         pod_sets=_pod_sets(work),
         totals=_totals(work),
         reason=condition.reason if condition else "",
@@ -56,7 +56,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
         requeue_ms=_requeue(world, work),
         evictions=sum(work.evictions.values()) if work else 0,
         evicted=work.evicted if work else False,
-        owner=_owner(obj),
+        owner=owner_of(obj),
         checks=_checks(work),
         worker=str(obj.status.get("clusterName") or ""),
         tried=list(obj.status.get("nominatedClusterNames") or ()),
@@ -130,7 +130,7 @@ def _never(_: str) -> bool:
     return False
 
 
-def _cluster_queue(world: World, obj: Object, work: WorkloadInfo | None) -> str:
+def cluster_queue_of(world: World, obj: Object, work: WorkloadInfo | None) -> str:
     """Return the ClusterQueue that holds the Workload, or that it waits for."""
     if work is not None and work.cluster_queue is not None:
         return work.cluster_queue.name
@@ -141,7 +141,8 @@ def _cluster_queue(world: World, obj: Object, work: WorkloadInfo | None) -> str:
     return str(local_queue.spec.get("clusterQueue") or "") if local_queue else ""
 
 
-def _priority_class(spec: Mapping[str, Any]) -> str:
+def priority_class(spec: Mapping[str, Any]) -> str:
+    """Return the name of the class that its priority is of; "" without one."""
     given = spec.get("priorityClassRef") or {}
     return str(given.get("name") or spec.get("priorityClassName") or "")
 
@@ -160,7 +161,7 @@ def _pod_sets(work: WorkloadInfo | None) -> list[PodSetCell]:
                 name=part.name,
                 count=got.count if got else part.count,
                 min_count=part.min_count,
-                requests=_texts(part.shape.requests),
+                requests=texts(part.shape.requests),
                 flavors=dict(got.flavors) if got else {},
             )
         )
@@ -178,10 +179,11 @@ def _totals(work: WorkloadInfo | None) -> dict[str, str]:
     for part in parts:
         for name, amount in part.items():
             total[name] = amounts.add(total.get(name, 0), amount)
-    return _texts(total)
+    return texts(total)
 
 
-def _texts(values: Mapping[str, int]) -> dict[str, str]:
+def texts(values: Mapping[str, int]) -> dict[str, str]:
+    """Return amounts as the wire has them."""
     return {name: str(amount) for name, amount in sorted(values.items())}
 
 
@@ -226,7 +228,8 @@ def _requeue(world: World, work: WorkloadInfo | None) -> int | None:
     return world.context.ms(work.requeue_at_us)
 
 
-def _owner(obj: Object) -> str:
+def owner_of(obj: Object) -> str:
+    """Return the key of the job that a Workload was made from; "" for none."""
     for owner in obj.metadata.get("ownerReferences") or ():
         if owner.get("controller") or len(obj.metadata["ownerReferences"]) == 1:
             kind, name = owner.get("kind", ""), owner.get("name", "")

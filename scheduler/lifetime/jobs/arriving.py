@@ -34,7 +34,7 @@ class JobArrival(JobSlices):
         if self._adopt_workloads(job) or self._is_over(job):
             return
         around = self.surroundings()
-        if self._managed(job):
+        if self.manages(job):
             made = self._made(job, lambda: kind.workloads(job.manifest, around))
             if made is not None and self.is_elastic(job, made):
                 self._give_slices(job, made[0])
@@ -97,7 +97,7 @@ class JobArrival(JobSlices):
             run = self.lifetime.run_of(self._runner(owner))
             self.lifetime.attach(run, pod.key)
             self._adopt(run, pod)
-        elif self._managed(pod):
+        elif self.manages(pod):
             self._take_up_group(pod)
         else:
             self.lifetime.resume_pod(self.lifetime.run_of(pod.key), pod)

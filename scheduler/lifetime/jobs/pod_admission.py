@@ -31,7 +31,7 @@ class PodAdmission(JobState):
         self._limit(pod.key, spec)
         self._give_priority(spec)
         self._give_runtime_class(spec)
-        if self._managed(pod) and not spec.get("nodeName"):
+        if self.manages(pod) and not spec.get("nodeName"):
             gates = spec.setdefault("schedulingGates", [])
             if {"name": ADMISSION_GATE} not in gates:
                 gates.append({"name": ADMISSION_GATE})

@@ -126,7 +126,7 @@ class JobState:
             runtimes=self.runtimes,
         )
 
-    def _managed(self, obj: Object) -> bool:
+    def manages(self, obj: Object) -> bool:
         """Return whether Kueue decides when this job or pod may run."""
         if self.host.kueue is None or owner_key(obj, OWNERS) is not None:
             return False

@@ -155,6 +155,7 @@ export const EN = {
   "drag.picked": "{what} picked up, {note}",
   "drag.over": "Over {over}",
   "drag.would": "Over {over}: {outcome}, {n} victim|Over {over}: {outcome}, {n} victims",
+  "pane.expected": "Its Workload is made in the first tick. Press Space to play.",
   "drag.moved": "{what} moved to {to}",
   "drag.movedFrom": "{what} moved from {from} to {to}",
   "drag.sameQueue": "It is there already.",

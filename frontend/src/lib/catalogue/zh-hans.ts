@@ -161,6 +161,7 @@ export const ZH_HANS: Words = {
   "drag.picked": "已拿起 {what}，{note}",
   "drag.over": "位于 {over} 上方",
   "drag.would": "位于 {over} 上方：{outcome}，{n} 个受害者",
+  "pane.expected": "它的 Workload 在第一个时刻创建。按空格播放。",
   "drag.moved": "{what} 已移到 {to}",
   "drag.movedFrom": "{what} 已从 {from} 移至 {to}",
   "drag.sameQueue": "它已经在那里。",

@@ -161,6 +161,7 @@ export const ZH_HANT: Words = {
   "drag.picked": "已拿起 {what}，{note}",
   "drag.over": "位於 {over} 上方",
   "drag.would": "位於 {over} 上方：{outcome}，{n} 個受害者",
+  "pane.expected": "它的 Workload 在第一個時刻建立。按空白鍵播放。",
   "drag.moved": "{what} 已移到 {to}",
   "drag.movedFrom": "{what} 已從 {from} 移至 {to}",
   "drag.sameQueue": "它已經在那裡。",

@@ -65,6 +65,11 @@ export function displayName(row: WorkloadRow): string {
   return row.owner === "" ? row.name : row.owner.split("/").slice(2).join("/");
 }
 
+/** Return whether it is a job's Workload that the first tick makes: nothing can be asked of it or done to it yet. */
+export function isExpected(row: AnyRow): boolean {
+  return row.kind === "Workload" && row.uid === "";
+}
+
 /** Return the state of a workload; evicted until it is admitted again. */
 export function stateOf(row: WorkloadRow): FaceState {
   const waits = row.phase === "pending" || row.phase === "inadmissible";

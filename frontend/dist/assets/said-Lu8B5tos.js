@@ -1,0 +1,1 @@
+export{t as saidText,n as saidTexts}from"./said-DbPgSQsH.js";
