@@ -7,11 +7,13 @@ import time
 import pytest
 
 from sandbox import actions
+from sandbox.base import counters
 from sandbox.base.errors import BusyError, InvalidError, NotFoundError, OvertakenError
 from sandbox.models import Event, Revision, Sample, Sandbox, Workload
 from sandbox.worker import tasks
 from sandbox.world import commits, leases, worlds
 from sandbox.world.operations import Transport
+from scheduler.records.objects import Key
 from scheduler.tick import run_tick
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
@@ -27,6 +29,22 @@ def test_what_a_tick_decides_becomes_rows_events_and_a_revision(busy):
     stored = Event.objects.filter(sandbox=busy, revision=step.revision)
     assert stored.count() == len(step.events)
     check_rows(busy)
+
+
+def test_each_commit_is_counted_as_what_it_is(busy, person):
+    counters.take()
+    tick(busy, 3)
+    actions.do_delete(person, busy.pk, [Key("Job", "default", "job-00")])
+    actions.do_pause(person, busy.pk)
+    counts, _ = counters.take()
+    made = {name: n for name, n in counts.items() if name.startswith("commits_")}
+    assert made == {"commits_tick": 3, "commits_edit": 1, "commits_transport": 1}
+
+
+def test_who_changes_the_speed_does_so_at_the_present_tick(busy, person):
+    tick(busy, 3)
+    step = actions.do_speed(person, busy.pk, 4)
+    assert [(event["type"], event["tick"]) for event in step.events] == [("Edit", 3)]
 
 
 def test_a_paused_sandbox_does_not_tick(make):
