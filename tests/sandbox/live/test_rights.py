@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 
 from sandbox import actions
 from sandbox.live import rights
@@ -92,6 +93,39 @@ async def test_who_leaves_takes_the_check_of_others_along_only_when_last(viewer)
     await asyncio.wait([second, check])
     assert check.cancelled()
     assert not rights._watched
+
+
+async def test_who_comes_as_the_last_stream_leaves_is_checked_anew(viewer):
+    asker, sandbox = viewer
+    first = await stream(asker, sandbox)
+    left = check_of(asker).check
+    first.cancel()
+    second = await stream(asker, sandbox)  # before the check that was left has ended
+    await asyncio.wait([first, left], timeout=5)
+    assert not second.done()
+    second.cancel()
+    await asyncio.wait([second, check_of(asker).check], timeout=5)
+
+
+def away(*_: object) -> None:
+    raise OperationalError("the database is away")
+
+
+async def test_who_cannot_be_checked_is_told_to_connect_again(viewer, monkeypatch):
+    asker, sandbox = viewer
+    monkeypatch.setattr(rights, "who_sees", away)
+    task = await stream(asker, sandbox)
+    rights.note_changed(sandbox.pk)
+    told = await asyncio.wait_for(task, 10)
+    assert told == "your right could not be checked; connect again"
+
+
+def test_who_is_nobody_by_now_has_no_stream_of_a_public_sandbox(make, person):
+    sandbox = make()
+    actions.do_set_visibility(person, sandbox.pk, "public")
+    known = rights.who_sees(Asker(user_id=person.pk), [sandbox.pk])
+    assert known == {sandbox.pk: person.pk}
+    assert rights.who_sees(Asker(token="revoked"), [sandbox.pk]) == {}
 
 
 @pytest.mark.parametrize("turns", range(3))
