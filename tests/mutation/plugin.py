@@ -11,10 +11,12 @@ import json
 import os
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from _pytest.runner import runtestprotocol
+from django.db import connection, connections
 
 from tests.mutation import forks
 from tests.mutation.reach import TestRun, reach_of
@@ -37,9 +39,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     # Another one follows, so that it ends and the database stays.
     following = next(item for item in session.items if item is not database)
     runtestprotocol(database, log=False, nextitem=following)
+    empty = _kept_database()
     runs = reach_of(session.items)
     seconds = float(os.environ["MUTANT_SECONDS"])
-    trial = Trial(session.items, runs, seconds)
+    trial = Trial(session.items, runs, seconds, empty)
     with Path(os.environ["VERDICTS"]).open("a") as out:
         for name in Path(os.environ["MUTANTS"]).read_text().split():
             out.write(json.dumps(trial.judge(name)) + "\n")
@@ -54,6 +57,23 @@ def _fixtures(item: pytest.Item) -> list[str]:
     return list(getattr(item, "fixturenames", ()))
 
 
+def _kept_database() -> Callable[[], None]:
+    """Return what brings the test database back to what it is now.
+
+    It is a file: what a test has stored in it outlives a fork that is ended in it.
+    """
+    connections.close_all()
+    path = Path(connection.settings_dict["NAME"])
+    body = path.read_bytes()
+
+    def bring_back() -> None:
+        for end in ("-wal", "-shm"):
+            Path(f"{path}{end}").unlink(missing_ok=True)
+        path.write_bytes(body)
+
+    return bring_back
+
+
 class Trial:
     """The tests, and which of them noticed changes so far."""
 
@@ -62,6 +82,7 @@ class Trial:
         items: list[pytest.Item],
         runs: dict[str, TestRun],
         most_seconds: float,
+        empty: Callable[[], None],
     ) -> None:
         self.items = {item.nodeid: item for item in items}
         self.seconds = {name: run.seconds for name, run in runs.items()}
@@ -70,6 +91,7 @@ class Trial:
             for function in () if runs[name].failed else runs[name].functions:
                 self.reaching[function].append(name)
         self.most_seconds = most_seconds
+        self.empty = empty  # leaves the database without rows
         self.noticed: defaultdict[str, list[str]] = defaultdict(list)
         self.holds: dict[str, bool] = {}
 
@@ -95,7 +117,7 @@ class Trial:
         order = self._order(function, module)
         if not order:
             return {"mutant": name, "verdict": "unreached", "test": ""}
-        lines, ended = forks.call(lambda say: self._run(name, order, say))
+        lines, ended = self._fork(name, order)
         if lines[-1] in {"survived", "cut"}:
             return {"mutant": name, "verdict": lines[-1], "test": ""}
         if not self._holds_unchanged(lines[-1]):
@@ -108,7 +130,7 @@ class Trial:
     def _holds_unchanged(self, test: str) -> bool:
         """Return whether a test that failed passes in a fork that changes nothing."""
         if test not in self.holds:
-            lines, _ = forks.call(lambda say: self._run(UNCHANGED, [test], say))
+            lines, _ = self._fork(UNCHANGED, [test])
             self.holds[test] = lines[-1] == "survived"
         return self.holds[test]
 
@@ -118,6 +140,10 @@ class Trial:
         first = [test for test in noticed if test in reaching]
         order = dict.fromkeys([*first, *reaching])
         return [test for test in order if self.holds.get(test, True)]
+
+    def _fork(self, name: str, order: list[str]) -> tuple[list[str], int]:
+        self.empty()
+        return forks.call(lambda say: self._run(name, order, say))
 
     def _run(self, name: str, order: list[str], say: forks.Say) -> None:
         forks.change(name)
