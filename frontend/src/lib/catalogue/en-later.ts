@@ -753,6 +753,7 @@ export const EN_LATER = {
   "advisor.dropBound": "Take bound {n} away",
   "advisor.addBound": "Bound a wait",
   "advisor.words": "More that must hold, a sentence per line (English)",
+  "advisor.wordsExample": "utilisation of cpu at least 70%",
   "advisor.runs": "Runs of the search at most",
   "advisor.take": "Stop and take the best",
   "advisor.open": "Open as a branch",

@@ -1334,6 +1334,7 @@ export const ZH_HANS: Words = {
   "advisor.dropBound": "移除约束 {n}",
   "advisor.addBound": "限制等待时间",
   "advisor.words": "其他约束，每行一句（英文）",
+  "advisor.wordsExample": "utilisation of cpu at least 70%",
   "advisor.runs": "搜索最多运行次数",
   "advisor.take": "停止并采用当前最佳",
   "advisor.open": "作为分支打开",

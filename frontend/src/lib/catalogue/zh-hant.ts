@@ -1334,6 +1334,7 @@ export const ZH_HANT: Words = {
   "advisor.dropBound": "移除約束 {n}",
   "advisor.addBound": "限制等待時間",
   "advisor.words": "其他約束，每行一句（英文）",
+  "advisor.wordsExample": "utilisation of cpu at least 70%",
   "advisor.runs": "搜尋最多執行次數",
   "advisor.take": "停止並採用目前最佳",
   "advisor.open": "作為分支開啟",
