@@ -40,9 +40,9 @@ export interface Reading {
   readonly findings: readonly Finding[];
 }
 
-/** Open a new sandbox of a scenario; it plays when `playing`. */
-export async function openScenario(name: string, playing: boolean): Promise<void> {
-  const answer = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
+/** Open a new sandbox of a scenario under a title in the reader's language; it plays when `playing`. */
+export async function openScenario(name: string, title: string, playing: boolean): Promise<void> {
+  const answer = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: name, title } satisfies Create }));
   if (answer === null) return;
   const { id } = answer;
   if (playing) await attempt(() => request("POST", `/sandboxes/${id}/actions/play`, { body: {} }));
@@ -54,8 +54,8 @@ const ASK_AGAIN_MS = 150;
 const LONGEST_MS = 10_000;
 
 /** Open a new sandbox of a scenario in the middle of its work, playing. */
-export async function openBusy(name: string): Promise<void> {
-  const answer = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: name } satisfies Create }));
+export async function openBusy(name: string, title: string): Promise<void> {
+  const answer = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: name, title } satisfies Create }));
   if (answer === null) return;
   const { id } = answer;
   const act = (action: string, body: Json): Promise<unknown> => attempt(() => request("POST", `/sandboxes/${id}/actions/${action}`, { body }));
