@@ -18,6 +18,7 @@ from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Delete
 from scheduler.kube.cache.pod_group import PodDisruptionBudget, disruptions_allowed
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.edits import Edited
 from scheduler.world import World
 
 
@@ -39,7 +40,7 @@ def do_evict(
         _check(world, pod)
         if dry_run:
             return None
-        summary = f"{user.get_username()} evicts pod {key.path}"
+        summary = Edited.EVICTS.said(who=user.get_username(), pod=key.path).text
         line = session.edit_event(user, "Evict", str(key), summary, before=pod.manifest)
         operation = Delete([(key.kind, key.namespace, key.name)])
         session.do(operation)

@@ -23,6 +23,7 @@ from scheduler.explain.shapes import Change
 from scheduler.explain.shapes import Edit as Patch
 from scheduler.records.objects import Key
 from scheduler.scenarios import merge
+from scheduler.sentences.edits import Edited
 from scheduler.sentences.refusals import said_of
 from scheduler.world import World
 
@@ -41,7 +42,9 @@ def do_move(
         operation = operation_of(world, change)
         patch = change.edits[-1].patch
         before = {name: world.objects[subject].spec.get(name) for name in patch["spec"]}
-        summary = f"{user.get_username()} moves {subject.path} to {target}"
+        summary = Edited.MOVES.said(
+            who=user.get_username(), object=subject.path, target=str(target)
+        ).text
         line = session.edit_event(
             user, "Move", str(subject), summary, before=before, after=patch["spec"]
         )

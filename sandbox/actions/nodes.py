@@ -32,6 +32,12 @@ from scheduler.manifests.load import load
 from scheduler.multikueue.checks import CLUSTER, CONNECTED, LOST
 from scheduler.records.annotations import CLUSTER as ANNOTATION
 from scheduler.records.objects import MARK, Key, Object
+from scheduler.sentences.edits import (
+    CLUSTER_SENTENCES,
+    NODE_SENTENCES,
+    Edited,
+    node_lost,
+)
 from scheduler.sentences.library import plain_word
 from scheduler.world import World
 
@@ -49,7 +55,7 @@ def do_node(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff
     with edit_session(user, sandbox_id) as session:
         node = _node(session.loaded.world, name)
         operation = change_of(node, change)
-        summary = f"{user.get_username()}: {change} node {name}"
+        summary = NODE_SENTENCES[change].said(who=user.get_username(), node=name).text
         return _carry_out(user, session, operation, change.capitalize(), name, summary)
 
 
@@ -64,7 +70,7 @@ def change_of(node: Object, change: str) -> Edit:
     put = Put(manifests=[after.manifest], statuses=statuses)
     if change not in TAKING:
         return put
-    return Several([put, Lose(node.key.name, f"the node was changed: {change}")])
+    return Several([put, Lose(node.key.name, node_lost(change))])
 
 
 def do_add_node(
@@ -87,7 +93,7 @@ def do_add_node(
             raise ConflictError(Refused.NODE_THERE.said(node=name))
         model = _node(world, like) if like else None
         put = _new(name, model, labels or {}, allocatable or {})
-        summary = f"{user.get_username()} adds node {name}"
+        summary = Edited.ADDS_NODE.said(who=user.get_username(), node=name).text
         return _carry_out(user, session, put, "Add", name, summary)
 
 
@@ -181,7 +187,8 @@ def do_cluster(user: User, sandbox_id: str, name: str, change: str) -> RevisionD
             manifests=[known.manifest],
             statuses={str(key): {"conditions": [condition]}},
         )
-        summary = f"{user.get_username()}: {change} cluster {name}"
+        words = CLUSTER_SENTENCES[change]
+        summary = words.said(who=user.get_username(), cluster=name).text
         line = session.edit_event(
             user, change.capitalize(), str(key), summary, after=condition
         )

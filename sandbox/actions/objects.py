@@ -33,6 +33,7 @@ from scheduler.manifests.load import load
 from scheduler.manifests.loading.loaded import Finding, Loaded
 from scheduler.records.objects import Key, stored_key
 from scheduler.scenarios import merge
+from scheduler.sentences.edits import Edited, imported
 from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.traces.taking import is_trace, take_traces
 from scheduler.world import World
@@ -80,7 +81,9 @@ def do_import(
             return answer
         lines = _lines(user, session, operation, answer)
         session.do(operation)
-        summary = _summary(user, answer)
+        summary = imported(
+            user.get_username(), answer.created, answer.changed, policy=answer.policy
+        ).text
         request = CommitRequest(
             operation=operation, who=user.pk, summary=summary, edits=lines
         )
@@ -116,17 +119,6 @@ def _check_only(loaded: Loaded, only: Key | None) -> None:
         raise InvalidError(problem, causes=[Cause(problem=problem, field="metadata")])
 
 
-def _summary(user: User, answer: Imported) -> str:
-    parts = [
-        f"{word} {len(keys)}" if len(keys) > 1 else f"{word} {keys[0]}"
-        for word, keys in (("creates", answer.created), ("changes", answer.changed))
-        if keys
-    ]
-    if answer.policy:
-        parts.append("changes the policy")
-    return f"{user.get_username()} {' and '.join(parts)}"
-
-
 def _lines(
     user: User, session: EditSession, operation: Edit, answer: Imported
 ) -> list[EventRecord]:
@@ -138,7 +130,7 @@ def _lines(
             lines.append(_policy_line(user, session, part))
         elif isinstance(part, Put) and len(part.manifests) > MOST_LINES:
             count = len(part.manifests)
-            message = f"{user.get_username()} puts {count} objects"
+            message = Edited.PUTS.said(who=user.get_username(), number=count).text
             after = {"created": len(answer.created), "changed": len(answer.changed)}
             lines.append(session.edit_event(user, "Import", "", message, after=after))
         elif isinstance(part, Put):
@@ -152,12 +144,12 @@ def _put_line(
     key = stored_key(manifest)
     known = world.objects.get(key)
     action = "Update" if known else "Create"
-    word = "changes" if known else "creates"
+    words = Edited.CHANGES if known else Edited.CREATES
     return session.edit_event(
         user,
         action,
         str(key),
-        f"{user.get_username()} {word} {key.kind} {key.path}",
+        words.said(who=user.get_username(), kind=key.kind, object=key.path).text,
         before=known.manifest if known else None,
         after=manifest,
     )
@@ -168,7 +160,7 @@ def _policy_line(user: User, session: EditSession, part: SetPolicy) -> EventReco
         user,
         "Policy",
         POLICY_KEY,
-        f"{user.get_username()} changes the policy",
+        Edited.POLICY.said(who=user.get_username()).text,
         before=session.loaded.world.policy.document(),
         after=part.document,
     )
@@ -200,7 +192,7 @@ def do_policy(
         request = CommitRequest(
             operation=operation,
             who=user.pk,
-            summary=f"{user.get_username()} changes the policy",
+            summary=lines[0].message,
             edits=lines,
         )
         answer.revision = session.commit(request).revision
@@ -228,20 +220,21 @@ def do_delete(
                 raise NotFoundError(
                     Refused.NOT_THERE.said(kind=key.kind, name=key.path)
                 )
-        name = user.get_username()
+        who = user.get_username()
         lines = [
             session.edit_event(
                 user,
                 "Delete",
                 str(key),
-                f"{name} deletes {key.kind} {key.path}",
+                Edited.DELETES.said(who=who, kind=key.kind, object=key.path).text,
                 before=world.objects[key].manifest,
             )
             for key in keys
         ]
         operation = Delete([(key.kind, key.namespace, key.name) for key in keys])
         session.do(operation)
-        summary = lines[0].message if len(lines) == 1 else f"{name} deletes {len(keys)}"
+        many = Edited.DELETES_MANY.said(who=who, number=len(keys))
+        summary = lines[0].message if len(lines) == 1 else many.text
         return session.commit(
             CommitRequest(
                 operation=operation, who=user.pk, summary=summary, edits=lines

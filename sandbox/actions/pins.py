@@ -19,6 +19,7 @@ from sandbox.world.operations import (
     Several,
 )
 from scheduler.records.objects import Key, Object, cluster_of, plain
+from scheduler.sentences.edits import Edited
 from scheduler.sentences.library import plain_word
 from scheduler.world import World
 
@@ -44,7 +45,8 @@ def do_pin(
             )
         operation = operation_of(world, pod, node)
         who = user.get_username()
-        summary = f"{who} pins pod {name} to {node}" if node else f"{who} unpins {name}"
+        words = Edited.PINS if node else Edited.UNPINS
+        summary = words.said(who=who, pod=name, node=node).text
         line = session.edit_event(
             user,
             "Pin" if node else "Unpin",

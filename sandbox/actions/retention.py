@@ -19,6 +19,8 @@ from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import Transport
 from scheduler import ranges
+from scheduler.sentences.edits import Edited, Stopped
+from scheduler.sentences.sentence import Sentence
 
 
 def do_set_retention(
@@ -39,7 +41,7 @@ def do_set_retention(
     columns = {name: value for name, value in given.items() if value is not None}
     with edit_session(user, sandbox_id, of_world=False) as session:
         before = {name: getattr(session.sandbox, name) for name in columns}
-        summary = f"{user.get_username()} keeps {_words(session.sandbox, columns)}"
+        summary = _kept(user.get_username(), session.sandbox, columns).text
         line = session.edit_event(
             user, "Keep", KEY, summary, before=before, after=columns
         )
@@ -63,11 +65,16 @@ def _checked(field: str, given: int | None, bounds: ranges.Range) -> int | None:
     )
 
 
-def _words(sandbox: Sandbox, columns: dict[str, int]) -> str:
+def _kept(who: str, sandbox: Sandbox, columns: dict[str, int]) -> Sentence:
     ticks = columns.get("keep_ticks", sandbox.keep_ticks)
     days = columns.get("keep_days", sandbox.keep_days)
-    parts = [f"{ticks} ticks"] * bool(ticks) + [f"{days} days"] * bool(days)
-    return f"the last {' and '.join(parts)}" if parts else "all history"
+    if ticks and days:
+        return Edited.KEEPS_BOTH.said(who=who, ticks=ticks, days=days)
+    if ticks:
+        return Edited.KEEPS_TICKS.said(who=who, ticks=ticks)
+    if days:
+        return Edited.KEEPS_DAYS.said(who=who, days=days)
+    return Edited.KEEPS_ALL.said(who=who)
 
 
 def do_trim(claim: Claim) -> RevisionDiff | None:
@@ -81,7 +88,7 @@ def do_trim(claim: Claim) -> RevisionDiff | None:
 
 
 def _begin_at(session: EditSession, place: retention.HistoryStart) -> RevisionDiff:
-    message = f"history before tick {place.tick} is deleted"
+    message = Stopped.TRIMMED.said(tick=place.tick).text
     before, after = session.sandbox.kept_tick, place.tick
     line = session.edit_event(None, "Trim", KEY, message, before=before, after=after)
     return session.commit(

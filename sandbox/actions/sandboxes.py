@@ -44,6 +44,7 @@ from scheduler.manifests.documents import Limits
 from scheduler.manifests.loading.loaded import Finding
 from scheduler.manifests.report import Report, report_of
 from scheduler.scenarios import Assembled, InputError, assemble
+from scheduler.sentences.edits import Edited
 from scheduler.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.twin.played import recording_of
 from scheduler.world import World
@@ -154,7 +155,7 @@ def begin(user: User, world: World, **columns: Any) -> Sandbox:
         subject=KEY,
         by=f"User//{user.get_username()}",
         reason="Create",
-        message=f"{user.get_username()} makes {sandbox.title}",
+        message=Edited.MAKES.said(who=user.get_username(), title=sandbox.title).text,
     )
     with worlds.lock(sandbox.pk), transaction.atomic():
         sandbox.save(force_insert=True)
@@ -180,7 +181,7 @@ def do_rename(user: User, sandbox_id: str, title: str) -> None:
         problem = f"expected 1 to 200 characters, got {len(title)}"
         raise InvalidError(problem, causes=[Cause(problem=problem, field="title")])
     with edit_session(user, sandbox_id, of_world=False) as session:
-        summary = f"{user.get_username()} names it {title}"
+        summary = Edited.RENAMES.said(who=user.get_username(), title=title).text
         before = session.sandbox.title
         line = session.edit_event(
             user, "Rename", KEY, summary, before=before, after=title

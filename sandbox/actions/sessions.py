@@ -34,6 +34,7 @@ from sandbox.world.leases import Claim
 from sandbox.world.operations import AnyOperation, Transport
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.errors import SchedulerError
+from scheduler.sentences.requests import Request
 
 EDIT = "Edit"
 
@@ -156,7 +157,9 @@ def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> Non
     ).order_by("revision")[:20]
     causes = [
         Cause(
-            problem=f"revision {e.revision}: {e.message} ({e.by.removeprefix('User//')})",
+            problem=Request.EDITED.said(
+                revision=e.revision, edit=e.message, name=e.by.removeprefix("User//")
+            ).text,
             field=e.subject,
         )
         for e in since

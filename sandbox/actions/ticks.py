@@ -35,6 +35,7 @@ from sandbox.world.operations import (
 )
 from sandbox.world.revisions import MadeRevision
 from scheduler.decisions import Decision
+from scheduler.sentences.edits import Stopped
 from scheduler.tick import next_instant
 from scheduler.world import World
 
@@ -140,17 +141,19 @@ def _go_on(sandbox: Sandbox, world: World) -> tuple[dict[str, Any], list[EventRe
 def _why_stop(sandbox: Sandbox, world: World) -> str:
     until = sandbox.until
     if sandbox.is_real and world.tick >= (twins.last_tick(sandbox) or 0):
-        return "the recording ends here"
+        return Stopped.RECORDING.said().text
     if "tick" in until and world.tick >= until["tick"]:
-        return f"tick {until['tick']} is reached"
+        return Stopped.TICK.said(tick=until["tick"]).text
     kinds = awaited(until)
     seen = _first(until, kinds, world.context.journal.decisions)
     if seen is not None:
-        return f"{type(seen).__name__} {seen.subject} is seen"
+        return Stopped.SEEN.said(
+            name=type(seen).__name__, object=str(seen.subject)
+        ).text
     endless = pace_of(sandbox) == 0 and (bool(kinds) or not until)
     endless = endless and not sandbox.is_real
     if endless and next_instant(world) is None:
-        return "nothing more happens by itself"
+        return Stopped.QUIET.said().text
     return ""
 
 

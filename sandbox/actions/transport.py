@@ -14,11 +14,13 @@ from sandbox.base.refusals import Refused
 from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
-from sandbox.page.rows.transport import KEY, until_text
+from sandbox.page.rows.transport import KEY, awaited_said
 from sandbox.process import idle_flag
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Transport
 from scheduler import decisions, ranges
+from scheduler.sentences.edits import Edited
+from scheduler.sentences.sentence import Hole
 
 SLOWEST, FASTEST = 0.1, float(ranges.SPEED.most)
 
@@ -28,20 +30,20 @@ def do_play(user: User, sandbox_id: str, *, speed: float | None = None) -> Revis
     columns: dict[str, Any] = {"playing": True, "until": {}, "problem": ""}
     if speed is not None:
         columns["speed"] = check_speed(speed)
-    return _turn_to(user, sandbox_id, "Play", "plays", columns)
+    return _turn_to(user, sandbox_id, "Play", Edited.PLAYS, columns)
 
 
 def do_pause(user: User, sandbox_id: str) -> RevisionDiff:
     """Stop the clock for this sandbox; a tick that is being made is finished."""
     columns: dict[str, Any] = {"playing": False, "until": {}}
-    return _turn_to(user, sandbox_id, "Pause", "pauses", columns)
+    return _turn_to(user, sandbox_id, "Pause", Edited.PAUSES, columns)
 
 
 def do_speed(user: User, sandbox_id: str, speed: float) -> RevisionDiff:
     """Set the speed: ticks per second of wall time, 0 = as fast as it goes."""
     columns: dict[str, Any] = {"speed": check_speed(speed)}
-    word = f"{speed:g} ticks/s" if speed else "as fast as it goes"
-    return _turn_to(user, sandbox_id, "Speed", f"sets the speed to {word}", columns)
+    words = Edited.SPEED if speed else Edited.FASTEST
+    return _turn_to(user, sandbox_id, "Speed", words, columns, speed=float(speed))
 
 
 def do_step(
@@ -73,8 +75,8 @@ def do_step(
         _refuse_followed(session.sandbox)
         until = _absolute(until, session.sandbox)
         columns = {"playing": True, "until": until, "problem": ""}
-        words = f"runs until {until_text(until)}"
-        step = _commit(user, session, "Step", words, columns)
+        words, holes = _until(until)
+        step = _commit(user, session, "Step", words, columns, **holes)
         return step, until.get("tick")
 
 
@@ -127,18 +129,38 @@ def _wrong(field: str, problem: str) -> InvalidError:
     )
 
 
+def _until(until: dict[str, Any]) -> tuple[Edited, dict[str, Hole]]:
+    """Return how it is said what a run waits for."""
+    tick, event = until.get("tick"), awaited_said(until)
+    if not event:
+        return Edited.RUNS_TO_TICK, {"tick": until["tick"]}
+    if tick is None:
+        return Edited.RUNS_TO, {"awaited": event}
+    return Edited.RUNS_TO_EITHER, {"awaited": event, "tick": tick}
+
+
 def _turn_to(
-    user: User, sandbox_id: str, action: str, words: str, columns: dict[str, Any]
+    user: User,
+    sandbox_id: str,
+    action: str,
+    words: Edited,
+    columns: dict[str, Any],
+    **holes: Hole,
 ) -> RevisionDiff:
     with edit_session(user, sandbox_id, of_world=False) as session:
-        return _commit(user, session, action, words, columns)
+        return _commit(user, session, action, words, columns, **holes)
 
 
 def _commit(
-    user: User, session: EditSession, action: str, words: str, columns: dict[str, Any]
+    user: User,
+    session: EditSession,
+    action: str,
+    words: Edited,
+    columns: dict[str, Any],
+    **holes: Hole,
 ) -> RevisionDiff:
     before = {name: getattr(session.sandbox, name) for name in columns}
-    summary = f"{user.get_username()} {words}"
+    summary = words.said(who=user.get_username(), **holes).text
     line = session.edit_event(user, action, KEY, summary, before=before, after=columns)
     request = CommitRequest(
         operation=Transport(),

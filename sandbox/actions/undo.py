@@ -33,6 +33,8 @@ from sandbox.world.operations import (
     Undo,
 )
 from scheduler.errors import SchedulerError
+from scheduler.sentences.edits import Edited
+from scheduler.sentences.reading import read_event
 from scheduler.sentences.refusals import said_of
 from scheduler.world import World
 
@@ -79,7 +81,7 @@ def do_rewind(
         loaded = session.loaded  # reads rows, which the fork takes away below
         kept = _keep_as_fork(sandbox, revision)
         loaded.world = world
-        summary = f"{user.get_username()} rewinds to tick {tick}"
+        summary = Edited.REWINDS.said(who=user.get_username(), tick=tick).text
         line = session.edit_event(
             user, "Rewind", KEY, summary, before=sandbox.tick, after=world.tick
         )
@@ -133,7 +135,7 @@ def _again(world: World, revision: Revision) -> None:
     try:
         done = operations.perform(world, operation, live=extenders.live())
     except SchedulerError as error:
-        what = revision.summary or revision.kind
+        what = read_event(revision.summary) or revision.summary or revision.kind
         raise ConflictError(
             Refused.NOT_THEN.said(
                 revision=revision.number, what=what, problem=said_of(error)
@@ -205,8 +207,8 @@ def _rerun(
     world = history.world_at(sandbox, edit.number - 1)
     for revision in ran:
         _again(world, revision)
-    word = "undoes" if undoing else "redoes"
-    summary = f"{user.get_username()} {word}: {edit.summary}"
+    words = Edited.UNDOES if undoing else Edited.REDOES
+    summary = words.said(who=user.get_username(), edit=edit.summary).text
     line = session.edit_event(
         user, "Undo" if undoing else "Redo", KEY, summary, after=edit.number
     )

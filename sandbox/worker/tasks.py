@@ -31,6 +31,7 @@ from sandbox.retention.retention import (
 from sandbox.worker import running
 from sandbox.world import leases
 from sandbox.world.leases import Claim
+from scheduler.sentences.runs import GivenUp
 
 logger = logging.getLogger(__name__)
 
@@ -187,7 +188,8 @@ def _stop(claim: Claim, error: Exception) -> None:
     counters.count("ticks_failed")
     logger.exception("tick failed", extra={"sandbox": claim.sandbox_id})
     try:
-        do_fail(claim, f"the tick failed: {type(error).__name__}: {error}"[:1000])
+        problem = f"{type(error).__name__}: {error}"
+        do_fail(claim, GivenUp.TICK_FAILED.said(problem=problem).text[:1000])
     except OvertakenError:
         logger.warning("somebody else went on", extra={"sandbox": claim.sandbox_id})
 

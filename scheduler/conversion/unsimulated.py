@@ -28,8 +28,7 @@ from scheduler.records.admission_check import (
     read_admission_check,
 )
 from scheduler.records.objects import Key
-from scheduler.sentences.gaps import Unfollowed
-from scheduler.sentences.idle import Idle
+from scheduler.sentences.gaps import Idle, Unfollowed
 from scheduler.sentences.sentence import Sentence
 from scheduler.world import World
 

@@ -10,6 +10,7 @@ from scheduler.lifetime.node_loss import NodeLoss
 from scheduler.manifests.reclaimable import check_reclaimable
 from scheduler.patches import merge
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.edits import PLANNED, node_lost
 
 CHANGE = "Change"
 #: What the node controller puts on a node that does not answer.
@@ -65,7 +66,7 @@ def _change_node(lifetime: NodeLoss, change: Object, node: Object, action: str) 
     _record_edit(lifetime, change, node.key, action.capitalize(), None, None)
     lifetime.host.put(changed_node(node, action))
     if action in TAKING:
-        lifetime.lose_node(node.key.name, f"the node was changed: {action}")
+        lifetime.lose_node(node.key.name, node_lost(action))
 
 
 def changed_node(node: Object, action: str) -> Object:
@@ -126,7 +127,7 @@ def _record_edit(
             subject=key,
             by=change.key,
             reason=action,
-            message=note or f"{action} of {key}",
+            message=note or PLANNED[action].said(object=str(key)).text,
             action=action,
             before=before,
             after=after,

@@ -17,6 +17,7 @@ from scheduler.records.annotations import Timing
 from scheduler.records.objects import Key
 from scheduler.records.policy import Simulation
 from scheduler.records.spans import NEVER, Span, read_span
+from scheduler.sentences.edits import Befallen
 from scheduler.stage import Context
 
 
@@ -85,8 +86,8 @@ class Checkpoints:
 
 def _sentence(kept: int, lost: int) -> str:
     if kept:
-        return f"{kept / 1000:g} s of work are kept by a checkpoint"
-    return f"{lost / 1000:g} s of work are lost: no checkpoint keeps them"
+        return Befallen.KEPT.said(long=kept / 1000).text
+    return Befallen.LOST.said(long=lost / 1000).text
 
 
 def _span(text: str | msgspec.UnsetType) -> Span | None:

@@ -15,6 +15,7 @@ from scheduler.lifetime.runs import Due
 from scheduler.records.objects import Key, Object
 from scheduler.records.policy import Failures
 from scheduler.records.spans import NEVER, Span, read_span
+from scheduler.sentences.edits import Befallen
 
 if TYPE_CHECKING:
     from scheduler.lifetime.node_loss import NodeLoss
@@ -87,7 +88,7 @@ class FailureProcess:
         elif down:
             self._bring_back(self.lifetime.host.objects[key], drawn)
         else:
-            self._fail(key, drawn, self._repair_ms(self.repair, key, drawn), "")
+            self._fail(key, drawn, self._repair_ms(self.repair, key, drawn))
 
     def _fail_domain(self, domain: Key, drawn: int) -> None:
         repair = self._repair_ms(self.domain_repair, domain, drawn)
@@ -99,17 +100,18 @@ class FailureProcess:
                 if down:
                     self._set(key, (number, max(at, back), True), node)
                 else:
-                    self._fail(key, number, repair, f" with {domain.name}")
+                    self._fail(key, number, repair, domain.name)
         drawn, at, _ = self._next_failure(domain, drawn)
         self._set(domain, (drawn, at + repair if at < NEVER else at, False))
 
-    def _fail(self, key: Key, drawn: int, repair: int, why: str) -> None:
+    def _fail(self, key: Key, drawn: int, repair: int, domain: str = "") -> None:
         node = self.lifetime.host.objects[key]
         if UNREACHABLE in (node.spec.get("taints") or ()):  # failed by a person
             self._set(key, self._next_failure(key, drawn), node)
             return
         self._set(key, (drawn, self.context.now_ms + repair, True), node)
-        sentence = f"the node failed{why}; it is back in {repair / 1000:g} s"
+        words = Befallen.FAILED_WITH if domain else Befallen.FAILED
+        sentence = words.said(domain=domain, long=repair / 1000).text
         self._emit(key, "failed", sentence)
         self.lifetime.host.put(changed_node(node, "fail"))
         self.lifetime.lose_node(key.name, sentence)
@@ -118,7 +120,7 @@ class FailureProcess:
         self._set(node.key, self._next_failure(node.key, drawn), node)
         if UNREACHABLE not in (node.spec.get("taints") or ()):
             return
-        self._emit(node.key, "recovered", "the node was repaired")
+        self._emit(node.key, "recovered", Befallen.REPAIRED.said().text)
         back = changed_node(node, "recover")
         if node.spec.get("unschedulable"):
             back.spec["unschedulable"] = True

@@ -9,6 +9,7 @@ from scheduler.lifetime.restoring import Restoring
 from scheduler.lifetime.runs import Due
 from scheduler.lifetime.runtime_state import JOB_KINDS, NODE, POD
 from scheduler.records.objects import Key, Object
+from scheduler.sentences.edits import Befallen
 
 _MANAGED = frozenset({*JOB_KINDS, POD})
 
@@ -57,7 +58,7 @@ class Lifetime(Restoring):
             self.nodes.discard(key)
             if self.failures is not None:
                 self.failures.forget(key)
-            self.lose_node(key.name, "the node was deleted")
+            self.lose_node(key.name, Befallen.DELETED.said().text)
         self._forget_run(key)
         owner = self.owners.pop(key, None)
         self.placed.pop(key, None)

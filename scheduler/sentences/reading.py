@@ -11,6 +11,14 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
+from scheduler.sentences.edits import (
+    AnyOf,
+    Befallen,
+    Deed,
+    Edited,
+    Planned,
+    Stopped,
+)
 from scheduler.sentences.files import FileProblem, Unshown
 from scheduler.sentences.forms import Checked, Form, Several
 from scheduler.sentences.library import ApiServer, NotYaml, plain_word
@@ -49,6 +57,14 @@ _MAY_BE = {
     "seconds": r"\d+",
     "kind": r"[\w.]+",
     "literal": r"[A-Z'\"]\S*",
+    "who": r"\S+",
+    "object": r"\S+",
+    "target": r"\S+",
+    "number": r"\d+",
+    "ticks": r"\d+",
+    "days": r"\d+",
+    "speed": _NUMBER,
+    "long": _NUMBER,
 }
 
 _Pattern = tuple[Words, tuple[str, ...]]
@@ -65,6 +81,14 @@ def read(text: str) -> Sentence | None:
             return None
         said = Several.BOTH.said(what=one, rest=said)
     return said
+
+
+@lru_cache(maxsize=2048)
+def read_event(text: str) -> Sentence | None:
+    """Return what an edit, a stop of time or a lost node says; None for other texts."""
+    if len(text) > _LONGEST:
+        return None
+    return _first(text, _EVENTS, 0) or read(text)
 
 
 @lru_cache(maxsize=2048)
@@ -98,11 +122,19 @@ def _holes(given: dict[str, str], depth: int) -> dict[str, Hole] | None:
 
 
 def _hole(name: str, text: str, depth: int) -> Hole | None:
-    if name == "wanted":
-        return _first(text, _WANTED, depth)
+    if name in _WITHIN:
+        return _within(text, _WITHIN[name], depth)
     if name == "known":
         return plain_word(text)
     return _read(text, depth + 1) if name == "what" else text
+
+
+def _within(text: str, forms: list[_Pattern], depth: int) -> Hole | None:
+    """Return a sentence in the hole of another; an edit may be a text, as it was noted."""
+    if depth > _DEEPEST:
+        return None
+    said = _first(text, forms, depth + 1)
+    return text if said is None and (forms is _AWAITED or forms is _EDITS) else said
 
 
 def _pattern(words: Words) -> _Pattern:
@@ -126,3 +158,18 @@ _KINDS: tuple[type[Words], ...] = (
 )
 _WHOLE = [_pattern(one) for kind in _KINDS for one in kind]
 _WANTED = [_pattern(one) for kind in (WantedHere, Wanted) for one in kind]
+_EDITS = [_pattern(one) for one in Edited]
+_DEEDS = [_pattern(one) for one in Deed]
+_AWAITED = [_pattern(one) for one in AnyOf]
+_EVENTS = [
+    *_EDITS,
+    *(_pattern(one) for kind in (Stopped, Planned, Befallen) for one in kind),
+]
+#: Hole -> the sentences that may fill it.
+_WITHIN = {
+    "wanted": _WANTED,
+    "edit": _EDITS,
+    "deed": _DEEDS,
+    "deeds": _DEEDS,
+    "awaited": _AWAITED,
+}

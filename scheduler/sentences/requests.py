@@ -77,7 +77,7 @@ class Request(Words):
         "problem.began",
         "the sandbox began at {start}; make another one to begin at {given}",
     )
-    EDITED = ("problem.edited", "revision {revision}: {message} ({name})")
+    EDITED = ("problem.edited", "revision {revision}: {edit} ({name})")
     CHOICES = (
         "problem.choices",
         "expected one of {most} choices of stop {stop}, got {given}",

@@ -69,6 +69,7 @@ class GivenUp(Words):
         "givenUp.ignored",
         "Namespace {name}: {key}: expected {wanted}, got {given}: ignored",
     )
+    TICK_FAILED = ("givenUp.tickFailed", "the tick failed: {problem}")
     SETTING = ("givenUp.setting", "queues.yaml: {path} is not simulated")
     PARTITION = (
         "givenUp.partition",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from scheduler.conversion.unsimulated import features_of
 from scheduler.manifests import kinds
-from scheduler.sentences.idle import Idle
+from scheduler.sentences.gaps import Idle
 from scheduler.sentences.sentence import Sentence
 from scheduler.world import World
 

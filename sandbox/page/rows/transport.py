@@ -11,8 +11,9 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.idle import not_simulated
 from sandbox.page.wire_rows import PolicyRow, SandboxRow
+from scheduler.sentences import edits
 from scheduler.sentences.reading import read
-from scheduler.sentences.sentence import Sentence
+from scheduler.sentences.sentence import Hole, Sentence, text_of
 from scheduler.world import World
 
 KEY = "Sandbox//sandbox"
@@ -121,13 +122,16 @@ def _changed(path: str, before: Any, after: Any) -> Iterator[str]:
 
 def until_text(until: dict[str, Any]) -> str:
     """Return in words what a running step waits for; "" when nothing."""
-    words = " or ".join(awaited(until))
-    if words and until.get("subject"):
-        words = f"{words} {until['subject']}"
+    words = text_of(awaited_said(until))
     if "tick" in until:
         tick = f"tick {until['tick']}"
         return f"{words} or {tick}" if words else tick
     return words
+
+
+def awaited_said(until: dict[str, Any]) -> Hole:
+    """Return which events a running step waits for; "" for none."""
+    return edits.awaited(awaited(until), until.get("subject") or "")
 
 
 def awaited(until: dict[str, Any]) -> list[str]:
