@@ -47,6 +47,8 @@ LISTS: dict[str, tuple[str, type[msgspec.Struct]]] = {
 }
 #: Lists whose items may be null, which a serializer cannot say: component, field.
 NULLABLE_ITEMS = (("Comparison", "differences"), ("OutcomeDiff", "timelines"))
+#: Fields of the live protocol that not every record has: component, field.
+OPTIONAL = (("EventLine", "said"),)
 #: What the live protocol sends: described here too, so that one document has every answer.
 MESSAGES: tuple[type[msgspec.Struct], ...] = get_args(wire.ServerMessage)
 _HEAD = "#/components/schemas/"
@@ -87,6 +89,9 @@ def _describe_messages(schemas: dict[str, Any]) -> None:
     rows = {"type": "array", "items": {"$ref": _HEAD + "AnyRow"}}
     for message, field in (("PageState", "rows"), ("Diff", "added")):
         schemas[message]["properties"][field] = rows
+    schemas["Sentence"]["properties"]["holes"]["additionalProperties"] = {}
+    for name, field in OPTIONAL:
+        schemas[name]["required"].remove(field)
     patches: dict[str, Any] = {}
     for row in get_args(wire_rows.AnyRow):
         fields = {

@@ -481,6 +481,7 @@ class Event(TypedDict):
     by: str
     reason: str
     message: str
+    said: NotRequired[Said]
     data: dict[str, Any]
 
 
@@ -2925,7 +2926,10 @@ class QueueSample(TypedDict):
 
 
 class EventLine(TypedDict):
-    """One decision or edit, as the event list shows it."""
+    """One decision or edit, as the event list shows it. `said` is the message with
+    its code, where it is in words of this program; a scheduler's own words have
+    none.
+    """
 
     revision: int
     seq: int
@@ -2936,6 +2940,7 @@ class EventLine(TypedDict):
     by: str
     reason: str
     message: str
+    said: NotRequired[Sentence]
 
 
 Diff = TypedDict(

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.said import SaidSerializer
+
 
 class GroupSerializer(serializers.Serializer[Any]):
     """One value of the field that parts the rows."""
@@ -36,6 +38,10 @@ class EventSerializer(serializers.Serializer[Any]):
     by = serializers.CharField()
     reason = serializers.CharField()
     message = serializers.CharField()
+    said = SaidSerializer(
+        required=False,
+        help_text="the message with its code, where it is in words of this program",
+    )
     data = serializers.DictField()  # type: ignore[assignment]  # a field of the answer
 
 

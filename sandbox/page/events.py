@@ -9,7 +9,11 @@ import msgspec
 
 from sandbox.models.fields import json_text
 from scheduler.decisions import AnyDecision, Decision
+from scheduler.sentences.reading import read_event
 
+#: Types whose messages are in words of this program: others are a scheduler's own.
+_OURS = frozenset({"Edit", "NodeChange", "Checkpoint"})
+_NODE_LOST = "NodeLost"
 _COMMON = frozenset(Decision.__struct_fields__) | {"type"}
 
 
@@ -58,7 +62,15 @@ class EventRecord(msgspec.Struct, kw_only=True):
             "by": self.by,
             "reason": self.reason,
             "message": self.message,
+            **said_of_event(self.type, self.reason, self.message),
         }
+
+
+def said_of_event(type_: str, reason: str, message: str) -> dict[str, Any]:
+    """Return the field `said` of a line; none where its message is in no known form."""
+    ours = type_ in _OURS or reason == _NODE_LOST
+    said = read_event(message) if ours else None
+    return {} if said is None else {"said": msgspec.to_builtins(said)}
 
 
 def records_of(decisions: Iterable[AnyDecision | Decision]) -> list[EventRecord]:

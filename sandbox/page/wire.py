@@ -47,7 +47,11 @@ class Sample(Wire, frozen=True, kw_only=True):
 
 
 class EventLine(Wire, frozen=True, kw_only=True):
-    """One decision or edit, as the event list shows it."""
+    """One decision or edit, as the event list shows it.
+
+    `said` is the message with its code, where it is in words of this program; a
+    scheduler's own words have none.
+    """
 
     revision: int
     seq: int
@@ -58,6 +62,7 @@ class EventLine(Wire, frozen=True, kw_only=True):
     by: str
     reason: str
     message: str
+    said: Sentence | msgspec.UnsetType = msgspec.UNSET
 
 
 class Hello(Wire, tag="hello", tag_field="type", frozen=True, kw_only=True):

@@ -497,6 +497,8 @@ export interface components {
             readonly by: string;
             readonly reason: string;
             readonly message: string;
+            /** @description the message with its code, where it is in words of this program */
+            readonly said?: components["schemas"]["Said"];
             readonly data: {
                 readonly [key: string]: unknown;
             };
@@ -1794,7 +1796,9 @@ export interface components {
         readonly Sentence: {
             readonly code: string;
             readonly text: string;
-            readonly holes: Record<string, never>;
+            readonly holes: {
+                readonly [key: string]: unknown;
+            };
         };
         /**
          * @description What one flavor offers a podset for one resource.
@@ -3130,7 +3134,12 @@ export interface components {
             };
             readonly pending: number;
         };
-        /** @description One decision or edit, as the event list shows it. */
+        /**
+         * @description One decision or edit, as the event list shows it.
+         *
+         *         `said` is the message with its code, where it is in words of this program; a
+         *         scheduler's own words have none.
+         */
         readonly EventLine: {
             readonly revision: number;
             readonly seq: number;
@@ -3141,6 +3150,7 @@ export interface components {
             readonly by: string;
             readonly reason: string;
             readonly message: string;
+            readonly said?: components["schemas"]["Sentence"];
         };
         /**
          * @description Server: from one revision to a later one; may span several.

@@ -17,6 +17,7 @@ from sandbox.base.errors import (
     StaleError,
 )
 from sandbox.explain.explaining import preview_move
+from sandbox.live import pages
 from sandbox.models import (
     ALL_TABLES,
     Checkpoint,
@@ -414,3 +415,36 @@ def test_what_is_fixed_is_left_out_when_errors_are_skipped(busy, person):
         person, busy.pk, [("e.yaml", text_of(moved, fresh))], skip_errors=True
     )
     assert (answer.created, answer.changed) == (["LocalQueue/default/c-queue"], [])
+
+
+# ------------------------------------------------------------------ words
+
+
+def test_what_somebody_did_has_a_code_when_it_is_sent(make, person):
+    sandbox = make(
+        *small_cluster(), node("one"), pod("alone"), flavor("old"), flavor("older")
+    )
+    actions.do_play(person, sandbox.pk, speed=5.0)
+    actions.do_pause(person, sandbox.pk)
+    actions.do_speed(person, sandbox.pk, 0.0)
+    actions.do_rename(person, sandbox.pk, "Tuesday: what if, and what then")
+    actions.do_set_retention(person, sandbox.pk, ticks=500, days=30)
+    actions.do_node(person, sandbox.pk, "one", "cordon")
+    actions.do_add_node(person, sandbox.pk, "two", like="one")
+    actions.do_pin(person, sandbox.pk, "default", "alone", "two")
+    actions.do_pin(person, sandbox.pk, "default", "alone", "")
+    actions.do_evict(person, sandbox.pk, "default", "alone")
+    actions.do_delete(person, sandbox.pk, [Key("ResourceFlavor", "", "old")])
+    actions.do_undo(person, sandbox.pk)
+    actions.do_redo(person, sandbox.pk)
+    event = {"type": ["Preempt", "Evict"], "subject": "Workload/team/x"}
+    actions.do_step(person, sandbox.pk, until_event=event, until_tick=3)
+    tick(sandbox, 3)
+    actions.do_rewind(person, sandbox.pk, tick=0)
+    own = Event.objects.filter(type="Edit")
+    lines = [pages.event_line(event) for event in own]
+    assert {line["message"]: line.get("said", {}).get("text") for line in lines} == {
+        line["message"]: line["message"] for line in lines
+    }
+    reasons = {line["reason"] for line in lines}
+    assert {"Create", "Pin", "Unpin", "Undo", "Redo", "Rewind", "Keep"} <= reasons

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 
+from sandbox import actions
 from sandbox.live import pages
 from sandbox.models import Sandbox
 from sandbox.page.diffs import MOST_EVENTS
@@ -29,3 +31,27 @@ def test_a_page_keeps_its_events_for_decisions(busy: Sandbox) -> None:
     state = pages.state_of(sandbox, sandbox.revision, page)
     assert {"Arrive", "Wait", "Admit"} <= all_types
     assert types(state["events"]) == all_types - {"Arrive", "Wait"}  # type: ignore[arg-type]
+
+
+def test_an_edit_has_its_code_in_a_diff_and_on_a_page(
+    busy: Sandbox, person: User
+) -> None:
+    made = actions.do_speed(person, busy.pk, 2.0)
+    sandbox = row(busy)
+    state = pages.state_of(
+        sandbox, sandbox.revision, history.page_at(sandbox, sandbox.revision)
+    )
+    said = {
+        "code": "edit.speed",
+        "text": f"{person.username} sets the speed to 2 ticks/s",
+        "holes": {"who": person.username, "speed": "2"},
+    }
+    assert [event["said"] for event in made.events] == [said]
+    assert state["events"][-1]["said"] == said  # type: ignore[index]
+
+
+def test_a_schedulers_own_words_have_no_code(busy: Sandbox) -> None:
+    events = [event for step in tick(busy, 3) for event in step.events]
+    decided = [event for event in events if event["type"] in ("Admit", "Wait")]
+    assert decided
+    assert not [event for event in decided if "said" in event]
