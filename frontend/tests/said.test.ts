@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { LANGUAGES, speak, withWords } from "@/lib/words.svelte";
-import { saidText, saidTexts, type Saying } from "@/store/live/said";
+import { eventText, saidText, saidTexts, type Saying } from "@/store/live/said";
 
 const said = (code: string, holes: Saying["holes"] = {}, text = "ENGLISH"): Saying => ({ code, text, holes });
 const GPU = { resource: "nvidia.com/gpu", amount: "8" };
@@ -43,5 +43,26 @@ describe.each(LANGUAGES)("in %s", (language) => {
     expect(saidText(undefined, "ENGLISH")).toBe("ENGLISH");
     expect(saidTexts([], ["ENGLISH"])).toEqual(["ENGLISH"]);
     expect(saidText(said("why.notTried", { why: said("strange") }))).toContain("ENGLISH");
+  });
+});
+
+describe("an event", () => {
+  const moved = said("edit.moves", { who: "ana", object: "ml/job-x", target: "ClusterQueue//inference" }, "ana moves ml/job-x to ClusterQueue//inference");
+  const events = [
+    { message: "ana undoes: ana moves ml/job-x to ClusterQueue//inference", said: said("edit.undoes", { who: "ana", edit: moved }) },
+    { message: "ana runs until Preempt or Evict or tick 65", said: said("edit.runsToEither", { who: "ana", tick: "65", awaited: said("anyOf.either", { name: "Preempt", awaited: "Evict" }) }) },
+  ];
+  const texts = (): readonly string[] => events.map(eventText);
+  it("in this program's own words is said in the reader's language", async () => {
+    await speak("en");
+    expect(texts()).toEqual(events.map((event) => event.message));
+    await speak("zh-Hans");
+    expect(texts()).toEqual(["ana 撤销：ana 将 ml/job-x 移到 ClusterQueue//inference", "ana 运行到出现 Preempt 或 Evict，或到时刻 65"]);
+    await speak("zh-Hant");
+    expect(texts()).toEqual(["ana 復原：ana 將 ml/job-x 移到 ClusterQueue//inference", "ana 執行到出現 Preempt 或 Evict，或到時刻 65"]);
+  });
+  it("in a scheduler's own words is left as it is", async () => {
+    await speak("zh-Hans");
+    expect(eventText({ message: "Preempted to accommodate a workload" })).toBe("Preempted to accommodate a workload");
   });
 });

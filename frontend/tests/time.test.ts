@@ -20,6 +20,12 @@ describe("the timeline", () => {
     expect(marksOf([event(1, { type: "Edit", reason: "Patch" })])[0]?.kind).toBe("edit");
   });
 
+  it("names a mark by what its event says to the reader", () => {
+    const edits = [event(3, { type: "Edit", reason: "Move", message: "ana moves x to y" })];
+    expect(marksOf(edits)[0]?.title).toBe("3: ana moves x to y");
+    expect(marksOf(edits, (one) => `(${one.message})`)[0]?.title).toBe("3: (ana moves x to y)");
+  });
+
   it("merges marks that would overlap, with their count", () => {
     const marks = marksOf([event(10), event(11), event(50)]);
     expect(mergeMarks(marks, (tick) => tick).map((mark) => mark.count)).toEqual([2, 1]);

@@ -4,6 +4,7 @@
 import { quantity } from "@/lib/amounts";
 import { listed } from "@/lib/listed";
 import { formatNumber, language, t, tOr, type Word } from "@/lib/words.svelte";
+import type { EventLine } from "@/protocol/types";
 import { displayNameOf } from "@/store/live/displayNames";
 
 /** A sentence with its code, its English text, and what fills the holes of its words. */
@@ -26,6 +27,9 @@ export function saidText(said: Saying | null | undefined, own = ""): string {
 export function saidTexts(said: readonly Saying[] | undefined, own: readonly string[]): readonly string[] {
   return said === undefined || said.length === 0 ? own : said.map((one) => saidText(one));
 }
+
+/** Return what an event says, in the reader's language where the words are this program's own. */
+export const eventText = (event: Pick<EventLine, "message" | "said">): string => saidText(event.said, event.message);
 
 function holeText(hole: unknown): string {
   if (typeof hole === "number") return formatNumber(hole, DIGITS);

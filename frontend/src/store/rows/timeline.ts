@@ -59,15 +59,15 @@ export function axisSteps(end: number, most: number): number[] {
   return Array.from({ length: Math.floor(end / size) + 1 }, (_, index) => index * size);
 }
 
-/** Return one mark per thing that happened: preemptor, lost node, edit, fork. */
-export function marksOf(events: readonly EventLine[]): Mark[] {
+/** Return one mark per thing that happened: preemptor, lost node, edit, fork; `say`: what an event says. */
+export function marksOf(events: readonly EventLine[], say = (event: EventLine): string => event.message): Mark[] {
   const marks = new Map<string, Mark>();
   for (const event of events) {
     const kind = kindOf(event);
     if (kind === null) continue;
     const id = `${kind}/${event.tick}`;
     const before = marks.get(id);
-    const title = `${event.tick}: ${event.message || event.subject}`;
+    const title = `${event.tick}: ${say(event) || event.subject}`;
     marks.set(id, { kind, tick: event.tick, count: 1, title: before?.title ?? title });
   }
   return [...marks.values()];
