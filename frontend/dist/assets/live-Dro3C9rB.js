@@ -1,0 +1,1 @@
+export{t as isServerMessage}from"./live-6D6IvCWz.js";

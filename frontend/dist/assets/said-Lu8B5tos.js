@@ -1,1 +1,0 @@
-export{t as saidText,n as saidTexts}from"./said-DbPgSQsH.js";
