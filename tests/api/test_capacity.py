@@ -7,8 +7,8 @@ import pytest
 from sandbox import actions
 from tests.builders import pod
 from tests.sandbox.conftest import tick
-from tests.scheduler.test_node_groups import group
-from tests.scheduler.test_node_pools import SMALL, pool
+from tests.scheduler.autoscaling.test_node_groups import group
+from tests.scheduler.autoscaling.test_node_pools import SMALL, pool
 
 pytestmark = pytest.mark.django_db
 

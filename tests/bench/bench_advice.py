@@ -3,7 +3,7 @@
     ./dev bench tests/bench/bench_advice.py -k "drawn_by_seed and 101"
 
 Ten worlds by people and twelve drawn by seed, one search by each way; more of them, in a
-file that a bench goes on from, is `python -m tests.bench.advice_figures`. What each way is given and what counts as its
+file that a bench goes on from, is `python -m tests.bench.advice.figures`. What each way is given and what counts as its
 answer is in advice_ways.py; figures are shares of the base's loss with seeds that nothing
 before used, less is better.
 """
@@ -15,11 +15,11 @@ import sys
 
 import pytest
 
-from tests.bench.advice_drawn import MEASURED, drawn_world
-from tests.bench.advice_figures import measured, table
-from tests.bench.advice_ten import KEPT_ASIDE, LOOKED_AT
-from tests.bench.advice_ways import WAYS
-from tests.bench.advice_worlds import LargerWorld
+from tests.bench.advice.drawn import MEASURED, drawn_world
+from tests.bench.advice.figures import measured, table
+from tests.bench.advice.ten import KEPT_ASIDE, LOOKED_AT
+from tests.bench.advice.ways import WAYS
+from tests.bench.advice.worlds import LargerWorld
 
 pytestmark = pytest.mark.bench
 

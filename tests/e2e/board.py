@@ -8,7 +8,7 @@ from typing import Any
 
 from playwright.sync_api import APIRequestContext, Locator, Page, expect
 
-from tests.e2e import truth
+from tests.e2e.facts import truth
 from tests.services.default_run import wait_for
 
 MANIFESTS = Path(__file__).parent / "manifests"

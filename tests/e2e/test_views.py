@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e import truth
 from tests.e2e.board import PREEMPTED, Board, prepared
+from tests.e2e.facts import truth
 from tests.services.default_run import DefaultRun
 
 

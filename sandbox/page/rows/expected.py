@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows import transport
@@ -11,14 +9,14 @@ from sandbox.page.rows.workloads import (
     cluster_queue_of,
     owner_of,
     priority_class,
+    summed,
     texts,
 )
 from sandbox.page.wire_rows import PodSetCell, WorkloadRow
-from scheduler import amounts, streams
+from scheduler import streams
 from scheduler.errors import SchedulerError
 from scheduler.lifetime.jobs.expected import expected_workloads
 from scheduler.records.objects import Object
-from scheduler.records.workload import PodSets
 from scheduler.world import World
 
 
@@ -77,7 +75,7 @@ def _row(world: World, obj: Object, place: int) -> WorkloadRow | None:
             )
             for part in pod_sets
         ],
-        totals=texts(_totals(pod_sets)),
+        totals=summed(part.total(part.count) for part in pod_sets),
         reason="",
         message="",
         conditions=[],
@@ -94,11 +92,3 @@ def _row(world: World, obj: Object, place: int) -> WorkloadRow | None:
         evicted=False,
         owner=owner_of(obj),
     )
-
-
-def _totals(pod_sets: PodSets) -> Mapping[str, int]:
-    total: dict[str, int] = {}
-    for part in pod_sets:
-        for name, amount in part.total(part.count).items():
-            total[name] = amounts.add(total.get(name, 0), amount)
-    return total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from sandbox.page.diffs import Row
@@ -175,6 +175,11 @@ def _totals(work: WorkloadInfo | None) -> dict[str, str]:
         parts = [part.usage for part in work.admission.pod_sets]
     else:
         parts = list(work.totals)
+    return summed(parts)
+
+
+def summed(parts: Iterable[Mapping[str, int]]) -> dict[str, str]:
+    """Return the sum of amounts as the wire has them."""
     total: dict[str, int] = {}
     for part in parts:
         for name, amount in part.items():

@@ -33,8 +33,8 @@ from scheduler.records.objects import Key
 from tests.builders import job
 from tests.sandbox.conftest import check_rows, contended, row, tick
 from tests.sandbox.world.test_history import QUICKER, hashes
-from tests.scheduler.test_node_groups import group
-from tests.scheduler.test_node_pools import instance, pool
+from tests.scheduler.autoscaling.test_node_groups import group
+from tests.scheduler.autoscaling.test_node_pools import instance, pool
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 

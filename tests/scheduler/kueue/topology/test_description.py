@@ -13,7 +13,12 @@ from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace
 from scheduler.kueue.topology.search import CountsCache
 from scheduler.kueue.topology.tree import TopologyTree
 from scheduler.records.topology import SliceLayer, TopologyRequest
-from tests.scheduler.kueue.test_topology_placement import HOST, host, pods_of, tree_of
+from tests.scheduler.kueue.topology.test_topology_placement import (
+    HOST,
+    host,
+    pods_of,
+    tree_of,
+)
 
 RACK = TopologyRequest(required="rack")
 CLOSER = "others come first in order, or fit more closely"

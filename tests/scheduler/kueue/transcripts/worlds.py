@@ -17,10 +17,15 @@ from tests.builders import (
     workload_priority,
     world_of,
 )
-from tests.scheduler.kueue.test_concurrent_admission import a_world, change, cpu, queue
+from tests.scheduler.autoscaling.test_delayed_topology import READY, checked, coming
+from tests.scheduler.kueue.concurrent.test_concurrent_admission import (
+    a_world,
+    change,
+    cpu,
+    queue,
+)
 from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled
 from tests.scheduler.multikueue.builders import a_job, linked, losing
-from tests.scheduler.test_delayed_topology import READY, checked, coming
 from tests.scheduler.test_latencies import crowd
 from tests.scheduler.test_topology import HOST, asking, host, racks
 

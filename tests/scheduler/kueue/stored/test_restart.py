@@ -17,7 +17,7 @@ from scheduler.replay.kueue import Timeline
 from scheduler.stage import Context
 from tests.scheduler.kueue.rig import Rig
 
-HERE = Path(__file__).parents[2] / "vectors" / "kueue"
+HERE = Path(__file__).parents[3] / "vectors" / "kueue"
 
 
 class Store:

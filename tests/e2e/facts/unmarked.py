@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-_WORDS = Path(__file__).parents[2] / "frontend" / "src" / "lib" / "catalogue"
+_WORDS = Path(__file__).parents[3] / "frontend" / "src" / "lib" / "catalogue"
 #: Views of which every number is a fact.
 WHOLE = re.compile(
     r"/s/\w+/(board|workloads|nodes|fairness|preemptions|compare|events|policy)\b"

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tests.e2e import card_facts, view_facts
+from tests.e2e.facts import card as card_facts
+from tests.e2e.facts import view as view_facts
 
 Row = dict[str, Any]
 

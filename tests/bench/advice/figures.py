@@ -1,6 +1,6 @@
 """Figures of the ways to search larger worlds, kept in a file of JSON lines as they come.
 
-    python -m tests.bench.advice_figures FILE [--worlds PART] [--searches N] [--means]
+    python -m tests.bench.advice.figures FILE [--worlds PART] [--searches N] [--means]
 
 `--worlds` takes those whose name has this part. What the file has is not run again, so
 that a bench that was cut off goes on. The last lines are the means over the worlds in
@@ -24,10 +24,10 @@ from scheduler.advice.goal import Numbers, mean_of
 from scheduler.advice.ledger import PRICE, Ask
 from scheduler.advice.space import Point
 from scheduler.experiments.intervals import interval
-from tests.bench.advice_drawn import MEASURED, drawn_world
-from tests.bench.advice_ten import KEPT_ASIDE, LOOKED_AT
-from tests.bench.advice_ways import WAYS, Runner
-from tests.bench.advice_worlds import LargerWorld, advisor_of
+from tests.bench.advice.drawn import MEASURED, drawn_world
+from tests.bench.advice.ten import KEPT_ASIDE, LOOKED_AT
+from tests.bench.advice.ways import WAYS, Runner
+from tests.bench.advice.worlds import LargerWorld, advisor_of
 
 SEARCHES = 5
 FRESH = range(5001, 5009)
@@ -132,7 +132,7 @@ def between(values: Sequence[float]) -> str:
 
 def main(arguments: Sequence[str]) -> None:
     """Measure what the file lacks, and print the table of what it has."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench.advice_figures")
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.advice.figures")
     parser.add_argument("file", type=Path)
     parser.add_argument("--worlds", default="")
     parser.add_argument("--searches", type=int, default=SEARCHES)

@@ -15,7 +15,7 @@ from scheduler.replay import jobs, vectors
 from scheduler.simulation import simulate
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 
-VECTORS = Path(__file__).parents[2] / "vectors" / "kueue" / "jobs.jsonl.gz"
+VECTORS = Path(__file__).parents[3] / "vectors" / "kueue" / "jobs.jsonl.gz"
 
 
 @pytest.mark.parametrize(

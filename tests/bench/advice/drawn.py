@@ -12,8 +12,8 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-from tests.bench.advice_ten import limit
-from tests.bench.advice_worlds import CLASSES, LargerWorld, advisor_of
+from tests.bench.advice.ten import limit
+from tests.bench.advice.worlds import CLASSES, LargerWorld, advisor_of
 
 #: Fixed before any of them was run.
 MEASURED = range(101, 113)

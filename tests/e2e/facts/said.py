@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.e2e import unmarked
+from tests.e2e.facts import unmarked
+from tests.e2e.facts.view import numbers
 from tests.e2e.figures import amounts, bare, written
-from tests.e2e.view_facts import numbers
 
 KINDS = ("said", "rest")
 _UNITS = "KiB|MiB|GiB|TiB|B|ms|min|s|h|CPU|vcore|GPU|more"

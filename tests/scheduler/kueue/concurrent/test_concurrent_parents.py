@@ -6,8 +6,7 @@ from scheduler.kueue.workload.info import WorkloadInfo
 from scheduler.kueue.workload.variants import GATE, make_variant
 from scheduler.reasons import BELOW_LAST_ACCEPTABLE
 from scheduler.records.objects import Key, Object
-from tests.scheduler.kueue.rig import Rig
-from tests.scheduler.kueue.test_concurrent_admission import (
+from tests.scheduler.kueue.concurrent.test_concurrent_admission import (
     ON,
     a_world,
     cpu,
@@ -17,6 +16,7 @@ from tests.scheduler.kueue.test_concurrent_admission import (
     run,
     runs_in,
 )
+from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.test_feature_gates import GATED, at, workload_manifest
 
 

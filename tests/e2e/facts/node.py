@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from tests.e2e.view_facts import in_units, numbers
+from tests.e2e.facts.view import in_units, numbers
 
 Row = dict[str, Any]
 

@@ -16,7 +16,7 @@ from scheduler.scenarios import InputError
 from scheduler.tick import advance, next_instant
 from scheduler.world import World
 from tests.builders import assembled, job, pod, world_of
-from tests.scheduler.test_node_groups import group
+from tests.scheduler.autoscaling.test_node_groups import group
 
 
 def instance(name: str, cpu: int, price: float, **spec: Any) -> dict:

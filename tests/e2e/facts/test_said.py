@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.said_facts import wrong
+from tests.e2e.facts.said import wrong
 
 AMOUNTS = [
     {"resource": "cpu", "amount": "4500"},

@@ -18,8 +18,8 @@ from scheduler.advice.proof import Proof
 from scheduler.advice.search import Search
 from scheduler.advice.space import Point
 from scheduler.advice.verdicts import proven, to_set
-from tests.bench.advice_by_hand import hand_made
-from tests.bench.advice_worlds import LargerWorld, advisor_of
+from tests.bench.advice.by_hand import hand_made
+from tests.bench.advice.worlds import LargerWorld, advisor_of
 
 #: Runs of a search; and how many the others have more, as they do not go on to make what
 #: they found smaller, which takes the search as many at most.

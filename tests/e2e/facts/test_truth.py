@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.board_facts import Fact
-from tests.e2e.truth import Row, differs
+from tests.e2e.facts.board import Fact
+from tests.e2e.facts.truth import Row, differs
 
 CELLS = [
     {"resource": "cpu", "used": "1500", "nominal": "4000"},

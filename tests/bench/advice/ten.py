@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.bench.advice_worlds import CLASSES, LargerWorld, Manifest
+from tests.bench.advice.worlds import CLASSES, LargerWorld, Manifest
 
 _CPU = {"flavor": "default", "resource": "cpu"}
 _QUOTA = {"quota": {**_CPU, "step": 2}}

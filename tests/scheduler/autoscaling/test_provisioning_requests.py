@@ -18,7 +18,7 @@ from scheduler.simulation import simulate
 from scheduler.tick import advance
 from scheduler.world import World
 from tests.builders import assembled, job, node, small_cluster, world_of
-from tests.scheduler.test_node_groups import SOON, group
+from tests.scheduler.autoscaling.test_node_groups import SOON, group
 
 ATOMIC = "best-effort-atomic-scale-up.autoscaling.x-k8s.io"
 CHECK = "check-capacity.autoscaling.x-k8s.io"

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from tests.e2e.card_facts import waited_as_written
-from tests.e2e.view_facts import clock, in_units, numbers
+from tests.e2e.facts.card import waited_as_written
+from tests.e2e.facts.view import clock, in_units, numbers
 
 Row = dict[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from scheduler.advice.advisor import Advisor
 from scheduler.advice.space import Point, repair
-from tests.bench.advice_worlds import LargerWorld, demands_of
+from tests.bench.advice.worlds import LargerWorld, demands_of
 
 
 def hand_made(world: LargerWorld, advisor: Advisor) -> list[Point]:

@@ -7,16 +7,14 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from tests.e2e import (
-    answer_facts,
-    board_facts,
-    card_facts,
-    node_facts,
-    said_facts,
-    unmarked,
-    view_facts,
-)
-from tests.e2e.board_facts import Fact
+from tests.e2e.facts import answer as answer_facts
+from tests.e2e.facts import board as board_facts
+from tests.e2e.facts import card as card_facts
+from tests.e2e.facts import node as node_facts
+from tests.e2e.facts import said as said_facts
+from tests.e2e.facts import unmarked
+from tests.e2e.facts import view as view_facts
+from tests.e2e.facts.board import Fact
 from tests.services.default_run import wait_for
 
 Row = dict[str, Any]

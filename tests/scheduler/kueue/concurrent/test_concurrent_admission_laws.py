@@ -10,7 +10,7 @@ from scheduler.invariants import violations
 from scheduler.records.objects import Object
 from scheduler.simulation import simulate
 from scheduler.world import World
-from tests.scheduler.kueue.test_concurrent_admission import (
+from tests.scheduler.kueue.concurrent.test_concurrent_admission import (
     a_world,
     admitted,
     cpu,

@@ -1,0 +1,1 @@
+"""What each number on the page should be by REST, and what compares the two."""
