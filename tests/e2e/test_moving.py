@@ -42,7 +42,9 @@ def test_a_pod_is_carried_to_another_node_by_keyboard(placed: Board) -> None:
     expect(preview).to_contain_text(f"{there} passes every filter")
     expect(preview).to_contain_text(re.compile(r"Bound at \d+"))
     chip.press("Enter")
-    expect(page.get_by_text(f"roamer moved to {there}").first).to_be_visible()
+    expect(
+        page.get_by_text(f"roamer moved from {here} to {there}").first
+    ).to_be_visible()
     expect(page.get_by_role("button", name="Copy REST call")).to_be_visible()
     page.get_by_role("button", name="Step one tick").click()
     expect(pod(node(placed, there))).to_be_visible()

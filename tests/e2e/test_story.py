@@ -25,7 +25,9 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     expect(preview).to_contain_text(re.compile(r"Admitted at \d+"))
     board.drop()
     board.sees("beta", "waiting", "Admitted")
-    expect(board.page.get_by_text("waiting moved to beta").first).to_be_visible()
+    expect(
+        board.page.get_by_text("waiting moved from alpha to beta").first
+    ).to_be_visible()
 
     board.page.get_by_role("link", name="Policy", exact=True).click()
     within = "alpha: Preemption within the ClusterQueue"
@@ -149,10 +151,15 @@ def test_jobs_that_come_without_their_queue_are_shown_all_the_same(
     board: Board,
 ) -> None:
     board.begin("jobs-alone.yaml")
-    expect(board.page.get_by_test_id("taken")).to_have_text("Loaded: Job 1.")
-    board.page.get_by_role("button", name="Step one tick").click()
     column = board.page.get_by_role("region", name="Without a queue")
-    expect(column.get_by_role("button", name="alone, Pending")).to_be_visible()
+    card = column.get_by_role("button", name="alone, Pending")
+    card.click()  # a job is seen before its Workload is made
+    drawer = board.page.get_by_role("complementary")
+    expect(drawer).to_contain_text("Its Workload is made in the first tick")
+    board.agrees_in("Workloads", "Board")
+    board.page.get_by_role("button", name="Step one tick").click()
+    expect(drawer).to_contain_text("Why pending")
+    expect(card).to_be_visible()
     board.agrees_in("Board", "Workloads")
 
 

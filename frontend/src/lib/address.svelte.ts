@@ -23,6 +23,8 @@ class Address {
   readonly view = $derived(asView(this.parts[2]));
   readonly tick = $derived(asTick(this.query.get("tick")));
   readonly selected = $derived(this.query.get("sel"));
+  /** Whether the inspector stands beside the view. */
+  readonly drawer = $derived(this.sandbox !== null && this.query.get("drawer") !== "off" && (this.view === "board" || this.selected !== null));
 }
 
 function asView(part: string | undefined): View {

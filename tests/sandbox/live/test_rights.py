@@ -116,8 +116,8 @@ async def test_who_cannot_be_checked_is_told_to_connect_again(viewer, monkeypatc
     monkeypatch.setattr(rights, "who_sees", away)
     task = await stream(asker, sandbox)
     rights.note_changed(sandbox.pk)
-    told = await asyncio.wait_for(task, 10)
-    assert told == "your right could not be checked; connect again"
+    answer = await asyncio.wait_for(task, 10)
+    assert answer == "your right could not be checked; connect again"
 
 
 def test_who_is_nobody_by_now_has_no_stream_of_a_public_sandbox(make, person):
