@@ -37,6 +37,7 @@ def test_the_tour_leads_to_a_verified_answer_in_few_clicks(board: Board) -> None
     expect(show).to_be_in_viewport(ratio=1)
     show.click()
     expect(tour).to_contain_text("This is the fork", timeout=60_000)
+    expect(page.get_by_text("Time stopped")).to_have_count(0)
     assert page.evaluate("window.clicks") <= MOST_CLICKS
     assert page.url.split("/s/")[1][:12] != origin.split("/s/")[1][:12]
     chosen = page.locator("[data-card][aria-pressed=true]")
