@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import type { Curves } from "@/protocol/types";
+import type { Curves, EventLine } from "@/protocol/types";
 import { mostDifferent } from "@/store/compare/comparing";
 import { changedLeaves } from "@/store/policy/changes";
 import { shareLines, thinned } from "@/store/rows/curves";
 import { diffLines } from "@/store/rows/textDiff";
 import { groupsOf, loopsOf, reasonsOf } from "@/store/explain/preempting";
-import { areaPath, axisSteps, marksOf, mergeMarks } from "@/store/rows/timeline";
+import { areaPath, axisSteps, joinNewest, marksOf, mergeMarks } from "@/store/rows/timeline";
 import { event, sample } from "./worlds";
 
 describe("the timeline", () => {
@@ -100,5 +100,17 @@ describe("the difference of two texts", () => {
 
   it("is nothing for equal texts", () => {
     expect(diffLines("a\nb", "a\nb").every((line) => line.sign === " ")).toBe(true);
+  });
+});
+
+describe("the newest events", () => {
+  const at = (revision: number): EventLine => event(revision, { revision, seq: 1 });
+  const revisions = (lines: readonly EventLine[]): number[] => lines.map((one) => one.revision);
+
+  it("are those listed and those at hand, each once", () => {
+    expect(revisions(joinNewest([at(2), at(3)], 9, [at(1), at(3), at(4)]))).toEqual([4, 3, 2, 1]);
+  });
+  it("end where a full list ends, though older decisions are at hand", () => {
+    expect(revisions(joinNewest([at(2), at(3)], 2, [at(1), at(3), at(4)]))).toEqual([4, 3, 2]);
   });
 });

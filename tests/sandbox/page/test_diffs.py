@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -71,3 +73,12 @@ def test_many_events_do_not_push_out_that_history_was_rewritten():
     merged = diffs.merge([rewind, busy])
     assert merged.rewrites_history()
     assert merged.events[1:] == busy.events
+
+
+def test_the_page_takes_the_same_edits_for_a_rewritten_history():
+    source = (
+        Path(__file__).parents[3] / "frontend" / "src" / "store" / "rows" / "page.ts"
+    )
+    listed = re.search(r"HISTORY_EDITS[^=]*= new Set\(\[(.*?)\]\)", source.read_text())
+    assert listed is not None
+    assert set(re.findall(r'"(\w+)"', listed[1])) == diffs.HISTORY_EDITS

@@ -12,6 +12,7 @@ from sandbox.page.diffs import Page, apply
 from sandbox.page.rows import expected
 from sandbox.page.rows.tally import WorkloadTally
 from scheduler.lifetime.jobs.expected import MOST_JOBS
+from scheduler.records.objects import Key, Object
 from scheduler.tick import run_tick
 from scheduler.world import World
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
@@ -28,6 +29,10 @@ def ticked(found: World, page: Page) -> Page:
     """Make a tick; bring the page forward by its delta."""
     run_tick(found)
     SANDBOX.tick = found.tick
+    return brought_forward(found, page)
+
+
+def brought_forward(found: World, page: Page) -> Page:
     tally = WorkloadTally.of(page)
     delta = rows.delta_of(found, SANDBOX, page, tally, found.take())
     forward = dict(page)
@@ -83,6 +88,18 @@ def test_who_is_not_made_in_the_first_tick_is_gone_after_it() -> None:
     found = world(job("a", queue="q"), **latencies)
     page = ticked(found, rows.page_of(found, SANDBOX))
     assert cards(page) == {}
+    assert page == rows.page_of(found, SANDBOX)
+
+
+def test_an_edit_before_the_first_tick_leads_to_what_a_fresh_page_shows() -> None:
+    found = world(job("goes", queue="q"), job("stays", queue="q"))
+    page = rows.page_of(found, SANDBOX)
+    found.delete(Key("Job", "default", "goes"))
+    found.put(
+        Object(key=Key("Job", "default", "comes"), manifest=job("comes", queue="q"))
+    )
+    page = brought_forward(found, page)
+    assert set(cards(page)) == {"Job/default/stays", "Job/default/comes"}
     assert page == rows.page_of(found, SANDBOX)
 
 

@@ -99,3 +99,17 @@ export function mergeMarks(marks: readonly Mark[], x: Scale): Mark[] {
   }
   return merged;
 }
+
+/** Return the newest events, newest first: `listed`, of which at most `limit` were asked for, and those at hand.
+ *
+ * A page keeps its events for decisions, so that those at hand may reach further back than
+ * a full list of all types: what is before its oldest is left out, as more lies between.
+ */
+export function joinNewest(listed: readonly EventLine[], limit: number, atHand: readonly EventLine[]): EventLine[] {
+  const oldest = listed.length < limit ? undefined : listed.toSorted(newestFirst).at(-1);
+  const known = oldest === undefined ? atHand : atHand.filter((event) => newestFirst(event, oldest) <= 0);
+  const all = new Map([...listed, ...known].map((event) => [`${event.revision}.${event.seq}`, event]));
+  return [...all.values()].sort(newestFirst);
+}
+
+const newestFirst = (a: EventLine, b: EventLine): number => b.revision - a.revision || b.seq - a.seq;

@@ -21,9 +21,9 @@ const there = (selector: string): boolean => document.querySelector(selector) !=
 const waiting = (): readonly WorkloadRow[] => live.latest.all("Workload").filter((row) => row.phase === "inadmissible" || (row.phase === "pending" && row.message !== ""));
 
 // The one to ask about: who should come first, and does not get in.
-const urgent = (): string => {
+const urgent = (): string[] => {
   const [first] = waiting().toSorted((a, b) => b.priority - a.priority);
-  return first === undefined ? "[data-card]" : `[data-card="${CSS.escape(first.key)}"]`;
+  return first === undefined ? [] : [`[data-card="${CSS.escape(first.key)}"]`];
 };
 
 const stands = (): boolean => live.latest.sandbox?.playing === false;
@@ -44,7 +44,7 @@ export const STOPS: readonly TourStop[] = [
     act: { word: "tour.runAct", run: () => void run() },
     done: () => stands() && waiting().length > 0,
   },
-  { word: "tour.pick", at: () => [urgent(), ".card.inadmissible", ".card.evicted", ".card.pending"], done: () => there("[data-tour=ask]") },
+  { word: "tour.pick", at: () => [...urgent(), ".card.inadmissible", ".card.evicted", ".card.pending"], done: () => there("[data-tour=ask]") },
   { word: "tour.ask", at: () => ["[data-tour=ask]"], done: () => there("[data-tour=show]") },
   { word: "tour.show", at: () => ["[data-tour=show]"], done: () => (live.latest.sandbox?.parent ?? null) !== null },
 ];
