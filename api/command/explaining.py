@@ -140,8 +140,8 @@ def _forecast(part: Part) -> None:
     part.add_argument(
         "--arrivals",
         choices=("known", "continued"),
-        default="known",
-        help="only those that are known, or beyond them as they came (known)",
+        help="only those that are known, or beyond them as they came "
+        "(continued beside a real cluster, else known)",
     )
     part.add_argument("--seed", type=int, default=1, help="of what is drawn (1)")
     part.add_argument("--seconds", type=int, default=20, help="run them so long (20)")

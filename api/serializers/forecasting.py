@@ -13,6 +13,8 @@ from sandbox.explain.forecasting import ForecastOptions
 from scheduler import ranges
 from scheduler.forecast.submission import MOST_QUEUES
 
+ARRIVALS = ("known", "continued")
+
 
 class ForecastOptionsSerializer(serializers.Serializer[Any]):
     """How a forecast is asked for."""
@@ -35,9 +37,7 @@ class ForecastOptionsSerializer(serializers.Serializer[Any]):
     seconds = serializers.IntegerField(
         required=False, default=20, min_value=0, max_value=60
     )
-    arrivals = serializers.ChoiceField(
-        choices=("known", "continued"), required=False, default="known"
-    )
+    arrivals = serializers.ChoiceField(choices=ARRIVALS, required=False, default=None)
     withinMs = serializers.IntegerField(  # noqa: N815 - as it travels
         required=False,
         default=None,
@@ -72,6 +72,11 @@ class SubmissionSerializer(ForecastOptionsSerializer):
     )
 
 
+def continued_of(arrivals: str | None) -> bool | None:
+    """Return whether arrivals go on; None leaves it to the kind of the sandbox."""
+    return None if arrivals is None else arrivals == "continued"
+
+
 def options_of(given: Mapping[str, Any]) -> ForecastOptions:
     """Return how a forecast is asked for in a body that was checked."""
     return ForecastOptions(
@@ -79,6 +84,6 @@ def options_of(given: Mapping[str, Any]) -> ForecastOptions:
         seed=given["seed"],
         horizon_ms=given["horizonMs"],
         seconds=given["seconds"],
-        continued=given["arrivals"] == "continued",
+        continued=continued_of(given["arrivals"]),
         within_ms=(given["withinMs"],) if given["withinMs"] else (),
     )

@@ -10,8 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.serializers.forecasting import (
+    ARRIVALS,
     ForecastOptionsSerializer,
     SubmissionSerializer,
+    continued_of,
     options_of,
 )
 from api.uploads import texts
@@ -21,8 +23,6 @@ from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, record
 from scheduler import ranges
-
-ARRIVALS = ("known", "continued")
 
 
 class Forecasts(View):
@@ -46,7 +46,10 @@ class Forecasts(View):
                 "arrivals",
                 str,
                 enum=ARRIVALS,
-                description="Only those that are known, or beyond them as they came.",
+                description=(
+                    "Only those that are known, or beyond them as they came; by "
+                    "default continued beside a real cluster, else known."
+                ),
             ),
             OpenApiParameter(
                 "withinMs", int, description="A further time to give the chance of."
@@ -135,8 +138,8 @@ class KeptForecast(View):
 
 def options_in(request: Request) -> ForecastOptions:
     """Return how a forecast is asked for in a query; 422 for what makes no sense."""
-    arrivals = request.query_params.get("arrivals", "known")
-    if arrivals not in ARRIVALS:
+    arrivals = request.query_params.get("arrivals")
+    if arrivals is not None and arrivals not in ARRIVALS:
         problem = f"expected known or continued, got {arrivals[:40]!r}"
         raise serializers.ValidationError({"arrivals": problem})
     within = number(request, "withinMs", 0, most=forecasting.MOST_HORIZON_MS)
@@ -152,6 +155,6 @@ def options_in(request: Request) -> ForecastOptions:
             most=forecasting.MOST_HORIZON_MS,
         ),
         seconds=number(request, "seconds", 20, most=60),
-        continued=arrivals == "continued",
+        continued=continued_of(arrivals),
         within_ms=(within,) if within else (),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,13 +35,24 @@ class ForecastOptions:
     seed: int = 1
     horizon_ms: int = HORIZON_MS
     seconds: float = 20.0
-    continued: bool = False  # arrivals go on as they came
+    continued: bool | None = None  # arrivals go on as they came; None: see `settled`
     within_ms: Sequence[int] = ()  # further times to give the chance of
 
     def go_on(self) -> Callable[[], bool]:
         """Return what says whether the seconds, from now on, are not over yet."""
         deadline = time.monotonic() + self.seconds
         return lambda: time.monotonic() < deadline
+
+
+def settled(sandbox: Sandbox, options: ForecastOptions) -> ForecastOptions:
+    """Return the options with what was left open decided.
+
+    Beside a real cluster arrivals go on as they came, for there somebody submits; of
+    a simulated world all that comes is known.
+    """
+    if options.continued is not None:
+        return options
+    return dataclasses.replace(options, continued=sandbox.is_real)
 
 
 def forecast_submit(
@@ -57,6 +69,7 @@ def forecast_submit(
     """
     limits.check_bytes(files)
     world, revision = world_and_revision(sandbox, tick)
+    options = settled(sandbox, options)
     try:
         objects = read_submission(world, files, limits=limits.of_texts())
     except InputError as error:
@@ -71,7 +84,7 @@ def forecast_submit(
         seed=options.seed,
         horizon_ms=options.horizon_ms,
         go_on=options.go_on(),
-        continued=options.continued,
+        continued=bool(options.continued),
         within_ms=options.within_ms,
     )
     return msgspec.structs.replace(found, revision=revision)

@@ -11,6 +11,7 @@ from django.db.models import Sum
 from sandbox.base.absences import Absent
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import NotFoundError
+from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions, world_and_revision
 from sandbox.forecasts import parts
 from sandbox.forecasts.work import options_of, work
@@ -56,6 +57,7 @@ def ask(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> KeptFor
     """
     check_futures(options.futures)
     now = tick is None or tick == sandbox.tick
+    options = forecasting.settled(sandbox, options)
     revision = sandbox.revision if now else history.revision_at(sandbox, tick or 0)
     return _kept(sandbox, revision, options) or _begin(sandbox, tick, options)
 
@@ -63,7 +65,8 @@ def ask(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> KeptFor
 def answered(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> Forecast:
     """Return the forecast as above when it is done; this process runs futures, too.
 
-    Raises SchedulerError when none came to its end.
+    What is still at work a lease after its time is left out. Raises SchedulerError
+    when no future came to its end.
     """
     found = ask(sandbox, tick, options)
     end = time.monotonic() + options.seconds + parts.LEASE_S
@@ -71,6 +74,10 @@ def answered(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> Fo
         want(found, max(WANTED_S, options.seconds))
         if not work(options.seconds + 1, found.pk):
             time.sleep(_LOOK_S)
+        found.refresh_from_db(fields=["state", "answer", "error"])
+    if found.state == KeptForecast.RUNNING:
+        parts.close(found.pk)
+        work(1, found.pk)
         found.refresh_from_db(fields=["state", "answer", "error"])
     if found.state != KeptForecast.DONE:
         raise SchedulerError(found.error or "the forecast was given up; ask again")
@@ -168,7 +175,7 @@ def _begin(
             futures=options.futures,
             seed=options.seed,
             horizon_ms=options.horizon_ms,
-            continued=options.continued,
+            continued=bool(options.continued),
         )
         nothing = msgspec.structs.replace(nothing, revision=revision)
         kept.state, kept.answer = KeptForecast.DONE, msgspec.to_builtins(nothing)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from sandbox.base.database_time import DatabaseTime
 from sandbox.models import ForecastPart, KeptForecast
@@ -68,11 +68,15 @@ def take(forecast_id: int | None = None) -> PartClaim | None:
 
 
 def renew(claim: PartClaim) -> bool:
-    """Hold on for longer; False when the part is lost or no longer wanted."""
+    """Hold on for longer; False when the part is lost or no longer wanted.
+
+    Once the time of the forecast is over it is not cancelled: its parts end by
+    themselves, and the futures that ended are the answer.
+    """
     now = DatabaseTime()
-    mine = running(claim.forecast_id)
-    if not mine.filter(wanted_until__gt=now).exists():
-        end(mine.filter(wanted_until__lte=now), state=KeptForecast.CANCELLED)
+    unwanted = running(claim.forecast_id).filter(wanted_until__lte=now, until__gt=now)
+    if unwanted.exists():
+        end(unwanted, state=KeptForecast.CANCELLED)
         return False
     return _mine(claim).update(lease_until=now + LEASE_S) == 1
 
@@ -80,6 +84,12 @@ def renew(claim: PartClaim) -> bool:
 def finish(claim: PartClaim, futures: Sequence[Any]) -> bool:
     """Write what came of the futures; False when somebody else has the part."""
     return _mine(claim).update(futures=msgspec.to_builtins(list(futures))) == 1
+
+
+def close(forecast_id: int) -> None:
+    """End every part of a forecast that is left, with no future; any holder loses it."""
+    left = ForecastPart.objects.filter(forecast_id=forecast_id, futures=None)
+    left.update(futures=[], fence=F("fence") + 1, lease_until=0)
 
 
 def running(forecast_id: int) -> QuerySet[KeptForecast]:

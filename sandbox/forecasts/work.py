@@ -168,13 +168,15 @@ class _Watch:
 
     def go_on(self) -> bool:
         now = time.monotonic()
+        if now >= self.end:
+            return False
         if now >= self.next and not self.lost:
             self.next = now + RENEW_S
             try:
                 self.lost = not parts.renew(self.claim)
             except DatabaseError:
                 logger.warning("a lease was not renewed", exc_info=True)
-        return now < self.end and not self.lost
+        return not self.lost
 
 
 class _Presents:
@@ -194,7 +196,9 @@ class _Presents:
                 if forecast.world is None:  # somebody ended it just now
                     raise KeptForecast.DoesNotExist
                 world = unpack_world(bytes(forecast.world))
-                found = present_of(world, continued=options_of(forecast).continued)
+                found = present_of(
+                    world, continued=bool(options_of(forecast).continued)
+                )
                 self._held[place] = found
                 while len(self._held) > self.MOST:
                     self._held.popitem(last=False)

@@ -7,6 +7,8 @@ import pytest
 from sandbox import actions
 from sandbox.base.database_time import database_seconds
 from sandbox.experiments import tasks as experiments
+from sandbox.explain import forecasting
+from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, by_itself, parts, tasks
 from sandbox.forecasts.work import execute, work
 from sandbox.models import ForecastPart, KeptForecast
@@ -194,3 +196,37 @@ def test_a_twin_forecasts_itself_as_often_as_the_operator_says(queue, settings):
     by_itself.begin(queue, 60)
     assert by_itself.due(60) == []
     assert KeptForecast.objects.get().wanted_until > 0
+
+
+def test_a_forecast_whose_time_is_over_is_not_cancelled(call, queue):
+    asked(call, queue)
+    claim = parts.take()
+    KeptForecast.objects.update(until=0, wanted_until=0)
+    assert parts.renew(claim)
+
+
+def test_futures_that_ended_are_the_answer_when_a_worker_holds_on_too_long(
+    call, queue, monkeypatch
+):
+    monkeypatch.setattr(parts, "LEASE_S", 0.2)
+    begun = asked(call, queue, seconds=1)
+    claims = [parts.take() for _ in range(4)]
+    for claim in claims[:3]:
+        assert execute(claim)
+    ForecastPart.objects.filter(pk=claims[3].part_id).update(lease_until=2**40)
+    made = call("get", queue, "/forecast?futures=4&seconds=1")
+    assert made.status_code == 200, made.content
+    assert (made.json()["futures"], made.json()["asked"]) == (3, 4)
+    kept = call("get", queue, f"/forecasts/{begun['id']}").json()
+    assert kept["state"] == "done"
+    assert not parts.finish(claims[3], [[None, None]])
+
+
+def test_of_a_simulated_world_what_comes_is_known_and_beside_a_real_one_it_goes_on(
+    call, queue
+):
+    assert call("get", queue, "/forecast?futures=1").json()["arrivals"] == "known"
+    KeptForecast.objects.all().delete()
+    queue.source = {"kind": "recording"}
+    assert forecasting.settled(queue, ForecastOptions()).continued
+    assert not forecasting.settled(queue, ForecastOptions(continued=False)).continued

@@ -615,7 +615,6 @@ export interface components {
             readonly seed?: number;
             /** @default 20 */
             readonly seconds?: number;
-            /** @default known */
             readonly arrivals?: components["schemas"]["ArrivalsEnum"];
             /** @description a further time to give the chance of */
             readonly withinMs?: number | null;
@@ -1481,7 +1480,6 @@ export interface components {
             readonly seed?: number;
             /** @default 20 */
             readonly seconds?: number;
-            /** @default known */
             readonly arrivals?: components["schemas"]["ArrivalsEnum"];
             /** @description a further time to give the chance of */
             readonly withinMs?: number | null;
