@@ -25,6 +25,7 @@ from sandbox.base.errors import (
     OvertakenError,
     SandboxError,
     StaleError,
+    TooManyError,
 )
 from scheduler.errors import SchedulerError
 from scheduler.sentences.reading import read
@@ -49,6 +50,7 @@ _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (OvertakenError, 409, "Conflict"),
     (GoneError, 410, "Expired"),
     (DisruptionError, 429, "TooManyRequests"),
+    (TooManyError, 429, "TooManyRequests"),
     (BusyError, 503, "ServiceUnavailable"),
     (SchedulerError, 422, "Invalid"),
     (OperationalError, 503, "ServiceUnavailable"),

@@ -194,6 +194,7 @@ LIMITS: dict[str, int] = {
         "EXPLANATIONS_PER_MINUTE", 120 if SHARED else 0
     ),
     "ticks_per_second": environment.number("TICKS_PER_SECOND", 0),
+    "jobs_per_user": environment.number("JOBS_PER_USER", 20),
     "runs_per_experiment": environment.number("RUNS_PER_EXPERIMENT", 10_000),
     "hours_per_experiment": environment.number(
         "HOURS_PER_EXPERIMENT", 50_000 if SERVER else 0

@@ -62,7 +62,10 @@ class Forecasts(View):
         Fewer futures than asked when the seconds are over; 422 when it was none.
         """
         found = asking.answered(
-            self.sandbox(sandbox_id), tick_of(request), options_in(request)
+            self.sandbox(sandbox_id),
+            tick_of(request),
+            options_in(request),
+            self.user(),
         )
         return Response(msgspec.to_builtins(found))
 
@@ -118,7 +121,7 @@ class KeptForecasts(View):
         """Begin a forecast, or return the one that was asked for before."""
         given = self.read(ForecastOptionsSerializer)
         sandbox = self.sandbox(sandbox_id)
-        found = asking.ask(sandbox, given["tick"], options_of(given))
+        found = asking.ask(sandbox, given["tick"], options_of(given), self.user())
         return Response(msgspec.to_builtins(asking.state_of(found)))
 
 

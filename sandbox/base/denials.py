@@ -29,6 +29,11 @@ class Denied(Words):
         "denied.sandboxes",
         "you have {most} sandboxes, as many as allowed; delete one first",
     )
+    JOBS = (
+        "denied.jobs",
+        "{most} experiments and forecasts of yours run now, as many as allowed; "
+        "try again when one has ended, or cancel one",
+    )
     EXPORT = ("denied.export", "the link that you opened is to look, not to export")
     CLUSTERS = (
         "denied.clusters",

@@ -60,6 +60,14 @@ class DisruptionError(SandboxError):
     """A disruption budget allows nobody to go now; try again later."""
 
 
+class TooManyError(SandboxError):
+    """As much of yours is under way as may be; `wait` is in seconds."""
+
+    def __init__(self, message: str | Sentence, *, wait: float) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
 class OvertakenError(SandboxError):
     """A commit found a newer revision or fence: its work is thrown away."""
 

@@ -59,10 +59,11 @@ def do_start(
     """Store an experiment with its runs; workers take them up at once.
 
     `files` are the texts that the document names. Raises InvalidError naming
-    the field, and NotFoundError for a base that `user` cannot see; then
-    nothing is stored.
+    the field, NotFoundError for a base that `user` cannot see, and TooManyError
+    when as many jobs of theirs run as may; then nothing is stored.
     """
     texts = dict(files or {})
+    limits.check_jobs(user)
     limits.check_bytes(list(texts.items()))
     with _as_invalid():
         read = read_experiment(document)
@@ -184,6 +185,7 @@ def _try_out(
 
 @transaction.atomic
 def _insert(experiment: Experiment, todo: Plan) -> None:
+    limits.check_jobs(experiment.owner, alone=True)
     experiment.save(force_insert=True)
     Run.objects.bulk_create(
         [

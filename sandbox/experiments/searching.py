@@ -22,6 +22,7 @@ from sandbox.base.errors import ConflictError
 from sandbox.experiments import reading
 from sandbox.experiments.bases import base_of
 from sandbox.models import Experiment, Run
+from sandbox.process import idle_flag
 from scheduler.advice.advisor import Advisor, derived
 from scheduler.advice.answer import Answer
 from scheduler.advice.ledger import Ask, Known
@@ -90,7 +91,7 @@ def go_on_with_due(experiment_id: str = "") -> bool:
     )
     if experiment_id:
         due = due.filter(pk=experiment_id)
-    found = due.order_by("look_at").values_list("pk", flat=True).first()
+    found = due.order_by("pk").values_list("pk", flat=True).first()
     if found is None:
         return False
     go_on(found)
@@ -168,13 +169,13 @@ def _ask(experiment: Experiment, advisor: Advisor, wanted: Sequence[Ask]) -> Non
             total=experiment.total + len(wanted),
             plan={**experiment.plan, "variants": variants},
             points=[list(point) for point in points],
-            look_at=0,
         )
         if asked:
             Run.objects.bulk_create(
                 Run(experiment=experiment, number=n, variant=points[point], seed=seed)
                 for n, (point, seed) in enumerate(wanted, experiment.total)
             )
+            idle_flag.clear_after_commit()
 
 
 def _check_names(variants: list[dict[str, Any]]) -> None:

@@ -15,12 +15,11 @@ WORK = PartWork(
     task="sandbox.experiments",
     running=lambda: Experiment.objects.filter(state=Experiment.RUNNING),
     open_parts=claims.open_runs,
-    part_of="experiment_id",
 )
 
 
 @shared_task(name=WORK.task, ignore_result=True, bind=True)
-def visit(self: object, until: float | None = None) -> int:
+def visit(self: object) -> int:
     """Run waiting runs for one visit; return how many ended."""
     worker = getattr(getattr(self, "request", None), "hostname", None) or ""
-    return WORK.visit(until, partial(work, worker))
+    return WORK.visit(partial(work, worker))

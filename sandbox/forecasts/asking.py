@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import msgspec
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
 
@@ -15,6 +16,7 @@ from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions, world_and_revision
 from sandbox.forecasts import parts
 from sandbox.forecasts.work import options_of, work
+from sandbox.live import limits
 from sandbox.models import ForecastPart, KeptForecast, Sandbox
 from sandbox.page.packing import pack_world
 from sandbox.process import idle_flag
@@ -49,26 +51,38 @@ class ForecastState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     forecast: Forecast | None  # when it is done
 
 
-def ask(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> KeptForecast:
+def ask(
+    sandbox: Sandbox,
+    tick: int | None,
+    options: ForecastOptions,
+    user: User | None = None,
+) -> KeptForecast:
     """Return the forecast of the present or of a tick; begun if none is kept.
 
-    Workers run its futures, until its seconds of the wall are over. Raises
-    SchedulerError for no futures and under a stack without Kueue.
+    Workers run its futures, until its seconds of the wall are over. It counts as a job
+    of `user`. Raises SchedulerError for no futures and under a stack without Kueue, and
+    TooManyError when as many jobs of the user run as may.
     """
     check_futures(options.futures)
     now = tick is None or tick == sandbox.tick
     options = forecasting.settled(sandbox, options)
     revision = sandbox.revision if now else history.revision_at(sandbox, tick or 0)
-    return _kept(sandbox, revision, options) or _begin(sandbox, tick, options)
+    kept = _kept(sandbox, revision, options)
+    return kept or _begin(sandbox, tick, options, user)
 
 
-def answered(sandbox: Sandbox, tick: int | None, options: ForecastOptions) -> Forecast:
+def answered(
+    sandbox: Sandbox,
+    tick: int | None,
+    options: ForecastOptions,
+    user: User | None = None,
+) -> Forecast:
     """Return the forecast as above when it is done; this process runs futures, too.
 
     What is still at work a lease after its time is left out. Raises SchedulerError
     when no future came to its end.
     """
-    found = ask(sandbox, tick, options)
+    found = ask(sandbox, tick, options, user)
     end = time.monotonic() + options.seconds + parts.LEASE_S
     while found.state == KeptForecast.RUNNING and time.monotonic() < end:
         want(found, max(WANTED_S, options.seconds))
@@ -152,13 +166,15 @@ def _kept(
 
 
 def _begin(
-    sandbox: Sandbox, tick: int | None, options: ForecastOptions
+    sandbox: Sandbox, tick: int | None, options: ForecastOptions, user: User | None
 ) -> KeptForecast:
+    limits.check_jobs(user)
     world, revision = world_and_revision(sandbox, tick)
     check_stack(world)
     now = database_seconds()
     kept = KeptForecast(
         sandbox=sandbox,
+        asked_by=user,
         revision=revision,
         tick=world.tick,
         now_ms=world.context.now_ms,
@@ -181,13 +197,16 @@ def _begin(
         kept.state, kept.answer = KeptForecast.DONE, msgspec.to_builtins(nothing)
     try:
         with transaction.atomic():
+            if kept.world is not None:
+                limits.check_jobs(user, alone=True)
             kept.save()
             _delete_oldest(sandbox.pk)
             if kept.world is not None:
                 parts.split(kept, options.futures)
                 idle_flag.clear_after_commit()
     except IntegrityError:  # somebody asked the same just now
-        return _kept(sandbox, revision, options) or _begin(sandbox, tick, options)
+        same = _kept(sandbox, revision, options)
+        return same or _begin(sandbox, tick, options, user)
     return kept
 
 

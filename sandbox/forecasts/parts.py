@@ -68,17 +68,10 @@ def take(forecast_id: int | None = None) -> PartClaim | None:
 
 
 def renew(claim: PartClaim) -> bool:
-    """Hold on for longer; False when the part is lost or no longer wanted.
-
-    Once the time of the forecast is over it is not cancelled: its parts end by
-    themselves, and the futures that ended are the answer.
-    """
-    now = DatabaseTime()
-    unwanted = running(claim.forecast_id).filter(wanted_until__lte=now, until__gt=now)
-    if unwanted.exists():
-        end(unwanted, state=KeptForecast.CANCELLED)
-        return False
-    return _mine(claim).update(lease_until=now + LEASE_S) == 1
+    """Hold on for longer; False when the part is lost or no longer wanted."""
+    end_lapsed()
+    mine = _mine(claim).filter(forecast__state=KeptForecast.RUNNING)
+    return mine.update(lease_until=DatabaseTime() + LEASE_S) == 1
 
 
 def finish(claim: PartClaim, futures: Sequence[Any]) -> bool:
@@ -98,11 +91,24 @@ def running(forecast_id: int) -> QuerySet[KeptForecast]:
 
 
 def end(one: QuerySet[KeptForecast], **columns: object) -> None:
-    """End a forecast that runs, with what came of it; its parts go."""
+    """End forecasts that run, with what came of them; their parts go."""
     with transaction.atomic():
-        for pk in list(one.values_list("pk", flat=True)):
-            if one.filter(pk=pk).update(world=None, **columns):
-                ForecastPart.objects.filter(forecast_id=pk).delete()
+        if one.update(world=None, **columns):
+            ended = ForecastPart.objects.exclude(forecast__state=KeptForecast.RUNNING)
+            ended.delete()
+
+
+def end_lapsed() -> None:
+    """Cancel all that nobody has asked for in time, in one UPDATE.
+
+    Once the time of a forecast is over it is left for two leases: its parts end by
+    themselves, and the futures that ended are the answer.
+    """
+    now = DatabaseTime()
+    running = KeptForecast.objects.filter(state=KeptForecast.RUNNING)
+    lapsed = running.filter(wanted_until__lte=now)
+    ending = Q(until__lte=now, until__gt=now - 2 * LEASE_S)
+    end(lapsed.exclude(ending), state=KeptForecast.CANCELLED)
 
 
 def all_ended(forecast_id: int | None = None) -> list[int]:

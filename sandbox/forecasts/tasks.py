@@ -13,11 +13,11 @@ WORK = PartWork(
     task="sandbox.forecasts",
     running=lambda: KeptForecast.objects.filter(state=KeptForecast.RUNNING),
     open_parts=parts.open_parts,
-    part_of="forecast_id",
+    end_lapsed=parts.end_lapsed,
 )
 
 
 @shared_task(name=WORK.task, ignore_result=True)
-def visit(until: float | None = None) -> int:
+def visit() -> int:
     """Run waiting futures for one visit; return how many parts ended."""
-    return WORK.visit(until, work)
+    return WORK.visit(work)

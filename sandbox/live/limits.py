@@ -9,17 +9,22 @@ from collections.abc import Iterable, Sequence
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from sandbox.base.database_time import DatabaseTime
 from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
     InvalidError,
+    TooManyError,
 )
-from sandbox.models import Sandbox
+from sandbox.models import Experiment, KeptForecast, Sandbox
 from sandbox.models.sandbox import is_guest
 from scheduler.manifests.documents import Limits
 from scheduler.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.records.objects import Object
+
+#: Seconds after which somebody who has too many jobs may try again.
+JOB_WAIT_S = 5.0
 
 
 def of_texts() -> Limits:
@@ -79,6 +84,26 @@ def check_speed(speed: float) -> None:
     if most and speed > most:
         problem = f"expected at most {most} ticks a second here, got {speed:g}"
         raise InvalidError(problem, causes=[Cause(problem=problem, field="speed")])
+
+
+def check_jobs(user: User | None, *, alone: bool = False) -> None:
+    """Refuse one more experiment or forecast while as many of theirs run as may.
+
+    `alone` is for the transaction that stores the job: of two of one person the second
+    waits until it sees the first. Raises TooManyError.
+    """
+    most = settings.LIMITS["jobs_per_user"]
+    if user is None or not most:
+        return
+    if alone:
+        list(User.objects.select_for_update().filter(pk=user.pk).values_list("pk"))
+    experiments = Experiment.objects.filter(owner=user, state=Experiment.RUNNING)
+    now = DatabaseTime()
+    forecasts = KeptForecast.objects.filter(
+        asked_by=user, state=KeptForecast.RUNNING, wanted_until__gt=now
+    )
+    if experiments.count() + forecasts.count() >= most:
+        raise TooManyError(Denied.JOBS.said(most=most), wait=JOB_WAIT_S)
 
 
 def seconds_per_tick() -> float:

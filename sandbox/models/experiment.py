@@ -52,7 +52,6 @@ class Experiment(models.Model):
     total = models.IntegerField()  # runs
     done = models.IntegerField(default=0)  # that ended by themselves, well or not
     failed = models.IntegerField(default=0)
-    look_at = models.FloatField(default=0)  # Unix seconds: when to send workers again
     # Of a search that asks for its runs as it goes; the variants are its settings.
     searching = models.BooleanField(default=False)  # more runs may follow
     points = JsonText(default=list)  # scheduler.advice.space.Point of each variant
@@ -62,15 +61,15 @@ class Experiment(models.Model):
     objects = ExperimentQuerySet.as_manager()
 
     class Meta:
-        """The list of a person, and what the clock asks."""
+        """The list of a person, and what of theirs runs."""
 
         ordering = ("-created_at",)
         indexes = (
             models.Index(fields=["owner", "-created_at"]),
             models.Index(
-                fields=["look_at"],
+                fields=["owner"],
                 condition=models.Q(state="running"),
-                name="experiment_due",
+                name="experiment_running",
             ),
         )
 

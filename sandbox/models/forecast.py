@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 
 from sandbox.models.fields import JsonText
@@ -17,6 +18,14 @@ class KeptForecast(models.Model):
     sandbox = models.ForeignKey(
         Sandbox, on_delete=models.CASCADE, related_name="forecasts", db_index=False
     )
+    # Who began it, whose limit it counts towards; nobody where the clock did.
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_index=False,
+    )
     revision = models.BigIntegerField()
     tick = models.BigIntegerField()
     now_ms = models.BigIntegerField()  # virtual time that it begins at
@@ -28,13 +37,12 @@ class KeptForecast(models.Model):
     # Unix seconds by the database's clock.
     until = models.FloatField()  # then the futures that ended are the answer
     wanted_until = models.FloatField()  # nobody asks for it any more after this
-    look_at = models.FloatField(default=0)  # when to send workers again
     answer = JsonText(default=dict)  # scheduler.forecast.starts.Forecast
     given = JsonText(default=dict)  # Workload -> what is scored once its start is known
     error = models.TextField(blank=True)
 
     class Meta:
-        """One of a kind per revision; found by the newest, and by the clock."""
+        """One of a kind per revision; found by the newest, and by when nobody wants it."""
 
         constraints = (
             models.UniqueConstraint(
@@ -46,9 +54,9 @@ class KeptForecast(models.Model):
         indexes = (
             models.Index(fields=["sandbox", "-id"], name="forecast_newest"),
             models.Index(
-                fields=["look_at"],
+                fields=["wanted_until"],
                 condition=models.Q(state="running"),
-                name="forecast_due",
+                name="forecast_running",
             ),
         )
 

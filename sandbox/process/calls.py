@@ -1,81 +1,118 @@
 """Workers are called to what waits: the runs of experiments, the futures of forecasts.
 
-What runs is a row with `state` and `look_at`, and has parts that anybody may take up.
-The clock calls workers where parts wait; a visit that ended some calls its successor.
+A job has parts that anybody may take up. A call is a message on the bus that names no
+job: whoever takes it runs parts that wait. Whoever sends looks first at what is in the
+queue, so that no more calls wait there than parts wait to be run, however many jobs
+there are and however long nobody takes a message.
 """
 
 from __future__ import annotations
 
+import logging
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from django.db.models import QuerySet, TextField, Value
-from django.db.models.functions import Cast
+import redis
+from django.conf import settings
+from django.db.models import QuerySet
+from kombu.exceptions import OperationalError
 
-from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.process.celery import EXPERIMENTS, app
+from sandbox.process.idle_flag import LOOKED
+from sandbox.process.services import bus_client
+
+logger = logging.getLogger(__name__)
 
 #: One visit: then ticks that wait are served. A part that was begun is ended.
 VISIT_S = 0.3
-#: How often the clock looks where parts wait.
-LOOK_EVERY_S = 1.0
-#: Calls sent at one look; who finds no part is done at once.
+#: How often somebody looks where parts wait; what begins is looked at at once.
+LOOK_EVERY_MS = 1000
+#: Calls of one kind that wait in the queue, however many parts wait.
 MOST_CALLS = 16
-#: What one look sends workers to; the others are due at the next.
-MOST_DUE = 100
+#: With so many messages in the queue nobody counts whose they are, or sends more.
+LONGEST_QUEUE = 200
+#: Held while somebody counts and sends; one who was killed holds it for no longer.
+SENDING = "quotalab:sending"
+SENDING_MS = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class PartWork:
-    """One kind of work: the task of a visit, what runs, and the parts to take up."""
+    """One kind of work: the task of a visit, the jobs that run, the parts to take up."""
 
     task: str
     running: Callable[[], QuerySet[Any]]
     open_parts: Callable[[], QuerySet[Any]]
-    part_of: str  # the column of a part that names the row
+    #: Ends, in one UPDATE, the jobs that nobody wants any more.
+    end_lapsed: Callable[[], object] = lambda: None
 
-    def visit(self, until: float | None, run: Callable[[float], int]) -> int:
-        """Run waiting parts for one visit; return how many ended.
-
-        A call that is taken after `until`, by the database's clock, was made again
-        since.
-        """
-        if until is not None and database_seconds() > until:
-            return 0
+    def visit(self, run: Callable[[float], int]) -> int:
+        """Run waiting parts for one visit; return how many ended."""
+        self.end_lapsed()
         ended = run(VISIT_S)
-        if ended and self.open_parts().exists():
-            self.call(1)
+        if ended:
+            self.call()
         return ended
 
-    def call(self, workers: int) -> None:
-        """Ask so many worker processes for a visit; a bus that is away is waited for."""
-        until = database_seconds() + 2 * LOOK_EVERY_S
-        for _ in range(workers):
-            app.send_task(self.task, (until,), retry=False, queue=EXPERIMENTS)
+    def call(self, least: int = 0) -> int:
+        """Ask worker processes for visits to what waits; return how many were asked.
 
-    def look(self, key: str, look_at: float) -> None:
-        """Call workers to one that is due, unless somebody else has done so."""
-        mine = self.running().filter(pk=key, look_at=look_at)
-        if mine.update(look_at=DatabaseTime() + LOOK_EVERY_S):
-            waiting = self.open_parts().filter(**{self.part_of: key})
-            # One when none waits: what ended may wait to be gone on with.
-            self.call(len(waiting.values_list("pk")[:MOST_CALLS]) or 1)
+        Never so many that more calls are in the queue than parts wait (or `least`), or
+        than MOST_CALLS. A bus that is away is waited for.
+        """
+        waiting = len(self.open_parts().values_list("pk")[:MOST_CALLS])
+        return _send(self.task, max(waiting, least))
+
+    def look(self) -> None:
+        """End what lapsed, and call workers to what waits or is to be gone on with."""
+        self.end_lapsed()
+        # One where no part waits: those that ended may wait to be put together.
+        self.call(int(self.running().exists()))
 
 
 def look(works: Sequence[PartWork]) -> None:
     """Call workers to what runs and has parts that wait or are lost.
 
-    One statement while nothing is due.
+    Once in LOOK_EVERY_MS, whoever asks; one question to the bus in between.
     """
-    first, *others = (_due(number, work) for number, work in enumerate(works))
-    for number, key, look_at in first.union(*others, all=True)[:MOST_DUE]:
-        works[number].look(key, look_at)
+    bus = bus_client(settings.BUS_URL)
+    try:
+        first = bus.set(LOOKED, 1, nx=True, px=LOOK_EVERY_MS)
+    except (redis.RedisError, OSError) as problem:
+        logger.debug("nobody was called", extra={"problem": problem})
+        return
+    finally:
+        bus.close()
+    if first:
+        for work in works:
+            work.look()
 
 
-def _due(number: int, work: PartWork) -> QuerySet[Any, Any]:
-    due = work.running().filter(look_at__lte=DatabaseTime()).order_by()
-    # Their keys are of different types, which a UNION may not mix.
-    named = due.annotate(work=Value(number), key=Cast("pk", TextField()))
-    found: QuerySet[Any, Any] = named.values_list("work", "key", "look_at")
-    return found
+def _send(task: str, wanted: int) -> int:
+    """Send calls until so many are in the queue; return how many were sent.
+
+    None while somebody else sends: two who counted at once would send twice as many.
+    """
+    bus, own, sent = bus_client(settings.BUS_URL), secrets.token_hex(8).encode(), 0
+    try:
+        if wanted and bus.set(SENDING, own, nx=True, px=SENDING_MS):
+            for _ in range(wanted - _queued(bus, task)):
+                app.send_task(task, retry=False, queue=EXPERIMENTS)
+                sent += 1
+            if bus.get(SENDING) == own:
+                bus.delete(SENDING)
+    except (redis.RedisError, OperationalError, OSError) as problem:
+        logger.debug("nobody was called", extra={"problem": problem})
+    finally:
+        bus.close()
+    return sent
+
+
+def _queued(bus: redis.Redis, task: str) -> int:
+    """Return how many calls of a task are in the queue; one that is too long is full."""
+    if cast(int, bus.llen(EXPERIMENTS)) > LONGEST_QUEUE:
+        return LONGEST_QUEUE
+    messages = cast("list[bytes]", bus.lrange(EXPERIMENTS, 0, LONGEST_QUEUE))
+    return sum(f'"{task}"'.encode() in message for message in messages)

@@ -19,6 +19,8 @@ MARK = "quotalab:still"
 #: A list that gets an element when the mark is taken away: the resting clock reads it.
 WAKE = "quotalab:wake"
 WAKE_MS = 1000
+#: Set while it is not a second ago that somebody looked which parts wait to be run.
+LOOKED = "quotalab:looked"
 #: How long the mark stays. Should nobody take it away, whoever plays waits so long.
 MARK_MS = 5000
 
@@ -58,7 +60,7 @@ def wake_clock() -> None:
 
 def _remove_mark(bus: redis.Redis) -> None:
     with bus.pipeline(transaction=False) as ask:
-        ask.delete(MARK)
+        ask.delete(MARK, LOOKED)
         ask.lpush(WAKE, 1)
         ask.pexpire(WAKE, WAKE_MS)
         ask.execute()

@@ -13,6 +13,7 @@ from sandbox.forecasts import asking, by_itself, parts, tasks
 from sandbox.forecasts.work import execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
+from sandbox.process.celery import EXPERIMENTS
 from tests.builders import job, small_cluster
 from tests.sandbox.conftest import row, text_of, tick
 
@@ -144,17 +145,30 @@ def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, q
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["ended"] == 4
 
 
-def test_the_clock_calls_workers_to_what_waits(
-    call, queue, monkeypatch, django_assert_num_queries
-):
-    sent = []
-    monkeypatch.setattr(calls.app, "send_task", lambda *a, **k: sent.append(a[0]))
+def test_the_clock_calls_workers_to_what_waits(call, queue, valkey):
     asked(call, queue)
-    works = (experiments.WORK, tasks.WORK)
-    calls.look(works)
-    with django_assert_num_queries(1):
-        calls.look(works)
-    assert sent == ["sandbox.forecasts"] * 4
+    calls.look((experiments.WORK, tasks.WORK))
+    assert valkey.client().llen(EXPERIMENTS) == 4
+
+
+def test_one_more_job_than_a_person_may_have_is_refused_and_says_when_to_try_again(
+    call, queue, settings
+):
+    settings.LIMITS = {**settings.LIMITS, "jobs_per_user": 2}
+    for seed in (1, 2):
+        assert call("post", queue, "/forecasts", {"seed": seed}).status_code == 200
+    refused = call("post", queue, "/forecasts", {"seed": 3})
+    assert (refused.status_code, refused.json()["reason"]) == (429, "TooManyRequests")
+    assert int(refused["Retry-After"]) > 0
+    assert KeptForecast.objects.count() == 2
+
+
+def test_the_job_that_is_kept_is_answered_where_no_more_are_begun(
+    call, queue, settings
+):
+    settings.LIMITS = {**settings.LIMITS, "jobs_per_user": 1}
+    first = call("post", queue, "/forecasts", {}).json()
+    assert call("post", queue, "/forecasts", {}).json()["id"] == first["id"]
 
 
 def test_what_was_forecast_is_scored_by_what_came(call, queue):
@@ -201,7 +215,7 @@ def test_a_twin_forecasts_itself_as_often_as_the_operator_says(queue, settings):
 def test_a_forecast_whose_time_is_over_is_not_cancelled(call, queue):
     asked(call, queue)
     claim = parts.take()
-    KeptForecast.objects.update(until=0, wanted_until=0)
+    KeptForecast.objects.update(until=database_seconds() - 1, wanted_until=0)
     assert parts.renew(claim)
 
 

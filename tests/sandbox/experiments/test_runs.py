@@ -11,6 +11,7 @@ from sandbox.base.errors import (
     ForbiddenError,
     InvalidError,
     NotFoundError,
+    TooManyError,
 )
 from sandbox.experiments import actions, claims, reading, tasks
 from sandbox.experiments.bases import base_of
@@ -18,6 +19,7 @@ from sandbox.experiments.work import execute, plan_of, work
 from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.process import calls
+from sandbox.process.celery import EXPERIMENTS
 from scheduler.experiments.runs import run
 from tests.sandbox.conftest import contended, row, text_of, tick
 from tests.sandbox.experiments.conftest import again, document_of, world_text
@@ -49,17 +51,18 @@ def test_a_run_is_what_the_engine_alone_makes_of_it(start):
     assert kept.result["summary"]["waitP50Ms"] == alone.summary.wait_p50_ms
 
 
-def test_the_clock_calls_a_worker_to_each_run_and_again_after_a_while(
-    start, monkeypatch
-):
-    sent = []
-    monkeypatch.setattr(calls.app, "send_task", lambda *a, **_: sent.append(a[0]))
-    experiment = start()
-    for late in (False, False, True):
-        if late:
-            Experiment.objects.filter(pk=experiment.pk).update(look_at=0)
-        calls.look((tasks.WORK, forecasts.WORK))
-    assert sent == ["sandbox.experiments"] * 4 * 2
+def test_the_clock_calls_a_worker_to_each_run(start, valkey):
+    start()
+    calls.look((tasks.WORK, forecasts.WORK))
+    assert valkey.client().llen(EXPERIMENTS) == 4
+
+
+def test_one_more_experiment_than_a_person_may_have_is_refused(start, settings):
+    settings.LIMITS = {**settings.LIMITS, "jobs_per_user": 1}
+    start()
+    with pytest.raises(TooManyError):
+        start()
+    assert Experiment.objects.count() == 1
 
 
 def test_a_run_that_somebody_holds_is_not_taken_up(start):
