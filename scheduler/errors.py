@@ -57,5 +57,12 @@ class ManifestError(SchedulerError):
         self.place = place
 
 
+class NoProgressError(SchedulerError):
+    """An instant came round again and again: the world never comes to rest.
+
+    Names the instant, the stage and what it waits for. A defect of ours.
+    """
+
+
 class InvariantError(SchedulerError):
     """The world broke one of its own laws: a defect of ours, never of the input."""

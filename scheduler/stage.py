@@ -136,6 +136,9 @@ class Stage(Protocol):
     def due(self) -> int | None:
         """Return the next instant (ms) at which the stage has a timer, or None."""
 
+    def awaited(self) -> str:
+        """Return in words what `due` names: for an instant that does not end."""
+
     def dump_state(self) -> dict[str, Any]:
         """Return what the stage keeps beside the objects: small, plain values."""
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scheduler.decisions import Admit, Decision, Evict, Preempt, Wait
+from scheduler.errors import NoProgressError
 from scheduler.kueue.queries import pending_counts
 from scheduler.kueue.workload.variants import make_variant
 from scheduler.records.objects import Key, cluster_of
@@ -39,35 +40,51 @@ def advance(world: World, until_ms: int, at: int | None = None) -> int | None:
     """Go from instant to instant until virtual time is `until_ms`.
 
     `at` is the first of them, where the caller has just asked for it. Returns when
-    something happens by itself next, or None.
+    something happens by itself next, or None. Raises NoProgressError where one
+    instant is asked for more than MOST_ATTEMPTS times: the world stands there then.
     """
     attempts, quiet = 0, True
     at = next_instant(world) if at is None else at
     while at is not None and at <= until_ms:
         attempts = attempts + 1 if at <= world.context.now_ms else 0
         if attempts > MOST_ATTEMPTS:
-            world.context.journal.complain(
-                f"no quiet after {MOST_ATTEMPTS} attempts at one instant; "
-                "virtual time went on"
-            )
-            break
+            raise NoProgressError(_no_progress(world))
         if attempts == 0:
             quiet = True
         world.context.now_ms = max(at, world.context.now_ms)
         quiet = settle(world, quota=quiet) and quiet
-        at = next_instant(world)
+        at = next_instant(world, quiet=quiet)
     world.context.now_ms = until_ms
     return at
 
 
-def next_instant(world: World) -> int | None:
-    """Return the earliest instant at which anything happens by itself, or None."""
+def next_instant(world: World, *, quiet: bool = True) -> int | None:
+    """Return the earliest instant at which anything happens by itself, or None.
+
+    Where quota is not `quiet` no more cycles run now: Kueue goes on 1 ms later.
+    """
     earliest: int | None = None
     for stage in world.stages():
         due = stage.due()
+        if due is not None and not quiet and stage is world.kueue:
+            due = max(due, world.context.now_ms + 1)
         if due is not None and (earliest is None or due < earliest):
             earliest = due
     return earliest
+
+
+def _no_progress(world: World) -> str:
+    """Say which stages ask for the present instant again, and for what."""
+    now = world.context.now_ms
+    asking = [
+        f"{stage.name} waits for {stage.awaited()}"
+        for stage in world.stages()
+        if (due := stage.due()) is not None and due <= now
+    ]
+    return (
+        f"virtual time stands still at {now / 1000:.3f} s: {MOST_ATTEMPTS} attempts "
+        f"at this instant changed nothing ({'; '.join(asking)})"
+    )
 
 
 def settle(world: World, *, quota: bool = True) -> bool:

@@ -161,6 +161,14 @@ class AutoscalingStage:
         dues += self.pools.dues()
         return min(dues, default=None)
 
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        if self.fresh:
+            return "its first look at the groups"
+        if self.looks.scan_ms is not None and self.looks.scan_ms == self.due():
+            return "its next scan"
+        return "a node that comes or goes, or an answer to a ProvisioningRequest"
+
     def dump_state(self) -> dict[str, Any]:
         """Return when it looks next, and what was paid for nodes that are gone."""
         paid = self.supply.bill.state()

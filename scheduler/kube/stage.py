@@ -119,6 +119,10 @@ class KubeStage:
         """Return the next instant with something to do; now while pods wait."""
         return self.turns.due()
 
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        return self.turns.awaited()
+
     def use(self, port: Port) -> None:
         """Ask extenders through this port from now on."""
         self.port = port

@@ -41,7 +41,7 @@ class Turns:
             return
         for scheduler in self.schedulers:
             scheduler.timers()
-        if self.context.now_ms < self._stalled_until:
+        if self.context.now_ms < self._stalled_until and not self._bind_due():
             return
         vain, bindings = 0, self._bindings()
         while True:
@@ -53,8 +53,26 @@ class Turns:
                 vain, bindings = 0, self._bindings()
                 self.stalled = False
             if vain >= (MAX_MORE_ATTEMPTS if self.stalled else MAX_ATTEMPTS):
+                if self._bind_due():
+                    vain, bindings = 0, self._bindings()
+                    continue
                 self._stall()
                 return
+
+    def _bind_due(self) -> bool:
+        """Write the bindings that are due; return whether one was written.
+
+        Binding cycles run beside the loop: one that tries pods in vain, or pauses,
+        holds none of them up.
+        """
+        before = self._bindings()
+        for scheduler in self.schedulers:
+            while scheduler.signals or scheduler.may_bind():
+                scheduler.run_binding_cycles()
+        if self._bindings() == before:
+            return False
+        self.stalled, self._stalled_until = False, 0
+        return True
 
     def _idle(self) -> bool:
         """Return whether nobody has a pod in any place: then nothing can be due."""
@@ -123,6 +141,13 @@ class Turns:
         if any(scheduler.ready() for scheduler in self.schedulers):
             times.append(max(self.context.now_ms, self._stalled_until))
         return min(times, default=None)
+
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        ready = sum(scheduler.ready() for scheduler in self.schedulers)
+        if ready:
+            return f"pods to try or to bind in {ready} of {len(self.schedulers)} queues"
+        return "the end of a backoff, of a wait at Permit, or of a binding"
 
     def dump_state(self) -> dict[str, Any]:
         """Return what a later turn depends on."""

@@ -364,16 +364,52 @@ class KueueStage:
         if self.variants is not None and (at_us := self.variants.due()) is not None:
             dues.append(self.context.ms(at_us + 999))
         if self.life.second_passes:
-            dues += [
-                self.context.ms(work.second_pass_us)
-                for work in self.life.second_passes
-                if work.second_pass_us is not None
-            ]
+            dues.append(self._second_pass_due())
         return min([at for at in dues if at is not None], default=None)
 
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        due, pace, life = self.due(), self.pace, self.life
+        dues = {
+            "the timer of a workload": life.timers.due(),
+            "the answer of an admission check": self.answers.due(),
+            "a second pass of topology placement": self._second_pass_due(),
+            "a sampling of usage": None if life.ledger is None else life.ledger.due(),
+            "the retention of finished workloads": (
+                None if life.retention is None else life.retention.due()
+            ),
+            "an admission cycle or a re-activation": pace.due(
+                self.context.now_ms,
+                heads=pace.asks_for_heads and self.heads.exist(),
+            ),
+        }
+        named = [words for words, at in dues.items() if at is not None and at == due]
+        return ", ".join(named) or "the gate of a variant"
+
+    def _second_pass_due(self) -> int | None:
+        """Return when (ms) a cycle can take the first second pass, or None.
+
+        None while a cycle is under way, whose end comes first, and while admissions
+        wait for pods: neither begins a cycle.
+        """
+        at_us = self.life.next_second_pass_us()
+        if at_us is None or self.heads.waiting or self.pace.ends_ms is not None:
+            return None
+        return max(self.context.ms(at_us + 999), self.pace.begins_ms)
+
     def has_heads(self) -> bool:
-        """Return whether a cycle would have a head to try. Paced cycles only."""
-        return self.pace.paced and self.heads.exist()
+        """Return whether a cycle would have an entry to try. Paced cycles only.
+
+        A second pass that is due begins a cycle by itself, also after cycles that
+        moved nothing.
+        """
+        if not self.pace.paced:
+            return False
+        due = self._second_pass_due()
+        if due is None or due > self.context.now_ms:
+            return self.heads.exist()
+        self.pace.begin_anyway()
+        return True
 
     # ---- storage ----
 

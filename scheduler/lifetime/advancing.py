@@ -58,6 +58,13 @@ class Advancing(Reactions):
             self.timers.take(heap[0][0])
         return self.timers.next_at()
 
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        if self.fresh or self.advance_requested:
+            return f"{len(self.fresh)} objects that came, to be taken up"
+        heap = self.timers.heap
+        return f"{Due(heap[0][1]).name} of {heap[0][2]}" if heap else "nothing"
+
     def advance(self) -> None:
         """Handle all that is due now: finishes, arrivals, pods that get ready."""
         self.advance_requested = False

@@ -90,6 +90,12 @@ class MultiKueueStage(Reconciling):
             dues.append(at)
         return min(dues, default=None)
 
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        if (at := self.workers.due()) is not None and at == self.due():
+            return "a worker cluster that has something to do"
+        return "the next round of clusters, or the end of the wait for a lost one"
+
     def _timer(self, key: Key) -> int | None:
         lost_until = self.lost_until_ms(key)
         return self.next_round_ms(key) if lost_until is None else lost_until

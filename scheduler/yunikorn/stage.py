@@ -86,6 +86,10 @@ class YunikornStage(NodeHandlers):
         known = [at for at in times if at is not None]
         return self._slot(max(now, min(known))) if known else None
 
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        return f"a scheduling cycle for {self.partition.pending} asks"
+
     def _slot(self, at_ms: int) -> int:
         """Return the first time for a cycle from `at_ms` on."""
         slot = -(-at_ms // CYCLE_MS) * CYCLE_MS

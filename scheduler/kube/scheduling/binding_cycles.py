@@ -65,6 +65,10 @@ class BindingCycles(EventHandlers):
             return True
         if self.asking is not None and self.asking[1] <= self.context.now_ms:
             return True
+        return self.may_bind()
+
+    def may_bind(self) -> bool:
+        """Return whether a binding is to be written at this instant."""
         at = self._next_binding()
         return at is not None and at <= self.context.now_ms
 

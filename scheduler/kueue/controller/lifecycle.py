@@ -249,6 +249,11 @@ class Lifecycle:
                 wait = wait_us(work.second_pass_tries)
                 work.second_pass_us = self.context.now_us + wait
 
+    def next_second_pass_us(self) -> int | None:
+        """Return when (us) the first workload is due to look for places, or None."""
+        found = (work.second_pass_us for work in self.second_passes)
+        return min((at for at in found if at is not None), default=None)
+
     def due_second_passes(self) -> list[WorkloadInfo]:
         """Take out the workloads whose second pass is due."""
         now = self.context.now_us

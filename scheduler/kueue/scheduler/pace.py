@@ -41,6 +41,11 @@ class CyclePace:
         """Note that something changed: cycles may decide anew."""
         self.quiet = 0
 
+    def begin_anyway(self) -> None:
+        """Let a cycle begin after cycles that moved nothing: it has something else."""
+        if self.quiet >= QUIET_CYCLES:
+            self.quiet = 0
+
     @property
     def asks_for_heads(self) -> bool:
         """Return whether a cycle may begin by itself, if there is a head to try."""
