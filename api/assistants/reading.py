@@ -139,9 +139,6 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         if found["refused"]:
             return answer([f"refused: {plain(found['refused'], most=600)}"])
         lines = [plain(one, most=400) for one in found["sentences"]]
-        admitted = [plain(one) for one in found["admitted"][:10]]
-        if admitted:
-            lines.append(f"admitted by it: {', '.join(admitted)}")
         lines += patches(found["change"])
         return answer(lines or ["nothing would change"], up.link(sandbox))
 

@@ -840,6 +840,8 @@ class MoveOutcome(TypedDict):
     sentences: list[str]
     usage: list[str]
     usageSaid: list[Said]
+    effects: list[str]
+    effectsSaid: list[Said]
     preview: dict[str, Any]
 
 
@@ -992,6 +994,7 @@ class PinOutcome(TypedDict):
     victims: list[MoveVictim]
     sentences: list[str]
     said: list[Said]
+    verdict: dict[str, Any]
 
 
 class Place(TypedDict):
@@ -2053,7 +2056,9 @@ class ChangeOutcome(TypedDict):
     after very many decisions, at `ran_to_ms`), or "ran" when it is about no
     workload. `ran_from_ms`: the world's time when it was copied; it may have gone
     on since. `pods`: "" when pods are not placed, "placed", or "pending" with
-    `pods_message`. `victims` are those preempted for it, with what was lost.
+    `pods_message`. `victims` are those preempted for it, with what was lost. In a
+    preview `victims` are those preempted only with the change, and `shares` and
+    `work_lost_ms` compare the two runs at their horizon.
     """
 
     outcome: str
@@ -2470,8 +2475,8 @@ class Preview(TypedDict):
     """What an edit would come to, run on a copy; for drag and drop. `cells` is the
     quota that the workload's ClusterQueue has afterwards, with the request in
     `amount`; `refused` says why the edit cannot be made. `sentences` say all of
-    it, `usage` what they say of quota; `said` and `usage_said` are the same with
-    their codes.
+    it, `usage` what they say of quota, `effects` who gains and who loses; `said`,
+    `usage_said` and `effects_said` are the same with their codes.
     """
 
     change: Change | None
@@ -2481,11 +2486,69 @@ class Preview(TypedDict):
     evicted: bool
     cells: list[FlavorRow]
     outcome: ChangeOutcome | None
-    admitted: list[str]
+    verdict: ChangeVerdict | None
+    effects: list[str]
     sentences: list[str]
     usage: list[str]
     said: list[Sentence]
     usageSaid: list[Sentence]
+    effectsSaid: list[Sentence]
+
+
+class ChangeVerdict(TypedDict):
+    """What a change makes different: two runs from one instant to one horizon.
+    `workloads` are all that come out otherwise, Pods where nothing but pods is
+    scheduled; `pods` counts the pods of Workloads that get another node, or get
+    one at another time. Nothing changes exactly when `differs` is false.
+    """
+
+    fromMs: int
+    toMs: int
+    differs: bool
+    workloads: list[WorkloadVerdict]
+    pods: int
+    without: RunTotals
+    changed: RunTotals
+
+
+class WorkloadVerdict(TypedDict):
+    """One subject that comes out otherwise with the change. `start` compares the
+    starts that hold; where they are equal, `gains` and `loses` go by the ends.
+    Neither: it only gets another place, or is evicted on the way.
+    """
+
+    subject: str
+    start: Literal['earlier', 'later', 'never', 'only', 'same']
+    gains: bool
+    loses: bool
+    without: RunCourse
+    changed: RunCourse
+
+
+class RunCourse(TypedDict):
+    """What became of one subject in one run; milliseconds of virtual time.
+    `started_ms` is the start that holds at the horizon, or that it ended from.
+    None: it waits, or did not end. `place` is "" where it is as at the begin.
+    `lost_ms` is held and thrown away by evictions, `preemptions` are among the
+    evictions.
+    """
+
+    startedMs: int | None
+    finishedMs: int | None
+    place: str
+    evictions: int
+    preemptions: int
+    lostMs: int
+
+
+class RunTotals(TypedDict):
+    """One run in sums over the same time."""
+
+    started: int
+    finished: int
+    evictions: int
+    preemptions: int
+    workLostMs: int
 
 
 class IncidentReplay(TypedDict):

@@ -241,6 +241,13 @@ class MoveOutcomeSerializer(serializers.Serializer[Any]):
     usageSaid = SaidSerializer(  # noqa: N815 - as it travels
         many=True, help_text="the same with their codes"
     )
+    effects = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="who gains and who loses beside a run without the move",
+    )
+    effectsSaid = SaidSerializer(  # noqa: N815 - as it travels
+        many=True, help_text="the same with their codes"
+    )
     preview = serializers.DictField(help_text="the whole of it, as from `whatif`")
 
 
@@ -319,6 +326,9 @@ class PinOutcomeSerializer(serializers.Serializer[Any]):
     victims = MoveVictimSerializer(many=True)
     sentences = serializers.ListField(child=serializers.CharField())
     said = SaidSerializer(many=True, help_text="the sentences with their codes")
+    verdict = serializers.DictField(
+        help_text="beside a run without the pin, as that of `whatif`"
+    )
 
 
 class ForkSerializer(serializers.Serializer[Any]):

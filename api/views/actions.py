@@ -158,6 +158,8 @@ def outcome_body(preview: Preview) -> dict[str, Any]:
         "sentences": preview.sentences,
         "usage": preview.usage,
         "usageSaid": document["usageSaid"],
+        "effects": preview.effects,
+        "effectsSaid": document["effectsSaid"],
         "preview": document,
     }
     return body

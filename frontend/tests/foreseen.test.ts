@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
 import type { Foreseen } from "@/store/edits/foreseen";
-import { admittedText, preemptedIn } from "@/views/board/drag/foreseenText";
+import { preemptedIn, sentenceOf } from "@/views/board/drag/foreseenText";
 
-const NONE: Foreseen = { outcome: "ran", tick: null, position: null, withinMs: 30_000, sentences: [], admitted: [], victims: [], shares: [] };
+const NONE: Foreseen = { outcome: "ran", tick: null, position: null, withinMs: 30_000, sentences: [], effects: [], victims: [], shares: [] };
 const victim = (workload: string, reason: string): Foreseen["victims"][number] => ({ workload, reason, queue: "a", held: [], message: "", priority: 0, atMs: 0, workLostMs: 1 });
 
 describe("the preview of a drop", () => {
@@ -14,8 +14,7 @@ describe("the preview of a drop", () => {
       { workload: "b", reasons: "InClusterQueue", times: 1 },
     ]);
   });
-  it("says within what time, and how many are not named", () => {
-    const admitted = [1, 2, 3, 4, 5].map((n) => `Workload/ns/job-run-${n}-abcde`);
-    expect(admittedText({ ...NONE, admitted })).toBe("Within 30 s 5 more are admitted: run-1, run-2, run-3, run-4 and 1 more.");
+  it("says who gains and who loses where it is about nobody alone", () => {
+    expect(sentenceOf({ ...NONE, effects: ["1 starts earlier: a.", "1 starts later: b."] })).toBe("1 starts earlier: a. 1 starts later: b.");
   });
 });

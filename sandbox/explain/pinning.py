@@ -12,8 +12,9 @@ from sandbox.base.refusals import Refused
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from sandbox.world.operations import perform
-from scheduler.decisions import Bind, Decision, Preempt
+from scheduler.decisions import Bind, Preempt
 from scheduler.errors import SchedulerError
+from scheduler.explain.beside import effects, run_beside
 from scheduler.explain.fork import fork
 from scheduler.explain.moves import HORIZON_MS
 from scheduler.explain.pods import explain_pod
@@ -25,16 +26,15 @@ from scheduler.sentences.whatif import Pinned
 from scheduler.simulation import simulate
 from scheduler.world import World
 
-#: A run that has not answered after this many decisions is given up.
-MOST_DECISIONS = 20_000
-
 
 def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
     """Return whether a pinned pod would get its node, when, and at whose cost.
 
     `outcome` is "bound" or "waits"; `fits` is the verdict of the filters there
-    now, before the pin. Raises what the pin itself would raise. Costs a copy,
-    one table of the pod, and the decisions until it is bound.
+    now, before the pin. Two copies run to the horizon, without the pin and with it;
+    `verdict` is what differs and `victims` are those preempted only with it. Raises
+    what the pin itself would raise. Costs two copies, one table of the pod, and the
+    decisions of both runs.
     """
     with worlds.reading(sandbox) as world:
         pod = pod_of(world, key)
@@ -46,36 +46,32 @@ def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:
         fits, verdict = _verdict(world, key, node)
         tick_ms = world.policy.spec.simulation.tick_ms
         copy = fork(world)
-        now_ms = world.context.now_ms
+        plain = fork(world)
+    now_ms = plain.context.now_ms
     perform(copy, operation)
-    decisions = _run(copy, key, now_ms + HORIZON_MS)
+    until_ms = now_ms + HORIZON_MS
+    decisions = simulate(copy, until_ms=until_ms).decisions
+    beside = run_beside(plain, decisions, horizon_ms=HORIZON_MS)
     bound = next(
         (d for d in decisions if isinstance(d, Bind) and d.subject == key), None
     )
-    said = [*([verdict] if verdict else []), _result(copy, key, bound)]
+    said = [
+        *([verdict] if verdict else []),
+        _result(copy, key, bound),
+        *effects(beside.verdict, subject=str(key)),
+    ]
     return {
         "outcome": "waits" if bound is None else "bound",
         "tick": None if bound is None else -(-bound.at_ms // tick_ms),
         "ranFrom": now_ms,
-        "ranTo": copy.context.now_ms,
+        "ranTo": until_ms,
         "node": "" if bound is None else bound.node,
         "fits": fits,
-        "victims": [_victim(d) for d in decisions if _is_price(d, key)],
+        "victims": [_victim(d) for d in beside.preempted],
         "sentences": [sentence.text for sentence in said],
         "said": msgspec.to_builtins(said),
+        "verdict": msgspec.to_builtins(beside.verdict),
     }
-
-
-def _run(copy: World, key: Key, until_ms: int) -> list[Decision]:
-    seen = 0
-
-    def enough(decision: Decision) -> bool:
-        nonlocal seen
-        seen += 1
-        bound = isinstance(decision, Bind) and decision.subject == key
-        return bound or seen >= MOST_DECISIONS
-
-    return simulate(copy, until_ms=until_ms, stop=enough).decisions
 
 
 def _verdict(world: World, key: Key, node: str) -> tuple[bool | None, Sentence | None]:
@@ -106,17 +102,13 @@ def _verdict(world: World, key: Key, node: str) -> tuple[bool | None, Sentence |
     return True, Pinned.PASSES.said(node=node, score=score, place=place, of=of)
 
 
-def _is_price(decision: Decision, key: Key) -> bool:
-    return isinstance(decision, Preempt) and decision.by == key
-
-
-def _victim(decision: Decision) -> dict[str, Any]:
+def _victim(decision: Preempt) -> dict[str, Any]:
     return {
         "workload": str(decision.subject),
         "atMs": decision.at_ms,
         "reason": decision.reason,
         "message": decision.message,
-        "workLostMs": decision.work_lost_ms if isinstance(decision, Preempt) else 0,
+        "workLostMs": decision.work_lost_ms,
     }
 
 

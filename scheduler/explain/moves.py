@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from scheduler.decisions import Admit, Bind, Decision, Preempt
+from scheduler.decisions import Decision, Preempt
 from scheduler.errors import SchedulerError
+from scheduler.explain.beside import effects, run_beside
 from scheduler.explain.changes import apply, edit, local_queue_for, move_workload
 from scheduler.explain.flavor_options import FlavorOptions
 from scheduler.explain.fork import check_of_manager, fork, kueue_of, object_of
@@ -146,9 +147,9 @@ def what_if(
 ) -> Preview:
     """Return what a change would come to, for a Workload or for everybody.
 
-    With `subject` a copy runs until that Workload is admitted; without, two
-    copies run to the horizon, changed and unchanged, and what differs is returned.
-    Raises SchedulerError for a change that cannot be made, and for a Workload of a
+    Two copies run to the horizon, without the change and with it; `verdict` is what
+    differs, and shares are compared there. With `subject` the outcome is that of the
+    Workload, at its admission. Cost: the decisions of both runs. Raises SchedulerError for a change that cannot be made, and for a Workload of a
     worker cluster.
     """
     if subject is not None:
@@ -182,23 +183,15 @@ def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Pr
     cells = [row for row in preview.cells if row.chosen]
     preview.usage_said = [_cell(preview.queue, row) for row in cells]
     preview.usage = [sentence.text for sentence in preview.usage_said]
-    return _with_sentences(preview)
+    rest = simulate(trial.world, until_ms=trial.until_ms).decisions
+    return _beside(world, preview, trial.world, [*trial.decisions, *rest], horizon_ms)
 
 
 def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
     until = world.context.now_ms + horizon_ms
-    plain, changed = fork(world), fork(world)
-    before = _shares(changed)
+    changed = fork(world)
     apply(changed, change)
-    usual = simulate(plain, until_ms=until).decisions
     outcome = simulate(changed, until_ms=until)
-    news = _news(usual, outcome.decisions)
-    victims = [
-        _victim(world, decision, outcome.decisions)
-        for decision in news
-        if isinstance(decision, Preempt)
-        and (world.kueue is None or decision.subject.kind == "Workload")
-    ]
     preview = Preview(
         change=change,
         refused="",
@@ -218,27 +211,39 @@ def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
             pods="",
             pods_message="",
             position=None,
-            victims=victims,
-            shares=_moved_shares(_shares(changed), before),
-            work_lost_ms=sum(victim.work_lost_ms for victim in victims),
+            victims=[],
+            shares=[],
+            work_lost_ms=0,
         ),
-        admitted=_once(d.subject for d in news if isinstance(d, _starts(world))),
     )
+    return _beside(world, preview, changed, outcome.decisions, horizon_ms)
+
+
+def _beside(
+    world: World,
+    preview: Preview,
+    changed: World,
+    decisions: list[Decision],
+    horizon_ms: int,
+) -> Preview:
+    """Put a changed copy, run to the horizon, beside one that was not changed."""
+    outcome = preview.outcome
+    assert outcome is not None
+    beside = run_beside(world, decisions, horizon_ms=horizon_ms)
+    preview.verdict = beside.verdict
+    outcome.victims = [_victim(world, one, decisions) for one in beside.preempted]
+    outcome.shares = _moved_shares(_shares(changed), _shares(beside.world))
+    totals = beside.verdict
+    outcome.work_lost_ms = totals.changed.work_lost_ms - totals.without.work_lost_ms
+    preview.effects_said = effects(
+        beside.verdict, subject=preview.workload, moved=bool(outcome.shares)
+    )
+    preview.effects = [sentence.text for sentence in preview.effects_said]
     return _with_sentences(preview)
-
-
-def _once(subjects: Iterable[Key]) -> list[str]:
-    """Return each subject once: who is evicted on the way may be admitted again."""
-    return [str(subject) for subject in dict.fromkeys(subjects)]
 
 
 def _shares(world: World) -> Shares:
     return {} if world.kueue is None else all_shares(world.kueue)
-
-
-def _starts(world: World) -> type[Decision]:
-    """Return the decision that lets a workload, or without Kueue a pod, in."""
-    return Bind if world.kueue is None else Admit
 
 
 def _victim(world: World, decision: Preempt, decisions: list[Decision]) -> Victim:
@@ -255,12 +260,6 @@ def _victim(world: World, decision: Preempt, decisions: list[Decision]) -> Victi
     )
 
 
-def _news(usual: list[Decision], now: list[Decision]) -> list[Decision]:
-    """Return what was decided about whom only with the change."""
-    known = {(type(decision), decision.subject) for decision in usual}
-    return [d for d in now if (type(d), d.subject) not in known]
-
-
 def _moved_shares(after: Shares, before: Shares) -> list[ShareChange]:
     return [
         ShareChange(kind=kind, name=name, before=before.get((kind, name)), after=now)
@@ -273,8 +272,9 @@ def _with_sentences(preview: Preview) -> Preview:
     outcome = preview.outcome
     assert outcome is not None
     preview.said = [
-        _result(preview, outcome) if preview.workload else _for_others(preview),
+        *([_result(preview, outcome)] if preview.workload else []),
         *preview.usage_said,
+        *preview.effects_said,
         *_price(outcome),
     ]
     preview.sentences = [sentence.text for sentence in preview.said]
@@ -292,13 +292,6 @@ def _result(preview: Preview, outcome: ChangeOutcome) -> Sentence:
         return WhatIf.WAITS.said(queue=queue, reason=outcome.reason)
     ahead = outcome.position - 1
     return WhatIf.BEHIND.said(queue=queue, reason=outcome.reason, n=ahead)
-
-
-def _for_others(preview: Preview) -> Sentence:
-    if not preview.admitted:
-        return WhatIf.NOBODY.said()
-    names = named(preview.admitted)
-    return WhatIf.MORE.said(n=len(preview.admitted), names=names)
 
 
 def _cell(queue: str, row: FlavorRow) -> Sentence:
@@ -326,8 +319,10 @@ def _price(outcome: ChangeOutcome) -> Iterator[Sentence]:
     moved = few(_share(row) for row in outcome.shares if row.before != row.after)
     if moved.items:
         yield WhatIf.SHARES.said(shares=moved)
-    if outcome.work_lost_ms:
+    if outcome.work_lost_ms > 0:
         yield WhatIf.LOST.said(seconds=outcome.work_lost_ms / 1000)
+    if outcome.work_lost_ms < 0:
+        yield WhatIf.SPARED.said(seconds=-outcome.work_lost_ms / 1000)
 
 
 def _share(row: ShareChange) -> Sentence:

@@ -143,7 +143,8 @@ def _run_to_places(trial: Trial, until_ms: int) -> None:
         return not _unplaced(world, trial.key)
 
     if _unplaced(world, trial.key):
-        simulate(world, until_ms=until_ms, stop=placed)
+        outcome = simulate(world, until_ms=until_ms, stop=placed)
+        trial.decisions += outcome.decisions
     missing = _unplaced(world, trial.key)
     trial.pods = "pending" if missing else "placed"
     if missing:

@@ -28,16 +28,52 @@ class WhatIf(Words):
         "It waits in {queue}: {reason}, {n} workloads ahead.",
     )
     NO_QUEUE = ("whatIf.noQueue", "no ClusterQueue")
-    NOBODY = ("whatIf.nobody", "Nobody is admitted who would not be anyhow.")
-    MORE = (
-        "whatIf.more",
-        "{n} more workload is admitted: {names}.|"
-        "{n} more workloads are admitted: {names}.",
+    SAME = (
+        "whatIf.same",
+        "Nothing changes within {seconds} s: both runs come to the same.",
+    )
+    SHARES_ONLY = (
+        "whatIf.sharesOnly",
+        "Nobody starts or ends at another time within {seconds} s.",
+    )
+    STARTS = (
+        "whatIf.starts",
+        "{n} more starts within {seconds} s: {names}.|"
+        "{n} more start within {seconds} s: {names}.",
+    )
+    EARLIER = (
+        "whatIf.earlier",
+        "{n} starts earlier: {names}.|{n} start earlier: {names}.",
+    )
+    NEVER = (
+        "whatIf.never",
+        "{n} loses its place and does not run at {seconds} s: {names}.|"
+        "{n} lose their place and do not run at {seconds} s: {names}.",
+    )
+    LATER = ("whatIf.later", "{n} starts later: {names}.|{n} start later: {names}.")
+    ENDS_EARLIER = (
+        "whatIf.endsEarlier",
+        "{n} ends earlier: {names}.|{n} end earlier: {names}.",
+    )
+    ENDS_LATER = (
+        "whatIf.endsLater",
+        "{n} ends later: {names}.|{n} end later: {names}.",
+    )
+    ELSEWHERE = (
+        "whatIf.elsewhere",
+        "{n} starts at the same time elsewhere: {names}.|"
+        "{n} start at the same time elsewhere: {names}.",
+    )
+    PODS = (
+        "whatIf.pods",
+        "{n} pod gets another node, or gets it at another time.|"
+        "{n} pods get another node, or get it at another time.",
     )
     PREEMPTS = ("whatIf.preempts", "Preempts {names} ({reasons}).")
     SHARES = ("whatIf.shares", "Weighted shares: {shares}.")
     SHARE = ("whatIf.share", "{name} {before} to {after}")
     LOST = ("whatIf.lost", "Work lost: {seconds} s.")
+    SPARED = ("whatIf.spared", "Work lost: {seconds} s less.")
     REFUSED = ("whatIf.refused", "It cannot be done: {problem}.")
 
 

@@ -915,6 +915,10 @@ export interface components {
             readonly usage: readonly string[];
             /** @description the same with their codes */
             readonly usageSaid: readonly components["schemas"]["Said"][];
+            /** @description who gains and who loses beside a run without the move */
+            readonly effects: readonly string[];
+            /** @description the same with their codes */
+            readonly effectsSaid: readonly components["schemas"]["Said"][];
             /** @description the whole of it, as from `whatif` */
             readonly preview: {
                 readonly [key: string]: unknown;
@@ -1110,6 +1114,10 @@ export interface components {
             readonly sentences: readonly string[];
             /** @description the sentences with their codes */
             readonly said: readonly components["schemas"]["Said"][];
+            /** @description beside a run without the pin, as that of `whatif` */
+            readonly verdict: {
+                readonly [key: string]: unknown;
+            };
         };
         /**
          * @description * `bound` - bound
@@ -2268,7 +2276,9 @@ export interface components {
          *         "gone", "unknown" (given up after very many decisions, at `ran_to_ms`), or
          *         "ran" when it is about no workload. `ran_from_ms`: the world's time when it was copied;
          *         it may have gone on since. `pods`: "" when pods are not placed, "placed", or "pending" with
-         *         `pods_message`. `victims` are those preempted for it, with what was lost.
+         *         `pods_message`. `victims` are those preempted for it, with what was lost. In a
+         *         preview `victims` are those preempted only with the change, and `shares` and
+         *         `work_lost_ms` compare the two runs at their horizon.
          */
         readonly ChangeOutcome: {
             readonly outcome: string;
@@ -2648,8 +2658,8 @@ export interface components {
          *
          *         `cells` is the quota that the workload's ClusterQueue has afterwards, with
          *         the request in `amount`; `refused` says why the edit cannot be made. `sentences`
-         *         say all of it, `usage` what they say of quota; `said` and `usage_said` are the
-         *         same with their codes.
+         *         say all of it, `usage` what they say of quota, `effects` who gains and who loses;
+         *         `said`, `usage_said` and `effects_said` are the same with their codes.
          */
         readonly Preview: {
             readonly change: components["schemas"]["Change"] | null;
@@ -2659,11 +2669,67 @@ export interface components {
             readonly evicted: boolean;
             readonly cells: readonly components["schemas"]["FlavorRow"][];
             readonly outcome: components["schemas"]["ChangeOutcome"] | null;
-            readonly admitted: readonly string[];
+            readonly verdict: components["schemas"]["ChangeVerdict"] | null;
+            readonly effects: readonly string[];
             readonly sentences: readonly string[];
             readonly usage: readonly string[];
             readonly said: readonly components["schemas"]["Sentence"][];
             readonly usageSaid: readonly components["schemas"]["Sentence"][];
+            readonly effectsSaid: readonly components["schemas"]["Sentence"][];
+        };
+        /**
+         * @description What a change makes different: two runs from one instant to one horizon.
+         *
+         *         `workloads` are all that come out otherwise, Pods where nothing but pods is scheduled;
+         *         `pods` counts the pods of Workloads that get another node, or get one at another
+         *         time. Nothing changes exactly when `differs` is false.
+         */
+        readonly ChangeVerdict: {
+            readonly fromMs: number;
+            readonly toMs: number;
+            readonly differs: boolean;
+            readonly workloads: readonly components["schemas"]["WorkloadVerdict"][];
+            readonly pods: number;
+            readonly without: components["schemas"]["RunTotals"];
+            readonly changed: components["schemas"]["RunTotals"];
+        };
+        /**
+         * @description One subject that comes out otherwise with the change.
+         *
+         *         `start` compares the starts that hold; where they are equal, `gains` and `loses`
+         *         go by the ends. Neither: it only gets another place, or is evicted on the way.
+         */
+        readonly WorkloadVerdict: {
+            readonly subject: string;
+            /** @enum {unknown} */
+            readonly start: "earlier" | "later" | "never" | "only" | "same";
+            readonly gains: boolean;
+            readonly loses: boolean;
+            readonly without: components["schemas"]["RunCourse"];
+            readonly changed: components["schemas"]["RunCourse"];
+        };
+        /**
+         * @description What became of one subject in one run; milliseconds of virtual time.
+         *
+         *         `started_ms` is the start that holds at the horizon, or that it ended from. None: it
+         *         waits, or did not end. `place` is "" where it is as at the begin. `lost_ms` is held
+         *         and thrown away by evictions, `preemptions` are among the evictions.
+         */
+        readonly RunCourse: {
+            readonly startedMs: number | null;
+            readonly finishedMs: number | null;
+            readonly place: string;
+            readonly evictions: number;
+            readonly preemptions: number;
+            readonly lostMs: number;
+        };
+        /** @description One run in sums over the same time. */
+        readonly RunTotals: {
+            readonly started: number;
+            readonly finished: number;
+            readonly evictions: number;
+            readonly preemptions: number;
+            readonly workLostMs: number;
         };
         /** @description A window as it was, replayed, and replayed with a change. */
         readonly IncidentReplay: {
@@ -3736,6 +3802,10 @@ export type TriedPod = components['schemas']['TriedPod'];
 export type Budget = components['schemas']['Budget'];
 export type CandidateQueue = components['schemas']['CandidateQueue'];
 export type Preview = components['schemas']['Preview'];
+export type ChangeVerdict = components['schemas']['ChangeVerdict'];
+export type WorkloadVerdict = components['schemas']['WorkloadVerdict'];
+export type RunCourse = components['schemas']['RunCourse'];
+export type RunTotals = components['schemas']['RunTotals'];
 export type IncidentReplay = components['schemas']['IncidentReplay'];
 export type WindowRun = components['schemas']['WindowRun'];
 export type QueueWaits = components['schemas']['QueueWaits'];

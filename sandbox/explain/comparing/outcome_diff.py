@@ -9,9 +9,9 @@ from sandbox.explain.comparing.branches import Branch
 from sandbox.explain.comparing.shapes import (
     OutcomeCounts,
     OutcomeDiff,
-    Verdict,
 )
 from sandbox.explain.comparing.timelines import TimelineBuilder, Timelines
+from scheduler.measures.verdict import StartVerdict, start_verdict
 
 
 def outcome_diffs(
@@ -46,7 +46,7 @@ def counts(timelines: Sequence[Timelines]) -> list[OutcomeCounts]:
     ]
 
 
-def _counts(found: Counter[Verdict]) -> OutcomeCounts:
+def _counts(found: Counter[StartVerdict]) -> OutcomeCounts:
     return OutcomeCounts(
         same=found["same"],
         earlier=found["earlier"],
@@ -65,17 +65,13 @@ def _evicted(subject: str, timelines: Sequence[Timelines]) -> bool:
     return len({one[subject].evictions for one in timelines if subject in one}) > 1
 
 
-def verdict(ours: TimelineBuilder | None, theirs: TimelineBuilder | None) -> Verdict:
+def verdict(
+    ours: TimelineBuilder | None, theirs: TimelineBuilder | None
+) -> StartVerdict:
     """Return its outcome there, by the start that holds."""
     one = None if ours is None else ours.started_ms
     other = None if theirs is None else theirs.started_ms
-    if one == other:
-        return "same"
-    if other is None:
-        return "never"
-    if one is None:
-        return "only"
-    return "earlier" if other < one else "later"
+    return start_verdict(one, other)
 
 
 def _apart(timelines: Sequence[TimelineBuilder | None], end_ms: int) -> int:

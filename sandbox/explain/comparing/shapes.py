@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-Verdict = Literal["same", "earlier", "later", "never", "only"]
+from scheduler.measures.verdict import StartVerdict
 
 
 class Shape(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class OutcomeDiff(Shape, frozen=True, kw_only=True):
     """
 
     subject: str
-    verdicts: list[Verdict]
+    verdicts: list[StartVerdict]
     timelines: list[Timeline | None]  # one per branch; None = it is not there at all
 
 

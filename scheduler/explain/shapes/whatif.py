@@ -6,6 +6,7 @@ from typing import Any
 
 from scheduler.explain.shapes.numbers import Amount, Shape, ShareChange
 from scheduler.explain.shapes.waiting import FlavorRow, Victim
+from scheduler.measures.verdict import ChangeVerdict
 from scheduler.sentences.sentence import Sentence
 
 
@@ -39,7 +40,9 @@ class ChangeOutcome(Shape):
     "gone", "unknown" (given up after very many decisions, at `ran_to_ms`), or
     "ran" when it is about no workload. `ran_from_ms`: the world's time when it was copied;
     it may have gone on since. `pods`: "" when pods are not placed, "placed", or "pending" with
-    `pods_message`. `victims` are those preempted for it, with what was lost.
+    `pods_message`. `victims` are those preempted for it, with what was lost. In a
+    preview `victims` are those preempted only with the change, and `shares` and
+    `work_lost_ms` compare the two runs at their horizon.
     """
 
     outcome: str
@@ -100,8 +103,8 @@ class Preview(Shape):
 
     `cells` is the quota that the workload's ClusterQueue has afterwards, with
     the request in `amount`; `refused` says why the edit cannot be made. `sentences`
-    say all of it, `usage` what they say of quota; `said` and `usage_said` are the
-    same with their codes.
+    say all of it, `usage` what they say of quota, `effects` who gains and who loses;
+    `said`, `usage_said` and `effects_said` are the same with their codes.
     """
 
     change: Change | None
@@ -111,8 +114,10 @@ class Preview(Shape):
     evicted: bool  # it held quota, and loses it by the edit
     cells: list[FlavorRow]
     outcome: ChangeOutcome | None
-    admitted: list[str] = []  # who else is admitted in the run, and was not without
+    verdict: ChangeVerdict | None = None  # beside a run without it; None: refused
+    effects: list[str] = []
     sentences: list[str] = []
     usage: list[str] = []
     said: list[Sentence] = []
     usage_said: list[Sentence] = []
+    effects_said: list[Sentence] = []

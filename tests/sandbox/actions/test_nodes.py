@@ -211,5 +211,9 @@ def test_a_pin_is_foreseen_on_a_copy(make, person, stack):
     assert (open_["outcome"], open_["node"], open_["fits"]) == ("bound", "n2", True)
     assert [one["text"] for one in open_["said"]] == open_["sentences"]
     seen = {"kube": "pinned.passes", "yunikorn": "pinned.room"}[stack]
-    assert [one["code"] for one in open_["said"]] == [seen, "pinned.bound"]
+    assert [one["code"] for one in open_["said"]] == [
+        seen,
+        "pinned.bound",
+        "whatIf.same",  # without the pin it goes there too
+    ]
     assert row(sandbox).hash == before

@@ -7,7 +7,7 @@ import pytest
 from scheduler.errors import SchedulerError
 from scheduler.explain.changes import add_quota, apply, move_workload, without_limit
 from scheduler.explain.moves import HORIZON_MS, what_if, what_if_move
-from scheduler.explain.shapes import Change, Edit
+from scheduler.explain.shapes import Change, Edit, Preview
 from scheduler.records.objects import Key
 from scheduler.world import World
 from tests.builders import (
@@ -31,6 +31,12 @@ def _world() -> World:
     )
 
 
+def _starting(preview: Preview) -> list[str]:
+    """Return who starts with the change alone."""
+    assert preview.verdict is not None
+    return [one.subject for one in preview.verdict.workloads if one.start == "only"]
+
+
 def test_a_move_reports_victims_shares_and_work_lost() -> None:
     world = _world()
     preview = what_if_move(world, workload(world, "late"), LENDER)
@@ -49,7 +55,7 @@ def test_each_sentence_of_a_move_has_its_code() -> None:
     world = _world()
     preview = what_if_move(world, workload(world, "late"), LENDER)
     assert [one.text for one in preview.said] == preview.sentences
-    codes = ["admitted", "uses", "preempts", "shares", "lost"]
+    codes = ["admitted", "uses", "never", "preempts", "shares", "lost"]
     assert [one.code for one in preview.said] == [f"whatIf.{one}" for one in codes]
     assert preview.usage == [
         "lender uses 3 CPU of 4 CPU in flavor default and borrows none."
@@ -111,7 +117,7 @@ def test_an_edit_of_quota_reports_who_else_is_admitted() -> None:
     world = _world()
     change = add_quota(world, LENDER, {("default", "cpu"): 3000})
     preview = what_if(world, change)
-    assert preview.admitted == [str(workload(world, "late"))]
+    assert _starting(preview) == [str(workload(world, "late"))]
 
 
 def test_who_is_evicted_and_admitted_again_on_the_way_is_named_once() -> None:
@@ -136,8 +142,10 @@ def test_who_is_evicted_and_admitted_again_on_the_way_is_named_once() -> None:
     assert [one.workload for one in preview.outcome.victims] == [
         str(workload(world, "low"))
     ]
-    assert preview.admitted[0] == str(workload(world, "low"))
-    assert len(preview.admitted) == len(set(preview.admitted)) == 2
+    assert preview.verdict is not None
+    (low,) = [one for one in preview.verdict.workloads if "low" in one.subject]
+    assert (low.start, low.changed.evictions) == ("only", 1)
+    assert len(_starting(preview)) == len(set(_starting(preview))) == 2
 
 
 def test_a_patch_of_the_policy_is_run_as_a_move_is() -> None:
@@ -155,7 +163,9 @@ def test_a_policy_without_kueue_is_previewed_by_its_pods() -> None:
     world = world_of(stack="kube")
     patch = {"spec": {"simulation": {"podStartMs": 1000}}}
     edit = Edit(kind="Policy", namespace="", name="", patch=patch)
-    assert what_if(world, Change(edits=[edit])).admitted == []
+    assert what_if(world, Change(edits=[edit])).effects == [
+        "Nothing changes within 30 s: both runs come to the same."
+    ]
 
 
 def test_a_preview_leaves_the_world_as_it_is() -> None:
@@ -180,3 +190,42 @@ def test_a_patch_of_what_is_not_there_is_refused() -> None:
     change.edits[-1].name = "ghost"
     with pytest.raises(SchedulerError, match="ghost is not in this world"):
         apply(world, change)
+
+
+def test_an_edit_that_changes_nothing_says_so_though_time_goes_on() -> None:
+    world = lender_and_borrower(
+        *(job(f"b{n}", queue="borrower", cpu=2, runtime="5s") for n in range(9)),
+        until_ms=2_000,
+    )
+    patch = {"spec": {"simulation": {"podStartMs": 0}}}
+    preview = what_if(
+        world, Change(edits=[Edit(kind="Policy", namespace="", name="", patch=patch)])
+    )
+    assert preview.verdict is not None
+    assert preview.verdict.without.started == preview.verdict.changed.started > 0
+    assert [one.code for one in preview.said] == ["whatIf.same"]
+    assert preview.outcome is not None
+    assert preview.outcome.shares == []
+
+
+def test_who_loses_by_an_edit_is_named_beside_who_gains() -> None:
+    world = world_of(
+        flavor(),
+        cluster_queue("q", cpu=1),
+        local_queue("q", cluster_queue="q"),
+        *(job(name, queue="q", runtime="8s") for name in ("a", "b", "c")),
+    )
+    run_to(world, 4_000)
+    last = workload(world, "b")
+    urgent = Edit(
+        kind="Workload",
+        namespace=last.namespace,
+        name=last.name,
+        patch={"spec": {"priority": 100}},
+    )
+    preview = what_if(world, Change(edits=[urgent]))
+    assert preview.verdict is not None
+    outcomes = {one.subject: one for one in preview.verdict.workloads}
+    assert list(outcomes) == [str(workload(world, "a")), str(last)]
+    assert [one.start for one in outcomes.values()] == ["later", "earlier"]
+    assert [one.code for one in preview.said] == ["whatIf.earlier", "whatIf.later"]

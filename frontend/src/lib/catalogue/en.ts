@@ -174,8 +174,6 @@ export const EN = {
   "drop.esc": "cancel",
   "drop.late": "No answer within {span}.",
   "drop.waits": "Not admitted within {span}",
-  "drop.nobody": "Within {span} nobody is admitted who would not be anyhow.",
-  "drop.admits": "Within {span} {n} more is admitted: {names}.|Within {span} {n} more are admitted: {names}.",
   "drop.bound": "Bound",
   "quota.handle": "Nominal quota of {name}, {flavor} {resource}",
   "quota.moving": "{next}, now {now}",

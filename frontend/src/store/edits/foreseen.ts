@@ -13,7 +13,7 @@ export interface Foreseen {
   readonly position: number | null;
   readonly withinMs: number; // how far the copy ran, of virtual time
   readonly sentences: readonly string[]; // what is said nowhere else in the preview
-  readonly admitted: readonly string[]; // keys of who is admitted with the change alone
+  readonly effects: readonly string[]; // who gains and who loses, or that nothing changes
   readonly victims: readonly (MoveVictim | Victim)[];
   readonly shares: readonly { queue: string; before: string; after: string }[];
 }
@@ -50,15 +50,15 @@ export async function foreseeMove(path: string, body: Json, signal: AbortSignal)
 }
 
 function ofMove(found: MoveOutcome, { saidTexts }: Speech): Foreseen {
-  const { outcome, tick, position, usage, usageSaid, victims, shares, ranFrom, ranTo } = found;
-  return { outcome, tick, position, withinMs: ranTo - ranFrom, sentences: saidTexts(usageSaid, usage), admitted: [], victims, shares };
+  const { outcome, tick, position, usage, usageSaid, effects, effectsSaid, victims, shares, ranFrom, ranTo } = found;
+  return { outcome, tick, position, withinMs: ranTo - ranFrom, sentences: saidTexts(usageSaid, usage), effects: saidTexts(effectsSaid, effects), victims, shares };
 }
 
 /** Ask what pinning a pod would do. */
 export async function foreseePin(path: string, body: Json, signal: AbortSignal): Promise<Foreseen> {
   const found: PinOutcome = await inTime(signal, (either) => ask("PinOutcome", "POST", path, { body: { ...body, dryRun: true }, signal: either }));
   const { saidTexts } = await speech();
-  return { ...found, sentences: saidTexts(found.said, found.sentences), position: null, withinMs: found.ranTo - found.ranFrom, admitted: [], shares: [] };
+  return { ...found, sentences: saidTexts(found.said, found.sentences), position: null, effects: [], withinMs: found.ranTo - found.ranFrom, shares: [] };
 }
 
 /** Ask what edits would do to everybody. */
@@ -68,12 +68,12 @@ export async function foreseeEdits(edits: readonly PatchEdit[], signal: AbortSig
   return ofEdits(found, await speech());
 }
 
-function ofEdits({ outcome, admitted, sentences, said }: Preview, { saidTexts }: Speech): Foreseen {
+function ofEdits({ outcome, sentences, said, effects, effectsSaid }: Preview, { saidTexts }: Speech): Foreseen {
   const none = { outcome: "ran", tick: null, position: null, victims: [], shares: [] };
-  if (outcome === null) return { ...none, withinMs: 0, sentences: saidTexts(said, sentences), admitted };
+  if (outcome === null) return { ...none, withinMs: 0, sentences: saidTexts(said, sentences), effects: [] };
   const shares = outcome.shares.map((one) => ({ queue: one.name, before: shareText(one.before), after: shareText(one.after) }));
   const { tick, position, victims } = outcome;
-  return { outcome: outcome.outcome, tick, position, victims, withinMs: outcome.ranToMs - outcome.ranFromMs, sentences: [], admitted, shares };
+  return { outcome: outcome.outcome, tick, position, victims, withinMs: outcome.ranToMs - outcome.ranFromMs, sentences: [], effects: saidTexts(effectsSaid, effects), shares };
 }
 
 // A share of null is that of a borrower of weight 0.
