@@ -27,8 +27,8 @@ from sandbox.base.errors import (
     StaleError,
     TooManyError,
 )
-from scheduler.errors import SchedulerError
-from scheduler.sentences.reading import read
+from scheduler.model.errors import SchedulerError
+from scheduler.words.reading import read
 
 
 class PreconditionFailedError(SandboxError):

@@ -10,12 +10,12 @@ from sandbox.explain.shadowing import Agreement, Opened
 from sandbox.forecasts.asking import ForecastState
 from sandbox.forecasts.record import Forecasts
 from sandbox.page import wire, wire_rows
-from scheduler.explain import shapes
-from scheduler.explain.applications import ApplicationExplanation
-from scheduler.explain.queues import QueueFairness
-from scheduler.forecast.starts import Forecast, SubmissionForecast
-from scheduler.kube.configuration.description import ProfileState
-from scheduler.twin.incident import IncidentReplay
+from scheduler.analysis.explain import shapes
+from scheduler.analysis.explain.applications import ApplicationExplanation
+from scheduler.analysis.explain.queues import QueueFairness
+from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
+from scheduler.analysis.incident import IncidentReplay
+from scheduler.model.kube.description import ProfileState
 
 #: Operation -> what it answers, one of these.
 ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {

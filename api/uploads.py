@@ -16,11 +16,11 @@ from rest_framework.parsers import MultiPartParser
 
 from sandbox.actions import convert_files_for
 from sandbox.base.errors import Cause, InvalidError
-from scheduler.conversion.files import findings_of
-from scheduler.errors import ManifestError
-from scheduler.files.unpacking import Unpacking
-from scheduler.manifests.loading.loaded import Finding
-from scheduler.traces.options import TraceOptions, read_options
+from scheduler.analysis.conversion.files import findings_of
+from scheduler.input.files.unpacking import Unpacking
+from scheduler.input.manifests.loading.loaded import Finding
+from scheduler.input.traces.options import TraceOptions, read_options
+from scheduler.model.errors import ManifestError
 
 
 def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:

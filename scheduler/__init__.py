@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.compiled.finder import find_compiled
+from scheduler.engine.compiled.finder import find_compiled
 
 #: Whether compiled modules run, or why plain Python does.
 ENGINE = find_compiled()

@@ -10,7 +10,6 @@ VERBS = {
     "run": "scheduler.cli.run",
     "experiment": "scheduler.cli.experiment",
     "advise": "scheduler.cli.advise",
-    "replay": "scheduler.replay",
     "reproduce": "scheduler.cli.reproduce",
     "rerun": "scheduler.cli.rerun",
     "incident": "scheduler.cli.incident",
@@ -29,7 +28,6 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler rerun FOLDER|FILE [--latencies default|recorded|none] [--seeds N]
        python -m scheduler shadow FOLDER|FILE [--details]
        python -m scheduler incident FILE.qrec [--at 10m] --into FOLDER
-       python -m scheduler replay VECTORS... [--show ID]
        python -m scheduler outcomes FOLDER...
        python -m scheduler convert PATH... [--to kueue|yunikorn]
        python -m scheduler explain PATH... [--at 5m] [--workload NAME] [--json]

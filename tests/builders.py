@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import yaml
 
-from scheduler.records.latencies import Latencies
-from scheduler.scenarios import Assembled, assemble
-from scheduler.world import World
+from scheduler.assembly import Assembled, assemble
+from scheduler.engine.world import World
+from scheduler.model.latencies import Latencies
 
 Manifest = dict[str, Any]
 

@@ -3,7 +3,7 @@
 mutmut makes every change that `[tool.mutmut]` in pyproject.toml allows, one place of
 the code each. A sample, drawn by a seed, says enough about the share of those that
 nothing notices: each is run against the tests that reach it (`mutation/plugin.py`).
-A PART is the beginning of a module's name: `scheduler.kueue`, or `sandbox.world.commits`.
+A PART is the beginning of a module's name: `scheduler.engine.kueue`, or `sandbox.world.commits`.
 """
 
 from __future__ import annotations

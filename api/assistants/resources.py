@@ -14,9 +14,9 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from api.assistants.asking import Asker, Upstream
 from api.client import ApiError
-from scheduler.experiments.document import ExperimentDocument
-from scheduler.records.policy import PolicySpec
-from scheduler.records.scenario import Scenario
+from scheduler.analysis.experiments.document import ExperimentDocument
+from scheduler.model.policy import PolicySpec
+from scheduler.model.scenario import Scenario
 
 _FOLDER = Path(__file__).parent / "docs"
 #: Documents of our own, from the code that reads them.

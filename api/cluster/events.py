@@ -8,9 +8,9 @@ from typing import Any
 from sandbox.models import Event, Sandbox
 from sandbox.world import history
 from sandbox.world.worlds import policy_of
-from scheduler import durations
-from scheduler.manifests.kinds import BY_KIND
-from scheduler.records.objects import Key
+from scheduler.input.manifests.kinds import BY_KIND
+from scheduler.model import durations
+from scheduler.model.objects import Key
 
 #: The newest that are shown, as the real ones are forgotten after an hour.
 MOST_EVENTS = 1000

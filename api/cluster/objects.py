@@ -17,7 +17,7 @@ from api.cluster.writing import Change
 from api.views.base import flag, version_matches, versioned
 from sandbox.base.errors import ForbiddenError, NotFoundError
 from sandbox.models import Sandbox
-from scheduler.scenarios import merge
+from scheduler.assembly import merge
 
 
 class ObjectView(ClusterView):

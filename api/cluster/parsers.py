@@ -10,8 +10,8 @@ from rest_framework.parsers import BaseParser
 from api.cluster.protobuf import MEDIA as PROTOBUF
 from api.renderers import StorableJSONParser, refuse_unstorable
 from sandbox.live.limits import of_texts
-from scheduler.errors import ManifestError
-from scheduler.manifests.documents import read_documents
+from scheduler.input.manifests.documents import read_documents
+from scheduler.model.errors import ManifestError
 
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"

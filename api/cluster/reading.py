@@ -22,7 +22,7 @@ from api.views.base import clamped_number
 from sandbox.base.errors import GoneError, NotFoundError
 from sandbox.models import Sandbox, StoredObject, table_of
 from sandbox.world.worlds import policy_of
-from scheduler import durations
+from scheduler.model import durations
 
 Document = dict[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sandbox.base.errors import NotFoundError
-from scheduler.manifests import kinds
-from scheduler.manifests.kinds import Kind
+from scheduler.input.manifests import kinds
+from scheduler.input.manifests.kinds import Kind
 
 #: Plural -> the names that kubectl users type.
 SHORT_NAMES: dict[str, list[str]] = {

@@ -24,7 +24,7 @@ from sandbox.base.errors import (
     ConflictError,
     NotFoundError,
 )
-from scheduler.scenarios import merge
+from scheduler.assembly import merge
 
 Document = dict[str, Any]
 SCALED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})

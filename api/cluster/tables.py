@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from scheduler import durations
-from scheduler.errors import SchedulerError
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
 
 Document = Mapping[str, Any]
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86_400, 365 * 86_400

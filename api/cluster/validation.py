@@ -12,10 +12,10 @@ from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
 
-from scheduler.manifests.documents import Document
-from scheduler.manifests.faults.unknown import without_unknown
-from scheduler.manifests.known_fields.finding import walk
-from scheduler.manifests.loading.checking import check_object
+from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.faults.unknown import without_unknown
+from scheduler.input.manifests.known_fields.finding import walk
+from scheduler.input.manifests.loading.checking import check_object
 
 CHOICES = ("Strict", "Warn", "Ignore")
 

@@ -16,10 +16,10 @@ from api.cluster.base import ClusterView
 from api.views.base import clamped_number
 from sandbox.models import Sandbox
 from sandbox.world import worlds
-from scheduler.kueue.tree.tree import ClusterQueue
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.records.objects import Key
-from scheduler.world import World
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.world import World
+from scheduler.model.objects import Key
 
 DEFAULT_LIMIT = 1000
 

@@ -17,10 +17,10 @@ from sandbox import actions
 from sandbox.actions.sessions import allowed, refuse_real
 from sandbox.base.errors import Cause, StaleError
 from sandbox.models import Sandbox, StoredObject
-from scheduler.manifests.kinds import KUEUE
-from scheduler.manifests.known_fields.finding import UNKNOWN_FIELD
-from scheduler.manifests.load import load
-from scheduler.records.objects import Key
+from scheduler.input.manifests.kinds import KUEUE
+from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
+from scheduler.input.manifests.load import load
+from scheduler.model.objects import Key
 
 Document = dict[str, Any]
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"

@@ -17,9 +17,9 @@ from api.command.experimenting import LOOK_EVERY_S, body_of
 from api.command.output import Bar
 from api.command.verbs import WrongError
 from sandbox.base import library
-from scheduler.advice.answer import Answer
+from scheduler.analysis.advice.answer import Answer
 from scheduler.cli import advise
-from scheduler.errors import SchedulerError
+from scheduler.model.errors import SchedulerError
 
 
 def main(words: Sequence[str], transport: Transport | None = None) -> int:

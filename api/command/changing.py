@@ -15,9 +15,9 @@ from api.command.verbs import Asked, Part, WrongError, one, took, verb
 from scheduler.cli.convert import converted, text_of
 from scheduler.cli.files import read_bytes, read_one, read_paths
 from scheduler.cli.trace_words import add_trace_words, traces_of
-from scheduler.errors import SchedulerError
-from scheduler.files.unpacking import PACKED
-from scheduler.manifests.texts.writing import write
+from scheduler.input.files.unpacking import PACKED
+from scheduler.input.manifests.texts.writing import write
+from scheduler.model.errors import SchedulerError
 
 LOOK_EVERY_S = 0.1
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
-from scheduler.manifests.texts.writing import write
+from scheduler.input.manifests.texts.writing import write
 
 #: Where `quotalab up` listens unless it is given another port.
 HERE = "http://127.0.0.1:8000"

@@ -11,7 +11,7 @@ import msgspec
 from api.command.output import Bar, Found
 from api.command.verbs import Asked, Part, WrongError, verb
 from scheduler.cli.experiment import read_file, sources_of
-from scheduler.errors import SchedulerError
+from scheduler.model.errors import SchedulerError
 
 LOOK_EVERY_S = 0.3
 _WORDS = {True: "ok  ", False: "FAIL", None: "-   "}

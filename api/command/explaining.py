@@ -9,15 +9,15 @@ import msgspec
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
-from scheduler import durations
-from scheduler.errors import SchedulerError
-from scheduler.forecast.starts import (
+from scheduler.analysis.forecast.starts import (
     Forecast,
     SubmissionForecast,
     submission_text_of,
     text_of,
 )
-from scheduler.manifests.texts.writing import write, write_all
+from scheduler.input.manifests.texts.writing import write, write_all
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
 
 
 def _explain(part: Part) -> None:

@@ -12,7 +12,7 @@ from api.command.changing import play_ticks
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
 from scheduler.cli.files import read_one
-from scheduler.errors import SchedulerError
+from scheduler.model.errors import SchedulerError
 
 #: Of a recording's folder; the other files in it are not needed.
 _FOLDER = ("snapshot-0.json", "watch.jsonl", "config.yaml")

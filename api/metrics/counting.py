@@ -10,7 +10,7 @@ from api.metrics.count_cache import CountCache
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page
 from sandbox.world import history
-from scheduler.reasons import QUOTA_RESERVED
+from scheduler.model.reasons import QUOTA_RESERVED
 
 Labels = tuple[str, ...]
 #: Times by place: what histograms are made of, in seconds.

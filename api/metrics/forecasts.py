@@ -9,7 +9,7 @@ import msgspec
 from api.metrics.exposition import Exposition
 from sandbox.models import KeptForecast, Sandbox
 from sandbox.page.diffs import Page
-from scheduler.forecast.starts import Forecast
+from scheduler.analysis.forecast.starts import Forecast
 
 NAME = "quotalab_forecast_start_seconds"
 _HELP = "Until a waiting Workload starts, by quantile, from now; +Inf is beyond"

@@ -20,7 +20,7 @@ from api.serializers.sandboxes import (
 )
 from sandbox.actions import Imported
 from sandbox.base.errors import Cause
-from scheduler import ranges
+from scheduler.model import ranges
 
 #: Types of events that one run may wait for.
 MOST_TYPES = 16

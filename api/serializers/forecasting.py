@@ -10,8 +10,8 @@ from rest_framework import serializers
 from api.serializers.sandboxes import FileSerializer
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
-from scheduler import ranges
-from scheduler.forecast.submission import MOST_QUEUES
+from scheduler.analysis.forecast.submission import MOST_QUEUES
+from scheduler.model import ranges
 
 ARRIVALS = ("known", "continued")
 

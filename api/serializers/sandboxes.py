@@ -11,8 +11,8 @@ from api.serializers.said import SaidSerializer
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
-from scheduler import ranges
-from scheduler.manifests.report import Report
+from scheduler.input.manifests.report import Report
+from scheduler.model import ranges
 
 #: As the column holds.
 LONGEST_TITLE = 200

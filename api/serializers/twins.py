@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from api.serializers.actions import PatchSerializer
 from api.serializers.sandboxes import LONGEST_TITLE, FileSerializer
-from scheduler import ranges
+from scheduler.model import ranges
 
 
 class TwinSerializer(serializers.Serializer[Any]):

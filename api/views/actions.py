@@ -34,10 +34,10 @@ from sandbox import actions
 from sandbox.base.errors import ConflictError
 from sandbox.explain.explaining import preview_move
 from sandbox.explain.pinning import preview_pin
-from scheduler.explain import to_document
-from scheduler.explain.shapes import Preview, ShareChange, Victim
-from scheduler.records.objects import Key
-from scheduler.sentences.sentence import Sentence
+from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.shapes import Preview, ShareChange, Victim
+from scheduler.model.objects import Key
+from scheduler.model.sentence import Sentence
 
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 

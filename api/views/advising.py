@@ -19,10 +19,10 @@ from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.experiments import actions
 from sandbox.models import Experiment
-from scheduler.advice.answer import Answer
-from scheduler.advice.reports.markdown import markdown_of
-from scheduler.advice.reports.page import html_of
-from scheduler.sentences.library import plain_word
+from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.reports.markdown import markdown_of
+from scheduler.analysis.advice.reports.page import html_of
+from scheduler.words.library import plain_word
 
 
 class Estimate(ExperimentView):

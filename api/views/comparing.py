@@ -24,7 +24,7 @@ from sandbox.base.errors import ForbiddenError
 from sandbox.explain import comparing
 from sandbox.models import Sandbox
 from sandbox.retention import archives
-from scheduler import ranges
+from scheduler.model import ranges
 
 ARCHIVE = "application/vnd.quotalab.sandbox"
 

@@ -23,9 +23,9 @@ from sandbox.experiments.comparing import compare_runs
 from sandbox.experiments.searching import search_of
 from sandbox.explain.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.models import Experiment
-from scheduler.experiments.document import Objective, read_experiment
-from scheduler.experiments.results import ordered, with_front
-from scheduler.measures import better
+from scheduler.analysis.experiments.document import Objective, read_experiment
+from scheduler.analysis.experiments.results import ordered, with_front
+from scheduler.analysis.measures import better
 
 
 class ExperimentView(View):

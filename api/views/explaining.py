@@ -17,9 +17,9 @@ from api.throttles import Explanations, PerPerson, Writes
 from api.views.base import View, number, whole
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining, reproducing
-from scheduler import ranges
-from scheduler.explain.shapes import Change
-from scheduler.records.objects import Key
+from scheduler.analysis.explain.shapes import Change
+from scheduler.model import ranges
+from scheduler.model.objects import Key
 
 #: What is run anew for every question, and counted by itself.
 COSTLY = (PerPerson, Writes, Explanations)

@@ -22,7 +22,7 @@ from api.views.explaining import COSTLY, TICK, tick_of
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, record
-from scheduler import ranges
+from scheduler.model import ranges
 
 
 class Forecasts(View):

@@ -27,10 +27,10 @@ from sandbox.live import limits
 from sandbox.models import ImportReport, Sandbox
 from sandbox.world import worlds
 from sandbox.world.findings import causes_of
-from scheduler.conversion.files import ConvertedFiles
-from scheduler.files.unpacking import UnreadText
-from scheduler.manifests.report import Report
-from scheduler.traces.preview import preview
+from scheduler.analysis.conversion.files import ConvertedFiles
+from scheduler.input.files.unpacking import UnreadText
+from scheduler.input.manifests.report import Report
+from scheduler.input.traces.preview import preview
 
 
 class Imports(View):

@@ -11,10 +11,10 @@ from api.serializers.reading import RegistrySerializer, ScenarioListSerializer
 from api.views.base import View
 from sandbox.base import library
 from sandbox.page.pictures import pictures
-from scheduler import durations, registry
-from scheduler.manifests import kinds
-from scheduler.records.policy import Policy
-from scheduler.records.scenario import Scenario
+from scheduler.input.manifests import kinds
+from scheduler.model import durations, registry
+from scheduler.model.policy import Policy
+from scheduler.model.scenario import Scenario
 
 
 class Scenarios(View):

@@ -21,12 +21,12 @@ from sandbox.base.refusals import Refused
 from sandbox.live.limits import of_texts
 from sandbox.models import StoredObject, table_of
 from sandbox.world.worlds import policy_of
-from scheduler.errors import ManifestError
-from scheduler.kube.configuration.description import describe
-from scheduler.manifests.documents import read_documents
-from scheduler.manifests.kinds import BY_KIND
-from scheduler.records.objects import Key
-from scheduler.scenarios import merge
+from scheduler.assembly import merge
+from scheduler.input.manifests.documents import read_documents
+from scheduler.input.manifests.kinds import BY_KIND
+from scheduler.model.errors import ManifestError
+from scheduler.model.kube.description import describe
+from scheduler.model.objects import Key
 
 CLUSTER_WIDE = "-"
 _JSON = {(200, "application/json"): OpenApiTypes.OBJECT}

@@ -28,7 +28,7 @@ from sandbox.page.diffs import Row
 from sandbox.page.rows.samples import whole_sample
 from sandbox.world import history
 from sandbox.world.schedulers import schedulers
-from scheduler import ranges
+from scheduler.model import ranges
 
 #: Amounts are sums of 64-bit numbers.
 LONGEST_AMOUNT = 40

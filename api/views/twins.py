@@ -27,7 +27,7 @@ from sandbox.base.errors import Cause, InvalidError
 from sandbox.explain import replaying, shadowing
 from sandbox.models import Sandbox
 from sandbox.twins import clusters
-from scheduler.explain.shapes import Change
+from scheduler.analysis.explain.shapes import Change
 
 
 class Twins(View):

@@ -33,7 +33,7 @@ from sandbox.world import (
     leases,
     worlds,
 )
-from scheduler.sentences.sentence import Items
+from scheduler.model.sentence import Items
 
 _ROWS: tuple[type[Model], ...] = (
     Event,

@@ -22,11 +22,15 @@ from sandbox.live import limits as limited
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from sandbox.world.findings import causes_of
-from scheduler.conversion.converting import convert, report
-from scheduler.conversion.files import ConvertedFiles, convert_files, document_of
-from scheduler.errors import SchedulerError
-from scheduler.records.objects import Object
-from scheduler.scenarios import InputError
+from scheduler.analysis.conversion.converting import convert, report
+from scheduler.analysis.conversion.files import (
+    ConvertedFiles,
+    convert_files,
+    document_of,
+)
+from scheduler.assembly import InputError
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Object
 
 _TITLES = {"kueue": "Kueue", "yunikorn": "YuniKorn"}
 

@@ -16,10 +16,13 @@ from sandbox.base.errors import (
 from sandbox.page.diffs import RevisionDiff
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Delete
-from scheduler.kube.cache.pod_group import PodDisruptionBudget, disruptions_allowed
-from scheduler.records.objects import Key, Object
-from scheduler.sentences.edits import Edited
-from scheduler.world import World
+from scheduler.engine.kube.cache.pod_group import (
+    PodDisruptionBudget,
+    disruptions_allowed,
+)
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
+from scheduler.words.edits import Edited
 
 
 def do_evict(

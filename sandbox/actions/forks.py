@@ -12,8 +12,8 @@ from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.twins import ticks as twins
 from sandbox.world import history, worlds
-from scheduler.twin.going_on import go_on
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.recorded.twin.going_on import go_on
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -20,20 +20,20 @@ from sandbox.world.operations import (
     SetPolicy,
     Several,
 )
-from scheduler import durations
-from scheduler.errors import PolicyError, SchedulerError, SourceLocation
-from scheduler.manifests.dumps.dump_time import time_of
-from scheduler.manifests.loading.loaded import Finding, Loaded, finding
-from scheduler.manifests.references import check_references
-from scheduler.manifests.report import Report, report_of
-from scheduler.manifests.simulation_gaps.gated import find_gated
-from scheduler.manifests.updates import check_update
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import read_policy
-from scheduler.scenarios import NOTHING_LEFT, merge
-from scheduler.sentences.read_as import ReadAs
-from scheduler.world import World
-from scheduler.worlds.edits import reported_status
+from scheduler.assembly import NOTHING_LEFT, merge
+from scheduler.engine.world import World
+from scheduler.engine.worlds.edits import reported_status
+from scheduler.input.manifests.dumps.dump_time import time_of
+from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
+from scheduler.input.manifests.references import check_references
+from scheduler.input.manifests.report import Report, report_of
+from scheduler.input.manifests.simulation_gaps.gated import find_gated
+from scheduler.input.manifests.updates import check_update
+from scheduler.model import durations
+from scheduler.model.errors import PolicyError, SchedulerError, SourceLocation
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
+from scheduler.words.read_as import ReadAs
 
 #: What the world writes into metadata itself.
 _OURS = ("uid", "creationTimestamp", "generation")

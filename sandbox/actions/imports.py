@@ -6,7 +6,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.models import ImportReport, Sandbox
-from scheduler.manifests.report import Report
+from scheduler.input.manifests.report import Report
 
 #: Reports of one sandbox that are kept; the oldest go first.
 MOST_REPORTS = 50

@@ -17,15 +17,15 @@ from sandbox.world.operations import (
     Settle,
     Several,
 )
-from scheduler.errors import SchedulerError
-from scheduler.explain.moves import move
-from scheduler.explain.shapes import Change
-from scheduler.explain.shapes import Edit as Patch
-from scheduler.records.objects import Key
-from scheduler.scenarios import merge
-from scheduler.sentences.edits import Edited
-from scheduler.sentences.refusals import said_of
-from scheduler.world import World
+from scheduler.analysis.explain.moves import move
+from scheduler.analysis.explain.shapes import Change
+from scheduler.analysis.explain.shapes import Edit as Patch
+from scheduler.assembly import merge
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
+from scheduler.words.edits import Edited
+from scheduler.words.refusals import said_of
 
 
 def do_move(

@@ -26,20 +26,20 @@ from sandbox.world.operations import (
     Put,
     Several,
 )
-from scheduler.durations import stamp_text
-from scheduler.lifetime.changes import TAKING, changed_node
-from scheduler.manifests.load import load
-from scheduler.multikueue.checks import CLUSTER, CONNECTED, LOST
-from scheduler.records.annotations import CLUSTER as ANNOTATION
-from scheduler.records.objects import MARK, Key, Object
-from scheduler.sentences.edits import (
+from scheduler.engine.lifetime.changes import TAKING, changed_node
+from scheduler.engine.multikueue.checks import CLUSTER, CONNECTED, LOST
+from scheduler.engine.world import World
+from scheduler.input.manifests.load import load
+from scheduler.model.annotations import CLUSTER as ANNOTATION
+from scheduler.model.durations import stamp_text
+from scheduler.model.event_words import node_lost
+from scheduler.model.objects import MARK, Key, Object
+from scheduler.words.edits import (
     CLUSTER_SENTENCES,
     NODE_SENTENCES,
     Edited,
-    node_lost,
 )
-from scheduler.sentences.library import plain_word
-from scheduler.world import World
+from scheduler.words.library import plain_word
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)

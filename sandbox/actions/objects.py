@@ -28,15 +28,15 @@ from sandbox.world.operations import (
     SetPolicy,
     Several,
 )
-from scheduler.manifests.documents import Limits
-from scheduler.manifests.load import load
-from scheduler.manifests.loading.loaded import Finding, Loaded
-from scheduler.records.objects import Key, stored_key
-from scheduler.scenarios import merge
-from scheduler.sentences.edits import Edited, imported
-from scheduler.traces.options import NO_OPTIONS, TraceOptions
-from scheduler.traces.taking import is_trace, take_traces
-from scheduler.world import World
+from scheduler.assembly import merge
+from scheduler.engine.world import World
+from scheduler.input.manifests.documents import Limits
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
+from scheduler.input.traces.taking import is_trace, take_traces
+from scheduler.model.objects import Key, stored_key
+from scheduler.words.edits import Edited, imported
 
 #: An edit of more objects than this is one event with their number.
 MOST_LINES = 50

@@ -18,10 +18,10 @@ from sandbox.world.operations import (
     Put,
     Several,
 )
-from scheduler.records.objects import Key, Object, cluster_of, plain
-from scheduler.sentences.edits import Edited
-from scheduler.sentences.library import plain_word
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object, cluster_of, plain
+from scheduler.words.edits import Edited
+from scheduler.words.library import plain_word
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _FIELD = "metadata.name"

@@ -18,9 +18,9 @@ from sandbox.retention import retention
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import Transport
-from scheduler import ranges
-from scheduler.sentences.edits import Edited, Stopped
-from scheduler.sentences.sentence import Sentence
+from scheduler.model import ranges
+from scheduler.model.sentence import Sentence
+from scheduler.words.edits import Edited, Stopped
 
 
 def do_set_retention(

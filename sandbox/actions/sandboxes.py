@@ -38,17 +38,17 @@ from sandbox.world.commits import CommitRequest, commit
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import Begin, Transport
 from sandbox.world.worlds import LoadedSandbox
-from scheduler import durations
-from scheduler.errors import SchedulerError
-from scheduler.manifests.documents import Limits
-from scheduler.manifests.loading.loaded import Finding
-from scheduler.manifests.report import Report, report_of
-from scheduler.scenarios import Assembled, InputError, assemble
-from scheduler.sentences.edits import Edited
-from scheduler.traces.options import NO_OPTIONS, TraceOptions
-from scheduler.twin.played import recording_of
-from scheduler.world import World
-from scheduler.worlds.memory import gc_paused
+from scheduler.assembly import Assembled, InputError, assemble
+from scheduler.engine.world import World
+from scheduler.engine.worlds.memory import gc_paused
+from scheduler.input.manifests.documents import Limits
+from scheduler.input.manifests.loading.loaded import Finding
+from scheduler.input.manifests.report import Report, report_of
+from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.twin.played import recording_of
+from scheduler.words.edits import Edited
 
 Files = Sequence[tuple[str, str]]  # (name, text)
 

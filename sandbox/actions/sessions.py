@@ -33,8 +33,8 @@ from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import AnyOperation, Transport
 from sandbox.world.worlds import LoadedSandbox
-from scheduler.errors import SchedulerError
-from scheduler.sentences.requests import Request
+from scheduler.model.errors import SchedulerError
+from scheduler.words.requests import Request
 
 EDIT = "Edit"
 

@@ -34,10 +34,10 @@ from sandbox.world.operations import (
     Transport,
 )
 from sandbox.world.revisions import MadeRevision
-from scheduler.decisions import Decision
-from scheduler.sentences.edits import Stopped
-from scheduler.tick import next_instant
-from scheduler.world import World
+from scheduler.engine.tick import next_instant
+from scheduler.engine.world import World
+from scheduler.model.decisions import Decision
+from scheduler.words.edits import Stopped
 
 #: A clock that fell behind makes up for no more than this.
 MOST_BEHIND_S = 1.0

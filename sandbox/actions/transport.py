@@ -18,9 +18,9 @@ from sandbox.page.rows.transport import KEY, awaited_said
 from sandbox.process import idle_flag
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Transport
-from scheduler import decisions, ranges
-from scheduler.sentences.edits import Edited
-from scheduler.sentences.sentence import Hole
+from scheduler.model import decisions, ranges
+from scheduler.model.sentence import Hole
+from scheduler.words.edits import Edited
 
 SLOWEST, FASTEST = 0.1, float(ranges.SPEED.most)
 

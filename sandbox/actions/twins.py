@@ -19,10 +19,10 @@ from sandbox.models import Sandbox
 from sandbox.process import idle_flag
 from sandbox.twins import clusters
 from sandbox.twins.recordings import read_recording
-from scheduler.errors import SchedulerError
-from scheduler.qrec.reading import Followed, stamp
-from scheduler.recordings.followed import configuration
-from scheduler.twin import beginning
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.followed import configuration
+from scheduler.recorded.qrec.reading import Followed, stamp
+from scheduler.recorded.twin import beginning
 
 #: A tick of a cluster that is followed: how late it is shown at most, beside the watch.
 TICK_MS = 500

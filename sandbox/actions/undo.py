@@ -32,11 +32,11 @@ from sandbox.world.operations import (
     Rewind,
     Undo,
 )
-from scheduler.errors import SchedulerError
-from scheduler.sentences.edits import Edited
-from scheduler.sentences.reading import read_event
-from scheduler.sentences.refusals import said_of
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from scheduler.words.edits import Edited
+from scheduler.words.reading import read_event
+from scheduler.words.refusals import said_of
 
 _COPIED = (
     "owner_id",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.sentences.sentence import Words
+from scheduler.model.sentence import Words
 
 
 class Absent(Words):

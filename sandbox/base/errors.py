@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scheduler.sentences.sentence import Sentence
+from scheduler.model.sentence import Sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from scheduler.kube.extender.ports import ExtenderError
-from scheduler.kube.extender.webhook import Extender
+from scheduler.engine.kube.extender.ports import ExtenderError
+from scheduler.model.kube.extender import Extender
 
 T = TypeVar("T")
 

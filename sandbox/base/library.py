@@ -8,9 +8,9 @@ from pathlib import Path
 
 from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
-from scheduler.errors import SchedulerError
-from scheduler.manifests.documents import read_documents
-from scheduler.records.scenario import Scenario, read_scenario
+from scheduler.input.manifests.documents import read_documents
+from scheduler.model.errors import SchedulerError
+from scheduler.model.scenario import Scenario, read_scenario
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 _FILE = "scenario.yaml"

@@ -30,19 +30,19 @@ from sandbox.live import limits
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.process import idle_flag
 from sandbox.world.findings import causes_of
-from scheduler.advice.advisor import Advisor
-from scheduler.errors import ManifestError, SchedulerError
-from scheduler.experiments.assertions import judge
-from scheduler.experiments.bases import RunBase
-from scheduler.experiments.document import (
+from scheduler.analysis.advice.advisor import Advisor
+from scheduler.analysis.experiments.assertions import judge
+from scheduler.analysis.experiments.bases import RunBase
+from scheduler.analysis.experiments.document import (
     ExperimentDocument,
     ExperimentError,
     read_experiment,
 )
-from scheduler.experiments.runs import Plan, plan, world_at
-from scheduler.manifests.documents import read_documents
-from scheduler.scenarios import InputError
-from scheduler.sentences.library import plain_word
+from scheduler.analysis.experiments.runs import Plan, plan, world_at
+from scheduler.assembly import InputError
+from scheduler.input.manifests.documents import read_documents
+from scheduler.model.errors import ManifestError, SchedulerError
+from scheduler.words.library import plain_word
 
 #: Variants are tried out before anything is started, for no longer than this.
 TRIAL_S = 2.0

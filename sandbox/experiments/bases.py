@@ -15,8 +15,8 @@ from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Experiment, Sandbox
 from sandbox.world import history, worlds
-from scheduler.experiments.bases import FileBase, RunBase, WorldBase
-from scheduler.experiments.document import Base, ExperimentError
+from scheduler.analysis.experiments.bases import FileBase, RunBase, WorldBase
+from scheduler.analysis.experiments.document import Base, ExperimentError
 
 _LEVEL = 1
 _encode = msgspec.msgpack.Encoder().encode

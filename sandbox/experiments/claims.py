@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from sandbox.base.database_time import DatabaseTime
 from sandbox.models import Experiment, Run
-from scheduler.experiments.runs import Result
+from scheduler.analysis.experiments.runs import Result
 
 LEASE_S = 15.0
 #: A run whose worker was lost this often is given up: it may be the reason.

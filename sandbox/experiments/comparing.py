@@ -20,9 +20,9 @@ from sandbox.models import Experiment, Run, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.events import records_of
 from sandbox.page.rows.tally import WorkloadTally
-from scheduler.sentences.library import plain_word
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.words.library import plain_word
 
 #: A comparison is answered at once, so it goes no further than this.
 MOST_TICKS = 3_600

@@ -13,16 +13,21 @@ import msgspec
 from django.db.models import QuerySet
 
 from sandbox.models import Experiment, Run
-from scheduler.advice.advisor import derived
-from scheduler.advice.goal import Goal, Numbers
-from scheduler.advice.standing import Standing, standings
-from scheduler.experiments.assertions import judge
-from scheduler.experiments.document import ExperimentSpec, read_experiment
-from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict, table
-from scheduler.experiments.variants import axes_of
-from scheduler.measures import flat
-from scheduler.sentences.reading import read
-from scheduler.sentences.sentence import Sentence
+from scheduler.analysis.advice.advisor import derived
+from scheduler.analysis.advice.goal import Goal, Numbers
+from scheduler.analysis.advice.standing import Standing, standings
+from scheduler.analysis.experiments.assertions import judge
+from scheduler.analysis.experiments.document import ExperimentSpec, read_experiment
+from scheduler.analysis.experiments.results import (
+    VariantMeasure,
+    VariantResult,
+    Verdict,
+    table,
+)
+from scheduler.analysis.experiments.variants import axes_of
+from scheduler.analysis.measures import flat
+from scheduler.model.sentence import Sentence
+from scheduler.words.reading import read
 
 _OF_RUN = ("seed", "state", "hash", "tick")
 

@@ -23,16 +23,20 @@ from sandbox.experiments import reading
 from sandbox.experiments.bases import base_of
 from sandbox.models import Experiment, Run
 from sandbox.process import idle_flag
-from scheduler.advice.advisor import Advisor, derived
-from scheduler.advice.answer import Answer
-from scheduler.advice.ledger import Ask, Known
-from scheduler.advice.space import Point
-from scheduler.errors import SchedulerError
-from scheduler.experiments.bases import RunBase
-from scheduler.experiments.document import ExperimentDocument, Variant, read_experiment
-from scheduler.experiments.runs import CancelledError, Plan, run_until
-from scheduler.measures import flat
-from scheduler.sentences.library import plain_word
+from scheduler.analysis.advice.advisor import Advisor, derived
+from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.ledger import Ask, Known
+from scheduler.analysis.advice.space import Point
+from scheduler.analysis.experiments.bases import RunBase
+from scheduler.analysis.experiments.document import (
+    ExperimentDocument,
+    Variant,
+    read_experiment,
+)
+from scheduler.analysis.experiments.runs import CancelledError, Plan, run_until
+from scheduler.analysis.measures import flat
+from scheduler.model.errors import SchedulerError
+from scheduler.words.library import plain_word
 
 logger = logging.getLogger(__name__)
 

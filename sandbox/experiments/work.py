@@ -12,8 +12,8 @@ from sandbox.experiments import claims, searching
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.claims import RunClaim
 from sandbox.models import Experiment
-from scheduler.errors import SchedulerError
-from scheduler.experiments.runs import CancelledError, Plan, run
+from scheduler.analysis.experiments.runs import CancelledError, Plan, run
+from scheduler.model.errors import SchedulerError
 
 logger = logging.getLogger(__name__)
 

@@ -12,20 +12,20 @@ from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history, worlds
-from scheduler.decisions import Preempt
-from scheduler.explain import applications, to_document
-from scheduler.explain.capacity import capacity
-from scheduler.explain.counterfactuals import counterfactuals
-from scheduler.explain.fairness import fairness
-from scheduler.explain.moves import what_if, what_if_move
-from scheduler.explain.pods import explain_pod
-from scheduler.explain.preemptions import explain_preemption
-from scheduler.explain.queues import queue_fairness
-from scheduler.explain.shapes import Change, Preview
-from scheduler.explain.workloads import explain
-from scheduler.records.objects import Key
-from scheduler.sentences.library import plain_word
-from scheduler.world import World
+from scheduler.analysis.explain import applications, to_document
+from scheduler.analysis.explain.capacity import capacity
+from scheduler.analysis.explain.counterfactuals import counterfactuals
+from scheduler.analysis.explain.fairness import fairness
+from scheduler.analysis.explain.moves import what_if, what_if_move
+from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.preemptions import explain_preemption
+from scheduler.analysis.explain.queues import queue_fairness
+from scheduler.analysis.explain.shapes import Change, Preview
+from scheduler.analysis.explain.workloads import explain
+from scheduler.engine.world import World
+from scheduler.model.decisions import Preempt
+from scheduler.model.objects import Key
+from scheduler.words.library import plain_word
 
 #: How far a counterfactual runs, and how many runs a question may cost.
 HORIZON_MS = 600_000

@@ -15,11 +15,11 @@ from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
 from sandbox.world.findings import causes_of
-from scheduler.forecast.starts import SubmissionForecast
-from scheduler.forecast.submission import forecast_submission, read_submission
-from scheduler.scenarios import InputError
-from scheduler.twin.going_on import running_now
-from scheduler.world import World
+from scheduler.analysis.forecast.starts import SubmissionForecast
+from scheduler.analysis.forecast.submission import forecast_submission, read_submission
+from scheduler.assembly import InputError
+from scheduler.engine.world import World
+from scheduler.recorded.twin.going_on import running_now
 
 FUTURES = 20
 MOST_FUTURES = 200

@@ -12,19 +12,19 @@ from sandbox.base.refusals import Refused
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from sandbox.world.operations import perform
-from scheduler.decisions import Bind, Preempt
-from scheduler.errors import SchedulerError
-from scheduler.explain.beside import effects, run_beside
-from scheduler.explain.fork import fork
-from scheduler.explain.moves import HORIZON_MS
-from scheduler.explain.pods import explain_pod
-from scheduler.explain.shapes import AskExplanation
-from scheduler.records.objects import Key, plain
-from scheduler.sentences.library import plain_word
-from scheduler.sentences.sentence import Items, Sentence
-from scheduler.sentences.whatif import Pinned
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.explain.beside import effects, run_beside
+from scheduler.analysis.explain.fork import fork
+from scheduler.analysis.explain.moves import HORIZON_MS
+from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.shapes import AskExplanation
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Bind, Preempt
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, plain
+from scheduler.model.sentence import Items, Sentence
+from scheduler.words.library import plain_word
+from scheduler.words.whatif import Pinned
 
 
 def preview_pin(sandbox: Sandbox, key: Key, node: str) -> dict[str, Any]:

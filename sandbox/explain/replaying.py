@@ -11,12 +11,10 @@ from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins import ticks as twins
 from sandbox.world import history
-from scheduler.errors import SchedulerError
-from scheduler.explain.changes import apply
-from scheduler.explain.shapes import Change
-from scheduler.forecast.workloads import waits
-from scheduler.twin.going_on import go_on
-from scheduler.twin.incident import (
+from scheduler.analysis.explain.changes import apply
+from scheduler.analysis.explain.shapes import Change
+from scheduler.analysis.forecast.workloads import waits
+from scheduler.analysis.incident import (
     IncidentReplay,
     Window,
     compared,
@@ -24,6 +22,8 @@ from scheduler.twin.incident import (
     replay,
     window_work,
 )
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.twin.going_on import go_on
 
 
 def replay_incident(

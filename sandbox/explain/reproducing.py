@@ -16,10 +16,15 @@ from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history
-from scheduler import decisions
-from scheduler.records.scenario import Match
-from scheduler.reproduction import Reproduction, Start, reproduce, start_of_world
-from scheduler.world import World
+from scheduler.analysis.reproduction import (
+    Reproduction,
+    Start,
+    reproduce,
+    start_of_world,
+)
+from scheduler.engine.world import World
+from scheduler.model import decisions
+from scheduler.model.scenario import Match
 
 #: How long a search may take in the wall's seconds, unless it is given.
 PATIENCE_S = 20.0

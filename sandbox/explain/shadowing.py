@@ -15,11 +15,11 @@ from sandbox.models import Revision, Sandbox
 from sandbox.world import history, operations, worlds
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
-from scheduler.qrec.reading import stamp
-from scheduler.shadow.compare import Judge, Verdict
-from scheduler.shadow.history import History
-from scheduler.shadow.opened import OpenedDecision, opened
-from scheduler.twin.observing import Manifest, ObservedChange
+from scheduler.analysis.explain.shadow_decision import OpenedDecision, opened
+from scheduler.recorded.qrec.reading import stamp
+from scheduler.recorded.shadow.compare import Judge, Verdict
+from scheduler.recorded.shadow.history import History
+from scheduler.recorded.twin.observing import Manifest, ObservedChange
 
 #: The time that was judged is cut into so many stretches.
 STRETCHES = 24

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sandbox.base.errors import InvalidError
-from scheduler.errors import SchedulerError
-from scheduler.qrec.frames import MAGIC, FrameReader, frame
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.qrec.frames import MAGIC, FrameReader, frame
 
 #: A part is ended above this size, unless another is given.
 ROTATE_BYTES = 256 * 1024 * 1024

@@ -19,8 +19,8 @@ from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import RecordingFile
 from sandbox.following.reflector import Reflector
 from sandbox.following.resources import NOT_SERVED, Resource, served, settings
-from scheduler.qrec.entries import Entry, Header, Type, encode
-from scheduler.qrec.slimming import slim
+from scheduler.recorded.qrec.entries import Entry, Header, Type, encode
+from scheduler.recorded.qrec.slimming import slim
 
 Json = dict[str, Any]
 Rewrite = Callable[[Json], Json]

@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import Resource
-from scheduler.qrec.entries import Type
+from scheduler.recorded.qrec.entries import Type
 
 Json = dict[str, Any]
 #: Takes (type of entry, object or None, message).

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox.following.cluster import Cluster, ClusterError
-from scheduler.manifests.kinds import TABLE, Kind
-from scheduler.manifests.texts.writing import write
+from scheduler.input.manifests.kinds import TABLE, Kind
+from scheduler.input.manifests.texts.writing import write
 
 #: Kinds of this project: no cluster has them.
 _OURS = "quotalab.dev"

@@ -21,12 +21,12 @@ from sandbox.models import ForecastPart, KeptForecast, Sandbox
 from sandbox.page.packing import pack_world
 from sandbox.process import idle_flag
 from sandbox.world import history
-from scheduler.errors import SchedulerError
-from scheduler.forecast.present import check_stack, waiting
-from scheduler.forecast.starts import Forecast
-from scheduler.forecast.world import check_futures, forecast
-from scheduler.sentences.reading import read
-from scheduler.sentences.sentence import Sentence
+from scheduler.analysis.forecast.present import check_stack, waiting
+from scheduler.analysis.forecast.starts import Forecast
+from scheduler.analysis.forecast.world import check_futures, forecast
+from scheduler.model.errors import SchedulerError
+from scheduler.model.sentence import Sentence
+from scheduler.words.reading import read
 
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0

@@ -13,7 +13,7 @@ from sandbox.base.errors import SandboxError
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking
 from sandbox.models import KeptForecast, Sandbox
-from scheduler.errors import SchedulerError
+from scheduler.model.errors import SchedulerError
 
 logger = logging.getLogger(__name__)
 

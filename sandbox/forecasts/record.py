@@ -11,8 +11,12 @@ from sandbox.forecasts.asking import ForecastState, state_of
 from sandbox.forecasts.work import options_of
 from sandbox.models import Event, KeptForecast, Revision, Sandbox
 from sandbox.world import history
-from scheduler.forecast.given import GivenStart
-from scheduler.forecast.track_record import PastForecast, TrackRecord, track_record
+from scheduler.analysis.forecast.given import GivenStart
+from scheduler.analysis.forecast.track_record import (
+    PastForecast,
+    TrackRecord,
+    track_record,
+)
 
 #: So many of the newest forecasts are scored.
 MOST = 100

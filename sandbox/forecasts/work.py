@@ -20,12 +20,17 @@ from sandbox.forecasts import parts
 from sandbox.forecasts.parts import PartClaim
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.page.packing import unpack_world
-from scheduler.errors import SchedulerError
-from scheduler.forecast.curves import Level
-from scheduler.forecast.given import given_of
-from scheduler.forecast.present import ForecastWorld, Future, present_of, waiting
-from scheduler.forecast.world import forecast_from, futures_of, some_of
-from scheduler.records.objects import Key
+from scheduler.analysis.forecast.curves import Level
+from scheduler.analysis.forecast.given import given_of
+from scheduler.analysis.forecast.present import (
+    ForecastWorld,
+    Future,
+    present_of,
+    waiting,
+)
+from scheduler.analysis.forecast.world import forecast_from, futures_of, some_of
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 
 logger = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from sandbox.live.messages import MOST_WAITING, Message
 from sandbox.live.threads import one_of_many
 from sandbox.page.wire import service_status
 from sandbox.world.broadcast import group_of
-from scheduler.sentences.sentence import Sentence
+from scheduler.model.sentence import Sentence
 
 logger = logging.getLogger(__name__)
 

@@ -44,7 +44,7 @@ class Experiment(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
     document = JsonText()  # as given
-    plan = JsonText()  # scheduler.experiments.runs.Plan
+    plan = JsonText()  # scheduler.analysis.experiments.runs.Plan
     base_kind = models.CharField(max_length=5)
     base = models.BinaryField()  # files or a world, compressed
     files = JsonText(default=dict)  # texts beside it, by name
@@ -54,9 +54,13 @@ class Experiment(models.Model):
     failed = models.IntegerField(default=0)
     # Of a search that asks for its runs as it goes; the variants are its settings.
     searching = models.BooleanField(default=False)  # more runs may follow
-    points = JsonText(default=list)  # scheduler.advice.space.Point of each variant
+    points = JsonText(
+        default=list
+    )  # scheduler.analysis.advice.space.Point of each variant
     stop_at = models.IntegerField(null=True)  # runs after which it asks no more
-    answer = JsonText(default=dict)  # scheduler.advice.answer.Answer, or {"error": …}
+    answer = JsonText(
+        default=dict
+    )  # scheduler.analysis.advice.answer.Answer, or {"error": …}
 
     objects = ExperimentQuerySet.as_manager()
 
@@ -103,7 +107,7 @@ class Run(models.Model):
     fence = models.IntegerField(default=0)  # how often it was taken up
     lease_until = models.FloatField(default=0)  # Unix seconds
     worker = models.CharField(max_length=64, blank=True)  # who took it up last
-    result = JsonText(default=dict)  # scheduler.experiments.runs.Result
+    result = JsonText(default=dict)  # scheduler.analysis.experiments.runs.Result
     hash = models.CharField(max_length=64, blank=True)
     error = models.TextField(blank=True)
     ended = models.IntegerField(default=0)  # 1 for the first that ended, and so on

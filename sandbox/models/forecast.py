@@ -37,7 +37,7 @@ class KeptForecast(models.Model):
     # Unix seconds by the database's clock.
     until = models.FloatField()  # then the futures that ended are the answer
     wanted_until = models.FloatField()  # nobody asks for it any more after this
-    answer = JsonText(default=dict)  # scheduler.forecast.starts.Forecast
+    answer = JsonText(default=dict)  # scheduler.analysis.forecast.starts.Forecast
     given = JsonText(default=dict)  # Workload -> what is scored once its start is known
     error = models.TextField(blank=True)
 
@@ -76,7 +76,9 @@ class ForecastPart(models.Model):
     count = models.IntegerField()
     fence = models.IntegerField(default=0)  # how often it was taken up
     lease_until = models.FloatField(default=0)  # Unix seconds
-    futures = JsonText(null=True)  # scheduler.forecast.world.Future of each that ended
+    futures = JsonText(
+        null=True
+    )  # scheduler.analysis.forecast.world.Future of each that ended
 
     class Meta:
         """Found by number."""

@@ -18,7 +18,7 @@ class ImportReport(models.Model):
     tick = models.BigIntegerField()
     at = models.DateTimeField(auto_now_add=True)
     who = models.CharField(max_length=150)
-    report = JsonText()  # scheduler.manifests.report.Report
+    report = JsonText()  # scheduler.input.manifests.report.Report
 
     class Meta:
         """Read newest first."""

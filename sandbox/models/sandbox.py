@@ -134,7 +134,7 @@ class Sandbox(models.Model):
     tick = models.BigIntegerField(default=0)
     now_ms = models.BigIntegerField(default=0)
     tick_ms = models.IntegerField(default=1000)
-    header = models.BinaryField()  # scheduler.worlds.encoding.Header as msgpack
+    header = models.BinaryField()  # scheduler.engine.worlds.encoding.Header as msgpack
     start_policy = JsonText(default=dict)  # what `changed` is compared with
     hash = models.CharField(max_length=64, blank=True)  # of the world at `revision`
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from sandbox.models.fields import json_text
-from scheduler.decisions import AnyDecision, Decision
-from scheduler.sentences.reading import read_event
+from scheduler.model.decisions import AnyDecision, Decision
+from scheduler.words.reading import read_event
 
 #: Types whose messages are in words of this program: others are a scheduler's own.
 _OURS = frozenset({"Edit", "NodeChange", "Checkpoint"})

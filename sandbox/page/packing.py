@@ -22,8 +22,8 @@ from sandbox.page.diffs import (
     encode_step,
 )
 from sandbox.page.rows.samples import whole_sample
-from scheduler.files.inflating import inflated_size, inflated_values
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.input.files.inflating import inflated_size, inflated_values
 
 VERSION = 5
 _MARK = bytes([VERSION])

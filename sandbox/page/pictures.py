@@ -17,11 +17,11 @@ from sandbox.base import library
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.page import page_of
-from scheduler import durations
-from scheduler.decisions import NodeChange, Preempt
-from scheduler.scenarios import assemble
-from scheduler.tick import advance
-from scheduler.world import World
+from scheduler.assembly import assemble
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.decisions import NodeChange, Preempt
 
 FILE = Path(__file__).parents[1] / "pictures.json"
 LOOKS = 24

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from sandbox.page.wire_rows import Amounts, AnyRow, Wire
-from scheduler.sentences.sentence import Sentence
+from scheduler.model.sentence import Sentence
 
 PROTOCOL = 1
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from scheduler.sentences.sentence import Sentence
+from scheduler.model.sentence import Sentence
 
 Amounts = dict[str, str]  # resource -> canonical units as a decimal text
 

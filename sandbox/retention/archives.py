@@ -32,7 +32,7 @@ from sandbox.models import (
     Sandbox,
 )
 from sandbox.world import history, worlds
-from scheduler.files.inflating import inflated_size, most_values
+from scheduler.input.files.inflating import inflated_size, most_values
 
 FORMAT = 3
 #: Formats that are read; an older one lacks what has a default here.

@@ -6,8 +6,8 @@ from typing import Any
 
 from sandbox.models import Sandbox
 from sandbox.world import manifests, worlds
-from scheduler.manifests import kinds
-from scheduler.records.objects import Object
+from scheduler.input.manifests import kinds
+from scheduler.model.objects import Object
 
 _ORDER = {kind.kind: rank for rank, kind in enumerate(kinds.TABLE)}
 

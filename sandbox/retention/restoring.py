@@ -29,11 +29,11 @@ from sandbox.world import (
     seen,
     worlds,
 )
-from scheduler.errors import SchedulerError
-from scheduler.files.inflating import inflated_size, inflated_values
-from scheduler.qrec.entries import check_object
-from scheduler.world import World
-from scheduler.worlds.encoding import decode_world
+from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import decode_world
+from scheduler.input.files.inflating import inflated_size, inflated_values
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.qrec.entries import check_object
 
 _DAMAGE = (
     zlib.error,

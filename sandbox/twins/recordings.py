@@ -12,12 +12,12 @@ from sandbox.base import bulk
 from sandbox.base.errors import Cause, InvalidError
 from sandbox.models import RecordedTick, Sandbox
 from sandbox.world.seen import pack
-from scheduler.errors import SchedulerError
-from scheduler.qrec.reading import stamp
-from scheduler.twin import beginning
-from scheduler.twin.files import read_files
-from scheduler.world import World
-from scheduler.worlds.memory import gc_paused
+from scheduler.engine.world import World
+from scheduler.engine.worlds.memory import gc_paused
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.qrec.reading import stamp
+from scheduler.recorded.twin import beginning
+from scheduler.recorded.twin.files import read_files
 
 #: Of what was left out, so much stands on the page.
 _MOST_NOTES = 5

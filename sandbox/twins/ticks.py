@@ -6,7 +6,7 @@ from sandbox.models import RecordedTick, Revision, Sandbox
 from sandbox.world import history, operations
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
-from scheduler.twin.observing import ObservedChange
+from scheduler.recorded.twin.observing import ObservedChange
 
 
 def next_of(sandbox: Sandbox) -> Observe:

@@ -32,9 +32,9 @@ from sandbox.world import leases
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Observe, perform
 from sandbox.world.seen import pack
-from scheduler import durations
-from scheduler.twin.observing import version_of
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.recorded.twin.observing import version_of
 
 logger = logging.getLogger(__name__)
 

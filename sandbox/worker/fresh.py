@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from sandbox.worker.received import News
-from scheduler.twin.observing import ObservedChange, key_of, version_of
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.recorded.twin.observing import ObservedChange, key_of, version_of
 
 
 @dataclass(slots=True)

@@ -18,9 +18,9 @@ import msgspec
 from sandbox.following.cluster import Cluster
 from sandbox.following.reflector import Reflector
 from sandbox.following.resources import Resource
-from scheduler import durations
-from scheduler.qrec.entries import Type
-from scheduler.qrec.slimming import slim
+from scheduler.model import durations
+from scheduler.recorded.qrec.entries import Type
+from scheduler.recorded.qrec.slimming import slim
 
 _WAITING = 20_000
 Json = dict[str, Any]

@@ -31,7 +31,7 @@ from sandbox.retention.retention import (
 from sandbox.worker import running
 from sandbox.world import leases
 from sandbox.world.leases import Claim
-from scheduler.sentences.runs import GivenUp
+from scheduler.words.runs import GivenUp
 
 logger = logging.getLogger(__name__)
 

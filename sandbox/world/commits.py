@@ -30,7 +30,7 @@ from sandbox.world.leases import LEASE_S, Claim
 from sandbox.world.revisions import CommitRequest as CommitRequest
 from sandbox.world.revisions import MadeRevision, insert_history, store_objects
 from sandbox.world.worlds import LoadedSandbox
-from scheduler.worlds.objects import Changes
+from scheduler.engine.worlds.objects import Changes
 
 CHECKPOINT_EVERY = 64
 #: An edit gets a checkpoint too, but not when the last is this near.

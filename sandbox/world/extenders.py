@@ -21,9 +21,9 @@ from sandbox.world.webhooks import (
     HttpPort,
     NotAllowedError,
 )
-from scheduler.kube.extender.ports import ExtenderError, Port
-from scheduler.kube.extender.webhook import Extender
-from scheduler.world import World
+from scheduler.engine.kube.extender.ports import ExtenderError, Port
+from scheduler.engine.world import World
+from scheduler.model.kube.extender import Extender
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 

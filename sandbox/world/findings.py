@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sandbox.base.errors import Cause
-from scheduler.manifests.loading.loaded import Finding
+from scheduler.input.manifests.loading.loaded import Finding
 
 
 def causes_of(findings: Iterable[Finding]) -> list[Cause]:

@@ -28,8 +28,8 @@ from sandbox.page.packing import (
 )
 from sandbox.page.rows.transport import KEY, until_text
 from sandbox.world import operations
-from scheduler.world import World
-from scheduler.worlds.memory import gc_paused
+from scheduler.engine.world import World
+from scheduler.engine.worlds.memory import gc_paused
 
 
 @dataclass(frozen=True, slots=True)

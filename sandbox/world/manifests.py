@@ -16,7 +16,7 @@ from sandbox.page.phases import (
     is_true,
     phase_of,
 )
-from scheduler.records.objects import Key, Object
+from scheduler.model.objects import Key, Object
 
 IDENTITY = ("sandbox_id", "kind", "namespace", "name")
 COLUMNS = (*IDENTITY, "uid", "revision", "manifest", "status", "state")

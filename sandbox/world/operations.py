@@ -12,12 +12,12 @@ import msgspec
 
 from sandbox.world.extenders import ExtenderAnswer, answering
 from sandbox.world.seen import unpack
-from scheduler.kube.extender.ports import Port
-from scheduler.records.objects import Key, Object, stored_key
-from scheduler.records.policy import read_policy
-from scheduler.tick import react, run_tick, settle
-from scheduler.twin.observing import observe
-from scheduler.world import World
+from scheduler.engine.kube.extender.ports import Port
+from scheduler.engine.tick import react, run_tick, settle
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object, stored_key
+from scheduler.model.policy import read_policy
+from scheduler.recorded.twin.observing import observe
 
 
 class Operation(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True):

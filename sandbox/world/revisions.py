@@ -33,8 +33,8 @@ from sandbox.world.operations import (
     Undo,
 )
 from sandbox.world.worlds import LoadedSandbox
-from scheduler.records.objects import Key, Object
-from scheduler.worlds.objects import Changes
+from scheduler.engine.worlds.objects import Changes
+from scheduler.model.objects import Key, Object
 
 
 @dataclass(slots=True, kw_only=True)

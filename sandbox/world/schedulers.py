@@ -6,10 +6,10 @@ from typing import Any
 
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
-from scheduler.kube.scheduling.scheduler import Scheduler
-from scheduler.kube.stage import KubeStage
-from scheduler.records.policy import Simulation
-from scheduler.world import World
+from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.engine.kube.stage import KubeStage
+from scheduler.engine.world import World
+from scheduler.model.policy import Simulation
 
 Row = dict[str, Any]
 

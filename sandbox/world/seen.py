@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from scheduler.twin.observing import ObservedChange
+from scheduler.recorded.twin.observing import ObservedChange
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(list[ObservedChange]).decode

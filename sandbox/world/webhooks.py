@@ -21,8 +21,8 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from sandbox.base.extender_results import shaped
-from scheduler.kube.extender.ports import ExtenderError
-from scheduler.kube.extender.webhook import Extender
+from scheduler.engine.kube.extender.ports import ExtenderError
+from scheduler.model.kube.extender import Extender
 
 MOST_BYTES = 8 * 2**20  # of one answer
 MOST_S = 10.0  # of one call, whatever the policy says

@@ -30,9 +30,9 @@ from sandbox.world import (
     manifests,
     operations,
 )
-from scheduler.world import World
-from scheduler.worlds.encoding import Header
-from scheduler.worlds.memory import gc_paused
+from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import Header
+from scheduler.engine.worlds.memory import gc_paused
 
 logger = logging.getLogger(__name__)
 

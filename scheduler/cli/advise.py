@@ -11,17 +11,17 @@ from typing import TextIO
 
 import msgspec
 
-from scheduler.advice.advisor import Advisor, advise
-from scheduler.advice.answer import Answer
-from scheduler.advice.reports.markdown import markdown_of
-from scheduler.advice.reports.page import html_of
+from scheduler.analysis.advice.advisor import Advisor, advise
+from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.reports.markdown import markdown_of
+from scheduler.analysis.advice.reports.page import html_of
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.experiments.document import ExperimentDocument
+from scheduler.assembly import Sources
 from scheduler.cli.check_input import Library, no_library
 from scheduler.cli.experiment import read_file, sources_of
 from scheduler.cli.run import read_sources
-from scheduler.errors import SchedulerError
-from scheduler.experiments.bases import FileBase
-from scheduler.experiments.document import ExperimentDocument
-from scheduler.scenarios import Sources
+from scheduler.model.errors import SchedulerError
 
 #: The exit status of each verdict.
 STATUS = {"improved": 0, "no improvement found": 1, "unmet": 1}

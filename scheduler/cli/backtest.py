@@ -9,19 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from scheduler.errors import SchedulerError
-from scheduler.forecast.backtest.log import Log, load_of, policy_log, real_log
-from scheduler.forecast.backtest.models import (
+from scheduler.analysis.forecast.backtest.log import Log, load_of, policy_log, real_log
+from scheduler.analysis.forecast.backtest.models import (
     Model,
     by_futures,
     by_last_waits,
     by_similar_waits,
 )
-from scheduler.forecast.backtest.recorded import recorded_trace
-from scheduler.forecast.backtest.run import BacktestResult, backtest
-from scheduler.forecast.backtest.synthetic import SYNTHETIC, synthetic
-from scheduler.traces.formats.swf import read_trace
-from scheduler.traces.trace import Trace
+from scheduler.analysis.forecast.backtest.recorded import recorded_trace
+from scheduler.analysis.forecast.backtest.run import BacktestResult, backtest
+from scheduler.analysis.forecast.backtest.synthetic import SYNTHETIC, synthetic
+from scheduler.input.traces.formats.swf import read_trace
+from scheduler.input.traces.trace import Trace
+from scheduler.model.errors import SchedulerError
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

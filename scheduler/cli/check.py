@@ -13,20 +13,25 @@ from urllib.parse import quote
 
 import msgspec
 
-from scheduler import durations
-from scheduler.check import junit, markdown, sarif
-from scheduler.check.assertions import Assertion, read_assertions
-from scheduler.check.changes import changes
-from scheduler.check.faults import Fault, FaultsError, faults_of
-from scheduler.check.joining import Inputs, Joined, join
-from scheduler.check.judging import Pair
-from scheduler.check.measuring import RunNumbers, horizon_of, measure, usual_seeds
-from scheduler.check.outcome import Outcome, check_queues, outcome_of
-from scheduler.check.terms import quantile_of
+from scheduler.analysis.check import junit, markdown, sarif
+from scheduler.analysis.check.assertions import Assertion, read_assertions
+from scheduler.analysis.check.changes import changes
+from scheduler.analysis.check.faults import Fault, FaultsError, faults_of
+from scheduler.analysis.check.joining import Inputs, Joined, join
+from scheduler.analysis.check.judging import Pair
+from scheduler.analysis.check.measuring import (
+    RunNumbers,
+    horizon_of,
+    measure,
+    usual_seeds,
+)
+from scheduler.analysis.check.outcome import Outcome, check_queues, outcome_of
+from scheduler.analysis.check.terms import quantile_of
 from scheduler.cli.check_input import Library, no_library, read_inputs
 from scheduler.cli.files import read_one
 from scheduler.cli.trace_words import add_trace_words
-from scheduler.errors import SchedulerError
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 64

@@ -6,17 +6,17 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from scheduler import durations
-from scheduler.check.faults import Fault, FaultsError, faults_of
-from scheduler.check.joining import Inputs
+from scheduler.analysis.check.faults import Fault, FaultsError, faults_of
+from scheduler.analysis.check.joining import Inputs
 from scheduler.cli.files import read_paths
 from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_followed_folder
 from scheduler.cli.trace_words import options_of
-from scheduler.errors import SchedulerError, SourceLocation
-from scheduler.qrec.frames import MAGIC
-from scheduler.qrec.reading import Followed
-from scheduler.recordings.followed import incident
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError, SourceLocation
+from scheduler.recorded.followed import incident
+from scheduler.recorded.qrec.frames import MAGIC
+from scheduler.recorded.qrec.reading import Followed
 
 Source = tuple[str, str]
 #: From the name of a scenario to its files; None when there is none of that name.

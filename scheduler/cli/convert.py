@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from scheduler.analysis.conversion.files import convert_files
+from scheduler.assembly import assemble
 from scheduler.cli.files import read_paths
-from scheduler.conversion.files import convert_files
-from scheduler.errors import SchedulerError
-from scheduler.manifests.documents import read_documents
-from scheduler.manifests.texts.writing import write_all
-from scheduler.scenarios import assemble
+from scheduler.input.manifests.documents import read_documents
+from scheduler.input.manifests.texts.writing import write_all
+from scheduler.model.errors import SchedulerError
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

@@ -11,20 +11,25 @@ from typing import TextIO
 
 import msgspec
 
-from scheduler.cli.run import read_sources
-from scheduler.errors import SchedulerError
-from scheduler.experiments.assertions import judge
-from scheduler.experiments.bases import FileBase
-from scheduler.experiments.document import (
+from scheduler.analysis.experiments.assertions import judge
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.experiments.document import (
     ExperimentDocument,
     ExperimentError,
     read_experiment,
 )
-from scheduler.experiments.intervals import Interval
-from scheduler.experiments.results import VariantMeasure, VariantResult, Verdict, table
-from scheduler.experiments.runs import plan, run
-from scheduler.manifests.documents import read_documents
-from scheduler.measures import flat
+from scheduler.analysis.experiments.intervals import Interval
+from scheduler.analysis.experiments.results import (
+    VariantMeasure,
+    VariantResult,
+    Verdict,
+    table,
+)
+from scheduler.analysis.experiments.runs import plan, run
+from scheduler.analysis.measures import flat
+from scheduler.cli.run import read_sources
+from scheduler.input.manifests.documents import read_documents
+from scheduler.model.errors import SchedulerError
 
 #: What the table on the screen has room for.
 COLUMNS = (

@@ -10,13 +10,13 @@ from typing import TextIO
 
 import msgspec
 
+from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.shapes import Explanation
+from scheduler.analysis.explain.workloads import explain
 from scheduler.cli.run import world_at
-from scheduler.errors import SchedulerError
-from scheduler.explain import to_document
-from scheduler.explain.shapes import Explanation
-from scheduler.explain.workloads import explain
-from scheduler.records.objects import Key, cluster_of
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, cluster_of
 
 #: The states of a workload that waits for nothing.
 _SETTLED = frozenset({"admitted", "finished", "future"})

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from scheduler.errors import SchedulerError
-from scheduler.files.unpacking import READ, Text, Unpacking, UnreadText, is_read
+from scheduler.input.files.unpacking import READ, Text, Unpacking, UnreadText, is_read
+from scheduler.model.errors import SchedulerError
 
 _STDIN = "stdin.yaml"
 

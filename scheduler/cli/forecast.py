@@ -10,18 +10,18 @@ from typing import Any, TextIO
 
 import msgspec
 
-from scheduler import durations
-from scheduler.cli.run import read_sources, world_at
-from scheduler.errors import SchedulerError
-from scheduler.forecast.starts import (
+from scheduler.analysis.forecast.starts import (
     Forecast,
     SubmissionForecast,
     submission_text_of,
     text_of,
 )
-from scheduler.forecast.submission import forecast_submission, read_submission
-from scheduler.forecast.world import forecast
-from scheduler.world import World
+from scheduler.analysis.forecast.submission import forecast_submission, read_submission
+from scheduler.analysis.forecast.world import forecast
+from scheduler.cli.run import read_sources, world_at
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from scheduler import durations
 from scheduler.cli.recording_file import read_file
-from scheduler.errors import SchedulerError
-from scheduler.recordings.followed import incident
-from scheduler.records.annotations import ARRIVAL
+from scheduler.model import durations
+from scheduler.model.annotations import ARRIVAL
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.followed import incident
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

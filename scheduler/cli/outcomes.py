@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from scheduler.manifests.load import load
-from scheduler.manifests.report import Report, report_of
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.report import Report, report_of
 
 _ENDINGS = (".yaml", ".yml", ".json")
 _HEAD = "| file | simulated | configuration | kept | refused | what is said |\n"

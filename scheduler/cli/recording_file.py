@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from scheduler.errors import SchedulerError
-from scheduler.kueue.configuration import Settings, read_configuration
-from scheduler.manifests.documents import read_documents
-from scheduler.qrec.entries import Entry
-from scheduler.qrec.frames import MAGIC
-from scheduler.qrec.reading import Followed, read_entries, read_followed
-from scheduler.qrec.watch_events import read_watch_events
-from scheduler.recordings.worlds import Source
-from scheduler.shadow.history import History
+from scheduler.input.manifests.documents import read_documents
+from scheduler.model.errors import SchedulerError
+from scheduler.model.kueue.configuration import Settings, read_configuration
+from scheduler.recorded.qrec.entries import Entry
+from scheduler.recorded.qrec.frames import MAGIC
+from scheduler.recorded.qrec.reading import Followed, read_entries, read_followed
+from scheduler.recorded.qrec.watch_events import read_watch_events
+from scheduler.recorded.shadow.history import History
+from scheduler.recorded.worlds import Source
 
 _US_PER_MS = 1000
 

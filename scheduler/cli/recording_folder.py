@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from scheduler import durations
-from scheduler.errors import SchedulerError
-from scheduler.qrec.reading import Followed, RecordedChange
-from scheduler.recordings.absences import late_begin, not_replayed
-from scheduler.recordings.recording import (
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.absences import late_begin, not_replayed
+from scheduler.recorded.qrec.reading import Followed, RecordedChange
+from scheduler.recorded.recording import (
     CONFIGURATION,
     MEASURED_KINDS,
     Attempts,
@@ -25,7 +25,7 @@ from scheduler.recordings.recording import (
     read_attempts,
     read_events,
 )
-from scheduler.recordings.worlds import Source
+from scheduler.recorded.worlds import Source
 
 _START = re.compile(r"t=0 \((\S+?)\)")
 _SNAPSHOT = re.compile(r"(?:snapshot|metrics)-(\d+)\.(?:json|txt)\.gz")

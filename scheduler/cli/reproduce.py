@@ -10,12 +10,8 @@ from typing import TextIO
 
 import msgspec
 
-from scheduler import durations
-from scheduler.cli.run import read_sources
-from scheduler.errors import SchedulerError
-from scheduler.expectations import matches
-from scheduler.records.scenario import Match
-from scheduler.reproduction import (
+from scheduler.analysis.expectations import matches
+from scheduler.analysis.reproduction import (
     Hear,
     Reproduction,
     match_of,
@@ -23,9 +19,13 @@ from scheduler.reproduction import (
     start_of_files,
     start_of_world,
 )
-from scheduler.scenarios import Sources, assemble
-from scheduler.simulation import simulate
-from scheduler.tick import run_tick
+from scheduler.assembly import Sources, assemble
+from scheduler.cli.run import read_sources
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
+from scheduler.model.scenario import Match
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

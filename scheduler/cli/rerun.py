@@ -11,17 +11,17 @@ from typing import Any, TextIO
 
 import msgspec
 
-from scheduler import durations
 from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_folder, read_snapshot
-from scheduler.errors import SchedulerError
-from scheduler.recordings.followed import recording_of, snapshot
-from scheduler.recordings.latencies import RecordedTimes
-from scheduler.recordings.recording import Recording
-from scheduler.recordings.repeats import Repeats, repeats
-from scheduler.recordings.rerun import Rerun, rerun
-from scheduler.recordings.worlds import Source
-from scheduler.records.latencies import INSTANT, USUAL
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
+from scheduler.model.latencies import INSTANT, USUAL
+from scheduler.recorded.followed import recording_of, snapshot
+from scheduler.recorded.latencies import RecordedTimes
+from scheduler.recorded.recording import Recording
+from scheduler.recorded.repeats import Repeats, repeats
+from scheduler.recorded.rerun import Rerun, rerun
+from scheduler.recorded.worlds import Source
 
 #: Where the seeds of the runs with drawn steps begin, whatever `--seed` says.
 _REPEATS_SEED = 100

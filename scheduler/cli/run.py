@@ -10,19 +10,19 @@ from typing import TextIO
 
 import msgspec
 
-from scheduler import durations
+from scheduler.analysis.expectations import Verdict, judge
+from scheduler.analysis.measures import Measures, Summary
+from scheduler.assembly import Assembled, assemble
 from scheduler.cli.files import read_paths
 from scheduler.cli.trace_words import add_trace_words, options_of
-from scheduler.decisions import Decision
-from scheduler.errors import SchedulerError
-from scheduler.expectations import Verdict, judge
-from scheduler.measures import Measures, Summary
-from scheduler.records.scenario import Scenario
-from scheduler.scenarios import Assembled, assemble
-from scheduler.simulation import SimulationResult, simulate
-from scheduler.tick import advance
-from scheduler.twin.played import recording_of
-from scheduler.world import World
+from scheduler.engine.simulation import SimulationResult, simulate
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.decisions import Decision
+from scheduler.model.errors import SchedulerError
+from scheduler.model.scenario import Scenario
+from scheduler.recorded.twin.played import recording_of
 
 _DEFAULT_HORIZON = "24h"
 

@@ -10,11 +10,11 @@ from typing import TextIO
 
 from scheduler.cli.recording_file import history_of, read_file, settings_of
 from scheduler.cli.recording_folder import read_followed_folder
-from scheduler.errors import SchedulerError
-from scheduler.recordings.absences import SHADOW, notes_on
-from scheduler.recordings.followed import configuration
-from scheduler.shadow.compare import Judge, Shadow, Verdict
-from scheduler.shadow.history import KINDS
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.absences import SHADOW, notes_on
+from scheduler.recorded.followed import configuration
+from scheduler.recorded.shadow.compare import Judge, Shadow, Verdict
+from scheduler.recorded.shadow.history import KINDS
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from scheduler.errors import SchedulerError
-from scheduler.traces.options import TraceOptions, read_options
+from scheduler.input.traces.options import TraceOptions, read_options
+from scheduler.model.errors import SchedulerError
 
 
 def add_trace_words(parser: argparse.ArgumentParser) -> None:

@@ -10,8 +10,8 @@ from sandbox.experiments import claims, searching
 from sandbox.experiments.bases import open_base
 from sandbox.experiments.work import execute, work
 from sandbox.models import Experiment, Run
-from scheduler.advice.advisor import Advisor, advise
-from scheduler.experiments.document import read_experiment
+from scheduler.analysis.advice.advisor import Advisor, advise
+from scheduler.analysis.experiments.document import read_experiment
 from tests.scheduler.advice.worlds import Team, manifests_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]

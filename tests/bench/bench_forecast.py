@@ -11,11 +11,11 @@ import time
 import pytest
 import yaml
 
-from scheduler.forecast.present import present_of, waiting
-from scheduler.forecast.world import futures_of
-from scheduler.scenarios import assemble
-from scheduler.tick import advance
-from scheduler.world import World
+from scheduler.analysis.forecast.present import present_of, waiting
+from scheduler.analysis.forecast.world import futures_of
+from scheduler.assembly import assemble
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
 from tests.builders import cluster_queue, flavor, job, local_queue
 
 pytestmark = pytest.mark.bench

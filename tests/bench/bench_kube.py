@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.decisions import Bind
-from scheduler.kube.stage import KubeStage
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import Policy, PolicySpec
-from scheduler.stage import Context
+from scheduler.engine.kube.stage import KubeStage
+from scheduler.engine.stage import Context
+from scheduler.model.decisions import Bind
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Policy, PolicySpec
 
 PEERS = Path(__file__).resolve().parents[3] / "shared" / "peers" / "kube"
 

@@ -48,9 +48,9 @@ MOST_MIB = 1024
 _PROGRAM = """
 import gc, gzip, json, resource, sys, time
 import msgspec
-from scheduler.kueue.scheduler.entries import Entry
-from scheduler.kueue.scheduler.nominate import assign_flavors
-from scheduler.replay import kueue
+from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.scheduler.nominate import assign_flavors
+from tests.conformance import kueue
 what, path = sys.argv[1:3]
 vector = msgspec.json.decode(gzip.open(path).read())
 if what == "timeline":

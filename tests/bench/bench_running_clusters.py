@@ -18,14 +18,14 @@ from typing import Any
 
 import pytest
 
-from scheduler import durations
-from scheduler.amounts import canonical
-from scheduler.decisions import Evict, Finish, Preempt
-from scheduler.kueue.controller.status import WRITERS
-from scheduler.records.objects import Key, Object
-from scheduler.scenarios import assemble
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.assembly import assemble
+from scheduler.engine.kueue.controller.status import WRITERS
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.amounts import canonical
+from scheduler.model.decisions import Evict, Finish, Preempt
+from scheduler.model.objects import Key, Object
 
 pytestmark = pytest.mark.bench
 

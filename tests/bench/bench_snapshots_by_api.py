@@ -26,8 +26,8 @@ from rest_framework.test import APIClient
 from api.command import main
 from sandbox.models import Sandbox
 from sandbox.world import worlds
-from scheduler import durations
-from scheduler.records.objects import Key
+from scheduler.model import durations
+from scheduler.model.objects import Key
 from tests.api.conftest import client  # noqa: F401 - a fixture
 from tests.bench.bench_running_clusters import (
     HEAD,

@@ -25,10 +25,10 @@ FIGURES = {"tas-5000-512": (3.2, 1.6, 3.1), "tas-40960-4096": (42, 38, 61)}
 _PROGRAM = """
 import gc, gzip, json, statistics, sys, time
 import msgspec
-from scheduler.kueue.topology.gates import TopologyGates
-from scheduler.kueue.topology.placement import PodSetPlacement
-from scheduler.kueue.topology.search import CountsCache
-from scheduler.replay import kueue_topology as replay
+from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.engine.kueue.topology.placement import PodSetPlacement
+from scheduler.engine.kueue.topology.search import CountsCache
+from tests.conformance import kueue_topology as replay
 lines = gzip.open(sys.argv[1]).read().splitlines()
 vectors = [msgspec.json.decode(line) for line in lines]
 tree = replay.tree_of(vectors[0]["place"])

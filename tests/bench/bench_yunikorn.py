@@ -35,8 +35,8 @@ ATTEMPT_CPU_SECONDS = 0.20
 _PROGRAM = """
 import gzip, json, sys, time
 import msgspec
-from scheduler.replay import yunikorn
-from scheduler.yunikorn.scheduling import cycle
+from tests.conformance import yunikorn
+from scheduler.engine.yunikorn.scheduling import cycle
 vector = msgspec.json.decode(gzip.open(sys.argv[1]).read())
 partition = yunikorn.build(vector)
 before = time.process_time()

@@ -11,18 +11,18 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from scheduler.experiments.bases import FileBase
-from scheduler.experiments.document import read_experiment
-from scheduler.experiments.runs import plan, run
-from scheduler.explain.moves import what_if_move
-from scheduler.explain.workloads import explain
-from scheduler.kube.stage import KubeStage
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import Policy, PolicySpec
-from scheduler.scenarios import prepare
-from scheduler.stage import Context
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.experiments.document import read_experiment
+from scheduler.analysis.experiments.runs import plan, run
+from scheduler.analysis.explain.moves import what_if_move
+from scheduler.analysis.explain.workloads import explain
+from scheduler.assembly import prepare
+from scheduler.engine.kube.stage import KubeStage
+from scheduler.engine.stage import Context
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Policy, PolicySpec
 from tests.bench.worlds import crowded, four_teams
 
 Act = Callable[[], Any]

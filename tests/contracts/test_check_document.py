@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.check.assertions import read_assertions
+from scheduler.analysis.check.assertions import read_assertions
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs/check.md").read_text(encoding="utf-8")

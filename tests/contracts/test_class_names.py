@@ -31,14 +31,6 @@ def test_no_module_names_two_classes_of_one_name():
     assert sorted(meeting) == []
 
 
-def test_no_package_defines_two_classes_of_one_name():
-    owners = defaultdict(list)
-    for module, name in sorted(classes()):
-        if module != MADE and name not in EXPECTED and not name.startswith("_"):
-            owners[".".join(module.split(".")[:2]), name].append(module)
-    assert {key: found for key, found in owners.items() if len(found) > 1} == {}
-
-
 @functools.cache
 def texts() -> dict[str, str]:
     """Return the text of each module of the packages by its dotted name."""

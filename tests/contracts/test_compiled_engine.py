@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.compiled import finder
-from scheduler.compiled.build import missing, put_in_place
-from scheduler.compiled.modules import module_name, sources
+from scheduler.engine.compiled import finder
+from scheduler.engine.compiled.build import missing, put_in_place
+from scheduler.engine.compiled.modules import module_name, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 VECTORS = [
@@ -29,8 +29,8 @@ RUN = """
 import sys
 from pathlib import Path
 from scheduler import ENGINE
-from scheduler.scenarios import assemble
-from scheduler.tick import advance
+from scheduler.assembly import assemble
+from scheduler.engine.tick import advance
 
 for name in ("elastic-job", "fair-strategies-in-order", "friday-rush", "hierarchy-lending"):
     files = sorted(Path("sandbox/scenarios", name).rglob("*.yaml"))
@@ -90,7 +90,7 @@ def build_into(folder: Path) -> None:
     """Build it whole or not at all."""
     with tempfile.TemporaryDirectory() as made:
         engine = Path(made, "engine")
-        words = ("-m", "scheduler.compiled.build", str(engine), "--level", "0")
+        words = ("-m", "scheduler.engine.compiled.build", str(engine), "--level", "0")
         done = python(*words, QUOTALAB_COMPILED="no")
         assert done.returncode == 0, done.stdout + done.stderr
         shutil.copytree(engine, folder.with_suffix(".part"), dirs_exist_ok=True)
@@ -98,7 +98,7 @@ def build_into(folder: Path) -> None:
 
 
 def test_the_compiled_engine_passes_the_recorded_decisions(built):
-    words = ("-m", "scheduler", "replay", *map(str, VECTORS))
+    words = ("-m", "tests.conformance", *map(str, VECTORS))
     done = python(*words, QUOTALAB_COMPILED=built)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
 
@@ -111,15 +111,17 @@ def test_a_world_has_the_same_hash_at_every_step_compiled_or_not(built):
 
 
 def test_a_build_of_other_sources_is_left_aside_and_named(tmp_path, monkeypatch):
-    list_of(tmp_path, {"scheduler/tick.py": "of another day"})
+    list_of(tmp_path, {"scheduler/engine/tick.py": "of another day"})
     monkeypatch.setattr(finder, "usual_folder", lambda: tmp_path)
     monkeypatch.delenv(finder.VARIABLE)
     engine = finder.find_compiled()
     assert (engine.compiled, engine.outdated) == (False, True)
-    assert "scheduler/tick.py has changed since it was built" in str(engine)
+    assert "scheduler/engine/tick.py has changed since it was built" in str(engine)
 
 
-@pytest.mark.parametrize("known", [None, {"scheduler/tick.py": "of another day"}])
+@pytest.mark.parametrize(
+    "known", [None, {"scheduler/engine/tick.py": "of another day"}]
+)
 def test_a_build_asked_for_by_name_runs_or_nothing_does(tmp_path, monkeypatch, known):
     if known is not None:
         list_of(tmp_path, known)
@@ -136,8 +138,8 @@ def list_of(folder: Path, known: dict[str, str]) -> None:
 
 def test_what_is_compiled_are_modules_with_no_options_on_their_classes():
     named = [module_name(path) for path in sources(ROOT)]
-    assert "scheduler.kueue.scheduler.cycle" in named
-    assert "scheduler.kueue.workload.check_state" not in named, "a frozen record"
+    assert "scheduler.engine.kueue.scheduler.cycle" in named
+    assert "scheduler.model.kueue.check_state" not in named, "a frozen record"
 
 
 def test_no_module_that_is_not_compiled_builds_a_class_on_one_that_is():
@@ -171,7 +173,9 @@ def test_a_build_leaves_the_one_before_it_to_those_who_run_on_it(tmp_path):
 
 def test_who_has_no_c_compiler_is_told_that_nothing_is_lost(tmp_path):
     nobody = str(tmp_path / "cc")
-    done = python("-m", "scheduler.compiled.build", str(tmp_path / "x"), CC=nobody)
+    done = python(
+        "-m", "scheduler.engine.compiled.build", str(tmp_path / "x"), CC=nobody
+    )
     assert done.returncode == 1
     assert "plain Python decides the same" in done.stderr
     assert not (tmp_path / "x").exists()

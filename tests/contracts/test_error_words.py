@@ -2,7 +2,7 @@
 
 Read from the source: every text that is raised about a manifest or a policy, with
 something in its holes. A text in a new form is English on the page until `forms.py`,
-`wanted.py` or `problems.py` of `scheduler/sentences` has it.
+`wanted.py` or `problems.py` of `scheduler/words` has it.
 """
 
 from __future__ import annotations
@@ -11,25 +11,19 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from scheduler.sentences.reading import read
+from scheduler.words.reading import read
 
 SCHEDULER = Path(__file__).parents[2] / "scheduler"
 PARTS = (
-    "manifests",
-    "kueue",
-    "kube/configuration",
-    "kube/noderesources",
-    "kube/plugins",
-    "kube/extender/webhook.py",
-    "yunikorn/resources.py",
-    "yunikorn/placement",
-    "yunikorn/shim",
-    "records",
-    "autoscaling",
-    "lifetime",
-    "amounts.py",
-    "cron.py",
-    "durations.py",
+    "input/manifests",
+    "engine/kueue",
+    "engine/kube/noderesources",
+    "engine/kube/plugins",
+    "engine/yunikorn/placement",
+    "engine/yunikorn/shim",
+    "engine/autoscaling",
+    "engine/lifetime",
+    "model",
 )
 #: What raises, or makes, what is raised of a field.
 ERRORS = {"error", "ManifestError", "PolicyError", "QuantityError"}

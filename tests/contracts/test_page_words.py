@@ -13,14 +13,15 @@ from typing import get_args
 import msgspec
 import pytest
 
-from scheduler import registry, sentences
-from scheduler.autoscaling.refusals import CODES as REFUSALS
-from scheduler.explain.asks import CheckName
-from scheduler.explain.searches import STEPS
-from scheduler.kueue.trace import Excluded, Question, Verdict
-from scheduler.manifests.effects import Effect
-from scheduler.sentences.sentence import Words
-from scheduler.yunikorn.explain import Obstacle
+from scheduler import words as sentences
+from scheduler.analysis.explain.asks import CheckName
+from scheduler.analysis.explain.searches import STEPS
+from scheduler.engine.autoscaling.refusals import CODES as REFUSALS
+from scheduler.engine.kueue.trace import Excluded, Question, Verdict
+from scheduler.engine.yunikorn.explain import Obstacle
+from scheduler.input.manifests.effects import Effect
+from scheduler.model import registry
+from scheduler.model.sentence import Words
 
 CATALOGUE = Path(__file__).parents[2] / "frontend/src/lib/catalogue"
 LANGUAGES = {

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.scenarios import assemble
-from scheduler.tick import run_tick
+from scheduler.assembly import assemble
+from scheduler.engine.tick import run_tick
 from tests.sandbox.conftest import contended, text_of
 from tests.services.default_run import ROOT
 from tests.services.postgres import server_environment

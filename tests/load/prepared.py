@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import yaml
 
-from scheduler.scenarios import assemble
+from scheduler.assembly import assemble
 from tests.load.asking import Asking
 from tests.sandbox.conftest import contended, text_of
 from tests.sandbox.twins.conftest import Played

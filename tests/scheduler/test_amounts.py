@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import amounts
-from scheduler.errors import QuantityError
+from scheduler.model import amounts
+from scheduler.model.errors import QuantityError
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from scheduler.compatibility import NEWEST
-from scheduler.decisions import Finish
-from scheduler.errors import SchedulerError
-from scheduler.explain.fork import fork, fork_kueue
-from scheduler.records.policy import read_policy
-from scheduler.simulation import simulate
-from scheduler.world import World
-from scheduler.worlds.encoding import decode_world, encode_header
+from scheduler.analysis.explain.fork import fork, fork_kueue
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import decode_world, encode_header
+from scheduler.model.compatibility import NEWEST
+from scheduler.model.decisions import Finish
+from scheduler.model.errors import SchedulerError
+from scheduler.model.policy import read_policy
 from tests.builders import job, small_cluster, world_of
 
 

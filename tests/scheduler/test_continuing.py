@@ -12,13 +12,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.decisions import Admit, Finish, Preempt
-from scheduler.manifests.load import load
-from scheduler.records.latencies import Latencies
-from scheduler.records.objects import Key
-from scheduler.scenarios import assemble
-from scheduler.simulation import simulate
-from scheduler.tick import run_tick
+from scheduler.assembly import assemble
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.input.manifests.load import load
+from scheduler.model.decisions import Admit, Finish, Preempt
+from scheduler.model.latencies import Latencies
+from scheduler.model.objects import Key
 from tests.bench.bench_running_clusters import judge
 from tests.builders import node, small_cluster
 

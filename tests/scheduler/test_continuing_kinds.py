@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.decisions import Finish
-from scheduler.lifetime.pods import POD_SET
-from scheduler.lifetime.runs import Run
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
-from scheduler.tick import run_tick
+from scheduler.engine.lifetime.pods import POD_SET
+from scheduler.engine.lifetime.runs import Run
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.model.decisions import Finish
+from scheduler.model.objects import Key
 from tests.builders import node, small_cluster
 from tests.scheduler.test_continuing import (
     READ,

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import cron
-from scheduler.cron import read_schedule
-from scheduler.durations import stamp_text, stamp_us
-from scheduler.errors import QuantityError
+from scheduler.model import cron
+from scheduler.model.cron import read_schedule
+from scheduler.model.durations import stamp_text, stamp_us
+from scheduler.model.errors import QuantityError
 
 
 @pytest.mark.parametrize(

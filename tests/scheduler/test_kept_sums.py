@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.durations import stamp_us
-from scheduler.kube.cache.pod_group import GROUP_LABEL, OLD_GROUP_LABEL
-from scheduler.kube.cache.pod_group_index import PodGroupIndex
-from scheduler.kueue.usage.ledger import UsageLedger
-from scheduler.kueue.usage.settings import UsageFairSharing
-from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.measures.ledger import Ledger, QuotaHolding
-from scheduler.measures.subjects import Subject
-from scheduler.records.objects import Key
-from scheduler.records.pod import read_pod
-from scheduler.stage import Context
+from scheduler.analysis.measures.ledger import Ledger, QuotaHolding
+from scheduler.analysis.measures.subjects import Subject
+from scheduler.engine.kube.cache.pod_group import GROUP_LABEL, OLD_GROUP_LABEL
+from scheduler.engine.kube.cache.pod_group_index import PodGroupIndex
+from scheduler.engine.kueue.usage.ledger import UsageLedger
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.stage import Context
+from scheduler.model.durations import stamp_us
+from scheduler.model.kueue.usage_settings import UsageFairSharing
+from scheduler.model.objects import Key
+from scheduler.model.pod import read_pod
 from tests.builders import pod
 
 FEW = settings(max_examples=60)

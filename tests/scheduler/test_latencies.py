@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler import invariants
+from scheduler.analysis import invariants
+from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
-from scheduler.decisions import Admit, Bind, Evict, Finish, Preempt, Requeue
-from scheduler.errors import PolicyError
-from scheduler.records.latencies import USUAL
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import Policy, read_policy
-from scheduler.scenarios import assemble
-from scheduler.simulation import simulate
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Admit, Bind, Evict, Finish, Preempt, Requeue
+from scheduler.model.errors import PolicyError
+from scheduler.model.latencies import USUAL
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Policy, read_policy
 from tests.builders import (
     cluster_queue,
     flavor,

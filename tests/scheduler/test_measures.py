@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.measures import Measures, Summary, flat, quantile
-from scheduler.measures.capacity import Capacity, CapacityPool
-from scheduler.measures.fairness import Stand, fair_shares
-from scheduler.measures.fragmentation import by_arrays, one_by_one
-from scheduler.simulation import simulate
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis.measures import Measures, Summary, flat, quantile
+from scheduler.analysis.measures.capacity import Capacity, CapacityPool
+from scheduler.analysis.measures.fairness import Stand, fair_shares
+from scheduler.analysis.measures.fragmentation import by_arrays, one_by_one
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
 from tests.builders import (
     cluster_queue,
     flavor,

@@ -8,19 +8,21 @@ import sys
 import msgspec
 import pytest
 
-from scheduler import registry
-from scheduler.errors import RegistrationError
-from scheduler.kube.framework.plugin import Plugin
+from scheduler.engine.kube.framework.plugin import Plugin
+from scheduler.model import registry
+from scheduler.model.errors import RegistrationError
 
 PLUGIN = """
-from scheduler.kube.framework.plugin import Plugin
-from scheduler.registry import register
+from scheduler.engine.kube.framework.plugin import Plugin
+from scheduler.model.registry import register
 
 @register("plugin", "NearestRack", label="Nearest rack", help="Of one's own.")
 class NearestRack(Plugin):
     pass
 """
-ASK = "from scheduler import registry; print(registry.lookup('plugin', {!r}).name)"
+ASK = (
+    "from scheduler.model import registry; print(registry.lookup('plugin', {!r}).name)"
+)
 
 
 class Args(msgspec.Struct):

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sandbox
-from scheduler.decisions import Replace
-from scheduler.errors import NoProgressError
-from scheduler.experiments.bases import FileBase
-from scheduler.experiments.document import read_experiment
-from scheduler.experiments.runs import plan, run
-from scheduler.kube.cache.pod_group import OLD_GROUP_LABEL, OLD_MINIMUM_LABEL
-from scheduler.records.latencies import Latencies
-from scheduler.scenarios import assemble
-from scheduler.simulation import simulate
-from scheduler.tick import next_instant
-from scheduler.world import World
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.experiments.document import read_experiment
+from scheduler.analysis.experiments.runs import plan, run
+from scheduler.assembly import assemble
+from scheduler.engine.kube.cache.pod_group import OLD_GROUP_LABEL, OLD_MINIMUM_LABEL
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import next_instant
+from scheduler.engine.world import World
+from scheduler.model.decisions import Replace
+from scheduler.model.errors import NoProgressError
+from scheduler.model.latencies import Latencies
 from tests.builders import (
     cluster_queue,
     flavor,

@@ -8,22 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from scheduler import durations, invariants
+from scheduler.analysis import invariants
+from scheduler.analysis.expectations import judge
+from scheduler.assembly import Assembled, assemble
 from scheduler.cli.run import read_sources
-from scheduler.decisions import Arrive, Bind, Decision, Fail
-from scheduler.expectations import judge
-from scheduler.records.objects import Key
-from scheduler.records.scenario import (
+from scheduler.engine.simulation import SimulationResult, simulate
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.decisions import Arrive, Bind, Decision, Fail
+from scheduler.model.objects import Key
+from scheduler.model.scenario import (
     Checkpoint,
     Expectation,
     Match,
     Scenario,
     ScenarioSpec,
 )
-from scheduler.scenarios import Assembled, assemble
-from scheduler.simulation import SimulationResult, simulate
-from scheduler.tick import run_tick
-from scheduler.world import World
 
 LIBRARY = Path(__file__).parents[2] / "sandbox/scenarios"
 NAMES = sorted(path.parent.name for path in LIBRARY.glob("*/scenario.yaml"))

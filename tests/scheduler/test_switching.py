@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scheduler.records.policy import read_policy
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.policy import read_policy
 from tests.builders import (
     cluster_queue,
     flavor,

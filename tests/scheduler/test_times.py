@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler import durations, streams
-from scheduler.errors import QuantityError
-from scheduler.records.annotations import read_timing
-from scheduler.records.spans import Span, read_span
+from scheduler.model import durations, streams
+from scheduler.model.annotations import read_timing
+from scheduler.model.errors import QuantityError
+from scheduler.model.spans import Span, read_span
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Bind, Evict, Replace
-from scheduler.kueue.topology.ungating import RankedPod, domains_for
-from scheduler.lifetime.changes import changed_node
-from scheduler.records.objects import Key
-from scheduler.records.topology import (
+from scheduler.assembly import InputError
+from scheduler.engine.kueue.topology.ungating import RankedPod, domains_for
+from scheduler.engine.lifetime.changes import changed_node
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Bind, Evict, Replace
+from scheduler.model.objects import Key
+from scheduler.model.topology import (
     DomainCount,
     TopologyAssignment,
     TopologyRequest,
 )
-from scheduler.scenarios import InputError
-from scheduler.simulation import simulate
-from scheduler.world import World
 from tests.builders import (
     cluster_queue,
     flavor,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.decisions import Finish
-from scheduler.forecast.present import present_of
-from scheduler.forecast.world import forecast
-from scheduler.records.annotations import PREFIX
-from scheduler.scenarios import assemble
-from scheduler.simulation import simulate
-from scheduler.twin import beginning
-from scheduler.twin.files import read_files
-from scheduler.twin.going_on import go_on, running_now
-from scheduler.twin.observing import observe
-from scheduler.twin.played import recording_of
+from scheduler.analysis.forecast.present import present_of
+from scheduler.analysis.forecast.world import forecast
+from scheduler.assembly import assemble
+from scheduler.engine.simulation import simulate
+from scheduler.model.annotations import PREFIX
+from scheduler.model.decisions import Finish
+from scheduler.recorded.twin import beginning
+from scheduler.recorded.twin.files import read_files
+from scheduler.recorded.twin.going_on import go_on, running_now
+from scheduler.recorded.twin.observing import observe
+from scheduler.recorded.twin.played import recording_of
 from tests.builders import cluster_queue, flavor, job, local_queue, node
 from tests.sandbox.conftest import text_of
 

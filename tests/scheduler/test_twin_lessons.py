@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from scheduler import durations
-from scheduler.decisions import Admit, Decision
-from scheduler.expectations import judge
-from scheduler.forecast.given import given_of
-from scheduler.forecast.present import present_of, waiting
-from scheduler.forecast.track_record import PastForecast, track_record
-from scheduler.forecast.world import forecast_from, futures_of
-from scheduler.kueue.configuration import read_configuration
-from scheduler.records.scenario import Scenario, TwinClaims
-from scheduler.shadow.compare import Judge
-from scheduler.shadow.history import History
-from scheduler.simulation import simulate
-from scheduler.twin import beginning
-from scheduler.twin.files import read_files
-from scheduler.twin.going_on import go_on, running_now
-from scheduler.twin.observing import ObservedChange, observe
-from scheduler.twin.played import recording_of
-from scheduler.world import World
+from scheduler.analysis.expectations import judge
+from scheduler.analysis.forecast.given import given_of
+from scheduler.analysis.forecast.present import present_of, waiting
+from scheduler.analysis.forecast.track_record import PastForecast, track_record
+from scheduler.analysis.forecast.world import forecast_from, futures_of
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.decisions import Admit, Decision
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.scenario import Scenario, TwinClaims
+from scheduler.recorded.shadow.compare import Judge
+from scheduler.recorded.shadow.history import History
+from scheduler.recorded.twin import beginning
+from scheduler.recorded.twin.files import read_files
+from scheduler.recorded.twin.going_on import go_on, running_now
+from scheduler.recorded.twin.observing import ObservedChange, observe
+from scheduler.recorded.twin.played import recording_of
 from tests.scheduler.test_scenarios import (
     LANGUAGES,
     NAMES,

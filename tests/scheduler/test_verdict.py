@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.decisions import Admit, Decision, Evict, Finish, Preempt
-from scheduler.measures.verdict import ChangeVerdict, verdict
-from scheduler.records.objects import Key
+from scheduler.analysis.measures.verdict import ChangeVerdict, verdict
+from scheduler.model.decisions import Admit, Decision, Evict, Finish, Preempt
+from scheduler.model.objects import Key
 
 NAMES = [Key("Workload", "ns", name) for name in "abc"]
 RUNNING = {NAMES[0]: 0}

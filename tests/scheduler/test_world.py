@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler import invariants
-from scheduler.decisions import Admit, Bind, Evict, Finish, Preempt
-from scheduler.errors import SchedulerError
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import read_policy
-from scheduler.simulation import simulate
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis import invariants
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Admit, Bind, Evict, Finish, Preempt
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
 from tests.builders import (
     cluster_queue,
     flavor,

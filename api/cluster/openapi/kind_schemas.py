@@ -13,7 +13,7 @@ from typing import Any
 
 from api.cluster.openapi.field_table import FIELDS
 from api.cluster.resources import Resource
-from scheduler.manifests.kinds import TABLE
+from scheduler.input.manifests.kinds import TABLE
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from api.cluster.yunikorn.records import ENDED, PARTITION, Record, amounts, sparse
-from scheduler.yunikorn.objects.model import Application, Ask
+from scheduler.engine.yunikorn.objects.model import Application, Ask
 
 #: Virtual milliseconds -> nanoseconds since the Unix epoch.
 Times = Callable[[int], int]

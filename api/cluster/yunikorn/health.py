@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from api.cluster.yunikorn.records import PARTITION, Record, amounts, sparse, summed
-from scheduler.records.hierarchy import PlacementRule
-from scheduler.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.model.hierarchy import PlacementRule
 
 
 def rules(partition: Partition) -> Record:

@@ -15,10 +15,10 @@ from api.cluster.yunikorn.records import (
 )
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
-from scheduler.world import World
-from scheduler.yunikorn.objects.model import Application, Queue, SchedulingNode
-from scheduler.yunikorn.objects.node_order import DEFAULT_WEIGHTS
-from scheduler.yunikorn.objects.partition import Partition
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.objects.model import Application, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.node_order import DEFAULT_WEIGHTS
+from scheduler.engine.yunikorn.objects.partition import Partition
 
 
 class PartitionView:

@@ -22,8 +22,8 @@ from sandbox.base.errors import NotFoundError
 from sandbox.live import limits
 from sandbox.retention import exports
 from sandbox.world import worlds
-from scheduler.manifests.load import load
-from scheduler.yunikorn.objects.model import Application
+from scheduler.engine.yunikorn.objects.model import Application
+from scheduler.input.manifests.load import load
 
 Places = dict[str, str]
 Answer = Callable[[PartitionView, Places, Request], Any]

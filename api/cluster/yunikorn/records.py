@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler.yunikorn.objects.model import SchedulingNode
+from scheduler.engine.yunikorn.objects.model import SchedulingNode
 
 PARTITION = "default"
 CLUSTER = "quotalab"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from api.cluster.yunikorn.records import ENDED, Record, sparse, summed
-from scheduler.yunikorn.objects.model import Application, Queue
-from scheduler.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.model import Application, Queue
+from scheduler.engine.yunikorn.objects.partition import Partition
 
 
 def usage(partition: Partition, holder: str) -> list[Record]:

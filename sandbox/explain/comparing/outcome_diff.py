@@ -11,7 +11,7 @@ from sandbox.explain.comparing.shapes import (
     OutcomeDiff,
 )
 from sandbox.explain.comparing.timelines import TimelineBuilder, Timelines
-from scheduler.measures.verdict import StartVerdict, start_verdict
+from scheduler.analysis.measures.verdict import StartVerdict, start_verdict
 
 
 def outcome_diffs(

@@ -9,7 +9,7 @@ from typing import Any
 from sandbox.explain.comparing.branches import Branch
 from sandbox.explain.comparing.shapes import Curves, Series
 from sandbox.explain.comparing.timelines import Timelines
-from scheduler.measures import quantile
+from scheduler.analysis.measures import quantile
 
 Body = dict[str, Any]  # a sample
 

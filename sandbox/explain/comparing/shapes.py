@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from scheduler.measures.verdict import StartVerdict
+from scheduler.analysis.measures.verdict import StartVerdict
 
 
 class Shape(msgspec.Struct, rename="camel", frozen=True, kw_only=True):

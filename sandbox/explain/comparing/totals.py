@@ -8,8 +8,8 @@ from typing import Any
 from sandbox.explain.comparing.branches import Branch
 from sandbox.explain.comparing.shapes import Total
 from sandbox.explain.comparing.timelines import Timelines
-from scheduler.amounts import CPU
-from scheduler.measures import better, quantile
+from scheduler.analysis.measures import better, quantile
+from scheduler.model.amounts import CPU
 
 _HOUR_MS = 3_600_000
 Numbers = dict[str, float | None]

@@ -29,7 +29,7 @@ from scheduler.cli.experiment import (
     write_json,
     write_table,
 )
-from scheduler.errors import SchedulerError
+from scheduler.model.errors import SchedulerError
 
 LOOK_EVERY_S = 0.2
 BAD_INPUT = 2

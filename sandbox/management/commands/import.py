@@ -13,7 +13,7 @@ from sandbox.base.errors import Cause, SandboxError
 from sandbox.live.people import local_user
 from scheduler.cli.files import read_paths
 from scheduler.cli.trace_words import add_trace_words, options_of
-from scheduler.errors import SchedulerError
+from scheduler.model.errors import SchedulerError
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox.base import library
-from scheduler.records.scenario import ScenarioSpec
+from scheduler.model.scenario import ScenarioSpec
 
 TARGET = Path(__file__).parents[3] / "docs/scenarios.md"
 _HEAD = """# Scenarios

@@ -15,9 +15,9 @@ from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import ROTATE_BYTES, RecordingFile
 from sandbox.following.recorder import Progress, Recorder
 from sandbox.following.resources import NOT_SERVED, cluster_role
-from scheduler.durations import milliseconds
-from scheduler.errors import SchedulerError
-from scheduler.qrec.anonymising import Anonymiser
+from scheduler.model.durations import milliseconds
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.qrec.anonymising import Anonymiser
 
 _MIB = 1024 * 1024
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from sandbox.page.diffs import Row
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.wire_rows import MultiKueueClusterRow, WorkloadCounts
-from scheduler import durations
-from scheduler.multikueue.checks import connection
-from scheduler.records.objects import (
+from scheduler.engine.multikueue.checks import connection
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.objects import (
     Key,
     Object,
     cluster_of,
@@ -17,7 +18,6 @@ from scheduler.records.objects import (
     qualified,
     qualified_name,
 )
-from scheduler.world import World
 
 #: By kind of row: the fields that name an object of the same cluster.
 _NAMES: Mapping[str, tuple[str, ...]] = {

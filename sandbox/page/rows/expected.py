@@ -13,11 +13,11 @@ from sandbox.page.rows.workloads import (
     texts,
 )
 from sandbox.page.wire_rows import PodSetCell, WorkloadRow
-from scheduler import streams
-from scheduler.errors import SchedulerError
-from scheduler.lifetime.jobs.expected import expected_workloads
-from scheduler.records.objects import Object
-from scheduler.world import World
+from scheduler.engine.lifetime.jobs.expected import expected_workloads
+from scheduler.engine.world import World
+from scheduler.model import streams
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Object
 
 
 def rows(world: World, sandbox: Sandbox) -> list[WorkloadRow]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from scheduler.conversion.unsimulated import features_of
-from scheduler.manifests import kinds
-from scheduler.sentences.gaps import Idle
-from scheduler.sentences.sentence import Sentence
-from scheduler.world import World
+from scheduler.analysis.conversion.unsimulated import features_of
+from scheduler.engine.world import World
+from scheduler.input.manifests import kinds
+from scheduler.model.sentence import Sentence
+from scheduler.words.gaps import Idle
 
 
 def not_simulated(world: World) -> list[Sentence]:

@@ -8,10 +8,10 @@ from sandbox.page.phases import conditions_of
 from sandbox.page.rows import yunikorn
 from sandbox.page.rows.quota import taint_texts
 from sandbox.page.wire_rows import NodeRow
-from scheduler import amounts
-from scheduler.errors import QuantityError
-from scheduler.records.objects import Object
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model import amounts
+from scheduler.model.errors import QuantityError
+from scheduler.model.objects import Object
 
 
 def row(world: World, obj: Object) -> NodeRow:

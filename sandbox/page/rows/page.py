@@ -27,10 +27,10 @@ from sandbox.page.rows import (
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.wire_rows import AnyRow
 from sandbox.page.wire_rows import Row as WireRow
-from scheduler.records.objects import Key, Object, cluster_of, qualified_name
-from scheduler.records.objects import plain as inside_key
-from scheduler.world import World
-from scheduler.worlds.objects import Changes
+from scheduler.engine.world import World
+from scheduler.engine.worlds.objects import Changes
+from scheduler.model.objects import Key, Object, cluster_of, qualified_name
+from scheduler.model.objects import plain as inside_key
 
 Make = Callable[[World, Object], WireRow]
 

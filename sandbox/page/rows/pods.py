@@ -9,9 +9,9 @@ from sandbox.page.rows import yunikorn
 from sandbox.page.rows.wording import shortened
 from sandbox.page.rows.workloads import work_of
 from sandbox.page.wire_rows import PodRow
-from scheduler.records.objects import Key, Object
-from scheduler.records.pod import shape_of
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
+from scheduler.model.pod import shape_of
 
 Phase = Literal[
     "gated", "pending", "waiting", "bound", "running", "ready", "succeeded", "failed"

@@ -15,17 +15,17 @@ from sandbox.page.wire_rows import (
     ResourceFlavorRow,
     Row,
 )
-from scheduler.amounts import UNLIMITED
-from scheduler.kueue.tree.quota import available_non_negative
-from scheduler.kueue.tree.shares import weighted_share
-from scheduler.kueue.tree.tree import (
+from scheduler.engine.kueue.tree.quota import available_non_negative
+from scheduler.engine.kueue.tree.shares import weighted_share
+from scheduler.engine.kueue.tree.tree import (
     ClusterQueue,
     Cohort,
     QuotaNode,
     ResourceNode,
 )
-from scheduler.records.objects import Key, Object
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.amounts import UNLIMITED
+from scheduler.model.objects import Key, Object
 
 
 def rows(world: World, tally: WorkloadTally) -> Iterator[Row]:

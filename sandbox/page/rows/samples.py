@@ -13,7 +13,7 @@ from sandbox.page.events import EventRecord
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.page.wire import QueueSample, Sample
-from scheduler.records.objects import MARK
+from scheduler.model.objects import MARK
 
 
 def sample_of(

@@ -11,10 +11,10 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.idle import not_simulated
 from sandbox.page.wire_rows import PolicyRow, SandboxRow
-from scheduler.sentences import edits
-from scheduler.sentences.reading import read
-from scheduler.sentences.sentence import Hole, Sentence, text_of
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.sentence import Hole, Sentence, text_of
+from scheduler.words import edits
+from scheduler.words.reading import read
 
 KEY = "Sandbox//sandbox"
 POLICY_KEY = "Policy//policy"

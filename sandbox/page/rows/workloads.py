@@ -9,12 +9,12 @@ from sandbox.page.diffs import Row
 from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
 from sandbox.page.wire_rows import CheckCell, ConditionCell, PodSetCell, WorkloadRow
-from scheduler import amounts
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.status_records import Condition
-from scheduler.multikueue.copies import is_copy
-from scheduler.records.objects import Key, Object, qualified
-from scheduler.world import World
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.status_records import Condition
+from scheduler.engine.multikueue.copies import is_copy
+from scheduler.engine.world import World
+from scheduler.model import amounts
+from scheduler.model.objects import Key, Object, qualified
 
 _WAITING = ("pending", "inadmissible")
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from sandbox.page.wire_rows import ApplicationRow, QueueRow, Row
-from scheduler.records.objects import Key
-from scheduler.world import World
-from scheduler.yunikorn.objects.model import Application, Queue
-from scheduler.yunikorn.sorting.queues import share_of
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.objects.model import Application, Queue
+from scheduler.engine.yunikorn.sorting.queues import share_of
+from scheduler.model.objects import Key
 
 _LARGEST_SHARE = 1e9  # JSON has no infinity
 _KUBERNETES_NAMES = {"vcore": "cpu"}

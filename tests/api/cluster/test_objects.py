@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from sandbox import actions
 from sandbox.models import Sandbox, Workload
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import row, tick
 

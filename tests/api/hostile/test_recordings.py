@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from scheduler.errors import SchedulerError
-from scheduler.qrec.entries import encode
-from scheduler.qrec.frames import MAGIC, frame
-from scheduler.scenarios import assemble
-from scheduler.twin import beginning
-from scheduler.twin.files import read_files
-from scheduler.twin.observing import observe
+from scheduler.assembly import assemble
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.qrec.entries import encode
+from scheduler.recorded.qrec.frames import MAGIC, frame
+from scheduler.recorded.twin import beginning
+from scheduler.recorded.twin.files import read_files
+from scheduler.recorded.twin.observing import observe
 from tests.sandbox.conftest import contended, text_of
 from tests.sandbox.twins.conftest import Played
 

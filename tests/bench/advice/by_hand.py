@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from scheduler.advice.advisor import Advisor
-from scheduler.advice.space import Point, repair
+from scheduler.analysis.advice.advisor import Advisor
+from scheduler.analysis.advice.space import Point, repair
 from tests.bench.advice.worlds import LargerWorld, demands_of
 
 

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from scheduler.advice.advisor import Advisor
-from scheduler.advice.goal import Numbers, mean_of
-from scheduler.advice.ledger import PRICE, Ask
-from scheduler.advice.space import Point
-from scheduler.experiments.intervals import interval
+from scheduler.analysis.advice.advisor import Advisor
+from scheduler.analysis.advice.goal import Numbers, mean_of
+from scheduler.analysis.advice.ledger import PRICE, Ask
+from scheduler.analysis.advice.space import Point
+from scheduler.analysis.experiments.intervals import interval
 from tests.bench.advice.drawn import MEASURED, drawn_world
 from tests.bench.advice.ten import KEPT_ASIDE, LOOKED_AT
 from tests.bench.advice.ways import WAYS, Runner

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from scheduler.advice.advisor import Advisor
-from scheduler.experiments.bases import FileBase
+from scheduler.analysis.advice.advisor import Advisor
+from scheduler.analysis.experiments.bases import FileBase
 from tests.builders import cluster_queue, flavor, job, local_queue, workload_priority
 from tests.scheduler.advice.worlds import base_of, spec_of_goal
 

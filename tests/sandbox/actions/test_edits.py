@@ -30,7 +30,7 @@ from sandbox.models import (
     Workload,
 )
 from sandbox.world import worlds
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, local_queue, node, pod, small_cluster
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 

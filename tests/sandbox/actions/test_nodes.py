@@ -12,7 +12,7 @@ from sandbox.base.errors import (
 )
 from sandbox.explain.pinning import preview_pin
 from sandbox.models import Event, Node, Pod, Sandbox
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.builders import (
     cluster_queue,
     flavor,

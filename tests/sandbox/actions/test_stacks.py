@@ -8,7 +8,7 @@ from sandbox import actions
 from sandbox.base import library
 from sandbox.models import Pod
 from sandbox.world import worlds
-from scheduler import invariants
+from scheduler.analysis import invariants
 from tests.builders import node, pod, two_leaves
 from tests.sandbox.conftest import check_rows, contended, row, tick
 

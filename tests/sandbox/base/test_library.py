@@ -8,9 +8,9 @@ from sandbox import actions
 from sandbox.base import library
 from sandbox.models import Sandbox
 from sandbox.world import worlds
-from scheduler import durations
-from scheduler.scenarios import assemble
-from scheduler.tick import run_tick
+from scheduler.assembly import assemble
+from scheduler.engine.tick import run_tick
+from scheduler.model import durations
 from tests.sandbox.conftest import check_rows, row, tick
 
 pytestmark = pytest.mark.django_db

@@ -20,7 +20,7 @@ from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
-from scheduler.experiments.runs import run
+from scheduler.analysis.experiments.runs import run
 from tests.sandbox.conftest import contended, row, text_of, tick
 from tests.sandbox.experiments.conftest import again, document_of, world_text
 

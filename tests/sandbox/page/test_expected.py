@@ -11,10 +11,10 @@ from sandbox.page import rows
 from sandbox.page.diffs import Page, apply
 from sandbox.page.rows import expected
 from sandbox.page.rows.tally import WorkloadTally
-from scheduler.lifetime.jobs.expected import MOST_JOBS
-from scheduler.records.objects import Key, Object
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.engine.lifetime.jobs.expected import MOST_JOBS
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
 
 SANDBOX = Sandbox(id="s", title="a sandbox", tick=0)

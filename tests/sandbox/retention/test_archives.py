@@ -29,7 +29,7 @@ from sandbox.models import (
 from sandbox.retention import archives, disk
 from sandbox.retention.archives import Archive
 from sandbox.world import history, worlds
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.builders import job
 from tests.sandbox.conftest import check_rows, contended, row, tick
 from tests.sandbox.world.test_history import QUICKER, hashes

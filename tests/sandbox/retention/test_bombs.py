@@ -11,7 +11,7 @@ import pytest
 from sandbox.base.errors import InvalidError
 from sandbox.page.packing import FormatError, opened_size, opened_values
 from sandbox.retention.archives import FORMAT, MAGIC, unseal
-from scheduler.files.inflating import inflated_size
+from scheduler.input.files.inflating import inflated_size
 
 MOST = 200 * 2**20
 

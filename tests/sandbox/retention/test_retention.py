@@ -18,7 +18,7 @@ from sandbox.models import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.retention import retention
 from sandbox.worker import tasks
 from sandbox.world import history, leases
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
 from tests.sandbox.world.test_history import hashes
 

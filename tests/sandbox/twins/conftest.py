@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.qrec.entries import Entry, Header, Type, encode
-from scheduler.qrec.frames import MAGIC, frame
-from scheduler.qrec.reading import stamp
-from scheduler.records.objects import Key, Object
-from scheduler.scenarios import assemble
-from scheduler.tick import run_tick
-from scheduler.twin.observing import is_shown
-from scheduler.world import World
+from scheduler.assembly import assemble
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
+from scheduler.recorded.qrec.entries import Entry, Header, Type, encode
+from scheduler.recorded.qrec.frames import MAGIC, frame
+from scheduler.recorded.qrec.reading import stamp
+from scheduler.recorded.twin.observing import is_shown
 from tests.sandbox.conftest import contended, text_of
 
 BEGIN_US = 1_800_000_000_000_000

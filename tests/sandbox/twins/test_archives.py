@@ -12,7 +12,7 @@ from sandbox.base.errors import InvalidError
 from sandbox.models import RecordedTick, Sandbox
 from sandbox.retention import archives, restoring
 from sandbox.world import worlds
-from scheduler.qrec.reading import stamp
+from scheduler.recorded.qrec.reading import stamp
 from tests.sandbox.conftest import row, tick
 from tests.sandbox.twins.conftest import BEGIN_US, TICKS, Played, _conditions
 

@@ -14,8 +14,8 @@ from sandbox.models import Event, Sandbox
 from sandbox.page import rows
 from sandbox.twins.ticks import last_tick
 from sandbox.world import history, leases, worlds
-from scheduler.decisions import Admit, Finish, Preempt
-from scheduler.records.objects import Key
+from scheduler.model.decisions import Admit, Finish, Preempt
+from scheduler.model.objects import Key
 from tests.sandbox.conftest import check_rows, job, row, text_of, tick
 from tests.sandbox.twins.conftest import TICKS, Played, _conditions
 

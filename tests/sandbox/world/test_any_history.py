@@ -15,7 +15,7 @@ from sandbox.live.people import local_user
 from sandbox.models import Sandbox
 from sandbox.retention import archives, retention
 from sandbox.world import commits, history, worlds
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.builders import job
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 

@@ -22,8 +22,8 @@ from sandbox.base.errors import (
 from sandbox.live.people import local_user
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
-from scheduler import invariants
-from scheduler.records.objects import Key
+from scheduler.analysis import invariants
+from scheduler.model.objects import Key
 from tests.builders import (
     cluster_queue,
     job,

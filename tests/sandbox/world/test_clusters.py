@@ -12,9 +12,9 @@ from sandbox.explain import explaining, pinning
 from sandbox.explain.explaining import key_of
 from sandbox.models import Event, Sandbox
 from sandbox.world import history, worlds
-from scheduler.errors import SchedulerError
-from scheduler.explain.shapes import Change
-from scheduler.records.objects import Key, cluster_of
+from scheduler.analysis.explain.shapes import Change
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, cluster_of
 from tests.builders import job, local_queue, node
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 from tests.scheduler.multikueue.builders import (

@@ -17,8 +17,8 @@ from sandbox.world.webhooks import (
     HttpPort,
     NotAllowedError,
 )
-from scheduler.kube.extender.ports import ExtenderError
-from scheduler.kube.extender.webhook import Extender
+from scheduler.engine.kube.extender.ports import ExtenderError
+from scheduler.model.kube.extender import Extender
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 from tests.services.loopback import Handler, served

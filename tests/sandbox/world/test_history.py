@@ -19,7 +19,7 @@ from sandbox.world import (
     worlds,
 )
 from sandbox.world.commits import CHECKPOINT_APART
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -13,8 +13,8 @@ from sandbox.models import Event, Revision, Sample, Sandbox, Workload
 from sandbox.worker import tasks
 from sandbox.world import commits, leases, worlds
 from sandbox.world.operations import Transport
-from scheduler.records.objects import Key
-from scheduler.tick import run_tick
+from scheduler.engine.tick import run_tick
+from scheduler.model.objects import Key
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
 

@@ -8,13 +8,13 @@ import pytest
 import yaml
 
 from scheduler.__main__ import main as scheduler_main
-from scheduler.advice.advisor import advise
-from scheduler.advice.answer import Answer
-from scheduler.advice.reports.markdown import markdown_of
-from scheduler.advice.reports.page import html_of
+from scheduler.analysis.advice.advisor import advise
+from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.reports.markdown import markdown_of
+from scheduler.analysis.advice.reports.page import html_of
+from scheduler.analysis.experiments.document import ExperimentError
+from scheduler.analysis.experiments.goals import Constraint
 from scheduler.cli.advise import main
-from scheduler.experiments.document import ExperimentError
-from scheduler.experiments.goals import Constraint
 from tests.scheduler.advice.worlds import (
     SmallWorld,
     Team,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scheduler.advice.advisor import Advisor, advise
-from scheduler.advice.goal import Numbers
-from scheduler.advice.space import Point
+from scheduler.analysis.advice.advisor import Advisor, advise
+from scheduler.analysis.advice.goal import Numbers
+from scheduler.analysis.advice.space import Point
 from tests.scheduler.advice.worlds import SmallWorld, Team, advisor_of
 
 CALM = SmallWorld(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.advice.shares import guesses
-from scheduler.advice.space import Point, Space
+from scheduler.analysis.advice.shares import guesses
+from scheduler.analysis.advice.space import Point, Space
 from tests.scheduler.advice.test_spaces import quota, space
 
 QUOTA = quota()  # of a, b and c: 2, 4 and 3 CPUs

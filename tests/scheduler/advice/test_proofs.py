@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scheduler.advice.advisor import Advisor, advise
-from scheduler.advice.goal import Numbers
-from scheduler.advice.ledger import RunLedger
-from scheduler.advice.proof import Proof
-from scheduler.advice.space import Point
+from scheduler.analysis.advice.advisor import Advisor, advise
+from scheduler.analysis.advice.goal import Numbers
+from scheduler.analysis.advice.ledger import RunLedger
+from scheduler.analysis.advice.proof import Proof
+from scheduler.analysis.advice.space import Point
 from tests.scheduler.advice.worlds import SmallWorld, Team, advisor_of
 
 QUEUES = tuple(Team(f"q{n}", 8, 2, 20, 1, 10) for n in range(8))

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from scheduler.advice.advisor import Advisor, advise
-from scheduler.advice.answer import Answer
-from scheduler.advice.goal import Numbers, mean_of
-from scheduler.advice.space import Point
+from scheduler.analysis.advice.advisor import Advisor, advise
+from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.goal import Numbers, mean_of
+from scheduler.analysis.advice.space import Point
 from tests.scheduler.advice.worlds import TABLES, WORLDS, advisor_of
 
 

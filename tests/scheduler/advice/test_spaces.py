@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.advice.changes import dimension, space_of
-from scheduler.advice.moves import moves, without
-from scheduler.advice.space import Space, repair
-from scheduler.advice.wording import FORMS, read_constraint, text_of
-from scheduler.experiments.document import Change, ExperimentError, Variant
-from scheduler.experiments.goals import Constraint, MayChange
-from scheduler.experiments.runs import Plan, run
-from scheduler.records.objects import Key
+from scheduler.analysis.advice.changes import dimension, space_of
+from scheduler.analysis.advice.moves import moves, without
+from scheduler.analysis.advice.space import Space, repair
+from scheduler.analysis.advice.wording import FORMS, read_constraint, text_of
+from scheduler.analysis.experiments.document import Change, ExperimentError, Variant
+from scheduler.analysis.experiments.goals import Constraint, MayChange
+from scheduler.analysis.experiments.runs import Plan, run
+from scheduler.model.objects import Key
 from tests.scheduler.advice.worlds import Team, base_of, manifests_of
 
 TEAMS = (Team("a", 2, 1, 1, 1, 1), Team("b", 4, 1, 1, 1, 1), Team("c", 3, 1, 1, 1, 1))

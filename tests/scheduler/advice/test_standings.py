@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.advice.goal import Goal
-from scheduler.advice.standing import Standing, standings
-from scheduler.experiments.document import read_experiment
-from scheduler.experiments.goals import Constraint
+from scheduler.analysis.advice.goal import Goal
+from scheduler.analysis.advice.standing import Standing, standings
+from scheduler.analysis.experiments.document import read_experiment
+from scheduler.analysis.experiments.goals import Constraint
 
 
 def goal_of(**spec: Any) -> Goal:

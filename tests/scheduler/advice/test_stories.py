@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.experiments.document import Variant
+from scheduler.analysis.experiments.runs import Plan, run
+from scheduler.analysis.measures import flat
 from scheduler.cli.advise import main
-from scheduler.experiments.bases import FileBase
-from scheduler.experiments.document import Variant
-from scheduler.experiments.runs import Plan, run
-from scheduler.measures import flat
 
 ADVICE = Path(__file__).resolve().parents[3] / "docs/examples/advice"
 TEAMS = ("inference", "etl", "research", "training")

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from scheduler.advice.advisor import Advisor
-from scheduler.advice.surrogates.expected_improvement import measures_of
-from scheduler.advice.surrogates.parts import parts_of
-from scheduler.experiments.bases import FileBase
-from scheduler.experiments.document import ExperimentSpec, read_experiment
+from scheduler.analysis.advice.advisor import Advisor
+from scheduler.analysis.advice.surrogates.expected_improvement import measures_of
+from scheduler.analysis.advice.surrogates.parts import parts_of
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.experiments.document import ExperimentSpec, read_experiment
 from tests.builders import cluster_queue, flavor, job, local_queue, workload_priority
 
 Manifest = dict[str, Any]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.decisions import Admit, ReserveQuota
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Admit, ReserveQuota
+from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue, flavor, local_queue, world_of
 from tests.scheduler.test_topology import HOST, asking, host, topology
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.autoscaling.priorities import CONFIG_MAP
-from scheduler.decisions import Bind, Evict, Finish, NodeChange
-from scheduler.measures import Measures
-from scheduler.records.objects import Key
-from scheduler.scenarios import InputError
-from scheduler.simulation import simulate
-from scheduler.tick import advance
-from scheduler.world import World
+from scheduler.analysis.measures import Measures
+from scheduler.assembly import InputError
+from scheduler.engine.autoscaling.priorities import CONFIG_MAP
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
+from scheduler.model.decisions import Bind, Evict, Finish, NodeChange
+from scheduler.model.objects import Key
 from tests.builders import assembled, job, node, pod, small_cluster, world_of
 
 SOON = {"scaleDownDelayAfterAdd": "0s"}

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.decisions import Bind, NodeChange
-from scheduler.explain.capacity import capacity
-from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
-from scheduler.records.objects import Key, Object
-from scheduler.scenarios import InputError
-from scheduler.tick import advance, next_instant
-from scheduler.world import World
+from scheduler.analysis.explain.capacity import capacity
+from scheduler.assembly import InputError
+from scheduler.engine.tick import advance, next_instant
+from scheduler.engine.world import World
+from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.model.decisions import Bind, NodeChange
+from scheduler.model.objects import Key, Object
 from tests.builders import assembled, job, pod, world_of
 from tests.scheduler.autoscaling.test_node_groups import group
 

@@ -7,16 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.conversion.unsimulated import features_of
-from scheduler.decisions import Admit, Evict, NodeChange
-from scheduler.explain.workloads import explain
-from scheduler.manifests.load import load
-from scheduler.provisioning.request import merged, request_name
-from scheduler.records.objects import Key, Object
-from scheduler.scenarios import InputError
-from scheduler.simulation import simulate
-from scheduler.tick import advance
-from scheduler.world import World
+from scheduler.analysis.conversion.unsimulated import features_of
+from scheduler.analysis.explain.workloads import explain
+from scheduler.assembly import InputError
+from scheduler.engine.provisioning.request import merged, request_name
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
+from scheduler.input.manifests.load import load
+from scheduler.model.decisions import Admit, Evict, NodeChange
+from scheduler.model.objects import Key, Object
 from tests.builders import assembled, job, node, small_cluster, world_of
 from tests.scheduler.autoscaling.test_node_groups import SOON, group
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.check.assertions import read_assertions, words_of
-from scheduler.check.faults import FaultsError
-from scheduler.check.sentences import EXAMPLES
-from scheduler.check.terms import shown
+from scheduler.analysis.check.assertions import read_assertions, words_of
+from scheduler.analysis.check.faults import FaultsError
+from scheduler.analysis.check.sentences import EXAMPLES
+from scheduler.analysis.check.terms import shown
 
 
 def read(*lines: str):

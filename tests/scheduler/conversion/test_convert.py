@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.conversion import Converted
-from scheduler.conversion.converting import convert
-from scheduler.errors import SchedulerError
-from scheduler.manifests.load import load
-from scheduler.manifests.yunikorn import from_plain
-from scheduler.records.hierarchy import PartitionSpec, QueueConfig
-from scheduler.records.policy import Policy, read_policy
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis.conversion import Converted
+from scheduler.analysis.conversion.converting import convert
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.queues_yaml import from_plain
+from scheduler.model.errors import SchedulerError
+from scheduler.model.hierarchy import PartitionSpec, QueueConfig
+from scheduler.model.policy import Policy, read_policy
 
 KUEUE = """
 apiVersion: kueue.x-k8s.io/v1beta2

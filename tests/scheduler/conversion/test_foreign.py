@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import yaml
 
+from scheduler.assembly import assemble
 from scheduler.cli.convert import converted, main, text_of
-from scheduler.decisions import Finish
-from scheduler.records.objects import Key
-from scheduler.scenarios import assemble
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Finish
+from scheduler.model.objects import Key
 
 NODE = """
 apiVersion: v1

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.experiments.assertions import judge
-from scheduler.experiments.document import Assertion, ExperimentError, Objective
-from scheduler.experiments.intervals import bootstrap, interval, t_value
-from scheduler.experiments.results import VariantMeasure, table
+from scheduler.analysis.experiments.assertions import judge
+from scheduler.analysis.experiments.document import (
+    Assertion,
+    ExperimentError,
+    Objective,
+)
+from scheduler.analysis.experiments.intervals import bootstrap, interval, t_value
+from scheduler.analysis.experiments.results import VariantMeasure, table
 
 LOW_WAIT = [Objective(measure="wait"), Objective(measure="jain", better="high")]
 

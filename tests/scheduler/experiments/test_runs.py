@@ -5,12 +5,18 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from scheduler.errors import SchedulerError
-from scheduler.experiments.bases import FileBase, WorldBase
-from scheduler.experiments.document import Variant, read_experiment
-from scheduler.experiments.runs import CancelledError, Plan, plan, run, world_at
-from scheduler.records.objects import Key
-from scheduler.tick import run_tick
+from scheduler.analysis.experiments.bases import FileBase, WorldBase
+from scheduler.analysis.experiments.document import Variant, read_experiment
+from scheduler.analysis.experiments.runs import (
+    CancelledError,
+    Plan,
+    plan,
+    run,
+    world_at,
+)
+from scheduler.engine.tick import run_tick
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, job, local_queue, small_cluster
 
 VARIANT = Variant(name="base")

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from scheduler.analysis.experiments.document import (
+    ExperimentError,
+    read_experiment,
+    seeds_of,
+)
+from scheduler.analysis.experiments.variants import axes_of, variants_of
 from scheduler.cli.experiment import read_file
-from scheduler.errors import PolicyError
-from scheduler.experiments.document import ExperimentError, read_experiment, seeds_of
-from scheduler.experiments.variants import axes_of, variants_of
+from scheduler.model.errors import PolicyError
 
 
 def spec_of(**spec):

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from scheduler.analysis.explain.applications import explain_application
+from scheduler.analysis.explain.asks import explain_ask
+from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
-from scheduler.errors import SchedulerError
-from scheduler.explain.applications import explain_application
-from scheduler.explain.asks import explain_ask
-from scheduler.records.objects import Key
-from scheduler.scenarios import assemble
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 from tests.builders import node, world_of
 from tests.scheduler.explain.worlds import full_yunikorn
 

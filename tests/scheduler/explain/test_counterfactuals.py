@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.decisions import Admit, Preempt
-from scheduler.explain import to_document
-from scheduler.explain.changes import apply
-from scheduler.explain.counterfactuals import counterfactuals
-from scheduler.explain.shapes import Counterfactuals, Verdict
-from scheduler.records.objects import Key
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.changes import apply
+from scheduler.analysis.explain.counterfactuals import counterfactuals
+from scheduler.analysis.explain.shapes import Counterfactuals, Verdict
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Admit, Preempt
+from scheduler.model.objects import Key
 from tests.builders import job, node
 from tests.scheduler.explain.worlds import (
     FAIR,

@@ -6,10 +6,10 @@ from io import StringIO
 
 import pytest
 
+from scheduler.analysis.explain.shapes import ClusterRow, Explanation
+from scheduler.analysis.explain.workloads import explain
 from scheduler.cli.explain import main as command
-from scheduler.explain.shapes import ClusterRow, Explanation
-from scheduler.explain.workloads import explain
-from scheduler.world import World
+from scheduler.engine.world import World
 from tests.builders import job
 from tests.scheduler.multikueue.builders import (
     a_job,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scheduler.explain.pods import explain_pod
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
+from scheduler.analysis.explain.pods import explain_pod
+from scheduler.engine.simulation import simulate
+from scheduler.model.objects import Key
 from tests.builders import node, pod, world_of
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.explain.fairness import fairness
-from scheduler.explain.fork import fork
-from scheduler.kueue.tree.shares import weighted_share
-from scheduler.world import World
+from scheduler.analysis.explain.fairness import fairness
+from scheduler.analysis.explain.fork import fork
+from scheduler.engine.kueue.tree.shares import weighted_share
+from scheduler.engine.world import World
 from tests.builders import job
 from tests.scheduler.explain.worlds import (
     FAIR,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import SchedulerError
-from scheduler.explain.changes import add_quota, apply, move_workload, without_limit
-from scheduler.explain.moves import HORIZON_MS, what_if, what_if_move
-from scheduler.explain.shapes import Change, Edit, Preview
-from scheduler.records.objects import Key
-from scheduler.world import World
+from scheduler.analysis.explain.changes import (
+    add_quota,
+    apply,
+    move_workload,
+    without_limit,
+)
+from scheduler.analysis.explain.moves import HORIZON_MS, what_if, what_if_move
+from scheduler.analysis.explain.shapes import Change, Edit, Preview
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 from tests.builders import (
     cluster_queue,
     flavor,

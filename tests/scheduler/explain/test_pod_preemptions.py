@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Preempt
-from scheduler.errors import SchedulerError
-from scheduler.explain.fork import fork
-from scheduler.explain.preemptions import explain_preemption
-from scheduler.explain.shapes import PodPreemption, TriedNode
-from scheduler.records.objects import Key, Object
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis.explain.fork import fork
+from scheduler.analysis.explain.preemptions import explain_preemption
+from scheduler.analysis.explain.shapes import PodPreemption, TriedNode
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Preempt
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, Object
 from tests.builders import Manifest, node, pod, world_of
 from tests.scheduler.yunikorn import clusters
 

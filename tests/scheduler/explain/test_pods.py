@@ -6,12 +6,12 @@ import copy
 
 import pytest
 
-from scheduler.errors import SchedulerError
-from scheduler.explain.pods import explain_pod
-from scheduler.explain.shapes import AskExplanation, PodExplanation
-from scheduler.records.objects import Key
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.shapes import AskExplanation, PodExplanation
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 from tests.builders import node, pod, world_of
 from tests.scheduler.explain.worlds import full_yunikorn
 from tests.scheduler.yunikorn import clusters

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Preempt
-from scheduler.errors import SchedulerError
-from scheduler.explain.fork import fork
-from scheduler.explain.preemptions import explain_preemption
-from scheduler.explain.shapes import Preemption
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.analysis.explain.fork import fork
+from scheduler.analysis.explain.preemptions import explain_preemption
+from scheduler.analysis.explain.shapes import Preemption
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Preempt
+from scheduler.model.errors import SchedulerError
 from tests.builders import job
 from tests.scheduler.explain.worlds import (
     CLASSICAL,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import SchedulerError
-from scheduler.explain.queues import QueueFairness, QueueShare, queue_fairness
+from scheduler.analysis.explain.queues import QueueFairness, QueueShare, queue_fairness
+from scheduler.model.errors import SchedulerError
 from tests.builders import node, world_of
 from tests.scheduler.explain.worlds import full_yunikorn
 

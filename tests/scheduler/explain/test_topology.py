@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.explain.counterfactuals import counterfactuals
-from scheduler.explain.workloads import explain
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.explain.counterfactuals import counterfactuals
+from scheduler.analysis.explain.workloads import explain
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
 HOST = "kubernetes.io/hostname"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scheduler.durations import stamp_us
-from scheduler.explain.workloads import explain
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.explain.workloads import explain
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.durations import stamp_us
+from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
 
 BUDGET = {

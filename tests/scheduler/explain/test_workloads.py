@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import SchedulerError
-from scheduler.explain.workloads import explain
-from scheduler.records.objects import Key
+from scheduler.analysis.explain.workloads import explain
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 from tests.builders import cluster_queue as queue
 from tests.builders import flavor, job, local_queue, world_of
 from tests.scheduler.explain.worlds import (

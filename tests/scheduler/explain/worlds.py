@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from scheduler.records.objects import Key, Object
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
 from tests.builders import (
     cluster_queue,
     flavor,

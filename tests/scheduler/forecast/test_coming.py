@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from scheduler.forecast.coming import HOUR_MS, QueueArrivals, fit
-from scheduler.forecast.world import forecast
-from scheduler.tick import advance
+from scheduler.analysis.forecast.coming import HOUR_MS, QueueArrivals, fit
+from scheduler.analysis.forecast.world import forecast
+from scheduler.engine.tick import advance
 from tests.builders import job, small_cluster, world_of
 
 WEEK_MS = 168 * HOUR_MS

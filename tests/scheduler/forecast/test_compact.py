@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from scheduler.decisions import Admit
-from scheduler.forecast.backtest.log import policy_log, run_through
-from scheduler.scenarios import assemble
-from scheduler.simulation import simulate
-from scheduler.traces.formats.swf import read_trace
+from scheduler.analysis.forecast.backtest.log import policy_log, run_through
+from scheduler.assembly import assemble
+from scheduler.engine.simulation import simulate
+from scheduler.input.traces.formats.swf import read_trace
+from scheduler.model.decisions import Admit
 
 NO_LATENCY = {"simulation": {"latencies": None}}
 

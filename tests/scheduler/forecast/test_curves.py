@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.forecast.curves import (
+from scheduler.analysis.forecast.curves import (
     MOST_QUEUES,
     POINTS,
     bands_of,
@@ -12,7 +12,7 @@ from scheduler.forecast.curves import (
     instants,
     level_of,
 )
-from scheduler.forecast.present import (
+from scheduler.analysis.forecast.present import (
     future_of,
     played,
     present_of,
@@ -20,10 +20,10 @@ from scheduler.forecast.present import (
     starts_in,
     waiting,
 )
-from scheduler.forecast.world import forecast
-from scheduler.kueue.tree.shares import share_of_node
-from scheduler.records.objects import Key, Object
-from scheduler.tick import advance
+from scheduler.analysis.forecast.world import forecast
+from scheduler.engine.kueue.tree.shares import share_of_node
+from scheduler.engine.tick import advance
+from scheduler.model.objects import Key, Object
 from tests.builders import (
     cluster_queue,
     flavor,

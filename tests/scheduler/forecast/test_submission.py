@@ -7,10 +7,10 @@ import io
 import pytest
 import yaml
 
+from scheduler.analysis.forecast.submission import forecast_submission, read_submission
 from scheduler.cli.forecast import main
-from scheduler.errors import SchedulerError
-from scheduler.forecast.submission import forecast_submission, read_submission
-from scheduler.tick import advance
+from scheduler.engine.tick import advance
+from scheduler.model.errors import SchedulerError
 from tests.builders import (
     cluster_queue,
     job,

@@ -7,10 +7,10 @@ import io
 import pytest
 import yaml
 
+from scheduler.analysis.forecast.world import forecast
 from scheduler.cli.forecast import main
-from scheduler.errors import SchedulerError
-from scheduler.forecast.world import forecast
-from scheduler.tick import advance
+from scheduler.engine.tick import advance
+from scheduler.model.errors import SchedulerError
 from tests.builders import job, small_cluster, world_of
 
 

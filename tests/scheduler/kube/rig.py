@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from scheduler.decisions import Bind, Decision, Evict, Fail, Preempt
-from scheduler.kube.cache.invariants import sum_violations
-from scheduler.kube.extender.ports import Port
-from scheduler.kube.stage import KubeStage
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import Policy, PolicySpec, Simulation
-from scheduler.stage import Context
+from scheduler.engine.kube.cache.invariants import sum_violations
+from scheduler.engine.kube.extender.ports import Port
+from scheduler.engine.kube.stage import KubeStage
+from scheduler.engine.stage import Context
+from scheduler.model.decisions import Bind, Decision, Evict, Fail, Preempt
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Policy, PolicySpec, Simulation
 
 Manifest = dict[str, Any]
 

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.scheduler.kube import test_devices as dra
 from tests.scheduler.kube import test_volumes as disks
 from tests.scheduler.kube.rig import Manifest, Rig, node

@@ -9,13 +9,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from scheduler.kube.cache.invariants import sum_violations
-from scheduler.kube.framework.plugin import Plugin
-from scheduler.kube.framework.status import CycleState
-from scheduler.kube.scheduling.plugin_table import table
-from scheduler.kube.scheduling.scheduler import Scheduler
-from scheduler.records.objects import Key
-from scheduler.records.pod import Pod, read_pod
+from scheduler.engine.kube.cache.invariants import sum_violations
+from scheduler.engine.kube.framework.plugin import Plugin
+from scheduler.engine.kube.framework.status import CycleState
+from scheduler.engine.kube.scheduling.plugin_table import table
+from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.model.objects import Key
+from scheduler.model.pod import Pod, read_pod
 from tests.scheduler.kube.rig import Rig, node, pod, profile
 
 ZONE = "topology.kubernetes.io/zone"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import PolicyError
+from scheduler.model.errors import PolicyError
 from tests.scheduler.kube.rig import Rig, node, pod, profile
 
 ZONE = "topology.kubernetes.io/zone"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.kube.configuration.description import describe
+from scheduler.model.kube.description import describe
 
 
 def plugin(document: dict, name: str):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.records.devices.selectors import Device, read_rule
-from scheduler.records.objects import Key
+from scheduler.model.devices.selectors import Device, read_rule
+from scheduler.model.objects import Key
 from tests.scheduler.kube.rig import Rig, node, pod
 
 DRIVER = "gpu.example.com"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.decisions import Preempt
+from scheduler.model.decisions import Preempt
 from tests.scheduler.kube.rig import Rig, node, pod, profile
 
 ENABLED = [{"name": "CapacityScheduling"}]

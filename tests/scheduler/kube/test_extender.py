@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Bind
-from scheduler.errors import PolicyError
-from scheduler.kube.configuration.configuration import read_configurations
-from scheduler.kube.extender.ports import (
+from scheduler.engine.kube.extender.ports import (
     ExtenderError,
     Port,
 )
-from scheduler.kube.extender.webhook import Extender
-from scheduler.records.objects import Key
-from scheduler.records.policy import ExtenderAnswers
+from scheduler.model.decisions import Bind
+from scheduler.model.errors import PolicyError
+from scheduler.model.kube.configuration import read_configurations
+from scheduler.model.kube.extender import Extender
+from scheduler.model.objects import Key
+from scheduler.model.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import Rig, node, pod
 
 

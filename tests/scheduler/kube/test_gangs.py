@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from scheduler.manifests.load import load
-from scheduler.records.objects import Key
+from scheduler.input.manifests.load import load
+from scheduler.model.objects import Key
 from tests.scheduler.kube.rig import Rig, node, pod, profile
 
 GROUP = "PodGroup.scheduling.k8s.io"

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from scheduler.errors import ManifestError, PolicyError, UnknownNameError
-from scheduler.kube.configuration.configuration import read_configurations
-from scheduler.kube.configuration.profiles import (
+from scheduler.input.manifests.documents import read_documents
+from scheduler.input.manifests.kubernetes import CHECKS
+from scheduler.model.errors import ManifestError, PolicyError, UnknownNameError
+from scheduler.model.kube.configuration import read_configurations
+from scheduler.model.kube.profiles import (
     DEFAULTS,
     NOT_SIMULATED,
     read_profiles,
 )
-from scheduler.manifests.documents import read_documents
-from scheduler.manifests.kubernetes import CHECKS
 
 
 def one(plugins: dict[str, Any], **more: Any) -> dict[str, Any]:

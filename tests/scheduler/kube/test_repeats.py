@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.decisions import Fail
+from scheduler.model.decisions import Fail
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
 

@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.decisions import PermitWait
-from scheduler.kube.framework.status import CycleState
-from scheduler.kube.preemption.dry_run import VictimSearch
-from scheduler.kube.scheduling.plugin_table import table
-from scheduler.records.objects import Key
-from scheduler.records.pod import read_pod
-from scheduler.records.requests import read_requests, read_resize
+from scheduler.engine.kube.framework.status import CycleState
+from scheduler.engine.kube.preemption.dry_run import VictimSearch
+from scheduler.engine.kube.scheduling.plugin_table import table
+from scheduler.model.decisions import PermitWait
+from scheduler.model.objects import Key
+from scheduler.model.pod import read_pod
+from scheduler.model.requests import read_requests, read_resize
 from tests.scheduler.kube import plain, plain_gangs
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Bind, Fail, NodeChange, PermitWait, Preempt
-from scheduler.records.objects import Key
+from scheduler.model.decisions import Bind, Fail, NodeChange, PermitWait, Preempt
+from scheduler.model.objects import Key
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 
 

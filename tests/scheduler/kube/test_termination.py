@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Bind, Nominate, Preempt
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Bind, Nominate, Preempt
+from scheduler.model.objects import Key, Object
 from tests.builders import node, pod, world_of
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from scheduler.replay import kube
+from tests.conformance import kube
 
 HERE = Path(__file__).resolve().parents[2] / "vectors" / "kube"
 #: More of them than are kept here; minutes, and therefore only when asked for.

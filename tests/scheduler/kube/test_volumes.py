@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.scheduler.kube.rig import Rig, node, pod
 
 ZONE = "topology.kubernetes.io/zone"

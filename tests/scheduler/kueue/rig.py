@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler import durations
-from scheduler.decisions import Decision, Wait
-from scheduler.kueue.configuration import read_configuration
-from scheduler.kueue.stage import KueueStage
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.records.objects import Key, Object
-from scheduler.stage import Context
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.stage import Context
+from scheduler.model import durations
+from scheduler.model.decisions import Decision, Wait
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.objects import Key, Object
 
 EPOCH = durations.stamp_us("2026-01-01T00:00:00Z")
 MOST = 50

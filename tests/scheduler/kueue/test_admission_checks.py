@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import PolicyError
-from scheduler.kueue.stage import KueueStage
-from scheduler.kueue.workload.check_state import CheckState
-from scheduler.records.check_rule import CheckRule, RecordedAnswer
-from scheduler.records.objects import Key
-from scheduler.records.policy import read_policy
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.model.check_rule import CheckRule, RecordedAnswer
+from scheduler.model.errors import PolicyError
+from scheduler.model.kueue.check_state import CheckState
+from scheduler.model.objects import Key
+from scheduler.model.policy import read_policy
 from tests.scheduler.kueue.rig import Rig
 
 

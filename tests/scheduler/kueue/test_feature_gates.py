@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scheduler.conversion.unsimulated import features_of
-from scheduler.errors import ManifestError
-from scheduler.records.objects import Key, Object
+from scheduler.analysis.conversion.unsimulated import features_of
+from scheduler.model.errors import ManifestError
+from scheduler.model.objects import Key, Object
 from tests.builders import small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
 

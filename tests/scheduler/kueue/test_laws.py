@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.decisions import Admit, Preempt
-from scheduler.kueue.queries import violations
-from scheduler.kueue.tree.quota import add_usages, remove_usages
-from scheduler.kueue.tree.shares import share_of_node
-from scheduler.kueue.tree.tree import Cohort, ResourceNode
-from scheduler.records.objects import Key
+from scheduler.engine.kueue.queries import violations
+from scheduler.engine.kueue.tree.quota import add_usages, remove_usages
+from scheduler.engine.kueue.tree.shares import share_of_node
+from scheduler.engine.kueue.tree.tree import Cohort, ResourceNode
+from scheduler.model.decisions import Admit, Preempt
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 AMOUNT = st.integers(0, 8)

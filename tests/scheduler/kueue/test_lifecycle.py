@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.kueue.flavorassigner.partial import reduce_counts
-from scheduler.records.objects import Key
-from scheduler.records.podset_template import PodShape
-from scheduler.records.workload import PodSet
+from scheduler.engine.kueue.flavorassigner.partial import reduce_counts
+from scheduler.model.objects import Key
+from scheduler.model.podset_template import PodShape
+from scheduler.model.workload import PodSet
 from tests.scheduler.kueue.rig import EPOCH, Rig
 
 WAITING = {

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from scheduler.errors import ManifestError, PolicyError
-from scheduler.kueue.configuration import read_configuration
-from scheduler.manifests.documents import read_documents
-from scheduler.manifests.generator import generate, is_generator
-from scheduler.manifests.kueue import CHECKS
-from scheduler.manifests.load import load
-from scheduler.manifests.reclaimable import check_reclaimable
-from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
-from scheduler.records.objects import Key, Object
+from scheduler.input.manifests.documents import read_documents
+from scheduler.input.manifests.generator import generate, is_generator
+from scheduler.input.manifests.kueue import CHECKS
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.model.errors import ManifestError, PolicyError
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.kueue.reclaimable import check_reclaimable
+from scheduler.model.objects import Key, Object
 
 QUEUE = """
 apiVersion: kueue.x-k8s.io/v1beta2

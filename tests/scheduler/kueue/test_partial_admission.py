@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.kueue.flavorassigner.partial import reduce_counts
-from scheduler.records.workload import Catalogue, PodSet
+from scheduler.engine.kueue.flavorassigner.partial import reduce_counts
+from scheduler.model.workload import Catalogue, PodSet
 
 SIZES = st.lists(
     st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=3

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue import queries
-from scheduler.records.objects import Key
+from scheduler.engine.kueue import queries
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 

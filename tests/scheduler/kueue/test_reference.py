@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.replay import kueue, vectors
+from tests.conformance import kueue, vectors
 from tests.draws import fresh
 from tests.scheduler.kueue.reference.changes import Change, changed
 from tests.scheduler.kueue.reference.cycle import one_cycle

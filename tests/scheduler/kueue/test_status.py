@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 

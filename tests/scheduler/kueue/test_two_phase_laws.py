@@ -7,10 +7,10 @@ from decimal import ROUND_DOWN, Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.kueue.usage.decay import decayed, share_of_now
-from scheduler.kueue.workload.check_state import STATES, CheckState
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.kueue.usage.decay import decayed, share_of_now
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.kueue.check_state import STATES, CheckState
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
 from tests.scheduler.kueue.rig import Rig
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.replay import kueue, kueue_topology, vectors
+from tests.conformance import kueue, kueue_topology, vectors
 
 HERE = Path(__file__).parents[2] / "vectors" / "kueue"
 #: More of them than are kept here; minutes, and therefore only when asked for.

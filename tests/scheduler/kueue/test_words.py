@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from scheduler.decisions import Wait
-from scheduler.errors import PolicyError
-from scheduler.kueue.concurrent.following import standing
-from scheduler.kueue.configuration import read_configuration
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.records.objects import Key
-from scheduler.records.quota import Migration
+from scheduler.engine.kueue.concurrent.following import standing
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.model.decisions import Wait
+from scheduler.model.errors import PolicyError
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.objects import Key
+from scheduler.model.quota import Migration
 from tests.scheduler.kueue.rig import Rig
 
 HERE = Key("LocalQueue", "default", "here")

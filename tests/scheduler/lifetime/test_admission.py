@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from scheduler.errors import ManifestError
-from scheduler.lifetime.admission import apply_limit_ranges
-from scheduler.records.objects import Key, Object
-from scheduler.scenarios import InputError
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.assembly import InputError
+from scheduler.engine.lifetime.admission import apply_limit_ranges
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.errors import ManifestError
+from scheduler.model.objects import Key, Object
 from tests.builders import job, node, pod, world_of
 
 Manifest = dict[str, Any]

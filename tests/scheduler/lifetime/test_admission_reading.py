@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from scheduler.errors import ManifestError
-from scheduler.records.objects import Key, Object
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.errors import ManifestError
+from scheduler.model.objects import Key, Object
 from tests.builders import node, world_of
 from tests.draws import fresh
 from tests.scheduler.lifetime import admitted

@@ -10,13 +10,13 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scheduler.errors import SchedulerError
-from scheduler.invariants import violations
-from scheduler.records.conditions import is_true
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import read_policy
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.invariants import violations
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.conditions import is_true
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
 from tests.builders import (
     Manifest,
     cluster_queue,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Bind, Edit, Evict, NodeChange
-from scheduler.records.objects import Key
-from scheduler.scenarios import InputError
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.assembly import InputError
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Bind, Edit, Evict, NodeChange
+from scheduler.model.objects import Key
 from tests.builders import assembled, job, node, pod, small_cluster, world_of
 
 QUEUE = {"kind": "ClusterQueue", "name": "main"}

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.decisions import Checkpoint, Finish
-from scheduler.measures import Measures, Summary
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.measures import Measures, Summary
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Checkpoint, Finish
 from tests.builders import job, small_cluster, workload_priority, world_of
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.decisions import Admit
-from scheduler.records.objects import Key
-from scheduler.scenarios import InputError
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.assembly import InputError
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Admit
+from scheduler.model.objects import Key
 from tests.builders import job, node, small_cluster, world_of
 
 MINUTE = 60_000

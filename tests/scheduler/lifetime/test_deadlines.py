@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.decisions import Finish
-from scheduler.lifetime.runs import OVERRAN
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.lifetime.runs import OVERRAN
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Finish
+from scheduler.model.objects import Key
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 
 LATE = Key("Job", "default", "late")

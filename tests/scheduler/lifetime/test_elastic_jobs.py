@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Admit, Evict, Finish, Preempt
-from scheduler.explain.workloads import explain
-from scheduler.invariants import violations
-from scheduler.records.conditions import true_condition
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.explain.workloads import explain
+from scheduler.analysis.invariants import violations
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.conditions import true_condition
+from scheduler.model.decisions import Admit, Evict, Finish, Preempt
+from scheduler.model.objects import Key, Object
 from tests.builders import (
     cluster_queue,
     job,

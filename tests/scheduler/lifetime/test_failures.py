@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.decisions import Checkpoint, Evict, Finish, NodeChange
-from scheduler.errors import PolicyError
-from scheduler.lifetime.changes import UNREACHABLE
-from scheduler.measures import Measures
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.measures import Measures
+from scheduler.engine.lifetime.changes import UNREACHABLE
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Checkpoint, Evict, Finish, NodeChange
+from scheduler.model.errors import PolicyError
 from tests.builders import job, node, small_cluster, world_of
 
 RACK = "topology.kubernetes.io/rack"
@@ -114,7 +114,7 @@ def test_a_node_that_a_person_recovered_is_not_recovered_again():
 
 
 def _without_taints(world, key):
-    from scheduler.records.objects import Object
+    from scheduler.model.objects import Object
 
     known = world.objects[key]
     manifest = {**known.manifest, "metadata": dict(known.metadata), "spec": {}}

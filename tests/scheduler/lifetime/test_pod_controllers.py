@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
-from scheduler.tick import advance, next_instant
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import advance, next_instant
+from scheduler.engine.world import World
+from scheduler.model.objects import Key
 from tests.builders import job, node, pod, small_cluster, world_of
 
 HOUR = 3_600_000

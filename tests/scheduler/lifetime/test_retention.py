@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.decisions import Edit
-from scheduler.errors import PolicyError
-from scheduler.kueue.configuration import read_configuration
-from scheduler.records.conditions import true_condition
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.conditions import true_condition
+from scheduler.model.decisions import Edit
+from scheduler.model.errors import PolicyError
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.objects import Key
 from tests.builders import job, small_cluster, world_of
 
 JOB = Key("Job", "default", "one")

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
-from scheduler.world import World
-from scheduler.worlds.encoding import decode_world
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import decode_world
+from scheduler.model.objects import Key
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 
 ROUNDS = Key("Job", "default", "rounds")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from scheduler.decisions import Bind, Evict
-from scheduler.lifetime.taint_eviction import tolerated_s
-from scheduler.records.selectors import read_taints, read_tolerations
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.lifetime.taint_eviction import tolerated_s
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Bind, Evict
+from scheduler.model.selectors import read_taints, read_tolerations
 from tests.builders import node, pod, world_of
 
 TAINT = {"key": "gone", "effect": "NoExecute"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from scheduler.manifests.known_fields.keys import nearest_key
-from scheduler.manifests.load import load
-from scheduler.manifests.report import report_of
+from scheduler.input.manifests.known_fields.keys import nearest_key
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.report import report_of
 
 DEPLOYMENT = """\
 # Source: chart/templates/deployment.yaml

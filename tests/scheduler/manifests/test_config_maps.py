@@ -6,8 +6,8 @@ import textwrap
 
 import pytest
 
-from scheduler.manifests.load import load
-from scheduler.manifests.loading.loaded import Loaded
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.loading.loaded import Loaded
 
 KUEUE = "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n"
 FAIR = f"{KUEUE}fairSharing: {{}}\n"

@@ -7,8 +7,8 @@ import json
 import pytest
 import yaml
 
-from scheduler.errors import ManifestError
-from scheduler.manifests.documents import Limits, read_documents
+from scheduler.input.manifests.documents import Limits, read_documents
+from scheduler.model.errors import ManifestError
 
 TWO = """\
 apiVersion: v1

@@ -7,8 +7,8 @@ import json
 import pytest
 import yaml
 
-from scheduler.manifests.load import load
-from scheduler.manifests.loading.loaded import Loaded
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.loading.loaded import Loaded
 
 JOB = """\
 apiVersion: batch/v1

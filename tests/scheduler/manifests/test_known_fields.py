@@ -10,10 +10,10 @@ import kubernetes.client
 import pytest
 import yaml
 
-from scheduler.manifests.known_fields.finding import walk
-from scheduler.manifests.known_fields.table import types, unread
-from scheduler.manifests.load import load
-from scheduler.manifests.report import report_of
+from scheduler.input.manifests.known_fields.finding import walk
+from scheduler.input.manifests.known_fields.table import types, unread
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.report import report_of
 
 POD = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
 

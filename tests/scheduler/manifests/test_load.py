@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scheduler.assembly import InputError, assemble
 from scheduler.cli import outcomes
-from scheduler.kube.configuration.configuration import read_configurations
-from scheduler.manifests.load import load
-from scheduler.records.objects import Key
-from scheduler.scenarios import InputError, assemble
+from scheduler.input.manifests.load import load
+from scheduler.model.kube.configuration import read_configurations
+from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, job, node
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "kueue"

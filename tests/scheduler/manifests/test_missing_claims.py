@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import yaml
 
-from scheduler.manifests.report import groups_of
-from scheduler.scenarios import assemble
-from scheduler.tick import run_tick
+from scheduler.assembly import assemble
+from scheduler.engine.tick import run_tick
+from scheduler.input.manifests.report import groups_of
 
 VOLUME = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
 DEVICE = [{"name": "g", "resourceClaimName": "gpu"}]

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.manifests import yunikorn
-from scheduler.manifests.texts.scalars import plain
-from scheduler.manifests.texts.writing import write
-from scheduler.manifests.texts.yaml_events import Bounds, read_events
+from scheduler.input.manifests import queues_yaml as yunikorn
+from scheduler.input.manifests.texts.scalars import plain
+from scheduler.input.manifests.texts.writing import write
+from scheduler.input.manifests.texts.yaml_events import Bounds, read_events
 
 BOUNDS = Bounds(depth=100, aliases=100, repeats=1000, values=10**6, documents=10)
 SCALARS = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.manifests.load import load
+from scheduler.input.manifests.load import load
 from tests.builders import pod
 
 WORKLOAD: dict[str, Any] = {

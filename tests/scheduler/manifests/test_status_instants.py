@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.manifests.load import load
+from scheduler.input.manifests.load import load
 
 QUEUE = """
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -10,9 +10,9 @@ import zipfile
 
 import pytest
 
+from scheduler.assembly import NOTHING_LEFT, InputError, assemble
 from scheduler.cli.files import read_paths
-from scheduler.files.unpacking import Unpacking
-from scheduler.scenarios import NOTHING_LEFT, InputError, assemble
+from scheduler.input.files.unpacking import Unpacking
 
 GOOD = b"apiVersion: v1\nkind: Namespace\nmetadata: {name: good}\n"
 NAMED = b"apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n"

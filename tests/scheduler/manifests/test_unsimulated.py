@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scheduler.conversion.unsimulated import features_of
-from scheduler.kueue.feature_gates import NAMES as FEATURE_GATES
-from scheduler.kueue.feature_gates import FeatureGates
-from scheduler.kueue.topology.gates import NAMES as TOPOLOGY_GATES
-from scheduler.manifests.effects import Effect
-from scheduler.manifests.kinds import TABLE
-from scheduler.manifests.load import load
-from scheduler.manifests.report import report_of
-from scheduler.manifests.simulation_gaps.gated import find_gated, gated
-from scheduler.manifests.simulation_gaps.unfollowed import unfollowed
-from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
-from scheduler.scenarios import assemble
+from scheduler.analysis.conversion.unsimulated import features_of
+from scheduler.assembly import assemble
+from scheduler.input.manifests.effects import Effect
+from scheduler.input.manifests.kinds import TABLE
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.report import report_of
+from scheduler.input.manifests.simulation_gaps.gated import find_gated, gated
+from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
+from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.model.kueue.feature_gates import NAMES as FEATURE_GATES
+from scheduler.model.kueue.feature_gates import FeatureGates
+from scheduler.model.kueue.topology_gates import NAMES as TOPOLOGY_GATES
 
 ROOT = Path(__file__).parents[3]
 BETWEEN = {

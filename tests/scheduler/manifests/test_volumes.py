@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from scheduler.manifests.load import load
+from scheduler.input.manifests.load import load
 
 WRONG = {
     "spec.resources.requests.storage": (

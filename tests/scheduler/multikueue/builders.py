@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.invariants import check
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.invariants import check
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
 from tests.builders import Manifest, job, small_cluster, world_of
 
 KUEUE = "kueue.x-k8s.io/v1beta2"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scheduler.durations import stamp_us
-from scheduler.records.conditions import is_true
-from scheduler.records.objects import Key
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.conditions import is_true
+from scheduler.model.durations import stamp_us
+from scheduler.model.objects import Key
 
 ORIGIN = "kueue.x-k8s.io/multikueue-origin"
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from scheduler.decisions import Admit, Evict, Finish
-from scheduler.explain.fork import fork, fork_kueue
-from scheduler.invariants import check
-from scheduler.manifests.effects import Effect
-from scheduler.measures import Measures
-from scheduler.records.objects import Key, Object, cluster_of
-from scheduler.records.policy import read_policy
-from scheduler.scenarios import InputError
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.explain.fork import fork, fork_kueue
+from scheduler.analysis.invariants import check
+from scheduler.analysis.measures import Measures
+from scheduler.assembly import InputError
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.input.manifests.effects import Effect
+from scheduler.model.decisions import Admit, Evict, Finish
+from scheduler.model.objects import Key, Object, cluster_of
+from scheduler.model.policy import read_policy
 from tests.builders import assembled, job, node, workload_priority
 from tests.scheduler.multikueue.builders import (
     FOUND,

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from scheduler.assembly import prepare
 from scheduler.cli.files import read_paths
-from scheduler.errors import SchedulerError
-from scheduler.qrec.reading import Followed, RecordedChange, stamp
-from scheduler.recordings.arrivals import arrivals_of
-from scheduler.recordings.followed import incident, snapshot
-from scheduler.recordings.run_times import run_times
-from scheduler.scenarios import prepare
-from scheduler.simulation import simulate
+from scheduler.engine.simulation import simulate
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.arrivals import arrivals_of
+from scheduler.recorded.followed import incident, snapshot
+from scheduler.recorded.qrec.reading import Followed, RecordedChange, stamp
+from scheduler.recorded.run_times import run_times
 
 BEGIN = 1_800_000_000_000_000  # microseconds since the epoch
 QUEUES = """

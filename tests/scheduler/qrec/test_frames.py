@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.errors import SchedulerError
-from scheduler.qrec.frames import MAGIC, FrameReader, frame
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.qrec.frames import MAGIC, FrameReader, frame
 
 LINES = st.lists(st.binary(min_size=1).filter(lambda b: b"\n" not in b), min_size=1)
 

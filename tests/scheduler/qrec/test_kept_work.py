@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from scheduler.qrec.anonymising import Anonymiser
-from scheduler.qrec.slimming import slim
-from scheduler.replay import jobs, vectors
+from scheduler.recorded.qrec.anonymising import Anonymiser
+from scheduler.recorded.qrec.slimming import slim
+from tests.conformance import jobs, vectors
 from tests.scheduler.qrec.test_slimming import SECRET, pod
 
 ENV = [{"name": "TOKEN", "value": SECRET}]

@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.errors import SchedulerError
-from scheduler.qrec.entries import Entry, Header
-from scheduler.qrec.reading import Followed, RecordedChange, read_followed, stamp
-from scheduler.qrec.watch_events import read_watch_events
-from scheduler.recordings.absences import RERUN, not_replayed, notes_on
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.absences import RERUN, not_replayed, notes_on
+from scheduler.recorded.qrec.entries import Entry, Header
+from scheduler.recorded.qrec.reading import (
+    Followed,
+    RecordedChange,
+    read_followed,
+    stamp,
+)
+from scheduler.recorded.qrec.watch_events import read_watch_events
 
 KINDS = ["Node", "Pod"]
 CHANGE = st.tuples(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.kueue.configuration import read_configuration
-from scheduler.manifests import yunikorn
-from scheduler.qrec.anonymising import Anonymiser
-from scheduler.qrec.slimming import slim
+from scheduler.input.manifests import queues_yaml as yunikorn
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.recorded.qrec.anonymising import Anonymiser
+from scheduler.recorded.qrec.slimming import slim
 
 CONFIGURATION = """
 # of the vision team

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from sandbox.following.resources import followed
-from scheduler.qrec.anonymising import Anonymiser
-from scheduler.qrec.slimming import KEPT, slim
+from scheduler.recorded.qrec.anonymising import Anonymiser
+from scheduler.recorded.qrec.slimming import KEPT, slim
 
 SECRET = "hunter2"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.decisions import Admit
-from scheduler.records.objects import Key, Object
-from scheduler.scenarios import assemble
-from scheduler.twin.owners import Owners
-from scheduler.twin.real_decisions import decisions_of
+from scheduler.assembly import assemble
+from scheduler.model.decisions import Admit
+from scheduler.model.objects import Key, Object
+from scheduler.recorded.twin.owners import Owners
+from scheduler.recorded.twin.real_decisions import decisions_of
 
 KEY = Key("Workload", "default", "train")
 

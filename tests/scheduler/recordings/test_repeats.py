@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from scheduler.cli import rerun as command
-from scheduler.recordings.recording import Recording
-from scheduler.recordings.repeats import DrawnTimes, Repeats
-from scheduler.recordings.rerun import Rerun, use_times
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
+from scheduler.recorded.recording import Recording
+from scheduler.recorded.repeats import DrawnTimes, Repeats
+from scheduler.recorded.rerun import Rerun, use_times
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
 JOB = ("default", "a")

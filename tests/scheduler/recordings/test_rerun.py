@@ -15,22 +15,22 @@ import yaml
 
 from scheduler.cli import rerun as command
 from scheduler.cli.recording_folder import read_folder, read_snapshot
-from scheduler.decisions import Admit, Decision, Finish, Wait
-from scheduler.recordings.cycles import CycleClock, cycle_ends
-from scheduler.recordings.instants import brought_to, received
-from scheduler.recordings.recording import Event, read_attempts
-from scheduler.recordings.rerun import compare
-from scheduler.recordings.steps import (
+from scheduler.engine.simulation import simulate
+from scheduler.model.decisions import Admit, Decision, Finish, Wait
+from scheduler.model.objects import Key, Object
+from scheduler.recorded.cycles import CycleClock, cycle_ends
+from scheduler.recorded.instants import brought_to, received
+from scheduler.recorded.recording import Event, read_attempts
+from scheduler.recorded.rerun import compare
+from scheduler.recorded.steps import (
     PodTimes,
     Stopwatch,
     WorkloadSteps,
     Writes,
     measure,
 )
-from scheduler.recordings.worlds import go_on, number_attempts
-from scheduler.recordings.writes import WriteClock
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
+from scheduler.recorded.worlds import go_on, number_attempts
+from scheduler.recorded.writes import WriteClock
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
 A, B = ("default", "a"), ("default", "b")

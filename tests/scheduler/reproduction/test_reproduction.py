@@ -5,22 +5,22 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from scheduler.cli.reproduce import main as command
-from scheduler.cli.run import main as run
-from scheduler.decisions import Admit, Decision, Preempt
-from scheduler.expectations import judge
-from scheduler.records.scenario import Match
-from scheduler.reproduction import (
+from scheduler.analysis.expectations import judge
+from scheduler.analysis.reproduction import (
     Reproduction,
     match_of,
     reproduce,
     start_of_files,
     start_of_world,
 )
-from scheduler.scenarios import Assembled, assemble
-from scheduler.simulation import simulate
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.assembly import Assembled, assemble
+from scheduler.cli.reproduce import main as command
+from scheduler.cli.run import main as run
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Admit, Decision, Preempt
+from scheduler.model.scenario import Match
 from tests.builders import assembled, node, pod
 from tests.sandbox.conftest import contended, text_of
 

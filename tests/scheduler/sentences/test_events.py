@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.decisions import NAMES
-from scheduler.lifetime.changes import TAKING
-from scheduler.sentences import edits
-from scheduler.sentences.edits import (
-    Befallen,
+from scheduler.engine.lifetime.changes import TAKING
+from scheduler.model.decisions import NAMES
+from scheduler.model.event_words import Befallen, Planned, node_lost
+from scheduler.model.sentence import Hole, Sentence, Words, text_of
+from scheduler.words import edits
+from scheduler.words.edits import (
     Deed,
     Edited,
-    Planned,
     Stopped,
     imported,
-    node_lost,
 )
-from scheduler.sentences.reading import read, read_event
-from scheduler.sentences.sentence import Hole, Sentence, Words, text_of
+from scheduler.words.reading import read, read_event
 
 #: What fills a hole of an event, as it is noted.
 HOLES: dict[str, Hole] = {

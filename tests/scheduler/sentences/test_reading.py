@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from scheduler.errors import PolicyError
-from scheduler.kueue.configuration import read_configuration
-from scheduler.manifests.load import load
-from scheduler.manifests.report import report_of
-from scheduler.sentences.reading import read
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.report import report_of
+from scheduler.model.errors import PolicyError
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.words.reading import read
 
 BAD = """
 apiVersion: kueue.x-k8s.io/v1beta2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from scheduler.sentences.sentence import (
+from scheduler.model.sentence import (
     Items,
     Named,
     Place,
@@ -14,7 +14,7 @@ from scheduler.sentences.sentence import (
     few,
     named,
 )
-from scheduler.sentences.whatif import WhatIf
+from scheduler.words.whatif import WhatIf
 
 
 class _Said(Words):

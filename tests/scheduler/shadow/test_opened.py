@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.shadow.opened import opened
+from scheduler.analysis.explain.shadow_decision import opened
 from tests.scheduler.shadow.test_shadow import (
     admitted,
     judge_of,

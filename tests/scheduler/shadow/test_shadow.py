@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from scheduler.cli.shadow import main
-from scheduler.kueue.configuration import Settings, read_configuration
-from scheduler.shadow.compare import Judge, Verdict
-from scheduler.shadow.engine import cycles
-from scheduler.shadow.history import History
+from scheduler.model.kueue.configuration import Settings, read_configuration
+from scheduler.recorded.shadow.compare import Judge, Verdict
+from scheduler.recorded.shadow.engine import cycles
+from scheduler.recorded.shadow.history import History
 from tests.builders import cluster_queue, flavor, local_queue
 
 Manifest = dict[str, Any]

@@ -10,17 +10,17 @@ import zipfile
 import msgspec
 import pytest
 
-from scheduler import registry
-from scheduler.decisions import Finish
-from scheduler.errors import ManifestError
-from scheduler.files.unpacking import texts_of
-from scheduler.manifests.dumps.openb import GPU_MILLI
-from scheduler.records.objects import Key
-from scheduler.scenarios import Assembled, InputError, assemble
-from scheduler.simulation import simulate
-from scheduler.traces.formats.philly import Philly
-from scheduler.traces.options import TraceOptions, read_options
-from scheduler.traces.preview import preview
+from scheduler.assembly import Assembled, InputError, assemble
+from scheduler.engine.simulation import simulate
+from scheduler.input.files.unpacking import texts_of
+from scheduler.input.manifests.dumps.openb import GPU_MILLI
+from scheduler.input.traces.formats.philly import Philly
+from scheduler.input.traces.options import TraceOptions, read_options
+from scheduler.input.traces.preview import preview
+from scheduler.model import registry
+from scheduler.model.decisions import Finish
+from scheduler.model.errors import ManifestError
+from scheduler.model.objects import Key
 
 PODS = """\
 name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time

@@ -6,12 +6,12 @@ import gzip
 
 import pytest
 
+from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.cli.run import read_sources
-from scheduler.decisions import Finish
-from scheduler.manifests.report import report_of
-from scheduler.records.objects import Key
-from scheduler.scenarios import Assembled, InputError, assemble
-from scheduler.simulation import simulate
+from scheduler.engine.simulation import simulate
+from scheduler.input.manifests.report import report_of
+from scheduler.model.decisions import Finish
+from scheduler.model.objects import Key
 
 HEADER = "; MaxProcs: 16\n; Queue: 1 [fast Q]\n"
 QUEUE = """

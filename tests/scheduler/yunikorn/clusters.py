@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.decisions import Decision
-from scheduler.records.objects import Key, Object
-from scheduler.records.policy import read_policy
-from scheduler.tick import run_tick
-from scheduler.world import World
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Decision
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
 
 QUEUES: dict[str, Any] = {
     "partitions": [

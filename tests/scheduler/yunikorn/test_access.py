@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import ManifestError
-from scheduler.manifests import yunikorn as manifests
-from scheduler.records.objects import Key
-from scheduler.registry import lookup
-from scheduler.yunikorn.objects.listener import NullListener
-from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.placement.access import read
-from scheduler.yunikorn.placement.manager import place
-from scheduler.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.objects.listener import NullListener
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.placement.access import read
+from scheduler.engine.yunikorn.placement.manager import place
+from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.input.manifests import queues_yaml as manifests
+from scheduler.model.errors import ManifestError
+from scheduler.model.objects import Key
+from scheduler.model.registry import lookup
 from tests.builders import queue_tree
 from tests.scheduler.yunikorn.clusters import pod, run, subjects, world
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.yunikorn.explain import explain
+from scheduler.engine.yunikorn.explain import explain
 from tests.scheduler.yunikorn.worlds import World, queue
 
 

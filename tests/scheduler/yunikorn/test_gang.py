@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from scheduler.yunikorn.gang import placeholders
-from scheduler.yunikorn.objects.gang_state import GangState, TaskGroup
-from scheduler.yunikorn.objects.model import Application, State
+from scheduler.engine.yunikorn.gang import placeholders
+from scheduler.engine.yunikorn.objects.gang_state import GangState, TaskGroup
+from scheduler.engine.yunikorn.objects.model import Application, State
 from tests.scheduler.yunikorn.reference.gangs import (
     PHASE_MS,
     TICK_MS,

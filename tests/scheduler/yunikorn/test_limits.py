@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.records.hierarchy import Limit
+from scheduler.model.hierarchy import Limit
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
 

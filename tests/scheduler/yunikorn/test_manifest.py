@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import ManifestError
-from scheduler.manifests import yunikorn
-from scheduler.manifests.documents import read_documents
+from scheduler.input.manifests import queues_yaml as yunikorn
+from scheduler.input.manifests.documents import read_documents
+from scheduler.model.errors import ManifestError
 
 WHOLE = """
 partitions:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.records.objects import Key, Object
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
 from tests.builders import queue_tree
 from tests.scheduler.yunikorn.clusters import pod, run, world
 

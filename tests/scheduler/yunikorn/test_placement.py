@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.records.hierarchy import PlacementRule, RuleFilter, Template
-from scheduler.yunikorn.placement.manager import place
-from scheduler.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.placement.manager import place
+from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.model.hierarchy import PlacementRule, RuleFilter, Template
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
 ANN = Submission(queue="root.a", user="ann.b", tags={"namespace": "dev"})

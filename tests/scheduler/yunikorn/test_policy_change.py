@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from scheduler.invariants import check
-from scheduler.records.policy import read_policy
-from scheduler.world import World
+from scheduler.analysis.invariants import check
+from scheduler.engine.world import World
+from scheduler.model.policy import read_policy
 from tests.scheduler.yunikorn.clusters import QUEUES, pod, run, subjects, world
 
 

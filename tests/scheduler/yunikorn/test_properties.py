@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.records.hierarchy import QueueConfig
-from scheduler.yunikorn.objects import invariants
-from scheduler.yunikorn.objects.model import Ask, Queue
-from scheduler.yunikorn.preemption.guaranteed_documented import policy_of
+from scheduler.engine.yunikorn.objects import invariants
+from scheduler.engine.yunikorn.objects.model import Ask, Queue
+from scheduler.engine.yunikorn.preemption.guaranteed_documented import policy_of
+from scheduler.model.hierarchy import QueueConfig
 from tests.scheduler.yunikorn.worlds import World, queue
 
 _POLICY = st.sampled_from(["default"] * 5 + ["fence", "disabled"])

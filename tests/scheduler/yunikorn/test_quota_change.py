@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.yunikorn.preemption import quota_change
+from scheduler.engine.yunikorn.preemption import quota_change
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 
 

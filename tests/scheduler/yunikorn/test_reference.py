@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scheduler.errors import ManifestError, SchedulerError
-from scheduler.manifests.yunikorn import read_text
-from scheduler.replay import vectors, yunikorn, yunikorn_state
+from scheduler.input.manifests.queues_yaml import read_text
+from scheduler.model.errors import ManifestError, SchedulerError
+from tests.conformance import vectors, yunikorn, yunikorn_state
 from tests.draws import fresh
 from tests.scheduler.yunikorn.reference import configuration, placement, quota_change
 from tests.scheduler.yunikorn.reference.changes import changed, open_order

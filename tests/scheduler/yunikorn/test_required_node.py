@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.yunikorn.objects.partition import CYCLE_MS
+from scheduler.engine.yunikorn.objects.partition import CYCLE_MS
 from tests.scheduler.yunikorn.worlds import World, queue
 
 

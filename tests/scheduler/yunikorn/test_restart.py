@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.records.objects import Object
-from scheduler.world import World
+from scheduler.engine.world import World
+from scheduler.model.objects import Object
 from tests.scheduler.yunikorn.clusters import node, pod, run, world
 
 GROUPS = [

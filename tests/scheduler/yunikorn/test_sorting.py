@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.registry import lookup
-from scheduler.yunikorn.objects.model import SchedulingNode
-from scheduler.yunikorn.objects.node_order import NodeOrder
-from scheduler.yunikorn.sorting.queues import children_in_order
+from scheduler.engine.yunikorn.objects.model import SchedulingNode
+from scheduler.engine.yunikorn.objects.node_order import NodeOrder
+from scheduler.engine.yunikorn.sorting.queues import children_in_order
+from scheduler.model.registry import lookup
 from tests.scheduler.yunikorn.worlds import World, queue
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from scheduler.replay import yunikorn
+from tests.conformance import yunikorn
 
 HERE = Path(__file__).resolve().parents[2] / "vectors" / "yunikorn"
 #: More of them than are kept here; minutes, and therefore only when asked for.

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler.records.hierarchy import PartitionSpec, QueueConfig
-from scheduler.registry import lookup
-from scheduler.yunikorn.objects.model import Application, Ask, SchedulingNode
-from scheduler.yunikorn.objects.partition import Partition
-from scheduler.yunikorn.scheduling import cycle
+from scheduler.engine.yunikorn.objects.model import Application, Ask, SchedulingNode
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.scheduling import cycle
+from scheduler.model.hierarchy import PartitionSpec, QueueConfig
+from scheduler.model.registry import lookup
 
 NOW_MS = 10_000_000
 HOUR_MS = 3_600_000

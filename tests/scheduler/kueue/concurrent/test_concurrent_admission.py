@@ -10,22 +10,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from scheduler.decisions import Decision
-from scheduler.explain.workloads import explain
-from scheduler.invariants import violations
-from scheduler.kueue.concurrent.preemption_gates import WAIT_US, next_to_open
-from scheduler.kueue.feature_gates import FeatureGates
-from scheduler.kueue.workload.gates import OPEN, GateState
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.kueue.workload.status_records import Condition
-from scheduler.kueue.workload.variants import GATE, make_variant, variant_name
-from scheduler.manifests.effects import Effect
-from scheduler.manifests.simulation_gaps.gated import gated
-from scheduler.measures.collector import Measures
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.explain.workloads import explain
+from scheduler.analysis.invariants import violations
+from scheduler.analysis.measures.collector import Measures
+from scheduler.engine.kueue.concurrent.preemption_gates import WAIT_US, next_to_open
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.status_records import Condition
+from scheduler.engine.kueue.workload.variants import GATE, make_variant, variant_name
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.input.manifests.effects import Effect
+from scheduler.input.manifests.simulation_gaps.gated import gated
+from scheduler.model.decisions import Decision
+from scheduler.model.kueue.feature_gates import FeatureGates
+from scheduler.model.kueue.preemption_gates import OPEN, GateState
+from scheduler.model.objects import Key, Object
 from tests.builders import flavor, job, local_queue, workload_priority, world_of
 
 GATE_NAME = "ConcurrentAdmission"

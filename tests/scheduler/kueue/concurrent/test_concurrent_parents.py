@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.variants import GATE, make_variant
-from scheduler.reasons import BELOW_LAST_ACCEPTABLE
-from scheduler.records.objects import Key, Object
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.variants import GATE, make_variant
+from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import BELOW_LAST_ACCEPTABLE
 from tests.scheduler.kueue.concurrent.test_concurrent_admission import (
     ON,
     a_world,

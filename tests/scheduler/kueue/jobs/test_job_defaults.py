@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.conversion.unsimulated import features_of
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.conversion.unsimulated import features_of
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
 from tests.builders import (
     cluster_queue,
     flavor,

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scheduler import registry
-from scheduler.decisions import Admit, Fail, Finish
-from scheduler.errors import ManifestError
-from scheduler.manifests.load import load
-from scheduler.replay import jobs, vectors
-from scheduler.simulation import simulate
+from scheduler.engine.simulation import simulate
+from scheduler.input.manifests.load import load
+from scheduler.model import registry
+from scheduler.model.decisions import Admit, Fail, Finish
+from scheduler.model.errors import ManifestError
 from tests.builders import job, node, small_cluster, workload_priority, world_of
+from tests.conformance import jobs, vectors
 
 VECTORS = Path(__file__).parents[3] / "vectors" / "kueue" / "jobs.jsonl.gz"
 

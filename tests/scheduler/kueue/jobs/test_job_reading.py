@@ -9,9 +9,9 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.objects import Key
 from tests.builders import job, local_queue, small_cluster, workload_priority, world_of
 from tests.draws import fresh
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.records.objects import Key, Object
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object
 from tests.builders import job, small_cluster, world_of
 
 JOB = Key("Job", "default", "j")

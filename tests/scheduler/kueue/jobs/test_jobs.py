@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler import registry
-from scheduler.errors import ManifestError
-from scheduler.manifests.jobs import Surroundings
-from scheduler.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.model import registry
+from scheduler.model.errors import ManifestError
+from scheduler.model.jobs import Surroundings
 
 AROUND = Surroundings(
     workload_priorities={"prod": 100},

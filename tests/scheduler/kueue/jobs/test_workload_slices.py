@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.queries import violations
-from scheduler.records.objects import Key
+from scheduler.engine.kueue.queries import violations
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 FOR = "kueue.x-k8s.io/workload-slice-replacement-for"

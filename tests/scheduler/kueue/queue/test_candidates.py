@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.kueue.cache.candidates import (
+from scheduler.engine.kueue.cache.candidates import (
     ANY,
     LOWER_OR_NEWER,
     NEVER,
@@ -13,10 +13,10 @@ from scheduler.kueue.cache.candidates import (
     below_priority,
     merged,
 )
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.kueue.workload.status_records import Condition
-from scheduler.records.objects import Key
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.status_records import Condition
+from scheduler.model.objects import Key
 
 CPU, GPU, DISK = ("f", "cpu"), ("f", "gpu"), ("g", "disk")
 LOWER = "LowerPriority"

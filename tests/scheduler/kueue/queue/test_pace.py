@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from scheduler.decisions import Admit, Decision, Wait
-from scheduler.kueue.scheduler.pace import CyclePace
-from scheduler.latencies import StepTimes
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
+from scheduler.engine.kueue.scheduler.pace import CyclePace
+from scheduler.engine.latencies import StepTimes
+from scheduler.engine.simulation import simulate
+from scheduler.model.decisions import Admit, Decision, Wait
+from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.errors import QuantityError
-from scheduler.kueue.queries import pending_counts, violations
-from scheduler.records.objects import Key
+from scheduler.engine.kueue.queries import pending_counts, violations
+from scheduler.model.errors import QuantityError
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.kueue.queue.pending import PendingQueue
-from scheduler.kueue.queue.requeue import RequeueReason, backoff_over, requeue_head
-from scheduler.kueue.scheduler.strategies.best_effort_fifo import BestEffortFIFO
-from scheduler.kueue.scheduler.strategies.strict_fifo import StrictFIFO
-from scheduler.kueue.workload.status_records import Condition
-from scheduler.records.objects import Key
+from scheduler.engine.kueue.queue.pending import PendingQueue
+from scheduler.engine.kueue.queue.requeue import (
+    RequeueReason,
+    backoff_over,
+    requeue_head,
+)
+from scheduler.engine.kueue.scheduler.strategies.best_effort_fifo import BestEffortFIFO
+from scheduler.engine.kueue.scheduler.strategies.strict_fifo import StrictFIFO
+from scheduler.engine.kueue.workload.status_records import Condition
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 NOW = 1_000_000

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler import durations
-from scheduler.records.objects import Key
+from scheduler.model import durations
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import EPOCH, Rig
 
 

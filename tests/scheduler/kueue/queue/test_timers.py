@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from scheduler.kueue.queue.timer_heap import TimerHeap
-from scheduler.records.objects import Key
-from scheduler.replay import kueue
-from scheduler.stage import Context
+from scheduler.engine.kueue.queue.timer_heap import TimerHeap
+from scheduler.engine.stage import Context
+from scheduler.model.objects import Key
+from tests.conformance import kueue
 from tests.scheduler.kueue.reference.timers import Event, OpenOrderError, Timers, case
 
 CASES = 25

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.random_runs import draws, nodes, queues
 from tests.scheduler.kueue.random_runs.draws import NAMESPACES
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scheduler.records.check_rule import CheckRule, RecordedAnswer
-from scheduler.records.policy import Policy, read_policy
+from scheduler.model.check_rule import CheckRule, RecordedAnswer
+from scheduler.model.policy import Policy, read_policy
 from tests.scheduler.kueue.random_runs.draws import CHECKS, TOLERATIONS, Draw, Manifest
 
 #: How often each gate is on, where gates are given.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scheduler import durations
-from scheduler.kueue.configuration import read_configuration
-from scheduler.kueue.stage import KueueStage
-from scheduler.latencies import StepTimes
-from scheduler.records.objects import Key, Object
-from scheduler.stage import Context
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.engine.latencies import StepTimes
+from scheduler.engine.stage import Context
+from scheduler.model import durations
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.objects import Key, Object
 from tests.scheduler.kueue.random_runs.configurations import (
     configuration,
     policy,

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from scheduler import durations
-from scheduler.decisions import Admit
-from scheduler.kueue import queries
-from scheduler.kueue.workload.variants import make_variant
-from scheduler.records.objects import Object
-from scheduler.stage import Context
+from scheduler.engine.kueue import queries
+from scheduler.engine.kueue.workload.variants import make_variant
+from scheduler.engine.stage import Context
+from scheduler.model import durations
+from scheduler.model.decisions import Admit
+from scheduler.model.objects import Object
 from tests.scheduler.kueue.random_runs.edits import begin, edit
 from tests.scheduler.kueue.random_runs.objects import EPOCH_US, ObjectsOfRun
 from tests.scheduler.kueue.random_runs.said import places_used

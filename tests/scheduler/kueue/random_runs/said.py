@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.kueue.stage import KueueStage
-from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.records.objects import Key
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.transcripts.transcript import Objects, Transcript
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scheduler.kueue.workload.check_state import CheckState
+from scheduler.model.kueue.check_state import CheckState
 from tests.scheduler.kueue.random_runs import draws
 from tests.scheduler.kueue.random_runs.draws import BOOST
 
 if TYPE_CHECKING:
-    from scheduler.kueue.workload.info import WorkloadInfo
+    from scheduler.engine.kueue.workload.info import WorkloadInfo
     from tests.scheduler.kueue.random_runs.run import Run
 
 _GATED = "kueue.x-k8s.io/admission-gated-by"

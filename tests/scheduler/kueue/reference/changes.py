@@ -6,7 +6,7 @@ import copy
 import random
 from typing import Any
 
-from scheduler.amounts import parse
+from scheduler.model.amounts import parse
 
 Vector = dict[str, Any]
 _SIZES = ["0", "1", "2", "3", "4", "5", "6", "8", "10"]

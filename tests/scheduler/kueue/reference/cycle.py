@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler.amounts import text_of
+from scheduler.model.amounts import text_of
 from tests.scheduler.kueue.reference.flavors import FIT, NO_FIT, PREEMPT, Finder, Plan
 from tests.scheduler.kueue.reference.state import Wl, World
 from tests.scheduler.kueue.reference.tree import FR, QuotaNode, shown

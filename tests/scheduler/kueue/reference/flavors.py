@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.amounts import text_of
+from scheduler.model.amounts import text_of
 from tests.scheduler.kueue.reference.state import Wl, World
 from tests.scheduler.kueue.reference.tree import FR, QuotaNode
 from tests.scheduler.kueue.reference.victims import Targets, search

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler import durations
+from scheduler.model import durations
 from tests.scheduler.kueue.reference.cycle import Cycle, pending, podsets, requeue
 from tests.scheduler.kueue.reference.state import Wl, World
 from tests.scheduler.kueue.reference.tree import QuotaNode

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler import durations
-from scheduler.amounts import parse
-from scheduler.kueue.flavorassigner.eligible import ineligibility_of
-from scheduler.records.podset_template import PodShape, read_pod
-from scheduler.records.quota import Flavor, read_flavor
-from scheduler.records.selectors import read_selector
+from scheduler.engine.kueue.flavorassigner.eligible import ineligibility_of
+from scheduler.model import durations
+from scheduler.model.amounts import parse
+from scheduler.model.podset_template import PodShape, read_pod
+from scheduler.model.quota import Flavor, read_flavor
+from scheduler.model.selectors import read_selector
 from tests.scheduler.kueue.reference.tree import FR, QuotaNode
 
 Manifest = Mapping[str, Any]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler.records.quota import read_groups, read_weight
+from scheduler.model.quota import read_groups, read_weight
 
 FR = tuple[str, str]
 MAX = 2**63 - 1

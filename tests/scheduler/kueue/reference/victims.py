@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from scheduler import durations
+from scheduler.model import durations
 from tests.scheduler.kueue.reference.state import Wl, World
 from tests.scheduler.kueue.reference.tree import FR, QuotaNode
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.configuration import read_configuration
-from scheduler.kueue.multikueue import read_multi_kueue
+from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.kueue.multikueue import read_multi_kueue
 
 WHOLE: dict[str, Any] = {
     "apiVersion": "config.kueue.x-k8s.io/v1beta2",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.errors import PolicyError
-from scheduler.kueue.configuration import read_configuration
+from scheduler.model.errors import PolicyError
+from scheduler.model.kueue.configuration import read_configuration
 
 PODS = "waitForPodsReady"
 WRONG: list[tuple[dict[str, Any], str]] = [

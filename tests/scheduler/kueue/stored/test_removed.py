@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.records.objects import Key
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 

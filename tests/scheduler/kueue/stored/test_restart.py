@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.kueue.stage import KueueStage
-from scheduler.records.objects import Key, Object
-from scheduler.replay import kueue, vectors
-from scheduler.replay.kueue import Timeline
-from scheduler.stage import Context
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.engine.stage import Context
+from scheduler.model.objects import Key, Object
+from tests.conformance import kueue, vectors
+from tests.conformance.kueue import Timeline
 from tests.scheduler.kueue.rig import Rig
 
 HERE = Path(__file__).parents[3] / "vectors" / "kueue"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from scheduler import durations
-from scheduler.kueue.usage.ledger import UsageLedger
-from scheduler.kueue.usage.settings import UsageFairSharing
-from scheduler.kueue.workload.gates import CLOSED, OPEN, GateState, closed_again
-from scheduler.kueue.workload.local_queue import LocalQueue
-from scheduler.records.objects import Key, Object
-from scheduler.stage import Context
+from scheduler.engine.kueue.usage.ledger import UsageLedger
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.stage import Context
+from scheduler.model import durations
+from scheduler.model.kueue.preemption_gates import CLOSED, OPEN, GateState, closed_again
+from scheduler.model.kueue.usage_settings import UsageFairSharing
+from scheduler.model.objects import Key, Object
 from tests.scheduler.kueue.rig import EPOCH, Rig
 
 TRIED = {"tried": [{"cpu": 1}], "cycle": 3, "generation": 2, "identity": "7 main 1"}

@@ -6,17 +6,18 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.workload import check_state, gates
-from scheduler.kueue.workload.check_state import CheckState
-from scheduler.kueue.workload.gates import GateState
-from scheduler.kueue.workload.info import WorkloadInfo
-from scheduler.kueue.workload.reading import (
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.reading import (
     dump_state,
     load_state,
     queue_order_timestamp,
 )
-from scheduler.kueue.workload.status_records import Condition, LastAssignment
-from scheduler.records.objects import Key, Object
+from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
+from scheduler.model.kueue import check_state
+from scheduler.model.kueue import preemption_gates as gates
+from scheduler.model.kueue.check_state import CheckState
+from scheduler.model.kueue.preemption_gates import GateState
+from scheduler.model.objects import Key, Object
 from tests.scheduler.kueue.rig import Rig
 
 AT, LATER = "2026-01-02T03:04:05Z", "2026-01-02T03:05:00Z"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from scheduler.kueue.topology.gates import TopologyGates
-from scheduler.kueue.topology.nodes import TopologyNode
-from scheduler.kueue.topology.placement import PodSetToPlace
-from scheduler.kueue.topology.tree import TopologyTree
-from scheduler.records.placement_needs import PlacementNeeds
-from scheduler.records.quota import Flavor
-from scheduler.records.topology import SliceLayer, Topology, TopologyRequest
+from scheduler.engine.kueue.topology.nodes import TopologyNode
+from scheduler.engine.kueue.topology.placement import PodSetToPlace
+from scheduler.engine.kueue.topology.tree import TopologyTree
+from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.placement_needs import PlacementNeeds
+from scheduler.model.quota import Flavor
+from scheduler.model.topology import SliceLayer, Topology, TopologyRequest
 from tests.scheduler.kueue.reference.places import Asked, Path
 
 LEVELS = ("block", "rack", "shelf", "kubernetes.io/hostname")

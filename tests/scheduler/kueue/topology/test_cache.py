@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.topology.cache import (
+from scheduler.engine.kueue.topology.cache import (
     DomainUsage,
     ReservedDomains,
     TopologyCache,
 )
-from scheduler.kueue.topology.gates import TopologyGates
-from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace
-from scheduler.records.objects import Key, Object
-from scheduler.records.placement_needs import PlacementNeeds
-from scheduler.records.quota import Flavor
-from scheduler.records.topology import Topology, TopologyRequest
+from scheduler.engine.kueue.topology.placement import PodSetPlacement, PodSetToPlace
+from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.objects import Key, Object
+from scheduler.model.placement_needs import PlacementNeeds
+from scheduler.model.quota import Flavor
+from scheduler.model.topology import Topology, TopologyRequest
 
 HOST = "kubernetes.io/hostname"
 RACKS = Topology("racks", ("rack", HOST))

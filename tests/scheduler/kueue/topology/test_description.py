@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.topology.counts import Counts
-from scheduler.kueue.topology.description import describe
-from scheduler.kueue.topology.gates import TopologyGates
-from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace
-from scheduler.kueue.topology.search import CountsCache
-from scheduler.kueue.topology.tree import TopologyTree
-from scheduler.records.topology import SliceLayer, TopologyRequest
+from scheduler.engine.kueue.topology.counts import Counts
+from scheduler.engine.kueue.topology.description import describe
+from scheduler.engine.kueue.topology.placement import PodSetPlacement, PodSetToPlace
+from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.engine.kueue.topology.tree import TopologyTree
+from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.topology import SliceLayer, TopologyRequest
 from tests.scheduler.kueue.topology.test_topology_placement import (
     HOST,
     host,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.scheduler.second_pass import wait_us
-from scheduler.kueue.workload.check_state import CheckState
-from scheduler.records.objects import Key
+from scheduler.engine.kueue.scheduler.second_pass import wait_us
+from scheduler.model.kueue.check_state import CheckState
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig
 
 HOST = "kubernetes.io/hostname"

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from scheduler.kueue.topology.counts import Count
-from scheduler.kueue.topology.ordering import by_capacity
-from scheduler.kueue.topology.tree import Domain
+from scheduler.engine.kueue.topology.counts import Count
+from scheduler.engine.kueue.topology.ordering import by_capacity
+from scheduler.engine.kueue.topology.tree import Domain
 
 FEW = 40
 

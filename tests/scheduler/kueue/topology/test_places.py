@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from scheduler.kueue.topology.placement import PodSetPlacement
-from scheduler.kueue.topology.search import CountsCache
-from scheduler.records.topology import TopologyAssignment
+from scheduler.engine.kueue.topology.placement import PodSetPlacement
+from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.model.topology import TopologyAssignment
 from tests.draws import fresh
 from tests.scheduler.kueue.reference.balance import balanced
 from tests.scheduler.kueue.reference.places import places

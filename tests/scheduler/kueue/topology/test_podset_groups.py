@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.flavorassigner.assignment import PodSetPlan, Severity
-from scheduler.kueue.flavorassigner.modes import BEST
-from scheduler.kueue.flavorassigner.podset_groups import (
+from scheduler.engine.kueue.flavorassigner.assignment import PodSetPlan, Severity
+from scheduler.engine.kueue.flavorassigner.modes import BEST
+from scheduler.engine.kueue.flavorassigner.podset_groups import (
     joined,
     podset_groups,
     share_out,
 )
-from scheduler.records.workload import NO_POD_SETS, Catalogue
+from scheduler.model.workload import NO_POD_SETS, Catalogue
 from tests.scheduler.kueue.topology.test_node_failures import Racks
 
 

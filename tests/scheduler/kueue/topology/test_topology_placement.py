@@ -7,16 +7,16 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.kueue.topology.counts import Counts
-from scheduler.kueue.topology.gates import TopologyGates
-from scheduler.kueue.topology.nodes import TopologyNode
-from scheduler.kueue.topology.placement import PodSetPlacement, PodSetToPlace
-from scheduler.kueue.topology.replacement import replace_node
-from scheduler.kueue.topology.search import CountsCache
-from scheduler.kueue.topology.tree import TopologyTree
-from scheduler.records.placement_needs import PlacementNeeds
-from scheduler.records.quota import Flavor
-from scheduler.records.topology import (
+from scheduler.engine.kueue.topology.counts import Counts
+from scheduler.engine.kueue.topology.nodes import TopologyNode
+from scheduler.engine.kueue.topology.placement import PodSetPlacement, PodSetToPlace
+from scheduler.engine.kueue.topology.replacement import replace_node
+from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.engine.kueue.topology.tree import TopologyTree
+from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.placement_needs import PlacementNeeds
+from scheduler.model.quota import Flavor
+from scheduler.model.topology import (
     DomainCount,
     SliceLayer,
     Topology,

@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from scheduler.kueue.topology.ungating import RankedPod, domains_for, index_offset
-from scheduler.records.topology import (
+from scheduler.engine.kueue.topology.ungating import (
+    RankedPod,
+    domains_for,
+    index_offset,
+)
+from scheduler.model.topology import (
     DomainCount,
     TopologyAssignment,
     TopologyRequest,

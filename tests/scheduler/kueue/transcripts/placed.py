@@ -13,11 +13,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from scheduler.kueue.topology.description import describe
-from scheduler.kueue.topology.placement import PodSetPlacement
-from scheduler.kueue.topology.replacement import replace_node
-from scheduler.kueue.topology.search import CountsCache
-from scheduler.records.topology import TopologyAssignment
+from scheduler.engine.kueue.topology.description import describe
+from scheduler.engine.kueue.topology.placement import PodSetPlacement
+from scheduler.engine.kueue.topology.replacement import replace_node
+from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.model.topology import TopologyAssignment
 from tests.scheduler.kueue.topology.random_places import Case
 
 KEPT = Path(__file__).parent / "places.txt"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scheduler.replay import vectors
-from scheduler.replay.kueue import loaded
-from scheduler.replay.kueue_inputs import objects_of
-from scheduler.replay.kueue_script import Script
-from scheduler.replay.kueue_timed import Timeline
+from tests.conformance import vectors
+from tests.conformance.kueue import loaded
+from tests.conformance.kueue_inputs import objects_of
+from tests.conformance.kueue_script import Script
+from tests.conformance.kueue_timed import Timeline
 from tests.scheduler.kueue.transcripts.transcript import Objects, Transcript
 
 Vector = dict[str, Any]

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from scheduler.decisions import Decision
-from scheduler.explain.workloads import explain
-from scheduler.kueue import queries
-from scheduler.records.objects import Key
-from scheduler.simulation import simulate
-from scheduler.world import World
+from scheduler.analysis.explain.workloads import explain
+from scheduler.engine.kueue import queries
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Decision
+from scheduler.model.objects import Key
 from tests.scheduler.kueue.transcripts.worlds import WORLDS
 
 KEPT = Path(__file__).parent / "worlds.txt"

@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from scheduler.kueue import queries
-from scheduler.kueue.stage import KueueStage
-from scheduler.kueue.trace import Trace
-from scheduler.records.objects import Key, Object
-from scheduler.stage import Context
+from scheduler.engine.kueue import queries
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.engine.kueue.trace import Trace
+from scheduler.engine.stage import Context
+from scheduler.model.objects import Key, Object
 
 Objects = Mapping[Key, Object]
 

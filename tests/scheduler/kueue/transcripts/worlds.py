@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
-from scheduler.scenarios import assemble
-from scheduler.world import World
+from scheduler.engine.world import World
 from tests.builders import (
     cluster_queue,
     flavor,

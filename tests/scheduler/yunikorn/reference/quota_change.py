@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.durations import nanoseconds
-from scheduler.errors import QuantityError
+from scheduler.model.durations import nanoseconds
+from scheduler.model.errors import QuantityError
 from tests.scheduler.yunikorn.reference.state import Pod, Queue, Res, World, add
 
 HOUR = 3600

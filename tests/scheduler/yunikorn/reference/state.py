@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from scheduler.durations import nanoseconds
-from scheduler.errors import QuantityError
+from scheduler.model.durations import nanoseconds
+from scheduler.model.errors import QuantityError
 
 Res = dict[str, int]
 LOWEST = -(2**31)

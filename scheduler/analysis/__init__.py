@@ -1,0 +1,3 @@
+"""What a run means: explanations, measures, experiments, forecasts."""
+
+from __future__ import annotations

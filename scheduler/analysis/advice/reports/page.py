@@ -1,0 +1,121 @@
+"""An answer as one HTML file: no scripts, nothing from elsewhere, ready to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.reports.charts import interval_chart, trail_chart
+from scheduler.analysis.advice.reports.markdown import effect_of, how
+from scheduler.analysis.advice.reports.values import difference, mean, worse
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1d2433;--dim:#6b7489;--line:#d9deea;--new:#1769d2;--old:#8a93a8;--bad:#b3261e}
+@media screen and (prefers-color-scheme:dark){:root{--ink:#e7ebf4;--dim:#9aa4ba;--line:#333c50;--new:#6aaefc;--old:#8a93a8;--bad:#ff8a80}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);max-width:60rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line)}
+th{color:var(--dim);font-weight:500}.bad{color:var(--bad)}.verdict{font-size:1.15rem}
+pre{overflow:auto;border:1px solid var(--line);border-radius:6px;padding:.8rem}
+svg{width:100%;max-width:44rem}svg text{font-size:12px;fill:var(--dim)}
+.trail{fill:none;stroke:var(--new);stroke-width:2}
+line.before,line.after{stroke-width:3}line.before{stroke:var(--old)}line.after{stroke:var(--new)}
+circle.before{fill:var(--old)}circle.after{fill:var(--new)}
+@media screen and (max-width:40rem){table{display:block;overflow-x:auto}}
+@media print{body{margin:0;max-width:none;font-size:12px}pre{white-space:pre-wrap}h2{break-after:avoid}
+tr,svg{break-inside:avoid}table{font-size:10px}th,td{padding:.2rem .3rem;overflow-wrap:anywhere}}
+"""
+
+
+def html_of(answer: Answer, title: str) -> str:
+    """Return the report as one file."""
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="verdict">{escape(answer.summary)}</p>',
+    ]
+    if answer.edits:
+        parts += ["<h2>What to change</h2>", _edits(answer)]
+    parts += [
+        "<h2>Before and after</h2>",
+        "<p>Grey before, blue after, on seeds that the search did not use.</p>",
+        interval_chart(answer),
+        _rows(answer),
+    ]
+    if answer.constraints:
+        parts += ["<h2>Constraints</h2>", _held(answer)]
+    if answer.sensitivity:
+        parts += ["<h2>Settings next to it</h2>", _near(answer)]
+    if trail := trail_chart(answer):
+        parts += ["<h2>How the search went</h2>", trail]
+    parts.append(f"<p>{escape(how(answer))}</p>")
+    if answer.patches:
+        parts += ["<h2>To apply</h2>", f"<pre>{escape(answer.patches)}</pre>"]
+        parts += ["<h2>To undo</h2>", f"<pre>{escape(answer.undo)}</pre>"]
+    return _page(title, "\n".join(parts))
+
+
+def _page(title: str, body: str) -> str:
+    return (
+        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n{body}\n</html>\n"
+    )
+
+
+def _edits(answer: Answer) -> str:
+    rows = [[e.object, e.field, e.before, e.after, effect_of(e)] for e in answer.edits]
+    return _table(["object", "field", "now", "then", "left out alone"], rows)
+
+
+def _rows(answer: Answer) -> str:
+    head = [
+        "measure",
+        "before",
+        "after",
+        "before, held out",
+        "after, held out",
+        "difference",
+    ]
+    rows = [
+        [
+            row.measure,
+            mean(row.measure, row.before),
+            mean(row.measure, row.after),
+            mean(row.measure, row.held_before),
+            mean(row.measure, row.held_after),
+            difference(row.measure, row.held_difference),
+        ]
+        for row in answer.rows
+    ]
+    bad = [worse(r.measure, r.better, r.held_difference) for r in answer.rows]
+    return _table(head, rows, bad)
+
+
+def _held(answer: Answer) -> str:
+    words = {True: "kept", False: "missed"}
+    rows = [
+        [c.text, words[c.held_before], words[c.held_after]] for c in answer.constraints
+    ]
+    bad = [not one.held_after for one in answer.constraints]
+    return _table(["constraint", "before, held out", "after, held out"], rows, bad)
+
+
+def _near(answer: Answer) -> str:
+    words = {True: "kept", False: "missed"}
+    rows = [[n.text, f"{n.change:+.1%}", words[n.holds]] for n in answer.sensitivity]
+    return _table(["instead", "objectives", "constraints"], rows)
+
+
+def _table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], bad: Sequence[bool] = ()
+) -> str:
+    lines = [_line(head, "th")]
+    for n, row in enumerate(rows):
+        lines.append(_line(row, "td", bad=bool(bad) and bad[n]))
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _line(cells: Sequence[str], tag: str, *, bad: bool = False) -> str:
+    inner = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
+    return f'<tr class="bad">{inner}</tr>' if bad else f"<tr>{inner}</tr>"

@@ -1,0 +1,144 @@
+"""One run of one side in numbers: of the whole, and of each queue."""
+
+from __future__ import annotations
+
+import msgspec
+
+from scheduler.analysis.check.joining import PLAIN
+from scheduler.analysis.check.sides import is_work
+from scheduler.analysis.check.terms import quantile_of
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.experiments.runs import run_until
+from scheduler.analysis.measures import Measures, quantile
+from scheduler.analysis.measures.summary import Summary
+from scheduler.model.annotations import read_timing
+from scheduler.model.objects import Object
+
+_HOUR_MS = 3_600_000
+#: How long a run goes on after the last arrival when nothing is said of it.
+AFTER_LAST_MS = 24 * _HOUR_MS
+_QUANTILES = ("waitP50", "waitP90", "waitP95", "waitP99")
+_SEEDS, _SEEDS_OF_LARGE = 3, 2
+_LARGE = 2_000  # objects of work
+NO_QUEUE = "(no queue)"
+
+Numbers = dict[str, float]
+
+
+class RunNumbers(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run came to. Equal input gives equal numbers, in whatever process."""
+
+    hash: str
+    settled: bool
+    whole: Numbers
+    queues: dict[str, Numbers]
+
+
+def measure(
+    base: FileBase, seed: int, horizon_ms: int, wanted: tuple[str, ...] = ()
+) -> RunNumbers:
+    """Run one side with one seed; `wanted` are quantiles beside the usual ones.
+
+    A workload that never starts counts as one that waits until the horizon. What
+    waits already at the begin is run, and its wait is not counted.
+    """
+    world = base.world(PLAIN, seed)
+    begin_ms = world.context.now_ms
+    measures = Measures(world)
+    settled = run_until(world, begin_ms + horizon_ms, hear=measures.observe)
+    waits, waiting = _waits(measures, begin_ms + horizon_ms)
+    names = (*_QUANTILES, *wanted)
+    every = sorted(wait for own in waits.values() for wait in own)
+    hours = max(world.context.now_ms - begin_ms, 1) / _HOUR_MS
+    whole = _whole(measures.summary(), hours)
+    whole |= _of_waits(every, sum(waiting.values()), names)
+    return RunNumbers(
+        hash=world.hash(),
+        settled=settled,
+        whole=whole,
+        queues={
+            queue: _of_waits(sorted(own), waiting.get(queue, 0), names)
+            for queue, own in sorted(waits.items())
+        },
+    )
+
+
+def _waits(
+    measures: Measures, end_ms: int
+) -> tuple[dict[str, list[int]], dict[str, int]]:
+    """Return the waits by queue, and how many of each queue never started."""
+    waits: dict[str, list[int]] = {}
+    waiting: dict[str, int] = {}
+    for key, arrived in measures.arrivals.items():
+        queue = measures.subject(key).queue or NO_QUEUE
+        wait = measures.waits.get(key)
+        if wait is None:
+            waiting[queue] = waiting.get(queue, 0) + 1
+            wait = end_ms - arrived
+        waits.setdefault(queue, []).append(wait)
+    return waits, waiting
+
+
+def _of_waits(waits: list[int], waiting: int, names: tuple[str, ...]) -> Numbers:
+    found: Numbers = {"arrived": float(len(waits)), "waiting": float(waiting)}
+    if waits:
+        found["waitMean"] = sum(waits) / len(waits)
+        found["waitMax"] = float(waits[-1])
+    for name in names:
+        value = quantile(waits, quantile_of(name) or 0.0)
+        if value is not None:
+            found[name] = float(value)
+    return found
+
+
+def _whole(summary: Summary, hours: float) -> Numbers:
+    found: Numbers = {
+        "finished": float(summary.finished),
+        "preemptions": float(summary.preemptions),
+        "preemptionsPerHour": summary.preemptions / hours,
+        "evictions": float(summary.evictions),
+        "evictionsPerHour": summary.evictions / hours,
+        "restarts": float(summary.restarts),
+        "workLost": float(summary.work_lost_ms),
+        "makespan": float(summary.makespan_ms),
+    }
+    for name, value in (("jain", summary.jain), ("shareError", summary.share_error)):
+        if value is not None:
+            found[name] = value
+    for name, values in (
+        ("workLost", summary.work_lost),
+        ("utilisation", summary.utilisation),
+        ("goodput", summary.goodput),
+        ("fragmentation", summary.fragmentation),
+    ):
+        found |= {f"{name}.{resource}": value for resource, value in values.items()}
+    return found
+
+
+def usual_seeds(base: FileBase) -> int:
+    """Return how many seeds are run when nothing is said of it.
+
+    Large work says in fewer runs what small work says in more.
+    """
+    world = base.world(PLAIN, base.seed())
+    work = sum(is_work(key.kind) for key in world.objects)
+    return _SEEDS if work <= _LARGE else _SEEDS_OF_LARGE
+
+
+def horizon_of(base: FileBase) -> int:
+    """Return how long a run lasts when nothing is said of it.
+
+    The scenario's horizon; else a day after the last arrival, or until nothing more
+    happens, which is mostly much sooner.
+    """
+    if base.prepared.scenario is not None:
+        return base.horizon_ms()
+    world = base.world(PLAIN, base.seed())
+    last_ms = max((_arrives(obj) for obj in world.objects.values()), default=0)
+    return round(last_ms) + AFTER_LAST_MS
+
+
+def _arrives(obj: Object) -> float:
+    """Return the latest time at which an object may arrive, in ms from the begin."""
+    arrival = read_timing(obj.annotations).arrival
+    return 0 if arrival is None else arrival.values[-1]

@@ -1,0 +1,37 @@
+"""Manifests of Volcano, KAI and Armada in Kueue's terms, with what is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from scheduler.analysis.conversion.foreign import armada, kai, volcano
+from scheduler.analysis.conversion.foreign.writing import Manifest, Writing
+
+__all__ = ["Manifest", "Writing", "convert", "is_foreign"]
+
+_SYSTEMS = {"Volcano": volcano, "KAI": kai, "Armada": armada}
+
+
+def convert(
+    documents: Iterable[Manifest], *, nodes: Iterable[Manifest] = ()
+) -> Writing:
+    """Return Kueue's manifests of these documents; others stay as they are.
+
+    Nothing given is changed; what could not be carried over is in `losses`. Queues
+    become ClusterQueues and Cohorts with a LocalQueue in each namespace that jobs
+    come from. `nodes` beside them count for the cluster's size. Cost: O(documents).
+    """
+    writing = Writing(documents, nodes=nodes)
+    for name, system in _SYSTEMS.items():
+        mine = [one for one in writing.rest if system.is_mine(one)]
+        if mine or system.names_queues(writing.rest):
+            writing.rest = [one for one in writing.rest if not system.is_mine(one)]
+            writing.systems.append(name)
+            system.write(writing, mine)
+    return writing
+
+
+def is_foreign(document: dict[str, Any]) -> bool:
+    """Return whether a document is of one of these systems."""
+    return any(system.is_mine(document) for system in _SYSTEMS.values())

@@ -1,0 +1,143 @@
+"""Where a run begins: files at virtual time 0, or a world in the middle of its life."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import msgspec
+
+from scheduler.analysis.experiments.document import ExperimentError, Variant
+from scheduler.analysis.experiments.objects import (
+    change_loaded,
+    hurry,
+    key_of,
+    read_changed,
+)
+from scheduler.assembly import Prepared, merge, prepare
+from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import Header, decode_world
+from scheduler.input.manifests.documents import DEFAULT_LIMITS, Limits
+from scheduler.input.manifests.loading.loaded import Loaded
+from scheduler.model import durations
+from scheduler.model.annotations import ARRIVAL
+from scheduler.model.objects import Object
+from scheduler.model.policy import read_policy
+
+DEFAULT_HORIZON_MS = 3_600_000
+
+
+class RunBase(Protocol):
+    """What can begin a run, any number of times."""
+
+    def world(self, variant: Variant, seed: int) -> World:
+        """Return a fresh world of this variant and seed.
+
+        Raises SchedulerError that says what of the variant cannot be.
+        """
+
+    def seed(self) -> int:
+        """Return the seed of its own."""
+
+    def horizon_ms(self) -> int:
+        """Return how long a run lasts when nothing is said of it."""
+
+
+class FileBase:
+    """Files, a scenario folder for example. The variant is part of the files."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+        self._latest: tuple[int, Prepared] | None = None  # of the last seed
+
+    @classmethod
+    def read(
+        cls, sources: Sequence[tuple[str, str]], limits: Limits = DEFAULT_LIMITS
+    ) -> FileBase:
+        """Read (name, text) of files."""
+        return cls(prepare(sources, limits=limits))
+
+    def world(self, variant: Variant, seed: int) -> World:
+        """Return the world at virtual time 0."""
+
+        def change(loaded: Loaded) -> None:
+            change_loaded(loaded, variant.objects)
+            for obj in loaded.objects:
+                hurry(obj.manifest, variant.arrivals)
+
+        prepared = self._with_arrivals(seed)
+        return prepared.assemble(seed=seed, policy=variant.policy, change=change).world
+
+    def _with_arrivals(self, seed: int) -> Prepared:
+        """Return the files with a seed's arrivals, which all variants share."""
+        if self._latest is None or self._latest[0] != seed:
+            self._latest = seed, self.prepared.with_arrivals(seed)
+        return self._latest[1]
+
+    def seed(self) -> int:
+        """Return the scenario's seed, or 1."""
+        scenario = self.prepared.scenario
+        return 1 if scenario is None else scenario.spec.seed
+
+    def horizon_ms(self) -> int:
+        """Return the scenario's horizon, or an hour."""
+        scenario = self.prepared.scenario
+        if scenario is None:
+            return DEFAULT_HORIZON_MS
+        return durations.milliseconds(scenario.spec.horizon)
+
+
+class WorldBase:
+    """A stored world. The variant is edits of it, and draws to come follow the seed."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def world(self, variant: Variant, seed: int) -> World:
+        """Return the world at its own time, edited."""
+        header, objects = decode_world(self.data)
+        header = msgspec.structs.replace(header, seed=seed)
+        if variant.arrivals != 1.0:
+            for obj in objects:
+                _hurry(obj, header, variant.arrivals)
+        world = World.load(header, objects)
+        if variant.policy:
+            spec = merge(header.policy["spec"], variant.policy)
+            world.set_policy(read_policy({"spec": spec}))
+        self._change(world, variant)
+        world.take()
+        return world
+
+    def _change(self, world: World, variant: Variant) -> None:
+        for change in variant.objects:
+            key = key_of(change.object) if change.object else None
+            before = world.objects.get(key) if key is not None else None
+            if key is not None and before is None:
+                problem = f"{key} is not in the base"
+                raise ExperimentError(problem, "spec.variants.objects")
+            if key is not None and change.delete:
+                world.delete(key)
+            else:
+                world.put(read_changed(before, change))
+
+    def seed(self) -> int:
+        """Return the seed that the world had so far."""
+        return decode_world(self.data)[0].seed
+
+    def horizon_ms(self) -> int:
+        """Return an hour."""
+        return DEFAULT_HORIZON_MS
+
+
+def _hurry(obj: Object, header: Header, factor: float) -> None:
+    """Let what is still to come come sooner; it was created when it comes."""
+    state = obj.state.get("lifetime") or {}
+    if "arrives" not in state:
+        return
+    now = header.now_ms
+    at = round(now + (state["arrives"] - now) / factor)
+    state["arrives"] = at
+    obj.manifest["metadata"].setdefault("annotations", {})[ARRIVAL] = f"{at}ms"
+    start = header.policy["spec"]["simulation"]["startTime"]
+    stamp = durations.stamp_text(durations.stamp_us(start) + at * 1000)
+    obj.manifest["metadata"]["creationTimestamp"] = stamp

@@ -1,0 +1,256 @@
+"""The document `kind: Experiment`: what is varied, from where, how far, and what holds."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from scheduler.analysis.experiments.goals import (
+    USUAL_RUNS,
+    Constraint,
+    HeldOut,
+    MayChange,
+    Sampler,
+)
+from scheduler.analysis.experiments.strict import Strict as Strict
+from scheduler.model import durations, ranges
+from scheduler.model.errors import PolicyError, QuantityError
+
+#: More runs than these are refused: a grid grows faster than one thinks.
+MOST_RUNS = 10_000
+
+_AT = re.compile(r"(.*?) - at `\$\.?(.*)`")
+
+
+class Base(Strict, frozen=True, kw_only=True):
+    """Where every run begins: one of scenario, sandbox and files.
+
+    `tick` is of the sandbox, now when it is left out; `files` are names of
+    texts that come with the document.
+    """
+
+    scenario: str = ""
+    sandbox: str = ""
+    tick: Annotated[int, ranges.meta(ranges.TICK)] | None = None
+    files: list[str] = []
+
+
+class SeedRange(Strict, frozen=True, kw_only=True):
+    """`count` seeds, the first `start`."""
+
+    count: int
+    start: Annotated[int, ranges.meta(ranges.SEED)] = 1
+
+
+class ObjectChange(Strict, frozen=True, kw_only=True):
+    """A change of one object: a merge patch, single fields, or its deletion.
+
+    `object` is "Kind/namespace/name", or "Kind/name" when it is cluster-wide;
+    `set` has paths such as "spec.resourceGroups[0].flavors[0].name".
+    `create` is a whole manifest and stands alone.
+    """
+
+    object: str = ""
+    patch: dict[str, Any] = {}
+    set: dict[str, Any] = {}
+    delete: bool = False
+    create: dict[str, Any] = {}
+
+
+class Change(Strict, frozen=True, kw_only=True):
+    """What a variant has that the base has not.
+
+    `policy` is a merge patch of the policy's spec. `arrivals` = 2 lets
+    everything that is still to come arrive in half the time.
+    """
+
+    policy: dict[str, Any] = {}
+    objects: list[ObjectChange] = []
+    arrivals: float = 1.0
+
+
+class Variant(Change, frozen=True, kw_only=True):
+    """One column of the results."""
+
+    name: str
+
+
+class NumberRange(Strict, frozen=True, kw_only=True):
+    """Numbers to draw from."""
+
+    low: float
+    high: float
+    scale: Literal["linear", "log"] = "linear"
+    whole: bool = False
+
+
+class Axis(Strict, frozen=True, kw_only=True):
+    """One dimension of a grid or search.
+
+    Either `choices`, or values of one thing: of `policy` (a path in the
+    policy's spec), of a `field` of an `object`, or (neither) of `arrivals`.
+    A search may draw from a `range` instead of `values`.
+    """
+
+    name: str
+    choices: list[Variant] = []
+    policy: str = ""
+    object: str = ""
+    field: str = ""
+    values: list[Any] = []
+    range: NumberRange | None = None
+
+
+class SearchSpec(Strict, frozen=True, kw_only=True):
+    """Random search over `axes`, or the search of an advisor over `change`.
+
+    Random: `samples` variants, each drawing from every axis. An advisor's
+    search asks for variants as it goes: no more than `runs` of them times seeds,
+    then a few more to prove the answer. `tolerance` is the share of the
+    objective that may be given up for a smaller change. `racing` stops what does badly on the
+    first seeds.
+    """
+
+    axes: list[Axis] = []
+    samples: int = 0
+    seed: Annotated[int, ranges.meta(ranges.SEED)] = 1
+    change: list[MayChange] = []
+    constraints: list[Constraint | str] = []
+    runs: int = USUAL_RUNS
+    held_out: HeldOut = HeldOut()
+    sampler: Sampler = "tpe"
+    tolerance: float = 0.01
+    racing: bool = True
+
+
+class Assertion(Strict, frozen=True, kw_only=True):
+    """What must hold: bounds of a measure, or a rangespec of Kueue.
+
+    `over` says whether the mean over seeds is meant or every run. `rangespec`
+    is the document, or the name of a file that comes with this one.
+    """
+
+    measure: str = ""
+    min: float | None = None
+    max: float | None = None
+    variant: str = ""  # "" = each of them
+    over: Literal["mean", "every"] = "mean"
+    rangespec: dict[str, Any] | str = ""
+
+
+class Objective(Strict, frozen=True, kw_only=True):
+    """A measure to be had low or high, for the Pareto front."""
+
+    measure: str
+    better: Literal["low", "high"] = "low"
+    weight: float = 1.0  # of several in a search, as shares of what each was
+
+
+DEFAULT_OBJECTIVES = (
+    Objective(measure="waitMeanMs"),
+    Objective(measure="workLostMs"),
+)
+
+
+class ExperimentSpec(Strict, frozen=True, kw_only=True):
+    """What the document says. The first variant is what others are held against."""
+
+    base: Base
+    title: str = ""
+    seeds: list[int] | SeedRange | None = None  # None = the base's own
+    horizon: str = ""  # from the base's time on; "" = the scenario's, else 1h
+    limit: str = "5m"  # "started within"
+    variants: list[Variant] = []
+    grid: list[Axis] = []
+    search: SearchSpec | None = None
+    objectives: tuple[Objective, ...] = DEFAULT_OBJECTIVES
+    assertions: list[Assertion] = []
+
+
+class ExperimentDocument(Strict, frozen=True, kw_only=True):
+    """The whole document."""
+
+    spec: ExperimentSpec
+    api_version: Literal["quotalab.dev/v1"] = "quotalab.dev/v1"
+    kind: Literal["Experiment"] = "Experiment"
+    metadata: dict[str, Any] = {}
+
+
+class ExperimentError(PolicyError):
+    """The document cannot be taken; `field` is the path of what is wrong."""
+
+    def __init__(self, problem: str, field: str = "") -> None:
+        super().__init__(f"{field}: {problem}" if field else problem)
+        self.problem = problem
+        self.field = field
+
+
+def read_experiment(document: dict[str, Any]) -> ExperimentDocument:
+    """Return the experiment. Raises ExperimentError naming the field."""
+    try:
+        experiment = msgspec.convert(document, ExperimentDocument)
+    except msgspec.ValidationError as error:
+        problem, field = str(error), ""
+        if match := _AT.fullmatch(problem):
+            problem, field = match[1], match[2]
+        raise ExperimentError(problem, field) from error
+    _check(experiment.spec)
+    return experiment
+
+
+def _check(spec: ExperimentSpec) -> None:
+    base = spec.base
+    given = [n for n in ("scenario", "sandbox", "files") if getattr(base, n)]
+    if len(given) != 1:
+        found = " and ".join(given) or "none of them"
+        raise ExperimentError(
+            f"expected one of scenario, sandbox and files, got {found}", "spec.base"
+        )
+    if base.tick is not None and not base.sandbox:
+        raise ExperimentError("a tick is of a sandbox", "spec.base.tick")
+    for field in ("horizon", "limit"):
+        _check_time(getattr(spec, field), f"spec.{field}")
+    _check_seeds(spec.seeds)
+    for n, assertion in enumerate(spec.assertions):
+        if bool(assertion.measure) == bool(assertion.rangespec):
+            raise ExperimentError(
+                "expected either measure or rangespec", f"spec.assertions[{n}]"
+            )
+
+
+def _check_seeds(seeds: list[int] | SeedRange | None) -> None:
+    match seeds:
+        case None:
+            return
+        case SeedRange(count=count, start=start):
+            first, last = start, start + count - 1
+        case _:
+            count = len(seeds)
+            first, last = min(seeds, default=0), max(seeds, default=0)
+    if not 1 <= count <= MOST_RUNS:
+        problem = f"expected 1 to {MOST_RUNS} seeds, got {count}"
+        raise ExperimentError(problem, "spec.seeds")
+    if first < 0 or last >= 2**63:
+        raise ExperimentError("expected seeds from 0 to 2^63 - 1", "spec.seeds")
+
+
+def _check_time(text: str, field: str) -> None:
+    try:
+        wrong = bool(text) and durations.milliseconds(text) < 0
+    except QuantityError as error:
+        raise ExperimentError(str(error), field) from error
+    if wrong:
+        raise ExperimentError(f"expected a time of 0 or more, got {text!r}", field)
+
+
+def seeds_of(spec: ExperimentSpec, own: int) -> list[int]:
+    """Return the seeds, in order; the base's `own` when none are given."""
+    match spec.seeds:
+        case None:
+            return [own]
+        case SeedRange(count=count, start=start):
+            return list(range(start, start + count))
+        case _:
+            return list(dict.fromkeys(spec.seeds))

@@ -1,0 +1,274 @@
+"""Why a YuniKorn ask has no node, and what both sets of preemption laws would do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from scheduler.analysis.explain.fork import fork_yunikorn
+from scheduler.analysis.explain.shapes import (
+    Amount,
+    Asked,
+    AskExplanation,
+    Check,
+    NodeVerdict,
+    Plan,
+    QueueHeadroom,
+    SortedLevel,
+    UsedShare,
+    Victim,
+)
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.explain import (
+    Row,
+    obstacle,
+    preemption,
+    sorting,
+    verdict,
+)
+from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.scheduling.node_fit import may_run
+from scheduler.model import registry
+from scheduler.model.english import bare, counted, listed, quantity
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
+from scheduler.model.yunikorn.resources import Needs, fits_undefined
+
+Limits = Mapping[str, int]
+CheckName = Literal[
+    "application",
+    "queueQuota",
+    "userQuota",
+    "preemption",
+    "mayPreempt",
+    "delay",
+    "first",
+]
+
+#: Of the nodes at most this many are returned, in the order of the partition.
+MOST_NODES = 200
+_LARGEST = 1e9
+
+
+def explain_ask(world: World, key: Key) -> AskExplanation:
+    """Return what stands between a pod and a node under YuniKorn.
+
+    Both sets of laws choose victims on a copy, whatever their preconditions
+    say; `checks` say which of those hold. Raises SchedulerError for a pod
+    that YuniKorn does not schedule. Costs a copy.
+    """
+    stage = fork_yunikorn(world, "asks")
+    partition = stage.partition
+    ask = partition.asks.get(key.path)
+    if ask is None:
+        why = stage.rejected.get(key, "it is not YuniKorn's, gated or finished")
+        raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
+    verdicts = [_verdict(partition, node, ask) for node in partition.nodes]
+    found = preemption(partition, ask) if ask.node is None else {}
+    answer = AskExplanation(
+        pod=str(key),
+        at_ms=world.context.now_ms,
+        application=ask.app.id,
+        application_state=str(ask.app.state),
+        queue=ask.app.queue.path,
+        node=ask.node.name if ask.node is not None else "",
+        reserved_on=ask.reserved_on.name if ask.reserved_on is not None else "",
+        requests=amounts_of(ask.resource),
+        allow_preempt_self=ask.allow_self,
+        allow_preempt_other=ask.allow_other,
+        originator=ask.originator,
+        path=[
+            check for queue in ask.app.queue.route for check in headrooms(queue, ask)
+        ],
+        headroom=amounts_of(ask.app.queue.headroom() or {}),
+        checks=list(_checks(partition, ask, found)) if found else [],
+        sorting=[]
+        if ask.node is not None
+        else [_level(row) for row in sorting(partition, ask)],
+        node_sort=partition.spec.node_sort,
+        node_verdicts=verdicts[:MOST_NODES],
+        feasible_nodes=sum(not found.verdict for found in verdicts),
+        nodes=len(verdicts),
+        plans=list(_plans(partition, ask, found)) if found else [],
+        laws_differ=False,
+        log=list(ask.log),
+        sentences=[],
+    )
+    answer.laws_differ = _differ(answer.plans)
+    answer.sentences = list(_sentences(answer))
+    return answer
+
+
+def _verdict(partition: Partition, node: SchedulingNode, ask: Ask) -> NodeVerdict:
+    order = partition.nodes
+    code, names = obstacle(node, ask) or ("", [])
+    return NodeVerdict(
+        node=node.name,
+        verdict=verdict(node, ask),
+        used=_finite(order.used_share(node)),
+        score=_finite(node.entry[0]),
+        shares=[
+            UsedShare(resource=name, share=_finite(share), weight=weight)
+            for name, share, weight in order.shares(node)
+        ],
+        code=code,
+        names=names,
+    )
+
+
+def _finite(share: float) -> float:
+    """Return a share that JSON can hold: of nothing, infinitely much is used."""
+    return max(-_LARGEST, min(_LARGEST, share))
+
+
+def amounts_of(given: Limits) -> list[Amount]:
+    """Return a resource as amounts, by name."""
+    return [Amount(resource=name, amount=str(n)) for name, n in sorted(given.items())]
+
+
+def headrooms(queue: Queue, ask: Ask) -> Iterator[QueueHeadroom]:
+    """Yield a queue's quota and usage of each type that is asked."""
+    for name in sorted(ask.resource):
+        limit = (queue.max or {}).get(name)
+        used = queue.allocated.get(name, 0)
+        promised = (queue.guaranteed or {}).get(name)
+        yield QueueHeadroom(
+            queue=queue.path,
+            resource=name,
+            guaranteed=None if promised is None else str(promised),
+            max=None if limit is None else str(limit),
+            used=str(used),
+            pending=str(queue.pending.get(name, 0)),
+            left=None if limit is None else str(limit - used),
+        )
+
+
+def _level(row: Row) -> SortedLevel:
+    if "children" in row:
+        children = row["children"]
+        return SortedLevel(
+            kind="queues",
+            name=row["queue"],
+            order=[child["queue"] for child in children],
+            shares=[float(child["share"]) for child in children],
+        )
+    if "applications" in row:
+        return SortedLevel(
+            kind="applications", name=row["queue"], order=row["applications"]
+        )
+    return SortedLevel(kind="asks", name=row["application"], order=row["requests"])
+
+
+def _checks(partition: Partition, ask: Ask, found: Row) -> Iterator[Check]:
+    app, now = ask.app, partition.now_ms
+    yield _check("application", may_run(partition, app), f"it is {app.state}")
+    headroom = app.queue.headroom()
+    yield _quota("queueQuota", ask.needs, headroom, "headroom")
+    limit = partition.limits.headroom(app) if partition.limits.active else None
+    yield _quota("userQuota", ask.needs, limit, "left to its user")
+    yield _check("preemption", found["enabled"], "preemption of the partition")
+    yield _check("mayPreempt", found["allowed"], "its class lets it preempt others")
+    ready = found["notBeforeMs"]
+    detail = f"not before {ready / 1000:g} s, now it is {now / 1000:g} s"
+    yield Check(name="delay", holds=now >= ready, detail=detail, not_before_ms=ready)
+    yield _check("first", not found["triggered"], "it has preempted nothing yet")
+
+
+def _check(name: CheckName, holds: bool, detail: str) -> Check:
+    return Check(name=name, holds=holds, detail=detail)
+
+
+def _quota(name: CheckName, needs: Needs, headroom: Limits | None, what: str) -> Check:
+    """Return whether a limit leaves what is asked; what it does not, if anything."""
+    limits = headroom or {}
+    limited = [(name, value) for name, value in needs if name in limits]
+    short = [(name, value) for name, value in limited if value > limits[name]]
+    asked = [
+        Asked(resource=name, amount=str(value), left=str(limits[name]))
+        for name, value in short or limited
+    ]
+    parts = [
+        f"{quantity(one.resource, one.amount)} asked, "
+        f"{quantity(one.resource, one.left)} {what}"
+        for one in asked
+    ]
+    none = "no limit" if headroom is None else "no limit on what it asks"
+    holds = headroom is None or fits_undefined(headroom, needs)
+    return Check(name=name, holds=holds, detail="; ".join(parts) or none, asked=asked)
+
+
+def _plans(partition: Partition, ask: Ask, found: Row) -> Iterator[Plan]:
+    for entry in registry.entries("laws"):
+        row = found[entry.name]
+        yield Plan(
+            laws=entry.name,
+            in_force=entry.name == partition.laws.name,
+            node=row.get("node", ""),
+            victims=[_victim(partition.asks[key]) for key in row.get("victims", ())],
+            reason=row.get("refused", ""),
+        )
+
+
+def _victim(pod: Ask) -> Victim:
+    return Victim(
+        workload=f"Pod/{pod.key}",
+        queue=pod.app.queue.path,
+        reason="PreemptedByScheduler",
+        priority=pod.priority,
+        held=amounts_of(pod.resource),
+    )
+
+
+def _differ(plans: list[Plan]) -> bool:
+    found = {(p.node, tuple(sorted(v.workload for v in p.victims))) for p in plans}
+    return len(found) > 1
+
+
+def _sentences(answer: AskExplanation) -> Iterator[str]:
+    if answer.node:
+        yield f"It is on {answer.node}{_place(answer)}."
+        return
+    if answer.reserved_on:
+        yield f"Node {answer.reserved_on} is reserved for it."
+    for check in answer.checks:
+        if not check.holds:
+            yield f"{_FAILED[check.name]}: {check.detail}."
+    nodes = counted(answer.nodes, "node")
+    yield f"{answer.feasible_nodes} of {nodes} would take it now."
+    for plan in answer.plans:
+        yield _plan(plan)
+    if answer.laws_differ:
+        yield "The two sets of laws differ here."
+
+
+def _place(answer: AskExplanation) -> str:
+    """Return how full its node is, as the order of nodes counts it."""
+    found = next((v for v in answer.node_verdicts if v.node == answer.node), None)
+    if found is None or not found.shares:
+        return ""
+    parts = [
+        f"{row.share:.0%} of its {row.resource} with weight {row.weight:g}"
+        for row in found.shares
+    ]
+    return f", which is {found.used:.0%} used: {listed(parts)}"
+
+
+_FAILED = {
+    "application": "Its application may not run",
+    "queueQuota": "Not enough queue quota",
+    "userQuota": "Not enough user quota",
+    "preemption": "Preemption is off",
+    "mayPreempt": "It may not preempt",
+    "delay": "It may not preempt yet",
+    "first": "It waits for its victims to go",
+}
+
+
+def _plan(plan: Plan) -> str:
+    now = " (in force)" if plan.in_force else ""
+    if not plan.victims:
+        reason = f": {plan.reason}" if plan.reason else ""
+        return f"Laws {plan.laws}{now}: nobody would be preempted{reason}."
+    names = listed([bare(victim.workload) for victim in plan.victims])
+    return f"Laws {plan.laws}{now}: {names} would go from {plan.node}."

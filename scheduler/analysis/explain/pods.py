@@ -1,0 +1,162 @@
+"""Where a pod could go: plug-ins x nodes under kube-scheduler, asks under YuniKorn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.analysis.explain.asks import explain_ask
+from scheduler.analysis.explain.capacity import refusals, sentences
+from scheduler.analysis.explain.fork import fork, object_of
+from scheduler.analysis.explain.shapes import (
+    AskExplanation,
+    Condition,
+    NodeRow,
+    PodExplanation,
+    Score,
+    Scorer,
+)
+from scheduler.engine.kube.scheduling.plugin_table import PluginTable
+from scheduler.engine.kube.stage import KubeStage
+from scheduler.engine.world import World
+from scheduler.model.english import counted, listed
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, Object
+
+#: A table shows at most this many nodes, the best first.
+MOST_NODES = 200
+_SCHEDULED = "PodScheduled"
+
+
+def explain_pod(
+    world: World, key: Key, *, most_nodes: int = MOST_NODES
+) -> PodExplanation | AskExplanation:
+    """Return why a Pod has its node, or none, by the scheduler that places it.
+
+    A pod that has a node is looked at as if it had none. Raises SchedulerError
+    for what is no Pod of this world or has no scheduler. O(nodes x plug-ins).
+    """
+    if key.kind != "Pod":
+        raise SchedulerError(f"expected a Pod, got {key}")
+    obj = object_of(world, key)
+    if world.yunikorn is not None:
+        return explain_ask(world, key)
+    assert world.kube is not None
+    # What has a node is taken off it for the look: not in the world asked about.
+    own = fork(world).kube if obj.spec.get("nodeName") else world.kube
+    assert own is not None
+    table = own.table(key)
+    if table is None:
+        phase = obj.status.get("phase")
+        if phase in ("Succeeded", "Failed"):
+            raise SchedulerError(f"{key} has ended ({phase}): nothing places it now")
+        raise SchedulerError(f"{key} is placed by no scheduler of this world")
+    return _explanation(world, own, obj, table, most_nodes)
+
+
+def _explanation(
+    world: World, stage: KubeStage, obj: Object, table: PluginTable, most_nodes: int
+) -> PodExplanation:
+    feasible = table.feasible
+    answer = PodExplanation(
+        pod=str(obj.key),
+        at_ms=world.context.now_ms,
+        node=obj.spec.get("nodeName") or "",
+        condition=_condition(obj),
+        queue=_place(stage, obj.key),
+        nominated=obj.status.get("nominatedNodeName") or "",
+        scorers=[
+            Scorer(plugin=name, weight=column.weight, skipped=column.skipped)
+            for name, column in table.scores.items()
+        ],
+        nodes=_rows(table)[:most_nodes],
+        total_nodes=len(table.filter),
+        feasible=len(feasible),
+        best=table.best if feasible else [],
+        counts=_counts(table),
+        problem=table.problem or ("" if table.pre_filter.ok else _refusal(table)),
+        sentences=[],
+    )
+    pod = stage.pods.get(obj.key)
+    if world.autoscaling is not None and pod is not None and not answer.node:
+        answer.growth = refusals(world.autoscaling, pod)
+    answer.sentences = list(_sentences(answer))
+    return answer
+
+
+def _refusal(table: PluginTable) -> str:
+    return f"{table.pre_filter.plugin}: {table.pre_filter.message}"
+
+
+def _condition(obj: Object) -> Condition | None:
+    for item in obj.status.get("conditions") or ():
+        if item["type"] == _SCHEDULED:
+            return Condition(
+                type=_SCHEDULED,
+                status=item["status"] == "True",
+                reason=item.get("reason", ""),
+                message=item.get("message", ""),
+                since_ms=0,
+            )
+    return None
+
+
+def _place(stage: KubeStage, key: Key) -> str:
+    for scheduler in stage.schedulers:
+        if key in scheduler.assumed:
+            return "held"
+        queued = scheduler.queue.entries.get(key)
+        if queued is not None:
+            return queued.place
+    return ""
+
+
+def _rows(table: PluginTable) -> list[NodeRow]:
+    """Return the nodes: those that pass by total, then the others by name."""
+    rows = [
+        NodeRow(
+            node=name,
+            fits=status.ok,
+            code=status.code.text,
+            plugin=status.plugin,
+            reasons=list(status.reasons),
+            scores=[
+                Score(
+                    plugin=plugin,
+                    raw=column.raw[name],
+                    normalized=column.normalized[name],
+                )
+                for plugin, column in table.scores.items()
+                if name in column.raw
+            ],
+            total=table.total.get(name),
+        )
+        for name, status in table.filter.items()
+    ]
+    return sorted(rows, key=lambda row: (not row.fits, -(row.total or 0), row.node))
+
+
+def _counts(table: PluginTable) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for status in table.filter.values():
+        for reason in status.reasons if not status.ok else ():
+            counts[reason] = counts.get(reason, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _sentences(answer: PodExplanation) -> Iterator[str]:
+    if answer.problem:
+        yield f"No node is looked at: {answer.problem}."
+        yield from sentences(answer.growth)
+        return
+    nodes = counted(answer.total_nodes, "node")
+    if not answer.feasible:
+        yield f"None of {nodes} takes it."
+        for reason, number in answer.counts.items():
+            yield f"{counted(number, 'node')}: {reason}."
+        yield from sentences(answer.growth)
+        return
+    most = next((row.total for row in answer.nodes if row.fits), None)
+    best = listed(answer.best)
+    yield f"{answer.feasible} of {nodes} would take it; the best is {best} with {most}."
+    if answer.node:
+        yield f"It is on {answer.node}."

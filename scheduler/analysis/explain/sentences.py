@@ -1,0 +1,180 @@
+"""An explanation in a few sentences, each with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.analysis.explain.shapes import (
+    Explanation,
+    FlavorRow,
+    PreemptionSearch,
+    Waiting,
+)
+from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.reasons import ADMITTED, QUOTA_RESERVED
+from scheduler.model.sentence import Named, Place, Quantity, Sentence, named
+from scheduler.words.why import Short, Why
+
+_STRICT = "StrictFIFO"
+
+
+def of(answer: Explanation) -> list[Sentence]:
+    """Return the sentences of an explanation."""
+    return [
+        *_state(answer),
+        *_line(answer),
+        *_flavors(answer),
+        *_topology(answer),
+        *_preemption(answer),
+    ]
+
+
+def of_slice(cluster: Cluster, work: WorkloadInfo) -> Iterator[Sentence]:
+    """Yield what a slice of an elastic job has to do with the one beside it.
+
+    Source: docs/semantics/kueue-elastic-jobs.md#scaling-up.
+    """
+    before, after = cluster.replaced_by(work), cluster.successor_of(work)
+    if before is not None and not work.reserved:
+        yield Why.REPLACES.said(name=Named(str(before.key)))
+    if after is not None and work.reserved:
+        yield Why.GROWS.said(name=Named(str(after.key)))
+
+
+def of_variants(cluster: Cluster, work: WorkloadInfo) -> Iterator[Sentence]:
+    """Yield what a Workload and its variants have to do with one another.
+
+    Source: docs/semantics/kueue-concurrent-admission.md#parent-and-variants.
+    """
+    queue = cluster.cluster_queue_of(work)
+    if cluster.families is None or queue is None or not queue.spec.groups:
+        return
+    if work.parent is not None:
+        yield Why.VARIANT_OF.said(name=Named(str(work.parent)), flavor=work.flavor)
+    elif cluster.is_parent(work):
+        for variant in cluster.families.variants(
+            work.key, queue.spec.groups[0].flavors
+        ):
+            yield Why.VARIANT.said(
+                name=Named(str(variant.key)),
+                flavor=variant.flavor,
+                state=_stands(variant),
+            )
+
+
+def _stands(variant: WorkloadInfo) -> Sentence | str:
+    """Return where a variant stands, in its own condition's words."""
+    if not variant.active:
+        return Why.VARIANT_INACTIVE.said()
+    if variant.has_condition(ADMITTED):
+        return Why.VARIANT_ADMITTED.said()
+    known = variant.conditions.get(QUOTA_RESERVED)
+    return Why.VARIANT_UNTRIED.said() if known is None else known.message
+
+
+def _topology(answer: Explanation) -> Iterator[Sentence]:
+    if answer.state in ("pending", "requeued"):
+        yield from (s.said for s in answer.topology if s.said and not s.empty)
+
+
+def _state(answer: Explanation) -> Iterator[Sentence]:
+    attempt = answer.attempt
+    if not attempt.ran:
+        yield Why.NOT_TRIED.said(why=attempt.said or attempt.message)
+        return
+    match attempt.status:
+        case "admitted":
+            yield Why.ADMITTED.said()
+        case "preempting":
+            yield Why.PREEMPTS.said(names=named(v.workload for v in attempt.targets))
+        case "skipped":
+            text = attempt.message
+            yield Why.SKIPPED.said(message=f"{text[:1].lower()}{text[1:]}")
+        case _:
+            yield Why.WAITS.said(reason=attempt.reason)
+
+
+def _line(answer: Explanation) -> Iterator[Sentence]:
+    waiting = answer.waiting
+    if waiting is None:
+        return
+    if waiting.not_before_ms is not None and waiting.not_before_ms > answer.at_ms:
+        yield Why.NOT_BEFORE.said(seconds=waiting.not_before_ms / 1000)
+    if waiting.position > 1:
+        yield _behind(waiting)
+    elif waiting.inadmissible:
+        yield Why.SET_ASIDE.said()
+
+
+def _behind(waiting: Waiting) -> Sentence:
+    place, of = Place(waiting.position), waiting.of
+    if waiting.strategy == _STRICT:
+        first = Named(waiting.ahead[0]) if not waiting.more_ahead else Why.HEAD.said()
+        return Why.STRICT.said(place=place, of=of, head=first)
+    return Why.BEHIND.said(place=place, of=of, name=Named(waiting.ahead[-1]))
+
+
+def _flavors(answer: Explanation) -> Iterator[Sentence]:
+    if answer.state not in ("pending", "requeued"):
+        return
+    for row in answer.flavors:
+        found = _flavor(row)
+        if found is not None:
+            yield found
+
+
+def _flavor(row: FlavorRow) -> Sentence | None:
+    asked = Quantity(row.resource, row.requested)
+    match row.verdict:
+        case "barred":
+            return Short.BARRED.said(flavor=row.flavor, reason=row.reason)
+        case "uncovered":
+            return Short.UNCOVERED.said(asked=asked, resource=row.resource)
+        case "fit" | "notTried":
+            return None
+        case _:
+            return _short(row, asked)
+
+
+def _short(row: FlavorRow, asked: Quantity) -> Sentence:
+    free = Quantity(row.resource, row.available)
+    short = Quantity(row.resource, row.shortfall)
+    if int(row.requested) <= int(row.potential):
+        return Short.SHORT.said(flavor=row.flavor, asked=asked, free=free, short=short)
+    most = Quantity(row.resource, row.potential)
+    return Short.NEVER.said(
+        flavor=row.flavor, asked=asked, free=free, most=most, short=short
+    )
+
+
+def _preemption(answer: Explanation) -> Iterator[Sentence]:
+    if answer.decisive is None:
+        yield from _not_tried(answer)
+        return
+    search = answer.searches[answer.decisive]
+    if search.targets:
+        return
+    yield _nobody(search)
+
+
+def _nobody(search: PreemptionSearch) -> Sentence:
+    looked = [step for step in search.steps if step.kind == "candidate"]
+    if not looked:
+        holders = sum(source.holders for source in search.sources)
+        return Short.NOBODY_GOES.said(n=holders)
+    refused = {step.workload for step in looked if step.verdict == "refused"}
+    taken = {step.workload for step in looked if step.verdict == "taken"}
+    words = Short.NOT_ENOUGH if taken else Short.ALL_REFUSED
+    return words.said(n=len(refused | taken))
+
+
+def _not_tried(answer: Explanation) -> Iterator[Sentence]:
+    """Say why no search was made for victims although quota is short."""
+    for row in answer.flavors:
+        if row.verdict == "noFit" and int(row.requested) <= int(row.potential):
+            yield Short.NO_BORROWING.said(
+                flavor=row.flavor,
+                asked=Quantity(row.resource, row.requested),
+                nominal=Quantity(row.resource, row.chain[0].nominal),
+            )

@@ -1,0 +1,167 @@
+"""Why a pod stands where it stands, or nowhere, and an ask under YuniKorn."""
+
+from __future__ import annotations
+
+from scheduler.analysis.explain.shapes.capacity import GrowthRefusal
+from scheduler.analysis.explain.shapes.numbers import Amount, Shape
+from scheduler.analysis.explain.shapes.waiting import Condition, Victim
+
+
+class Score(Shape):
+    """One scorer on one node."""
+
+    plugin: str
+    raw: int
+    normalized: int
+
+
+class NodeRow(Shape):
+    """One node in the table of a pod."""
+
+    node: str
+    fits: bool
+    code: str
+    plugin: str
+    reasons: list[str]
+    scores: list[Score]
+    total: int | None
+
+
+class Scorer(Shape):
+    """A scoring plug-in and its weight; `skipped` where it had nothing to say."""
+
+    plugin: str
+    weight: int
+    skipped: bool
+
+
+class PodExplanation(Shape):
+    """Where kube-scheduler could place a pod, node by node."""
+
+    pod: str
+    at_ms: int
+    node: str
+    condition: Condition | None
+    queue: str  # "active", "backoff", "unschedulable", "held" or ""
+    nominated: str
+    scorers: list[Scorer]
+    nodes: list[NodeRow]
+    total_nodes: int
+    feasible: int
+    best: list[str]
+    counts: dict[str, int]  # reason -> nodes
+    problem: str
+    sentences: list[str]
+    growth: list[GrowthRefusal] = []  # where nodes may come, for a pod without one
+
+
+class QueueHeadroom(Shape):
+    """One queue on the path of a YuniKorn ask, leaf first."""
+
+    queue: str
+    resource: str
+    guaranteed: str | None
+    max: str | None
+    used: str
+    pending: str
+    left: str | None  # max - used
+
+
+class Asked(Shape):
+    """What is asked of one resource against what a limit leaves."""
+
+    resource: str
+    amount: str
+    left: str
+
+
+class Check(Shape):
+    """One condition and whether it holds; `detail` says why with its numbers.
+
+    Those numbers: `asked` of a quota, empty where it limits nothing that is
+    asked, and from when on, of a delay.
+    """
+
+    name: str
+    holds: bool
+    detail: str
+    asked: list[Asked] = []
+    not_before_ms: int | None = None
+
+
+class SortedLevel(Shape):
+    """Who is visited at one level on the way to an ask, first one first.
+
+    `kind`: "queues" below `name`, "applications" of it, or "asks" of an
+    application. Of queues `shares` are those they are sorted by.
+    """
+
+    kind: str
+    name: str
+    order: list[str]
+    shares: list[float] = []
+
+
+class UsedShare(Shape):
+    """How much of one resource of a node is used, and its weight in the order."""
+
+    resource: str
+    share: float  # 0 is free, 1 is full
+    weight: float
+
+
+class NodeVerdict(Shape):
+    """Why a node does not take an ask now, "" when it does; its place in the order.
+
+    `used` is the weighted mean of `shares`: 0.7 where 90 % of the cpu and 50 %
+    of the memory are used and both weigh the same. Nodes are tried from the
+    least `score` on. `code` names the verdict: "cordoned", "tooSmall",
+    "reserved" (for the pods `names`), "short" (of the resources `names`) or
+    "predicate", whose message is kube-scheduler's; "" when it takes it.
+    """
+
+    node: str
+    verdict: str
+    used: float
+    score: float
+    shares: list[UsedShare]
+    code: str = ""
+    names: list[str] = []
+
+
+class Plan(Shape):
+    """Whom one set of preemption laws would preempt for an ask."""
+
+    laws: str
+    in_force: bool
+    node: str
+    victims: list[Victim]
+    reason: str  # why nobody
+
+
+class AskExplanation(Shape):
+    """Why a pod has no place under YuniKorn, and what both sets of laws would do."""
+
+    pod: str
+    at_ms: int
+    application: str
+    application_state: str
+    queue: str
+    node: str
+    reserved_on: str
+    requests: list[Amount]
+    allow_preempt_self: bool  # it may be preempted before others that opted out
+    allow_preempt_other: bool  # it may preempt others
+    originator: bool  # it drives its application
+    path: list[QueueHeadroom]
+    headroom: list[Amount]
+    checks: list[Check]
+    sorting: list[SortedLevel]
+    node_sort: str  # fair or binpacking
+    node_verdicts: list[NodeVerdict]
+    feasible_nodes: int
+    nodes: int
+    plans: list[Plan]
+    laws_differ: bool
+    log: list[str]
+    sentences: list[str]

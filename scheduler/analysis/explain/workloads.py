@@ -1,0 +1,289 @@
+"""Why a workload is where it is: one admission cycle on a copy, written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler.analysis.explain import dispatch, sentences, two_phase
+from scheduler.analysis.explain.flavor_options import FlavorOptions
+from scheduler.analysis.explain.fork import fork_kueue, kueue_of, object_of
+from scheduler.analysis.explain.searches import Reader, decisive
+from scheduler.analysis.explain.shapes import (
+    Amount,
+    Condition,
+    Explanation,
+    FlavorAttempt,
+    NodeName,
+    Victim,
+    Waiting,
+)
+from scheduler.analysis.explain.topology.searches import topology_searches
+from scheduler.engine.kueue.scheduler.cycle import Cycle
+from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.engine.kueue.trace import Trace
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
+from scheduler.model.reasons import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
+from scheduler.model.sentence import Sentence
+from scheduler.words.why import NotTried
+
+#: Of those before a workload in its line, this many are named.
+MOST_AHEAD = 10
+
+
+def explain(world: World, key: Key) -> Explanation:
+    """Return why a Workload is where it is, at this instant.
+
+    One admission cycle is run on a copy, with this workload as the head of its
+    queue and its search begun at the first flavor. Raises SchedulerError for
+    what is not a Workload of this world. O(workloads that hold quota, and queues); those
+    that wait are only counted.
+    """
+    kueue_of(world)
+    if key.kind != "Workload":
+        raise SchedulerError(f"expected a Workload, got {key}")
+    object_of(world, key)
+    return explain_with(world, key, fork_kueue(world, tried=key))
+
+
+def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
+    """Return the explanation of a Workload by a copy of the world's Kueue stage.
+
+    The copy is whole, or good for one cycle with this Workload; it is spent.
+    """
+    work = stage.cluster.workloads.get(key)
+    answer = _blank(world, key, world.get(key).status)
+    slices: list[Sentence] = []
+    if work is not None:
+        slices = [
+            *sentences.of_slice(stage.cluster, work),
+            *sentences.of_variants(stage.cluster, work),
+        ]
+        # Whom it waits behind may be left out of the copy.
+        live = kueue_of(world)
+        line = live if live.handlers.settled else stage
+        answer.waiting = waiting_of(line, line.cluster.workloads[key])
+        _fill(answer, stage, work)
+        answer.clusters = dispatch.clusters_of(world, work)
+    answer.said = [
+        *slices,
+        *sentences.of(answer),
+        *two_phase.sentences_of(answer.checks, answer.usage),
+        *dispatch.sentences_of(answer.clusters),
+    ]
+    answer.sentences = [sentence.text for sentence in answer.said]
+    return answer
+
+
+def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
+    """Return what the object alone says: enough for what finished or is to come."""
+    conditions = [
+        Condition(
+            type=item["type"],
+            status=item["status"] == "True",
+            reason=item.get("reason", ""),
+            message=item.get("message", ""),
+            since_ms=world.context.ms(durations.stamp_us(item["lastTransitionTime"])),
+        )
+        for item in status.get("conditions") or ()
+    ]
+    arrives = world.lifetime.waits(key)
+    why = (NotTried.FUTURE if arrives else NotTried.FINISHED).said()
+    return Explanation(
+        workload=str(key),
+        at_ms=world.context.now_ms,
+        tick=world.tick,
+        state="future" if arrives else "finished",
+        priority=int(world.objects[key].spec.get("priority") or 0),
+        chain=[],
+        condition=next((c for c in conditions if c.type == FINISHED), None),
+        conditions=conditions,
+        waiting=None,
+        attempt=FlavorAttempt(
+            ran=False, status="", reason="", message=why.text, said=why
+        ),
+        flavors=[],
+        searches=[],
+        decisive=None,
+        sentences=[],
+    )
+
+
+def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
+    """Say where a workload that has not finished stands, and try it."""
+    queue = _queue_of(stage, work)
+    answer.state, answer.priority = state_of(work), work.priority
+    answer.chain = list(_chain(work, queue))
+    answer.condition = _deciding(answer)
+    answer.checks = two_phase.checks_of(stage, work)
+    if queue is not None:
+        answer.usage = two_phase.usage_of(stage, work, queue)
+    if queue is None:
+        answer.attempt = _untried(answer, NotTried.NO_QUEUE.said())
+        return
+    options = FlavorOptions(work, queue)
+    answer.flavors = options.rows
+    problem = _barred(stage, work, queue)
+    if problem is not None:
+        answer.attempt = _untried(answer, problem)
+        return
+    trace = Trace()
+    answer.attempt = attempt(stage, work, queue, trace)
+    options.take(trace.steps)
+    answer.searches = Reader(stage).searches(trace.steps)
+    answer.topology = topology_searches(trace.steps)
+    targets = [(victim.workload, victim.reason) for victim in answer.attempt.targets]
+    answer.decisive = decisive(answer.searches, targets)
+
+
+def state_of(work: WorkloadInfo) -> str:
+    """Return the state of a workload that has not finished; see Explanation."""
+    if not work.active:
+        return "inactive"
+    if work.reserved:
+        held = "admitted" if work.has_condition(ADMITTED) else "reserved"
+        return "evicted" if work.evicted else held
+    return "requeued" if work.evicted else "pending"
+
+
+def _queue_of(stage: KueueStage, work: WorkloadInfo) -> ClusterQueue | None:
+    return (
+        work.cluster_queue
+        if work.cluster_queue is not None
+        else stage.cluster.cluster_queue_of(work)
+    )
+
+
+def _chain(work: WorkloadInfo, queue: ClusterQueue | None) -> Iterator[NodeName]:
+    yield NodeName(kind="LocalQueue", name=work.local_queue_name)
+    if queue is not None:
+        yield NodeName(kind=queue.kind, name=queue.name)
+        for cohort in queue.ancestors:
+            yield NodeName(kind=cohort.kind, name=cohort.name)
+
+
+def _deciding(answer: Explanation) -> Condition | None:
+    """Return the condition that says the state."""
+    by_type = {condition.type: condition for condition in answer.conditions}
+    evicted = by_type.get(EVICTED)
+    if answer.state in ("evicted", "inactive") and evicted is not None:
+        return evicted
+    wanted = ADMITTED if answer.state == "admitted" else QUOTA_RESERVED
+    return by_type.get(wanted)
+
+
+def waiting_of(stage: KueueStage, work: WorkloadInfo) -> Waiting | None:
+    """Return its place in line; None when it waits in none."""
+    line = work.pending_queue
+    queue = stage.cluster.cluster_queue_of(work)
+    if line is None or queue is None:
+        return None
+    sticky = line.preemptor
+    usage_of = line.usage_of or (lambda _: 0.0)
+    members = sorted(
+        line.workloads(),
+        key=lambda w: (usage_of(w.local_queue), w is not sticky, w.queue_order),
+    )
+    at = members.index(work)
+    later = work.requeue_at_us
+    return Waiting(
+        position=at + 1,
+        of=len(members),
+        ahead=[str(other.key) for other in members[max(0, at - MOST_AHEAD) : at]],
+        more_ahead=max(0, at - MOST_AHEAD),
+        inadmissible=line.is_inadmissible(work),
+        sticky=sticky is work,
+        strategy=queue.spec.strategy,
+        not_before_ms=None if later is None else stage.context.ms(later),
+    )
+
+
+def _barred(
+    stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue
+) -> Sentence | None:
+    """Return why it would not be tried at all, if so."""
+    if work.reserved:
+        return NotTried.HOLDS_QUOTA.said()
+    if not work.active:
+        return NotTried.INACTIVE.said()
+    if work.gated:
+        return NotTried.GATED.said()
+    if stage.cluster.is_parent(work):
+        return NotTried.VARIANTS.said()
+    if not work.local_queue.is_active:
+        return NotTried.LOCAL_QUEUE.said(queue=work.local_queue_name)
+    return None if queue.active else NotTried.CLUSTER_QUEUE.said(queue=queue.name)
+
+
+def _untried(answer: Explanation, why: Sentence) -> FlavorAttempt:
+    reason = answer.condition.reason if answer.condition is not None else ""
+    return FlavorAttempt(
+        ran=False, status="", reason=reason, message=why.text, said=why
+    )
+
+
+def attempt(
+    stage: KueueStage, work: WorkloadInfo, queue: ClusterQueue, trace: Trace
+) -> FlavorAttempt:
+    """Run one cycle with this workload as the head of its queue; spends the stage.
+
+    Its search begins at the first flavor, whatever was tried before.
+    """
+    work.last_assignment = None
+    if work.pending_queue is not None:
+        work.pending_queue.remove(work)
+    others = (
+        stage.cluster.forest.queues[n] for n in sorted(stage.cluster.forest.queues)
+    )
+    heads = [Entry(work, queue)]
+    for other in others:
+        if other is not queue and other.active and other.pending.pending_active:
+            head = other.pending.pop()
+            if head is not None:
+                heads.append(Entry(head, other))
+    heads.sort(key=lambda entry: entry.queue.name)
+    stage.cluster.cycle += 1
+    cycle = Cycle(
+        stage.cluster,
+        stage.preemption,
+        gated=stage.gated,
+        blocked=stage.blocked,
+        trace=trace,
+        traced=work,
+    )
+    entries = cycle.run(heads)
+    order, entry = next((i, e) for i, e in enumerate(entries, 1) if e.work is work)
+    return FlavorAttempt(
+        ran=True,
+        status=entry.status.value,
+        reason=entry.reason,
+        message=entry.message,
+        borrow=entry.borrow,
+        order=order,
+        heads=[str(e.work.key) for e in entries],
+        targets=[victim(target.work, target.reason) for target in entry.targets],
+    )
+
+
+def victim(work: WorkloadInfo, reason: str) -> Victim:
+    """Return a target as a victim that has no message yet."""
+    return Victim(
+        workload=str(work.key),
+        queue=work.cluster_queue.name if work.cluster_queue is not None else "",
+        reason=reason,
+        priority=work.priority,
+        held=[
+            Amount(
+                flavor=resource_node.flavor_resource[0],
+                resource=resource_node.flavor_resource[1],
+                amount=str(amount),
+            )
+            for resource_node, amount in work.usage
+        ],
+    )

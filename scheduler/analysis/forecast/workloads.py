@@ -1,0 +1,110 @@
+"""Workloads of a world as forecasts compare them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler.analysis.explain.changes import QUEUE_LABEL
+from scheduler.analysis.forecast.workload_profile import WorkloadProfile
+from scheduler.engine.kueue.workload.variants import is_variant
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.conditions import is_true, true_condition
+from scheduler.model.objects import Key, Object
+
+_COUNTER = re.compile(r"([-_.]?[0-9]+)+$")
+
+
+def work_of(world: World, obj: Object) -> WorkloadProfile:
+    """Return what run times are compared by: owner without its counter, user, size.
+
+    The user is the label `user` of the Workload, else its namespace. A job that has
+    not come yet is compared as its Workload would be.
+    """
+    spec = obj.spec
+    labels = obj.metadata.get("labels") or {}
+    limit = spec.get("maximumExecutionTimeSeconds")
+    return WorkloadProfile(
+        ident=_ident(obj),
+        submit_ms=created_ms(world, obj),
+        size=_size(spec),
+        queue=queue_of(obj),
+        user=str(labels.get("user") or obj.key.namespace),
+        family=_family(obj),
+        limit_ms=None if limit is None else 1000 * int(limit),
+    )
+
+
+def queue_of(obj: Object) -> str:
+    """Return the LocalQueue of a Workload or a job, with its namespace."""
+    name = obj.spec.get("queueName") or obj.labels.get(QUEUE_LABEL) or ""
+    return f"{obj.key.namespace}/{name}"
+
+
+def created_ms(world: World, obj: Object) -> int:
+    """Return when it was created, in virtual ms; below 0 is before the world began."""
+    return _ms(world, obj.metadata.get("creationTimestamp"))
+
+
+def waits(obj: Object) -> bool:
+    """Return whether it is a Workload that may still be admitted."""
+    if obj.key.kind != "Workload" or obj.spec.get("active") is False:
+        return False
+    if is_variant(obj):
+        return False  # its parent is admitted as it is
+    return not is_true(obj.status, "Admitted") and not is_true(obj.status, "Finished")
+
+
+def finished_run_ms(world: World, obj: Object) -> tuple[int, int] | None:
+    """Return when a Workload finished and how long it ran (ms); None if it did not."""
+    finished = true_condition(obj.status, "Finished")
+    begun = true_condition(obj.status, "PodsReady") or true_condition(
+        obj.status, "Admitted"
+    )
+    if finished is None or begun is None or is_variant(obj):
+        return None
+    end = _ms(world, finished.get("lastTransitionTime"))
+    return end, max(end - _ms(world, begun.get("lastTransitionTime")), 1)
+
+
+def waited_ms(world: World, obj: Object) -> tuple[int, int] | None:
+    """Return when a Workload was admitted last and how long it had waited (ms)."""
+    admitted = true_condition(obj.status, "Admitted")
+    if admitted is None or is_variant(obj):
+        return None
+    at = _ms(world, admitted.get("lastTransitionTime"))
+    return at, max(at - created_ms(world, obj), 0)
+
+
+def elapsed_ms(world: World, key: Key) -> int | None:
+    """Return how long a Workload runs, from the readiness of its pods; None if not."""
+    run = world.lifetime.runs.get(key)
+    if run is None or not run.active or run.ready_ms is None or run.ends_ms is None:
+        return None
+    return max(world.context.now_ms - run.ready_ms, 0)
+
+
+def _size(spec: Mapping[str, Any]) -> int:
+    parts = spec.get("podSets")
+    if parts is None:
+        return int(spec.get("parallelism") or 1)
+    return sum(int(part.get("count", 1)) for part in parts)
+
+
+def _family(obj: Object) -> str:
+    owners: list[dict[str, Any]] = obj.metadata.get("ownerReferences") or []
+    itself = {"kind": obj.key.kind, "name": obj.key.name}
+    owner = owners[0] if owners else itself
+    stem = _COUNTER.sub("", str(owner.get("name")))
+    return f"{owner.get('kind')}/{stem}"
+
+
+def _ident(obj: Object) -> int:
+    """Return a number of its own, from its name."""
+    return int.from_bytes(str(obj.key).encode(), "big")
+
+
+def _ms(world: World, stamp: object) -> int:
+    return world.context.ms(durations.stamp_us(str(stamp))) if stamp else 0

@@ -1,0 +1,10 @@
+"""A run in numbers: waits, use, fairness, fragmentation, lost work, kept up as it goes."""
+
+from __future__ import annotations
+
+from scheduler.analysis.measures.collector import Measures
+from scheduler.analysis.measures.directions import better
+from scheduler.analysis.measures.statistics import quantile
+from scheduler.analysis.measures.summary import ClassWait, Summary, flat
+
+__all__ = ["ClassWait", "Measures", "Summary", "better", "flat", "quantile"]

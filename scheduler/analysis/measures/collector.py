@@ -1,0 +1,286 @@
+"""Decisions in, numbers out: follows a running world instant by instant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from scheduler.analysis.measures import adopting
+from scheduler.analysis.measures.ledger import Ledger, QuotaHolding
+from scheduler.analysis.measures.report import summarise
+from scheduler.analysis.measures.samples import Samples
+from scheduler.analysis.measures.subjects import (
+    NOBODY,
+    Amounts,
+    Subject,
+    kind_of_subjects,
+    read_subject,
+    requests_of,
+)
+from scheduler.analysis.measures.summary import Summary
+from scheduler.engine.kueue.workload.variants import is_variant
+from scheduler.engine.world import World
+from scheduler.model.decisions import (
+    Admit,
+    Arrive,
+    Bind,
+    Checkpoint,
+    Deactivate,
+    Decision,
+    Evict,
+    Fail,
+    Finish,
+    NodeChange,
+    Preempt,
+    Requeue,
+)
+from scheduler.model.objects import Key, cluster_of, plain
+
+
+class Measures:
+    """Feeds on the decisions of a world while it runs.
+
+    Under Kueue the subjects are Workloads holding quota; under the other
+    stacks they are Pods holding a node. `observe` must be called before the
+    world goes on, since it looks up what the decisions name. What runs or
+    waits already is taken over, its past waits are not counted. What still waits in
+    a world that comes to rest before `until_ms` is counted as waiting until then.
+    """
+
+    def __init__(
+        self, world: World, *, limit_ms: int | None = None, until_ms: int = 0
+    ) -> None:
+        self.world = world
+        self.limit_ms = limit_ms
+        self.until_ms = until_ms
+        self.kind = kind_of_subjects(world)
+        self.ledger = Ledger()
+        self.samples = Samples(world, self.ledger)
+        self.subjects: dict[Key, Subject] = {}
+        self.arrivals: dict[Key, int] = {}
+        self.waits: dict[Key, int] = {}  # to the first start
+        self.last_waits: dict[Key, int] = {}  # to the last start
+        self.pods: dict[Key, tuple[tuple[str, Amounts], ...]] = {}  # under Kueue
+        self.members: dict[Key, list[Key]] = {}  # owner of a run -> its pods
+        self.ends: dict[Key, int] = {}
+        self.useful: dict[Key, int] = {}  # ms of the holding that came to its end
+        self.finished = 0
+        self.preemptions = 0
+        self.evictions = 0
+        self.work_lost_ms = 0
+        self.lost: Amounts = {}  # units x ms
+        self.lost_usage: dict[Key, Amounts] = {}  # what each held when it lost it
+        self.lost_until: dict[Key, int] = {}  # what was lost before is counted
+        self.restarts = 0
+        grown = world.autoscaling
+        self.cost_before = 0.0 if grown is None else grown.cost()
+        self.last_finish_ms = 0
+        self._reactions: dict[type[Decision], Callable[[Any], None]] = {
+            Arrive: self._arrive,
+            Admit: self._admit,
+            Bind: self._bind,
+            Preempt: self._preempt,
+            Evict: self._evict,
+            Fail: self._fail,
+            Requeue: self._requeue,
+            Deactivate: self._deactivate,
+            Finish: self._finish,
+            Checkpoint: self._checkpoint,
+            NodeChange: self._node_changed,
+        }
+        adopting.adopt(self)
+
+    def observe(self, decisions: Iterable[Decision]) -> None:
+        """Take the decisions of an instant, a tick or a run, in order."""
+        for decided in decisions:
+            decision = self._of_manager(decided)
+            if decision is None:
+                continue
+            reaction = self._reactions.get(type(decision))
+            if reaction is not None:
+                self.samples.until(decision.at_ms)
+                reaction(decision)
+
+    def _of_manager(self, decision: Decision) -> Decision | None:
+        """Return what counts of a decision; of workers only work that is lost.
+
+        What happens to a variant counts where it happens to its parent.
+        A Workload counts where its quota is reserved, not where its copy runs.
+        """
+        key = decision.subject
+        if not cluster_of(key):
+            kueue = self.world.kueue
+            if kueue is None or kueue.variants is None:
+                return decision
+            return None if self._is_variant(key) else decision
+        if isinstance(decision, Checkpoint) and plain(key) in self.ledger.held:
+            return msgspec.structs.replace(decision, subject=plain(key))
+        return None
+
+    def _is_variant(self, key: Key) -> bool:
+        obj = self.world.objects.get(key)
+        return obj is not None and is_variant(obj)
+
+    def summary(self, *, scheduling_ms: float | None = None) -> Summary:
+        """Return the numbers as of now; what is still held counts up to now."""
+        self.samples.until(self.world.context.now_ms + 1)
+        return summarise(self, scheduling_ms)
+
+    def subject(self, key: Key) -> Subject:
+        """Return what is known of a subject; read once, while it is there."""
+        found = self.subjects.get(key)
+        if found is None or found is NOBODY:
+            found = read_subject(self.world, key)
+            if not self.samples.on_nodes:
+                found = found._replace(shapes=(tuple(sorted(found.totals.items())),))
+            self.subjects[key] = found
+        return found
+
+    # -- coming, starting ------------------------------------------------
+
+    def _arrive(self, decision: Arrive) -> None:
+        key = decision.subject
+        if key.kind != self.kind:
+            return
+        self.arrivals.setdefault(key, decision.at_ms)
+        subject = self.subject(key)
+        self.ledger.wait(key, subject)
+        self._join(key, subject.owner)
+
+    def _admit(self, decision: Admit) -> None:
+        if decision.subject.kind != self.kind:
+            return
+        usage: Amounts = {}
+        parts: dict[str, Amounts] = {}
+        for pod_set in decision.pod_sets:
+            for resource, amount in pod_set.usage.items():
+                usage[resource] = usage.get(resource, 0) + amount
+                pool = self.samples.pool(
+                    decision.queue, pod_set.flavors.get(resource, "")
+                )
+                part = parts.setdefault(pool, {})
+                part[resource] = part.get(resource, 0) + amount
+        places = () if self.samples.on_nodes else tuple(parts.items())
+        self._start(decision, decision.queue, usage, places)
+
+    def _bind(self, decision: Bind) -> None:
+        key = decision.subject
+        if self.kind == "Pod":
+            subject = self.subject(key)
+            part = ((decision.node, subject.totals),)
+            self._start(decision, subject.queue, subject.totals, part)
+            self._join(key, subject.owner)
+        elif (pod := self.world.objects.get(key)) is not None:
+            place = ((decision.node, requests_of(pod.spec)),)
+            self._vacate(key)
+            self.pods[key] = place
+            self.ledger.occupy(place, 1)
+            self._join(key, self.world.lifetime.owners.get(key))
+
+    def _join(self, pod: Key, owner: Key | None) -> None:
+        """Remember whose pod it is: owners end without a word about their pods."""
+        if owner is not None and owner != pod:
+            self.members.setdefault(owner, []).append(pod)
+
+    def _start(
+        self,
+        decision: Decision,
+        queue: str,
+        usage: Amounts,
+        parts: tuple[tuple[str, Amounts], ...],
+    ) -> None:
+        key, now = decision.subject, decision.at_ms
+        self.restarts += key in self.lost_usage
+        if (arrived := self.arrivals.get(key)) is not None:
+            self.waits.setdefault(key, now - arrived)
+            self.last_waits[key] = now - arrived
+        self.ledger.take(
+            key, QuotaHolding(queue=queue, usage=usage, since_ms=now, parts=parts)
+        )
+
+    # -- losing, ending --------------------------------------------------
+
+    def _preempt(self, decision: Preempt) -> None:
+        self.preemptions += 1
+        self._lose(decision)
+
+    def _evict(self, decision: Evict) -> None:
+        self._lose(decision)
+
+    def _fail(self, decision: Fail) -> None:
+        if decision.node:  # on its node; without one it merely waits on
+            self._lose(decision)
+
+    def _lose(self, decision: Decision) -> None:
+        self._end_members(decision.subject, decision.at_ms, self.ledger.release)
+        self._vacate(decision.subject)
+        reservation = self.ledger.release(decision.subject, decision.at_ms)
+        if reservation is None:
+            return
+        self.evictions += 1
+        since = self.lost_until.pop(decision.subject, 0)
+        lasted = decision.at_ms - max(since, reservation.since_ms)
+        self.lost_usage[decision.subject] = reservation.usage
+        self._count_lost(reservation.usage, lasted)
+
+    def _count_lost(self, usage: Amounts, lasted: int) -> None:
+        self.work_lost_ms += lasted
+        for resource, amount in usage.items():
+            self.lost[resource] = self.lost.get(resource, 0) + amount * lasted
+
+    def _checkpoint(self, decision: Checkpoint) -> None:
+        """Take back what was counted as lost and is kept.
+
+        A Workload that lost a pod and keeps its quota begins its work again.
+        """
+        held = self.ledger.held.get(decision.subject)
+        if decision.by is not None and held is not None:
+            self._count_lost(held.usage, decision.lost_ms)
+            self.lost_until[decision.subject] = decision.at_ms
+            self.restarts += 1
+            return
+        for key in (decision.by, decision.subject):
+            if key is not None and key in self.lost_usage:
+                self._count_lost(self.lost_usage[key], -decision.kept_ms)
+                return
+
+    def _requeue(self, decision: Requeue) -> None:
+        if decision.subject.kind == self.kind:
+            self.ledger.wait(decision.subject, self.subject(decision.subject))
+
+    def _deactivate(self, decision: Deactivate) -> None:
+        self.ledger.stop_waiting(decision.subject)
+
+    def _finish(self, decision: Finish) -> None:
+        key, now = decision.subject, decision.at_ms
+        self.finished += 1
+        self.last_finish_ms = now
+        self._end_members(key, now, self._complete)
+        self._vacate(key)
+        self._complete(key, now)
+        self.ledger.stop_waiting(key)
+
+    def _complete(self, key: Key, now_ms: int) -> None:
+        self.ends[key] = now_ms
+        holding = self.ledger.release(key, now_ms)
+        if holding is not None:
+            self.useful[key] = now_ms - holding.since_ms
+
+    def _end_members(
+        self, owner: Key, now_ms: int, end: Callable[[Key, int], object]
+    ) -> None:
+        for pod in self.members.pop(owner, ()):
+            self._vacate(pod)
+            if self.kind == "Pod":
+                end(pod, now_ms)
+                self.ledger.stop_waiting(pod)
+
+    def _vacate(self, pod: Key) -> None:
+        place = self.pods.pop(pod, None)
+        if place is not None:
+            self.ledger.occupy(place, -1)
+
+    def _node_changed(self, decision: NodeChange) -> None:
+        self.samples.capacity_changed()

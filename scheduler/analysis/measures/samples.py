@@ -1,0 +1,99 @@
+"""What is looked at tick by tick: capacity, fragmentation, distance from fair."""
+
+from __future__ import annotations
+
+from scheduler.analysis.measures.capacity import Capacity, read_capacity
+from scheduler.analysis.measures.fairness import share_error
+from scheduler.analysis.measures.fragmentation import useless
+from scheduler.analysis.measures.ledger import Ledger
+from scheduler.analysis.measures.subjects import Amounts
+from scheduler.engine.world import World
+
+
+class Samples:
+    """Sums over the ticks of a run. Equal stretches are computed once."""
+
+    def __init__(self, world: World, ledger: Ledger) -> None:
+        self.world = world
+        self.ledger = ledger
+        self.step_ms = world.policy.spec.simulation.tick_ms
+        self.begin_ms = self.next_ms = world.context.now_ms
+        self.capacity: Amounts = {}  # units x ms
+        self.ticks = 0
+        self.error = 0.0  # summed over ticks
+        self.waiting_ticks = 0
+        self.useless: dict[str, float] = {}  # summed over ticks in which some wait
+        self._capacities: Capacity | None = None
+        self._nodes = -1
+        self._seen: tuple[int, int] | None = None
+        self._last: tuple[float, dict[str, float] | None] = (0.0, None)
+        self._reads = 0
+
+    @property
+    def capacities(self) -> Capacity:
+        """Return the capacity, read anew when nodes came or changed."""
+        nodes = len(self.world.lifetime.nodes)
+        if self._capacities is None or nodes != self._nodes:
+            self._capacities, self._nodes = read_capacity(self.world), nodes
+            self._reads += 1
+        return self._capacities
+
+    @property
+    def on_nodes(self) -> bool:
+        """Return whether places are nodes, not quota."""
+        return self.capacities.on_nodes
+
+    def capacity_changed(self) -> None:
+        """Read capacity anew at the next look."""
+        self._capacities = None
+
+    def pool(self, queue: str, flavor: str) -> str:
+        """Return the name of the pool of quota that a queue takes a flavor from."""
+        entitled = self.capacities.queues.get(queue)
+        return f"{entitled.group if entitled else ''} {flavor}"
+
+    def until(self, now_ms: int) -> None:
+        """Look at every tick before `now_ms` that was not looked at yet."""
+        if now_ms <= self.next_ms:
+            return
+        ticks = -(-(now_ms - self.next_ms) // self.step_ms)
+        self.next_ms += ticks * self.step_ms
+        capacities = self.capacities
+        for resource, amount in capacities.capacity.items():
+            spent = amount * ticks * self.step_ms
+            self.capacity[resource] = self.capacity.get(resource, 0) + spent
+        self._look()
+        error, wasted = self._last
+        self.ticks += ticks
+        self.error += error * ticks
+        if wasted is not None:
+            self.waiting_ticks += ticks
+            for resource, share in wasted.items():
+                self.useless[resource] = self.useless.get(resource, 0.0) + share * ticks
+
+    def _look(self) -> None:
+        ledger, capacities = self.ledger, self.capacities
+        state = (ledger.version, self._reads)
+        if state == self._seen:
+            return
+        self._seen = state
+        error = share_error(capacities, ledger.using, ledger.asking)
+        wasted = None
+        if ledger.waiting:
+            shapes = {(self._group(queue), shape) for queue, shape in ledger.shapes}
+            wasted = useless(capacities, ledger.taken, shapes)
+        self._last = error, wasted
+
+    def _group(self, queue: str) -> str:
+        entitled = self.capacities.queues.get(queue)
+        return "" if self.on_nodes or entitled is None else entitled.group
+
+    def share_error(self) -> float | None:
+        """Return the mean distance from fair; None before the first tick."""
+        return self.error / self.ticks if self.ticks else None
+
+    def fragmentation(self) -> dict[str, float]:
+        """Return the mean useless share per resource, over ticks with a queue."""
+        if not self.waiting_ticks:
+            return {}
+        return {r: total / self.waiting_ticks for r, total in self.useless.items()}

@@ -1,0 +1,109 @@
+"""Who waits and runs: Workloads under Kueue, Pods under the other stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.shim.pods import app_id
+from scheduler.input.manifests.generator import CLASS
+from scheduler.model.objects import Key, Object
+from scheduler.model.requests import read_requests
+
+Amounts = dict[str, int]  # resource -> canonical units
+Shape = tuple[tuple[str, int], ...]  # one pod's requests, by resource
+
+
+class Subject(NamedTuple):
+    """What the measures keep of one Workload or Pod."""
+
+    queue: str
+    priority_class: str
+    shapes: tuple[Shape, ...]  # of its pods, each kind once
+    totals: Amounts
+    owner: Key | None  # whose end is its end too
+
+
+NOBODY = Subject("", "", (), {}, None)
+
+
+def kind_of_subjects(world: World) -> str:
+    """Return the kind whose waits are measured in this world."""
+    return "Pod" if world.kueue is None else "Workload"
+
+
+def read_subject(world: World, key: Key) -> Subject:
+    """Return what the object says; NOBODY when it is not there (any more)."""
+    obj = world.objects.get(key)
+    if obj is None:
+        return NOBODY
+    if key.kind == "Workload":
+        return _workload(world, obj)
+    return _pod(world, obj)
+
+
+def _workload(world: World, obj: Object) -> Subject:
+    spec = obj.spec
+    name = str(spec.get("queueName") or "")
+    local_queue = world.objects.get(Key("LocalQueue", obj.key.namespace, name))
+    queue = (
+        str(local_queue.spec.get("clusterQueue") or "")
+        if local_queue is not None
+        else ""
+    )
+    shapes: list[Shape] = []
+    totals: Amounts = {}
+    for pod_set in spec.get("podSets") or ():
+        requests = requests_of((pod_set.get("template") or {}).get("spec") or {})
+        shapes.append(tuple(sorted(requests.items())))
+        count = int(pod_set.get("count") or 0)
+        for resource, amount in requests.items():
+            totals[resource] = totals.get(resource, 0) + amount * count
+    return Subject(queue, _class(obj), tuple(dict.fromkeys(shapes)), totals, None)
+
+
+def _pod(world: World, obj: Object) -> Subject:
+    requests = requests_of(obj.spec)
+    shape = tuple(sorted(requests.items()))
+    return Subject(_queue(world, obj), _class(obj), (shape,), requests, _owner(obj))
+
+
+def requests_of(spec: dict[str, Any]) -> Amounts:
+    """Return what one pod of this spec asks for."""
+    return dict(_requests(msgspec.json.encode(spec)))
+
+
+@lru_cache(maxsize=1024)
+def _requests(spec: bytes) -> Amounts:
+    """Read a spec once: most pods of a run are copies of a few."""
+    requests, _ = read_requests(msgspec.json.decode(spec))
+    return requests.exact
+
+
+def _queue(world: World, obj: Object) -> str:
+    """Return the YuniKorn queue, or the namespace where there are no queues."""
+    if world.yunikorn is not None:
+        app = world.yunikorn.partition.apps.get(app_id(obj))
+        if app is not None:
+            return app.queue.path
+    return obj.key.namespace
+
+
+def _class(obj: Object) -> str:
+    if name := obj.labels.get(CLASS):
+        return name
+    reference = obj.spec.get("priorityClassRef") or {}
+    return str(reference.get("name") or obj.spec.get("priorityClassName") or "")
+
+
+def _owner(obj: Object) -> Key | None:
+    references: Iterable[dict[str, Any]] = obj.metadata.get("ownerReferences") or ()
+    for reference in references:
+        if reference.get("controller"):
+            kind, name = str(reference.get("kind")), str(reference.get("name"))
+            return Key(kind, obj.key.namespace, name)
+    return None

@@ -1,0 +1,36 @@
+"""What the autoscaler needs of the world that it lives in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from scheduler.model.objects import Key, Object
+
+if TYPE_CHECKING:
+    from scheduler.engine.kube.stage import KubeStage
+    from scheduler.engine.kueue.stage import KueueStage
+
+
+class NodeLosing(Protocol):
+    """What ends the pods of a node that is gone."""
+
+    def lose_node(self, node: str, why: str) -> None:
+        """Take every pod off this node."""
+
+
+class AutoscalingHost(Protocol):
+    """A world, as the autoscaler sees it."""
+
+    objects: dict[Key, Object]
+    kube: KubeStage | None
+    kueue: KueueStage | None
+
+    @property
+    def lifetime(self) -> NodeLosing:
+        """Return what ends the pods of lost nodes."""
+
+    def put(self, obj: Object) -> Object:
+        """Take a new object."""
+
+    def delete(self, key: Key) -> None:
+        """Remove an object."""

@@ -1,0 +1,86 @@
+"""The ConfigMap of the priority expander: patterns of names, by priority.
+
+Source: docs/semantics/capacity.md#expanders.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import yaml
+
+from scheduler.model.errors import QuantityError
+from scheduler.model.objects import Key, Object
+
+CONFIG_MAP = Key("ConfigMap", "kube-system", "cluster-autoscaler-priority-expander")
+_FIELD = "priorities"
+
+Rules = list[tuple[int, list[re.Pattern[str]]]]
+
+
+class Priorities:
+    """Which groups come first: by the ConfigMap while it is there, else their own."""
+
+    def __init__(self, complain: Callable[[str], None]) -> None:
+        self.complain = complain
+        self.rules: Rules | None = None
+        self.text: str | None = None  # what the rules were read from
+        self.outdated = False  # the ConfigMap says something else, not to be read
+
+    def put(self, obj: Object) -> None:
+        """Take the ConfigMap; one that cannot be read changes nothing, with a word."""
+        if obj.key != CONFIG_MAP:
+            return
+        data = obj.manifest.get("data") or {}
+        try:
+            self.rules = read_priorities(data)
+        except QuantityError as error:
+            self.outdated = True
+            self.complain(
+                f"{CONFIG_MAP.path}: {error}; the priorities stay as they were"
+            )
+        else:
+            self.text, self.outdated = str(data[_FIELD]), False
+
+    def remove(self, key: Key) -> None:
+        """Forget the ConfigMap."""
+        if key == CONFIG_MAP:
+            self.rules, self.text, self.outdated = None, None, False
+
+    def state(self) -> dict[str, str]:
+        """Return the rules that hold where the ConfigMap no longer says them."""
+        kept = self.outdated and self.text is not None
+        return {_FIELD: self.text or ""} if kept else {}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take back `state`."""
+        if _FIELD in state:
+            self.rules, self.text = read_priorities(state), state[_FIELD]
+
+    def of(self, name: str, own: int) -> int | None:
+        """Return a group's priority; None if the ConfigMap names it nowhere."""
+        if self.rules is None:
+            return own
+        return next(
+            (
+                number
+                for number, patterns in self.rules
+                if any(p.search(name) for p in patterns)
+            ),
+            None,
+        )
+
+
+def read_priorities(data: Any) -> Rules:
+    """Return the rules, highest first. Raises QuantityError."""
+    text = (data or {}).get(_FIELD)
+    try:
+        found = yaml.safe_load(text or "")
+        rules = [(int(n), [re.compile(p) for p in given]) for n, given in found.items()]
+    except (yaml.YAMLError, re.error, AttributeError, TypeError, ValueError) as error:
+        raise QuantityError(
+            f"data.{_FIELD}: expected lists of patterns by number, got {error}"
+        ) from error
+    return sorted(rules, key=lambda rule: -rule[0])

@@ -1,0 +1,254 @@
+"""The autoscaler as a stage: node groups in, nodes that come and go out.
+
+Source: docs/semantics/capacity.md#node-groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from scheduler.engine.autoscaling.answering import RequestAnswers
+from scheduler.engine.autoscaling.bookings import Bookings
+from scheduler.engine.autoscaling.claims import held_back
+from scheduler.engine.autoscaling.giving_back import GivingBack
+from scheduler.engine.autoscaling.growing import Growing
+from scheduler.engine.autoscaling.host import AutoscalingHost
+from scheduler.engine.autoscaling.karpenter.disruption import Consolidation
+from scheduler.engine.autoscaling.karpenter.plans import plan, refusal
+from scheduler.engine.autoscaling.karpenter.pools import NodePools
+from scheduler.engine.autoscaling.looks import LookTimes
+from scheduler.engine.autoscaling.node_group import NodeGroup
+from scheduler.engine.autoscaling.refusals import CLAIMS
+from scheduler.engine.autoscaling.supply import NodeSupply
+from scheduler.engine.kube.stage import KubeStage
+from scheduler.engine.provisioning.controller import RequestController
+from scheduler.engine.stage import Context
+from scheduler.model.amounts import text_of
+from scheduler.model.autoscaling.group_spec import NODE_GROUP, read_group_spec
+from scheduler.model.autoscaling.instance_type import INSTANCE_TYPE
+from scheduler.model.autoscaling.kinds import AUTOSCALED
+from scheduler.model.autoscaling.pool_spec import NODE_POOL
+from scheduler.model.autoscaling.provisioning_config import CONFIG, REQUEST
+from scheduler.model.decisions import Decision
+from scheduler.model.objects import Key, Object
+from scheduler.model.pod import Pod
+from scheduler.model.policy import Autoscaler, Policy
+
+READ_KINDS = frozenset({CONFIG, REQUEST, "AdmissionCheck"})
+
+
+class AutoscalingStage:
+    """Orders nodes for pods that find no place, and gives back what is under-used.
+
+    It looks at multiples of its interval, and only after something happened: a
+    world at rest costs nothing.
+    """
+
+    name = "autoscaling"
+
+    def __init__(self, context: Context, policy: Policy, host: AutoscalingHost) -> None:
+        self.context = context
+        self.host = host
+        given = policy.spec.simulation.autoscaler
+        self.settings = Autoscaler() if isinstance(given, msgspec.UnsetType) else given
+        self.supply = NodeSupply(context, host)
+        self.looks = LookTimes(context, self.settings)
+        self.requests = RequestController(context, host)
+        bookings = Bookings(host, self.requests)
+        parts = self.supply, self.looks, self.settings, bookings
+        self.growing = Growing(*parts)
+        self.giving_back = GivingBack(*parts)
+        self.pools = NodePools(context, self.supply)
+        self.growing.others = self.pools.booting
+        self.consolidation = Consolidation(self.pools, self.looks, bookings)
+        self.answers = RequestAnswers(context, self.growing, bookings)
+        if host.kueue is not None:
+            host.kueue.answers.elsewhere = self.requests.answers
+        self.fresh = False  # a group came or was edited
+
+    @property
+    def groups(self) -> Mapping[str, NodeGroup]:
+        """Return the groups by name."""
+        return self.supply.groups
+
+    @property
+    def grows(self) -> bool:
+        """Return whether nodes may come."""
+        return bool(self.groups or self.pools.pools)
+
+    # -- the stage's contract --------------------------------------------
+
+    def put(self, obj: Object, *, restore: bool = False) -> None:
+        """Take a group, or what ProvisioningRequests are about."""
+        if obj.key.kind == NODE_GROUP:
+            self._put_group(obj)
+            self.fresh = self.fresh or not restore
+        elif obj.key.kind == NODE_POOL:
+            self.pools.put_pool(obj)
+        elif obj.key.kind == INSTANCE_TYPE:
+            self.pools.put_type(obj)
+        elif obj.key.kind in READ_KINDS:
+            self.requests.put(obj)
+            self.answers.news = self.answers.news or not restore
+        self.growing.priorities.put(obj)
+        if obj.key.kind in AUTOSCALED and not restore:
+            self.looks.again()
+
+    def _put_group(self, obj: Object) -> None:
+        name, spec = obj.key.name, read_group_spec(obj.spec)
+        known = self.supply.groups.get(name)
+        if known is not None:
+            self.supply.edit(known, spec)
+        else:
+            state = obj.state.get(self.name, {})
+            self.supply.groups[name] = NodeGroup(name, spec, state)
+
+    def remove(self, key: Key) -> None:
+        """Forget a group, whose nodes stay, or a node that is gone."""
+        if key.kind == NODE_GROUP:
+            self.supply.drop_group(key.name)
+        elif key.kind == "Node":
+            self.supply.drop_node(key.name)
+        self.requests.remove(key)
+        self.pools.remove(key)
+        self.growing.priorities.remove(key)
+        self.looks.again()
+
+    def write(self, obj: Object) -> None:
+        """Write the size of a group or pool, and what a restart needs."""
+        if obj.key.kind == NODE_POOL:
+            self._write_pool(obj)
+        group = self.groups.get(obj.key.name) if obj.key.kind == NODE_GROUP else None
+        if group is not None:
+            obj.state[self.name] = group.state()
+            obj.status = {
+                "nodes": group.size - len(group.booting),
+                "booting": len(group.booting),
+                "made": group.made,
+            }
+
+    def _write_pool(self, obj: Object) -> None:
+        pool = self.pools.pools.get(obj.key.name)
+        if pool is not None:
+            obj.state[self.name] = pool.state()
+            booting = sum(1 for claim in pool.claims.values() if claim.boots)
+            resources = {n: text_of(n, a) for n, a in sorted(pool.used().items())}
+            obj.status = {
+                "nodes": len(pool.claims) - booting,
+                "booting": booting,
+                "made": pool.made,
+                "resources": resources,
+            }
+
+    def due(self) -> int | None:
+        """Return the next instant at which a node comes, goes, or is thought of."""
+        if self.fresh:
+            return self.context.now_ms
+        dues = [] if self.looks.scan_ms is None else [self.looks.scan_ms]
+        for group in self.groups.values():
+            late = self.looks.provision_ms
+            dues += (
+                min(at, group.ordered[n] + late) for n, at in group.booting.items()
+            )
+            dues += group.ends.values()
+        dues += self.answers.due()
+        dues += self.pools.dues()
+        return min(dues, default=None)
+
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        if self.fresh:
+            return "its first look at the groups"
+        if self.looks.scan_ms is not None and self.looks.scan_ms == self.due():
+            return "its next scan"
+        return "a node that comes or goes, or an answer to a ProvisioningRequest"
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return when it looks next, and what was paid for nodes that are gone."""
+        paid = self.supply.bill.state()
+        state = {**self.looks.state(), "paid": paid, "fresh": self.fresh}
+        state |= self.growing.priorities.state()
+        return {**state, "news": True} if self.answers.news else state
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Take back what `dump_state` returned."""
+        self.looks.load(state)
+        self.supply.bill.load(state.get("paid", 0))
+        self.growing.priorities.load(state)
+        self.fresh = bool(state.get("fresh", False))
+        self.answers.news = bool(state.get("news", False))
+
+    # -- one instant -------------------------------------------------------
+
+    def react(self, decision: Decision) -> None:
+        """Look again soon: something happened that may ask for nodes, or free them."""
+        self.looks.again()
+
+    def advance(self) -> None:
+        """Bring the nodes that have booted, take back the spot nodes whose time is up."""
+        if self.fresh:
+            self.fresh = False
+            self.supply.start_groups()
+        self.supply.bring_booted()
+        self.supply.drop_late(self.looks.provision_ms)
+        self.pools.advance()
+        self.answers.expire()
+
+    def check_requests(self) -> bool:
+        """Let Kueue's controller look at requests; return whether a check changed."""
+        self.answers.news = False
+        return self.requests.reconcile()
+
+    def scan(self) -> None:
+        """Look, when it is time: grow for what waits, give back what is not needed."""
+        if not self.looks.due:
+            return
+        self.looks.scan_ms = None
+        kube = self.host.kube
+        if kube is None:
+            return
+        grown = self.answers.answer(kube) or self.growing.grow(kube)
+        if not grown and self.settings.scale_down:
+            self.giving_back.look(kube)
+        if self.pools.pools and not grown and not self._buy(kube):
+            self.consolidation.look(kube)
+
+    def _buy(self, kube: KubeStage) -> bool:
+        """Buy nodes of the pools for what waits; return whether any were."""
+        waiting = self.growing.waiting(kube)
+        plans, _ = plan(waiting, self.pools.by_weight()) if waiting else ([], [])
+        self.pools.buy(plans, "")
+        if plans:
+            self.looks.again()
+        return bool(plans)
+
+    # -- what others ask -----------------------------------------------------
+
+    def cost(self) -> float:
+        """Return what all nodes cost so far, from their order to now."""
+        return self.supply.cost(self.pools.costs())
+
+    def per_hour(self) -> float:
+        """Return what an hour of all nodes costs now."""
+        groups = (one.size * one.spec.price_per_hour for one in self.groups.values())
+        claims = (c for pool in self.pools.pools.values() for c in pool.claims.values())
+        return math.fsum(chain(groups, (claim.price for claim in claims)))
+
+    def refusals(self, pod: Pod) -> dict[tuple[str, str], str]:
+        """Return, by kind and name, why it does not grow for the pod; "" if it may."""
+        groups = {
+            (NODE_GROUP, group.name): self.growing.refusal(group, pod)
+            for group in self.supply.in_order()
+        }
+        found = groups | {
+            (NODE_POOL, pool.name): refusal(pool, pod) for pool in self.pools.in_order()
+        }
+        kube = self.host.kube
+        if kube is not None and held_back(kube.nodes, pod):
+            return dict.fromkeys(found, CLAIMS)
+        return found

@@ -1,0 +1,56 @@
+"""What the resource plug-ins share: weighted resources, columns, shortages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from scheduler.engine.kube.cache.node_table import Ints, View
+from scheduler.model.errors import PolicyError
+from scheduler.model.node import CPU, MEMORY, is_scalar
+
+
+class ResourceSpec(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """A resource and its weight, 1 to 100 (0 or absent: 1)."""
+
+    name: str
+    weight: int = 1
+
+    def check(self, plugin: str) -> None:
+        """Refuse a weight out of range; make 0 the 1 it stands for."""
+        if not 0 <= self.weight <= 100:
+            raise PolicyError(
+                f"{plugin}: resources: expected a weight of 1 to 100 for "
+                f"{self.name}, got {self.weight}"
+            )
+        self.weight = self.weight or 1
+
+
+class Shortage(NamedTuple):
+    """A resource that a node has too little of, in canonical units."""
+
+    resource: str
+    asked: int
+    taken: int
+    capacity: int
+
+    @property
+    def reason(self) -> str:
+        """Return kube-scheduler's words for it."""
+        return f"Insufficient {self.resource}"
+
+
+def skips(resource: str, asked: Mapping[str, int]) -> bool:
+    """Return whether scoring leaves the resource out: a scalar not asked for."""
+    return not asked.get(resource) and is_scalar(resource)
+
+
+def column(view: View, resource: str, *, defaults: bool) -> Ints:
+    """Return what the pods of each row hold; with `defaults`, defaults counted."""
+    if defaults and resource == CPU:
+        return view.assumed_cpu
+    if defaults and resource == MEMORY:
+        return view.assumed_memory
+    return view.requested(resource)

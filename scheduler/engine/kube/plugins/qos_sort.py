@@ -1,0 +1,30 @@
+"""QOSSort: priority, then Guaranteed, Burstable, BestEffort, then time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.kube.framework.plugin import Plugin
+from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
+from scheduler.model.pod import BEST_EFFORT, BURSTABLE, GUARANTEED
+from scheduler.model.registry import register
+
+_RANK = {GUARANTEED: 0, BURSTABLE: 1, BEST_EFFORT: 2}
+
+
+@register(
+    "plugin",
+    "QOSSort",
+    label="By quality of service",
+    help="Orders the queue by priority, then Guaranteed before Burstable before "
+    "BestEffort, then by time.",
+)
+class QOSSort(Plugin):
+    """Source: docs/semantics/kube-scheduler.md#qossort."""
+
+    name = "QOSSort"
+
+    def sort_key(self, queued: QueuedPodInfo) -> tuple[Any, ...]:
+        """Return priority (high first), class and time."""
+        pod = queued.pod
+        return -pod.priority, _RANK[pod.qos], queued.timestamp_us

@@ -1,0 +1,178 @@
+"""One pod's search: from PreFilter to the node, or to why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from scheduler.engine.kube.cache.node_table import Mask, Rows
+from scheduler.engine.kube.extender.extenders import Extenders
+from scheduler.engine.kube.framework.framework import PreFilterResult
+from scheduler.engine.kube.framework.status import (
+    OK,
+    Code,
+    CycleState,
+    Status,
+    error,
+    unresolvable,
+)
+from scheduler.engine.kube.framework.verdicts import Verdicts
+from scheduler.engine.kube.scheduling.evaluation import Evaluator, ScoreError
+from scheduler.engine.kube.scheduling.sampling import enough, sample
+from scheduler.engine.stage import Context
+from scheduler.model import streams
+from scheduler.model.pod import Pod
+
+#: the pseudo plug-in that rejects what another scheduler has locked
+LOCK = "NodeLock"
+LOCKED = "node(s) were locked by another scheduler"
+
+
+@dataclass(slots=True)
+class SearchResult:
+    """The node, or the status and verdicts of a search without one."""
+
+    node: str = ""
+    status: Status = OK
+    verdicts: Verdicts | None = None
+    tied: int = 0  # how many nodes shared the highest score
+
+
+class NodeSearch:
+    """Finds nodes for the pods of one profile; remembers where the scan stopped."""
+
+    def __init__(
+        self, evaluator: Evaluator, extenders: Extenders, context: Context
+    ) -> None:
+        self.evaluator = evaluator
+        self.framework = evaluator.framework
+        self.cluster = evaluator.cluster
+        self.extenders = extenders
+        self.context = context
+        self.looked = 0  # rows the last search looked at
+
+    def find(
+        self,
+        state: CycleState,
+        pod: Pod,
+        attempt: int,
+        *,
+        start: int = 0,
+        locked: frozenset[str] = frozenset(),
+    ) -> SearchResult:
+        """Return the node for the pod.
+
+        `start` is where the node scan begins; `locked` nodes are another
+        scheduler's for now.
+        """
+        self.looked = 0
+        if not self.cluster.node_infos:
+            return self._nowhere()
+        before = self.framework.pre_filter(state, pod)
+        if before.status.code is Code.ERROR:
+            return SearchResult(status=before.status)
+        if not before.status.ok:
+            return self._failed(state, pod, before, {})
+        try:
+            return self._among(state, pod, before, attempt, start, locked)
+        except ScoreError as problem:
+            return SearchResult(status=error(str(problem)))
+
+    def _nowhere(self) -> SearchResult:
+        # A rejection that no plug-in made: requeued as after an error.
+        return SearchResult(status=unresolvable("no nodes available to schedule pods"))
+
+    def _among(
+        self,
+        state: CycleState,
+        pod: Pod,
+        before: PreFilterResult,
+        attempt: int,
+        start: int,
+        locked: frozenset[str],
+    ) -> SearchResult:
+        mask = self.evaluator.mask(state, pod, before.names)
+        refused: dict[int, Status] = {}
+        if locked:
+            mask, refused = self._unlocked(mask, locked)
+        nominated = self._nominated_node(pod, mask)
+        if nominated and not self.extenders.filtering(pod):
+            return SearchResult(node=nominated, tied=1)
+        mask, rows = self._sampled(mask, start)
+        if self.extenders.filtering(pod):
+            mask, turned, status = self.extenders.filter(pod, mask, self.cluster)
+            if not status.ok:
+                return SearchResult(status=status)
+            refused |= turned
+            rows = None
+        count = int(np.count_nonzero(mask)) if rows is None else len(rows)
+        if count == 0:
+            return self._failed(state, pod, before, refused)
+        if count == 1:
+            row = int(np.argmax(mask))
+            return SearchResult(node=self.cluster.node_table.names[row], tied=1)
+        return self._best(state, pod, mask, attempt)
+
+    def _unlocked(
+        self, mask: Mask, locked: frozenset[str]
+    ) -> tuple[Mask, dict[int, Status]]:
+        """Take out the nodes that another scheduler keeps."""
+        left, refused = mask.copy(), {}
+        for name in locked:
+            node_info = self.cluster.node_infos.get(name)
+            if node_info is not None and mask[node_info.row]:
+                left[node_info.row] = False
+                refused[node_info.row] = Status(Code.UNRESOLVABLE, (LOCKED,), LOCK)
+        return left, refused
+
+    def _nominated_node(self, pod: Pod, mask: Mask) -> str:
+        """Return the nominated node when the pod fits there."""
+        node = self.evaluator.nominations.node(pod.key)
+        node_info = self.cluster.node_infos.get(node)
+        return node if node_info is not None and mask[node_info.row] else ""
+
+    def _sampled(self, mask: Mask, start: int) -> tuple[Mask, Rows | None]:
+        nodes = self.cluster.node_table.size
+        wanted = enough(nodes, self.framework.percentage)
+        if not self.framework.scorers and not self.extenders.any_filter:
+            wanted = 1
+        if wanted >= nodes:
+            self.looked = nodes
+            return mask, None
+        rows, self.looked = sample(mask, self.cluster.scan, start % nodes, wanted)
+        only: Mask = np.zeros(nodes, dtype=np.bool_)
+        only[rows] = True
+        return only, rows
+
+    def _best(
+        self, state: CycleState, pod: Pod, mask: Mask, attempt: int
+    ) -> SearchResult:
+        extra = self.extenders.prioritize(pod, mask, self.cluster)
+        bare = self.extenders.strips(pod)
+        rows, status = self.evaluator.best(state, pod, mask, extra, bare=bare)
+        if not status.ok:
+            return SearchResult(status=status)
+        pick = 0
+        if len(rows) > 1:
+            pick = streams.choose(
+                self.context.seed,
+                "kube/tie",
+                pod.uid or str(pod.key),
+                attempt,
+                among=len(rows),
+            )
+        name = self.cluster.node_table.names[int(rows[pick])]
+        return SearchResult(node=name, tied=len(rows))
+
+    def _failed(
+        self,
+        state: CycleState,
+        pod: Pod,
+        before: PreFilterResult,
+        refused: dict[int, Status],
+    ) -> SearchResult:
+        verdicts = self.evaluator.verdicts(state, pod, before)
+        for row, status in refused.items():
+            verdicts.override(row, status)
+        return SearchResult(status=Status(Code.UNSCHEDULABLE), verdicts=verdicts)

@@ -1,0 +1,190 @@
+"""kube-scheduler as a stage: nodes and pods in, places out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from scheduler.engine.kube import state
+from scheduler.engine.kube.binding.host import BindingHost
+from scheduler.engine.kube.binding.rules import BindingCounts
+from scheduler.engine.kube.cache.cluster import ClusterCache
+from scheduler.engine.kube.cache.invariants import sum_violations
+from scheduler.engine.kube.extender.extenders import Extenders
+from scheduler.engine.kube.extender.ports import Port
+from scheduler.engine.kube.extender.static import latency_of, port_for
+from scheduler.engine.kube.kind_handlers import KindHandlers
+from scheduler.engine.kube.scheduling.plugin_table import PluginTable, table
+from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.engine.kube.shared_cluster import SharedCluster
+from scheduler.engine.kube.turns import Turns
+from scheduler.engine.stage import Context
+from scheduler.model.kube.configuration import (
+    Configuration,
+    read_configurations,
+)
+from scheduler.model.objects import Key, Object
+from scheduler.model.pod import Pod
+from scheduler.model.policy import Policy
+
+
+class KubeStage:
+    """One or several kube-schedulers over one set of nodes.
+
+    A single scheduler works on the nodes as they are. Several each have a view
+    of their own, work in turns, and meet when their bindings are written.
+    """
+
+    name = state.NAME
+
+    def __init__(
+        self, context: Context, policy: Policy, port: Port | None = None
+    ) -> None:
+        self.context = context
+        configurations = read_configurations(policy.spec.kube_scheduler)
+        self.shared = SharedCluster(context, several=len(configurations) > 1)
+        self.binding = BindingHost(self.shared, policy.spec.simulation)
+        self.port: Port = port or port_for(policy.spec.simulation.extenders)
+        self._latency_ms = latency_of(policy.spec.simulation)
+        self.handlers = KindHandlers(context, self.shared, self.binding)
+        for configuration in configurations:
+            self.shared.add(self._scheduler(configuration))
+        self.counts = self.binding.counts
+        self.counts.update((s.name, BindingCounts()) for s in self.schedulers)
+        self.turns = Turns(context, self.schedulers, self.binding)
+
+    def _scheduler(self, configuration: Configuration) -> Scheduler:
+        return Scheduler(
+            self.context,
+            self.binding,
+            configuration.profiles,
+            timing=configuration.timing,
+            extenders=lambda _: Extenders(
+                configuration.extenders,
+                self.port,
+                self.handlers.document,
+                self._latency_ms,
+            ),
+        )
+
+    @property
+    def schedulers(self) -> list[Scheduler]:
+        """Return the schedulers, in the order of their configurations."""
+        return self.shared.schedulers
+
+    @property
+    def several(self) -> bool:
+        """Return whether more than one scheduler places pods."""
+        return self.shared.several
+
+    @property
+    def nodes(self) -> ClusterCache:
+        """Return the nodes as they are, whatever a scheduler believes."""
+        return self.shared.nodes
+
+    @property
+    def pods(self) -> dict[Key, Pod]:
+        """Return the pods that are known and not finished."""
+        return self.shared.pods
+
+    def clusters(self) -> list[ClusterCache]:
+        """Return every cache, and the nodes as they are."""
+        return self.shared.clusters()
+
+    def responsible(self, pod: Pod) -> Scheduler | None:
+        """Return the scheduler that the pod names."""
+        return self.shared.responsible(pod)
+
+    # --- objects
+
+    def put(self, obj: Object, *, restore: bool = False) -> None:
+        """Take a new, changed or (restore) stored object; other kinds do not matter."""
+        self.turns.stalled = self.turns.stalled and restore
+        self.handlers.put(obj, restore=restore)
+
+    def remove(self, key: Key) -> None:
+        """Forget an object; a node's pods are the lifetime's to end."""
+        self.turns.stalled = False
+        self.handlers.remove(key)
+
+    def schedule(self) -> None:
+        """Try pods until no queue has one to try now. Cost: see `Turns.schedule`."""
+        self.handlers.volumes.settle()
+        self.turns.schedule()
+        self.handlers.volumes.settle()  # volumes that a pod let go of
+
+    def due(self) -> int | None:
+        """Return the next instant with something to do; now while pods wait."""
+        return self.turns.due()
+
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        return self.turns.awaited()
+
+    def use(self, port: Port) -> None:
+        """Ask extenders through this port from now on."""
+        self.port = port
+        for scheduler in self.schedulers:
+            scheduler.extenders.port = port
+
+    # --- for people
+
+    def used_on(self, name: str) -> tuple[dict[str, int], int]:
+        """Return what the pods on a node hold, and how many they are."""
+        node_info = self.nodes.node_infos.get(name)
+        if node_info is None:
+            return {}, 0
+        return {n: v for n, v in sorted(node_info.requested.items()) if v}, len(
+            node_info.pods
+        )
+
+    def table(self, key: Key) -> PluginTable | None:
+        """Return the plug-in x node table of a pod; None when nobody places it.
+
+        A pod that has a node is looked at as if it had none.
+        """
+        pod = self.pods.get(key)
+        scheduler = self.responsible(pod) if pod is not None else None
+        if pod is None or scheduler is None:
+            return None
+        found = scheduler.cluster.unplace(key)
+        try:
+            return table(scheduler, msgspec.structs.replace(pod, wanted_node=""))
+        finally:
+            if found is not None:
+                scheduler.cluster.place(*found)
+
+    def violations(self) -> Iterator[str]:
+        """Yield a sentence for each sum that is not what the pods add up to."""
+        for cluster in self.clusters():
+            yield from sum_violations(cluster)
+
+    # --- state
+
+    def write(self, obj: Object) -> None:
+        """Write a pod's conditions, nomination and place in the queue; or a binding."""
+        self.handlers.write(obj)
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return what is kept beside the objects."""
+        kept = {
+            "volumes": self.shared.volumes.dump_state(),
+            "devices": self.shared.devices.dump_state(),
+        }
+        return {
+            **{name: found for name, found in kept.items() if found},
+            "processes": {p.name: p.dump_state() for p in self.schedulers},
+            "sharing": self.binding.dump_state(),
+            **self.turns.dump_state(),
+        }
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `dump_state` returned; what no longer exists is dropped."""
+        for scheduler in self.schedulers:
+            scheduler.load_state(state.get("processes", {}).get(scheduler.name, {}))
+        self.binding.load_state(state.get("sharing", {}))
+        self.shared.volumes.load_state(state.get("volumes", {}))
+        self.shared.devices.load_state(state.get("devices", {}))
+        self.turns.load_state(state)

@@ -1,0 +1,294 @@
+"""What happens to a workload: reserved, evicted, stopped, requeued, finished.
+
+Source: docs/semantics/kueue-lifecycle.md#conditions.
+"""
+
+from __future__ import annotations
+
+from scheduler.engine.kueue.cache.assumed import drop_quota
+from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.controller.check_answers import CheckAnswers
+from scheduler.engine.kueue.controller.retention import Retention
+from scheduler.engine.kueue.queue.clocks import Timers
+from scheduler.engine.kueue.queue.requeue import backoff_over
+from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.scheduler.second_pass import needs_second_pass, wait_us
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.usage.ledger import UsageLedger
+from scheduler.engine.kueue.workload.conditions import set_condition
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.reading import queue_order_timestamp
+from scheduler.engine.stage import Context
+from scheduler.model.decisions import Wait
+from scheduler.model.reasons import (
+    ADMITTED,
+    DEACTIVATED_DUE_TO,
+    MAXIMUM_EXECUTION_TIME_EXCEEDED,
+    NO_RESERVATION,
+    NO_RESERVATION_SENTENCE,
+    PODS_DO_NOT_RUN,
+    PODS_READY,
+    PODS_RUN,
+    QUOTA_RESERVED,
+    RECOVERED,
+    STARTED,
+    WAIT_FOR_RECOVERY,
+)
+
+#: A longer message is cut.
+#: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
+_LONGEST_MESSAGE = 32_768
+_JITTER = 0.0001
+OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
+_US = 1_000_000
+
+
+class Lifecycle:
+    """Moves workloads between waiting, holding quota and gone.
+
+    Requeueing of trees is only requested here (`to_requeue`); the stage does it.
+    `stopping` holds those that are evicted and have not stopped yet.
+    """
+
+    def __init__(
+        self, cluster: Cluster, context: Context, answers: CheckAnswers
+    ) -> None:
+        self.cluster = cluster
+        self.context = context
+        self.answers = answers
+        usage = cluster.settings.usage
+        self.ledger: UsageLedger | None = None
+        if usage is not None:
+            self.ledger = UsageLedger(usage, context, cluster.is_sampled)
+        cluster.ledger = self.ledger
+        self.to_requeue: dict[ClusterQueue, None] = {}
+        self.stopping: dict[WorkloadInfo, None] = {}
+        self.dirty: dict[WorkloadInfo, None] = {}  # to be reconciled
+        self.touched_queues: dict[ClusterQueue, None] = {}
+        self.touched_local_queues: dict[LocalQueue, None] = {}
+        self.unready: dict[
+            WorkloadInfo, None
+        ] = {}  # admitted, and not all of their pods run
+        self.second_passes: dict[WorkloadInfo, None] = {}  # in order of need
+        self.timers = Timers(context, cluster.settings.waiting)
+        self.retention: Retention | None = None
+        if cluster.settings.retention is not None:
+            self.retention = Retention(context, cluster.settings.retention)
+
+    # ---- conditions ----
+
+    def mark_queues_changed(
+        self, work: WorkloadInfo, queue: ClusterQueue | None
+    ) -> None:
+        """Note that the status of a workload's queues changed."""
+        self.touched_local_queues[work.local_queue] = None
+        if queue is not None:
+            self.touched_queues[queue] = None
+
+    def flush(self) -> None:
+        """Note in the journal which queues and cohorts changed."""
+        if not (self.touched_queues or self.touched_local_queues):
+            return
+        touch = self.context.journal.touch
+        for queue in self.touched_queues:
+            for key in queue.status_keys:
+                touch(key)
+        for local_queue in self.touched_local_queues:
+            touch(local_queue.key)
+        self.touched_queues.clear()
+        self.touched_local_queues.clear()
+
+    def set_condition(
+        self, work: WorkloadInfo, kind: str, status: bool, reason: str, message: str
+    ) -> bool:
+        """Set a condition; return whether it changed."""
+        self.context.journal.touch(work.key)
+        changed = set_condition(
+            work, kind, status, reason, message[:_LONGEST_MESSAGE], self.context.now_us
+        )
+        if changed and self.cluster.families is not None:
+            self.cluster.families.note(work)
+        if changed and self.ledger is not None:
+            self.ledger.changed[work.local_queue] = None
+        return changed
+
+    def set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
+        """Set why the workload has no quota; return whether that changed.
+
+        Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
+        """
+        news = self.set_condition(work, QUOTA_RESERVED, False, reason, message)
+        self.set_condition(
+            work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE
+        )
+        return news
+
+    # ---- waiting ----
+
+    def eligible(self, work: WorkloadInfo) -> bool:
+        """Return whether the workload may wait in a queue at all.
+
+        Source: docs/semantics/kueue.md#eligibility-for-a-queue.
+        """
+        return (
+            work.active
+            and not work.gated
+            and not work.finished
+            and not work.reserved
+            and work.local_queue.is_active
+            and (self.cluster.families is None or not self.cluster.is_parent(work))
+        )
+
+    def enqueue(self, work: WorkloadInfo, *, backing_off: bool = True) -> None:
+        """Put a workload into its queue, if it may and has one; refreshes its order.
+
+        While its backoff runs it is set aside, unless `backing_off` is False.
+        """
+        self.leave_queue(work)
+        self.update_queue_order(work)
+        work.refresh()
+        queue = self.cluster.cluster_queue_of(work) if self.eligible(work) else None
+        if queue is None:
+            return
+        if backoff_over(work, self.context.now_us):
+            queue.pending.push(work)
+        elif not backing_off:
+            queue.pending.push_backing_off(work)
+        else:
+            queue.pending.add_inadmissible(work)
+        work.local_queue.pending += 1
+        self.mark_queues_changed(work, queue)
+
+    def update_queue_order(self, work: WorkloadInfo) -> None:
+        """Set the time by which the workload queues.
+
+        Source: docs/semantics/kueue.md#queue-order-timestamp.
+        """
+        waiting = self.cluster.settings.waiting
+        by_eviction = waiting is None or waiting.by_eviction
+        work.queue_order_us = queue_order_timestamp(work, by_eviction=by_eviction)
+
+    def leave_queue(self, work: WorkloadInfo) -> None:
+        """Take a workload out of the queue it waits in, if any."""
+        pending = work.pending_queue
+        if pending is not None:
+            pending.remove(work)
+            work.local_queue.pending -= 1
+            self.mark_queues_changed(work, self.cluster.cluster_queue_of(work))
+
+    def report_not_admitted(self, entry: Entry, *, inadmissible: bool) -> None:
+        """Report why a head was not admitted."""
+        self.report_pending(
+            entry.work, entry.reason, entry.message, inadmissible=inadmissible
+        )
+
+    def report_pending(
+        self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
+    ) -> None:
+        """Set why the workload has no quota, and report it when that changed."""
+        if self.set_pending(work, reason, message):
+            self.context.journal.emit(
+                Wait(
+                    at_ms=self.context.now_ms,
+                    subject=work.key,
+                    reason=reason,
+                    message=message,
+                    inadmissible=inadmissible,
+                )
+            )
+
+    # ---- quota and clocks ----
+
+    def note_pods_ready(self, work: WorkloadInfo, *, ready: bool) -> None:
+        """Note that all pods of a workload run, or that some no longer do.
+
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        """
+        work.pods_ready = ready
+        self.context.journal.touch(work.key)
+        if self.cluster.settings.waiting is None:
+            return
+        known = work.conditions.get(PODS_READY)
+        if ready:
+            again = known is not None and known.reason == WAIT_FOR_RECOVERY
+            self.set_condition(
+                work, PODS_READY, True, RECOVERED if again else STARTED, PODS_RUN
+            )
+        elif known is not None and known.status:
+            self.set_condition(
+                work, PODS_READY, False, WAIT_FOR_RECOVERY, PODS_DO_NOT_RUN
+            )
+        self.arm_timer(work)
+
+    def arm_timer(self, work: WorkloadInfo) -> None:
+        """Set the workload's timer, and count whether admissions wait for its pods."""
+        self.timers.arm(work)
+        if self.retention is not None:
+            self.retention.arm(work)
+        self.answers.arm(work)
+        if self.cluster.settings.waiting is None:
+            return
+        waits = work.active and work.has_condition(ADMITTED)
+        if waits and not (work.has_condition(PODS_READY) or work.finished):
+            self.unready[work] = None
+        else:
+            self.unready.pop(work, None)
+
+    def note_second_pass(self, work: WorkloadInfo) -> None:
+        """Let a workload look for other places, if it has to; later after each try.
+
+        Source: docs/semantics/kueue-topology.md#second-pass.
+        """
+        if not needs_second_pass(work):
+            self.second_passes.pop(work, None)
+            work.second_pass_us, work.second_pass_tries = None, 0
+        elif work not in self.second_passes:
+            self.second_passes[work] = None
+            if work.second_pass_us is None:
+                wait = wait_us(work.second_pass_tries)
+                work.second_pass_us = self.context.now_us + wait
+
+    def next_second_pass_us(self) -> int | None:
+        """Return when (us) the first workload is due to look for places, or None."""
+        found = (work.second_pass_us for work in self.second_passes)
+        return min((at for at in found if at is not None), default=None)
+
+    def due_second_passes(self) -> list[WorkloadInfo]:
+        """Take out the workloads whose second pass is due."""
+        now = self.context.now_us
+        due = [w for w in self.second_passes if (w.second_pass_us or 0) <= now]
+        for work in due:
+            del self.second_passes[work]
+            work.second_pass_us = None
+            work.second_pass_tries += 1
+        return [work for work in due if needs_second_pass(work)]
+
+    def release_quota(self, work: WorkloadInfo) -> None:
+        """Give the quota of a workload back and ask for a re-activation.
+
+        One whose LocalQueue is held re-activates nothing.
+        Source: docs/semantics/kueue.md#held-localqueues.
+        """
+        queue = work.cluster_queue
+        if queue is not None:
+            drop_quota(work)
+            queue.generation += 1
+            self.mark_queues_changed(work, queue)
+        work.admission = None
+        self.request_requeue(work, queue)
+
+    def request_requeue(
+        self, work: WorkloadInfo, queue: ClusterQueue | None = None
+    ) -> None:
+        """Ask for a re-activation around the workload's ClusterQueue, or around `queue`."""
+        queue = queue or self.cluster.cluster_queue_of(work)
+        if queue is not None and work.local_queue.is_active:
+            self.to_requeue[queue] = None
+            self.touched_queues[queue] = None  # it is stored as to be requeued
+
+    def release_usage(self, work: WorkloadInfo) -> None:
+        """Give usage back while the reservation's condition still stands."""
+        admission = work.admission
+        self.release_quota(work)
+        work.admission = admission

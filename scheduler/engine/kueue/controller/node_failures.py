@@ -1,0 +1,74 @@
+"""Nodes that fail under admitted workloads, and that are well again.
+
+Source: docs/semantics/kueue-topology.md#failed-nodes.
+"""
+
+from __future__ import annotations
+
+from scheduler.engine.kueue.controller.evictions import evict
+from scheduler.engine.kueue.controller.lifecycle import Lifecycle
+from scheduler.engine.kueue.topology.replacement import stands_on
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.node import HOSTNAME
+from scheduler.model.reasons import NODE_FAILURES, several_node_failures
+from scheduler.model.selectors import NO_EXECUTE, tolerated
+
+
+def note_node(life: Lifecycle, name: str) -> None:
+    """Look at the workloads on a node that came, changed or went."""
+    cache = life.cluster.topologies
+    node = cache.nodes.get(name)
+    host = node.labels.get(HOSTNAME, name) if node is not None else name
+    for held in list(cache.holders):
+        work = held.work
+        if work is None or work.evicted or not _stands(work, host):
+            continue
+        failed = node is None or not node.ready or _driven_off(life, work, name, host)
+        if failed and host not in work.unhealthy_nodes:
+            _fail(life, work, host)
+        elif not failed and host in work.unhealthy_nodes:
+            _recover(life, work, host)
+
+
+def _stands(work: WorkloadInfo, host: str) -> bool:
+    return work.admission is not None and any(
+        stands_on(part.topology, host) for part in work.admission.pod_sets
+    )
+
+
+def _driven_off(life: Lifecycle, work: WorkloadInfo, name: str, host: str) -> bool:
+    """Return whether the node's taints drive this workload's pods off at once."""
+    assert work.admission is not None
+    node = life.cluster.topologies.nodes[name]
+    taints = [taint for taint in node.taints if taint.effect == NO_EXECUTE]
+    if not taints:
+        return False
+    needs = {part.name: part.needs for part in work.pod_sets}
+    for part in work.admission.pod_sets:
+        if not stands_on(part.topology, host) or part.name not in needs:
+            continue
+        known = life.cluster.flavors
+        flavors = [known[f] for f in set(part.flavors.values()) if f in known]
+        tolerations = (
+            *needs[part.name].tolerations,
+            *(each for flavor in flavors for each in flavor.tolerations),
+        )
+        if not all(tolerated(taint, tolerations) for taint in taints):
+            return True
+    return False
+
+
+def _fail(life: Lifecycle, work: WorkloadInfo, host: str) -> None:
+    work.unhealthy_nodes = (*work.unhealthy_nodes, host)
+    life.context.journal.touch(work.key)
+    if len(work.unhealthy_nodes) > 1:
+        message = several_node_failures(work.unhealthy_nodes)
+        evict(life, work, NODE_FAILURES, message)
+    else:
+        life.note_second_pass(work)
+
+
+def _recover(life: Lifecycle, work: WorkloadInfo, host: str) -> None:
+    work.unhealthy_nodes = tuple(n for n in work.unhealthy_nodes if n != host)
+    life.context.journal.touch(work.key)
+    life.note_second_pass(work)

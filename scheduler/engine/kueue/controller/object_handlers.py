@@ -1,0 +1,237 @@
+"""Objects in: what is new or edited finds its place in the cluster.
+
+Nothing is decided here. Edits are gathered and take effect together in
+`settle`, so that objects may come in any order and linking is done once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from scheduler.engine.kueue.cache.assumed import drop_quota
+from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.controller import status
+from scheduler.engine.kueue.controller.edits import QUOTA, TOUCHED, Edits
+from scheduler.engine.kueue.controller.lifecycle import Lifecycle
+from scheduler.engine.kueue.controller.queue_assignment import QueueAssignment
+from scheduler.engine.kueue.controller.reference_handlers import ReferenceHandlers
+from scheduler.engine.kueue.queue.pending import PendingQueue
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.model.objects import Key, Object
+from scheduler.model.quota import (
+    LocalQueueSpec,
+    read_cohort,
+    read_local_queue,
+    read_queue,
+)
+
+State = Mapping[str, Any]
+
+
+def _leads_the_same_way(before: LocalQueueSpec | None, spec: LocalQueueSpec) -> bool:
+    """Return whether an edit of a LocalQueue is at most one of its weight."""
+    return before is not None and (before.queue, before.stop) == (spec.queue, spec.stop)
+
+
+class ObjectHandlers:
+    """Takes objects and edits; `settle` puts everything where it belongs."""
+
+    def __init__(self, cluster: Cluster, life: Lifecycle, name: str) -> None:
+        self.cluster = cluster
+        self.life = life
+        self.name = name  # under which objects hold our state
+        self.assignment = QueueAssignment(cluster, life, name)
+        self.edits = Edits(cluster, life)
+        self.references = refs = ReferenceHandlers(self.edits, self.assignment)
+        self._put: dict[str, Callable[[Object, bool], None]] = {
+            "AdmissionCheck": refs.put_check,
+            "ClusterQueue": self._put_queue,
+            "Cohort": self._put_cohort,
+            "LocalQueue": self._put_local_queue,
+            "ResourceFlavor": refs.put_flavor,
+            "Namespace": refs.put_namespace,
+            "RuntimeClass": refs.put_runtime_class,
+            "LimitRange": refs.put_limit_range,
+            "Topology": refs.put_topology,
+            "Node": refs.put_node,
+            "Pod": refs.put_pod,
+            "Workload": self.assignment.put,
+        }
+        self._remove: dict[str, Callable[[Key], None]] = {
+            "AdmissionCheck": refs.remove_check,
+            "ClusterQueue": self._remove_queue,
+            "Cohort": self._remove_cohort,
+            "LocalQueue": self._remove_local_queue,
+            "ResourceFlavor": refs.remove_flavor,
+            "Namespace": refs.remove_namespace,
+            "RuntimeClass": refs.remove_runtime_class,
+            "LimitRange": refs.remove_limit_range,
+            "Topology": refs.remove_topology,
+            "Node": refs.remove_node,
+            "Pod": refs.remove_pod,
+            "Workload": self.assignment.remove,
+        }
+
+    def put(self, obj: Object, *, restore: bool) -> None:
+        """Take an object; kinds that Kueue does not read are ignored."""
+        take = self._put.get(obj.key.kind)
+        if take is not None:
+            take(obj, restore)
+
+    def remove(self, key: Key) -> None:
+        """Forget an object; kinds that Kueue does not read are ignored."""
+        forget = self._remove.get(key.kind)
+        if forget is not None:
+            forget(key)
+
+    # ---- queues ----
+
+    def _put_queue(self, obj: Object, restore: bool) -> None:
+        spec = read_queue(obj.manifest)
+        known = self.cluster.forest.queues.get(spec.name)
+        if known is not None and known.spec == spec and not restore:
+            return
+        if known is not None:
+            self.edits.tree(known)
+        queue = self.cluster.put_queue(spec)
+        if not restore and (known is None or self._renew_pending_queue(queue)):
+            for local_queue in self.cluster.local_queues_of.get(queue.name, ()):
+                self.assignment.add(local_queue.workloads)
+        if not restore and known is None:
+            self.assignment.readmit(queue.name)
+        if queue.active_since_us is None:
+            queue.active_since_us = status.active_since(obj.status)
+        if restore:
+            self._restore_queue(queue, obj.state.get(self.name) or {})
+        else:
+            self.edits.queue(queue, TOUCHED | QUOTA)
+
+    def _renew_pending_queue(self, queue: ClusterQueue) -> bool:
+        """Replace the pending queue if the strategy changed; return whether it did."""
+        equivalence_hashing = self.cluster.strategy(queue).equivalence_hashing
+        usage_of = self.cluster.usage_order(queue.spec)
+        known = queue.pending.equivalence_hashing, queue.pending.usage_of
+        if known == (equivalence_hashing, usage_of):
+            return False
+        for work in list(queue.pending.workloads()):
+            self.assignment.reassign([work])
+        queue.pending = PendingQueue(
+            equivalence_hashing=equivalence_hashing, usage_of=usage_of
+        )
+        return True
+
+    def _restore_queue(self, queue: ClusterQueue, state: State) -> None:
+        queue.generation = state.get("generation", 0)
+        queue.pending.failed_hashes = dict(state.get("remembered") or {})
+        if state.get("sticky"):
+            self.assignment.preemptors.restored[queue.name] = Key(*state["sticky"])
+        if state.get("edited"):
+            self.edits.queues[queue.name] = state["edited"]
+
+    def _remove_queue(self, key: Key) -> None:
+        queue = self.cluster.forest.queues.get(key.name)
+        if queue is None:
+            return
+        self.edits.tree(queue)
+        self.cluster.needs_linking = True
+        for work in list(queue.admitted.workloads):
+            drop_quota(work)
+        for local_queue in self.cluster.local_queues_of.get(key.name, ()):
+            self.assignment.reassign(local_queue.workloads)
+        del self.cluster.forest.queues[key.name]
+        self.edits.queues.pop(key.name, None)
+        self.life.touched_queues.pop(queue, None)
+
+    def _put_cohort(self, obj: Object, restore: bool) -> None:
+        spec = read_cohort(obj.manifest)
+        if self.cluster.forest.specs.get(spec.name) == spec:
+            return
+        self.cluster.needs_linking = True
+        if not restore:
+            self.edits.tree(self.cluster.forest.cohorts.get(spec.name))
+            self.edits.cohorts[spec.name] = None
+        self.cluster.forest.specs[spec.name] = spec
+
+    def _remove_cohort(self, key: Key) -> None:
+        self.edits.tree(self.cluster.forest.cohorts.get(key.name))
+        self.cluster.needs_linking = True
+        self.cluster.forest.specs.pop(key.name, None)
+
+    def _put_local_queue(self, obj: Object, restore: bool) -> None:
+        spec = read_local_queue(obj.manifest)
+        before = self.cluster.local_queue(spec.namespace, spec.name).spec
+        local_queue = self.cluster.put_local_queue(spec)
+        if local_queue.active_since_us is None:
+            local_queue.active_since_us = status.active_since(obj.status)
+        self._note_usage(local_queue, obj, restore=restore)
+        if not restore and not _leads_the_same_way(before, spec):
+            self._edit_local_queue(local_queue)
+
+    def _note_usage(
+        self, local_queue: LocalQueue, obj: Object, *, restore: bool
+    ) -> None:
+        """Take what a LocalQueue has consumed, from our state or an earlier run."""
+        ledger = self.life.ledger
+        if ledger is None:
+            return
+        if restore:
+            ledger.load(local_queue, obj.state.get(self.name) or {})
+            return
+        stored = status.consumed_resources(obj.status)
+        if stored and local_queue not in ledger.entries:
+            ledger.stored[local_queue.key] = stored
+        ledger.note(local_queue)
+
+    def _edit_local_queue(self, local_queue: LocalQueue) -> None:
+        """Let its workloads find their place anew; nobody else is requeued by that.
+
+        Source: docs/semantics/kueue.md#held-localqueues.
+        """
+        self.assignment.add(local_queue.workloads)
+        self.life.touched_local_queues[local_queue] = None
+        queue = (
+            self.cluster.forest.queues.get(local_queue.spec.queue)
+            if local_queue.spec
+            else None
+        )
+        if queue is not None:
+            self.life.touched_queues[queue] = None
+
+    def _remove_local_queue(self, key: Key) -> None:
+        local_queue = self.cluster.local_queue(key.namespace, key.name)
+        self.assignment.reassign(local_queue.workloads)
+        self.cluster.remove_local_queue(local_queue)
+        if self.life.ledger is not None:
+            self.life.ledger.drop(local_queue)
+
+    # ---- everything into its place ----
+
+    def settle(self) -> None:
+        """Link the trees and place every new workload; idle when nothing came."""
+        if self.settled:
+            return
+        self.cluster.link()
+        self.assignment.assign_all()
+        self.references.note_nodes()
+        self.edits.apply()
+
+    @property
+    def settled(self) -> bool:
+        """Return whether nothing came that has to find its place."""
+        return not (
+            self.edits.queues
+            or self.assignment.unplaced
+            or self.cluster.needs_linking
+            or self.references.changed_nodes
+        )
+
+    def start_over(self) -> None:
+        """Try all again and note their pods anew, as a restarted controller does."""
+        self.settle()
+        for queue in self.cluster.forest.queues.values():
+            self.edits.queue(queue)
+        for work in self.cluster.workloads.values():
+            if work.reserved and not work.finished:
+                self.life.note_pods_ready(work, ready=work.pods_ready)

@@ -1,0 +1,170 @@
+"""What a search for flavors found: per podset and as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+
+from scheduler.engine.kueue.flavorassigner.modes import FlavorFit, Mode
+from scheduler.engine.kueue.topology.cache import DomainUsage
+from scheduler.engine.kueue.tree.quota import Amount
+from scheduler.engine.kueue.tree.tree import ResourceNode
+from scheduler.model.topology import TopologyAssignment
+from scheduler.model.workload import Admission, Amounts, PodSetAssignment
+
+
+class Severity(IntEnum):
+    """Why a flavor did not fit, mildest first; the conditions' reasons.
+
+    Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
+    """
+
+    NONE = 0  # nothing failed but what no flavor can help
+    TOPOLOGY = 1
+    WAITING = 2
+    EXCEEDS = 3
+    NO_MATCH = 4
+
+
+class PodSetPlan:
+    """The flavors for one podset; no flavors at all when it cannot be placed."""
+
+    __slots__ = (
+        "count",
+        "delayed",
+        "error",
+        "fits",
+        "flavors",
+        "name",
+        "reasons",
+        "replaced",
+        "requests",
+        "searched",
+        "severe",
+        "topology",
+        "tried",
+    )  # fmt: skip
+
+    def __init__(self, name: str, count: int, requests: Amounts) -> None:
+        self.name = name
+        self.count = count
+        self.requests = requests
+        self.replaced: PodSetAssignment | None = None  # of the slice before it
+        self.flavors: dict[str, str] = {}
+        self.fits: dict[str, FlavorFit] = {}
+        self.tried: dict[str, int] = {}
+        self.reasons: list[str] = []
+        self.severe: list[Severity] = []  # mildest failure of each group searched
+        self.searched: list[str] = []  # the flavor that each of them chose, or ""
+        self.error = ""  # why no flavor can be worked out for it at all
+        self.topology: TopologyAssignment | None = None
+        self.delayed = ""  # places are found when its nodes are there
+
+    def held(self, resource: str) -> int:
+        """Return what of a request the slice before it holds already."""
+        return 0 if self.replaced is None else self.replaced.usage.get(resource, 0)
+
+    def fail(self, reasons: list[str]) -> None:
+        """Give up on the podset for these reasons."""
+        self.flavors, self.fits, self.tried = {}, {}, {}
+        self.reasons = reasons
+
+    @property
+    def mode(self) -> Mode:
+        """Return FIT, PREEMPT or NO_FIT.
+
+        Source: docs/semantics/kueue.md#mode-of-an-assignment.
+        """
+        if self.error:
+            return Mode.NO_FIT
+        if not self.reasons:
+            return Mode.FIT
+        if not self.flavors:
+            return Mode.NO_FIT
+        worst = min(granted.mode for granted in self.fits.values())
+        return worst if worst in (Mode.FIT, Mode.NO_FIT) else Mode.PREEMPT
+
+
+class Assignment:
+    """The plans of all podsets that were looked at, and what they use together."""
+
+    __slots__ = ("borrow", "mode", "parts", "topology_usage", "usage")
+
+    def __init__(self) -> None:
+        self.parts: list[PodSetPlan] = []
+        self.usage: dict[ResourceNode, int] = {}
+        self.topology_usage: tuple[DomainUsage, ...] = ()
+        self.borrow = 0
+        self.mode = Mode.FIT
+
+    def add(self, part: PodSetPlan, resource_nodes: Mapping[str, ResourceNode]) -> None:
+        """Take the plan of one more podset; `resource_nodes` by resource."""
+        self.parts.append(part)
+        self.mode = min(self.mode, part.mode)
+        for resource, resource_node in resource_nodes.items():
+            amount = part.requests.get(resource, 0)
+            if part.replaced is not None:
+                amount -= part.held(resource)
+            self.usage[resource_node] = self.usage.get(resource_node, 0) + amount
+            self.borrow = max(self.borrow, part.fits[resource].borrow)
+
+    def amounts(self) -> Iterable[Amount]:
+        """Return what it would use, by resource node."""
+        return self.usage.items()
+
+    def message(self) -> str:
+        """Return why it is not a plain fit.
+
+        Source: docs/semantics/kueue.md#messages-of-an-assignment.
+        """
+        return "; ".join(
+            f"failed to assign flavors to pod set {part.name}: {part.error}"
+            if part.error
+            else f"couldn't assign flavors to pod set {part.name}: "
+            f"{', '.join(sorted(part.reasons))}"
+            for part in self.parts
+            if part.reasons or part.error
+        )
+
+    def severity(self) -> Severity:
+        """Return the reason for a NO_FIT: the gravest of the podsets without a place.
+
+        Source: docs/semantics/kueue.md#reason-of-a-workload-that-does-not-fit.
+        """
+        return max(
+            (
+                max(part.severe, default=Severity.NO_MATCH)
+                for part in self.parts
+                if part.mode is Mode.NO_FIT
+            ),
+            default=Severity.NONE,
+        )
+
+    def tried(self) -> tuple[dict[str, int], ...]:
+        """Return where the search stopped, for the next attempt."""
+        return tuple(part.tried for part in self.parts)
+
+    def chosen(self) -> list[dict[str, str]]:
+        """Return the flavors per podset and resource."""
+        return [part.flavors for part in self.parts]
+
+    def admission(self, queue: str) -> Admission:
+        """Return it as an admission. Source: docs/semantics/kueue.md#admission."""
+        return Admission(
+            queue=queue,
+            pod_sets=tuple(
+                PodSetAssignment(
+                    name=part.name,
+                    count=part.count,
+                    flavors=part.flavors,
+                    usage={
+                        name: part.requests[name]
+                        for name in part.flavors
+                        if name in part.requests
+                    },
+                    topology=part.topology,
+                    delayed=part.delayed,
+                )
+                for part in self.parts
+            ),
+        )

@@ -1,0 +1,184 @@
+"""Nomination: what each head would get, all on one state of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from scheduler.engine.kueue.cache.borrowers import Borrowers
+from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.flavorassigner.assigner import FlavorAssigner
+from scheduler.engine.kueue.flavorassigner.assignment import Assignment
+from scheduler.engine.kueue.flavorassigner.modes import Mode
+from scheduler.engine.kueue.flavorassigner.partial import reduce_counts
+from scheduler.engine.kueue.preemption.targets import Target
+from scheduler.engine.kueue.queue.requeue import RequeueReason
+from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.scheduler.preempting import ActivePreemption
+from scheduler.engine.kueue.trace import Trace
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.checks import failed
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.status_records import LastAssignment
+from scheduler.model.podset_template import PodShape
+from scheduler.model.reasons import (
+    ABOVE_LIMITS,
+    FAILED_CHECKS,
+    MISCONFIGURED,
+    OUTSIDE_LIMIT_RANGES,
+    PENDING_EVALUATION,
+    WRONG_NAMESPACE,
+)
+
+Found = tuple[Assignment, list[Target]]
+
+
+def nominate(
+    cluster: Cluster,
+    preempting: ActivePreemption,
+    entry: Entry,
+    *,
+    borrowers: Borrowers,
+    trace: Trace | None = None,
+) -> None:
+    """Give the entry an assignment and targets, or say why it gets none.
+
+    Source: docs/semantics/kueue.md#nomination.
+    """
+    work, queue = entry.work, entry.queue
+    if work.checks and failed(work.checks):
+        entry.refuse(RequeueReason.GENERIC, PENDING_EVALUATION, FAILED_CHECKS)
+        return
+    if not cluster.matches(queue, work.namespace):
+        entry.refuse(RequeueReason.NAMESPACE_MISMATCH, MISCONFIGURED, WRONG_NAMESPACE)
+        return
+    problem = limits_error(work)
+    if problem:
+        entry.refuse(RequeueReason.GENERIC, MISCONFIGURED, problem)
+        return
+    resume = _start_flavors(work, entry, cluster.cycle)
+    found = assign_flavors(
+        cluster, preempting, entry, resume=resume, borrowers=borrowers, trace=trace
+    )
+    entry.assignment, entry.targets = found
+    store_last_assignment(cluster, entry)
+
+
+def store_last_assignment(cluster: Cluster, entry: Entry) -> None:
+    """Keep where the search stopped, for the workload's next attempt.
+
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
+    """
+    assert entry.assignment is not None
+    entry.work.last_assignment = LastAssignment(
+        tried_flavors=entry.assignment.tried(),
+        cycle=cluster.cycle,
+        generation=entry.queue.generation,
+        scheduling_hash=entry.work.scheduling_hash,
+    )
+
+
+def validation_error(cluster: Cluster, work: WorkloadInfo, queue: ClusterQueue) -> str:
+    """Return why a workload may never be admitted in a ClusterQueue, or "".
+
+    Source: docs/semantics/kueue.md#nomination.
+    """
+    if not cluster.matches(queue, work.namespace):
+        return WRONG_NAMESPACE
+    return limits_error(work)
+
+
+def limits_error(work: WorkloadInfo) -> str:
+    """Return which limits of its namespace a workload's podsets break, or ""."""
+    for part in work.pod_sets:
+        if part.shape.outside or part.shape.above:
+            return _outside_limits([part.shape for part in work.pod_sets])
+    return ""
+
+
+def _outside_limits(shapes: Sequence[PodShape]) -> str:
+    if any(shape.outside for shape in shapes):
+        return f"{OUTSIDE_LIMIT_RANGES}: {_together(s.outside for s in shapes)}"
+    return f"{ABOVE_LIMITS}: {_together(s.above for s in shapes)}"
+
+
+def _together(errors: Iterable[Sequence[str]]) -> str:
+    """Return the field errors of all podsets, several of them in brackets."""
+    found = [
+        f"spec.podSets[{index}].{error}"
+        for index, each in enumerate(errors)
+        for error in each
+    ]
+    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
+
+
+def _start_flavors(
+    work: WorkloadInfo, entry: Entry, cycle: int
+) -> Sequence[Mapping[str, int]]:
+    """Return where the flavor search goes on.
+
+    Source: docs/semantics/kueue.md#continuing-a-flavor-search.
+    """
+    attempt = work.last_assignment
+    if attempt is None or attempt.scheduling_hash != work.scheduling_hash:
+        return ()
+    if attempt.cycle < cycle - 1 and entry.queue.generation > attempt.generation:
+        return ()
+    return attempt.tried_flavors
+
+
+def assign_flavors(
+    cluster: Cluster,
+    preempting: ActivePreemption,
+    entry: Entry,
+    *,
+    resume: Sequence[Mapping[str, int]] = (),
+    only: Sequence[Mapping[str, str]] | None = None,
+    borrowers: Borrowers | None = None,
+    absent: Collection[WorkloadInfo] = (),
+    trace: Trace | None = None,
+) -> Found:
+    """Return the assignment of all pods, else of fewer, and whom to preempt for it.
+
+    Source: docs/semantics/kueue.md#flavor-assignment.
+    """
+    replaced = cluster.replaced_by(entry.work) if entry.work.replaces else None
+    entry.replaced = None if replaced in absent else replaced
+    assigner = FlavorAssigner(
+        entry.work,
+        entry.queue,
+        flavors=cluster.flavors,
+        search=preempting.target_search(
+            borrowers=borrowers, absent=absent, trace=trace
+        ),
+        refusals=cluster.ineligibility,
+        fair=preempting.fair,
+        ignores_undeclared=cluster.settings.ignores_undeclared,
+        resume=resume,
+        only=only,
+        trace=trace,
+        topologies=cluster.topologies,
+        replaced=entry.replaced,
+        delays=cluster.delays_topology(entry.queue)
+        if entry.queue.spec.checks
+        else None,
+    )
+    full = assigner.assign()
+    if full.mode is Mode.FIT:
+        return full, []
+    targets = assigner.targets(full) if full.mode is Mode.PREEMPT else []
+    if targets or not entry.work.can_be_admitted_partially:
+        return full, targets
+    return _fewer(assigner, entry.work) or (full, [])
+
+
+def _fewer(assigner: FlavorAssigner, work: WorkloadInfo) -> Found | None:
+    def attempt(counts: tuple[int, ...]) -> Found | None:
+        assignment = assigner.assign(counts)
+        if assignment.mode is Mode.FIT:
+            return assignment, []
+        if assignment.mode is Mode.PREEMPT:
+            targets = assigner.targets(assignment)
+            return (assignment, targets) if targets else None
+        return None
+
+    return reduce_counts(work.pod_sets, attempt)

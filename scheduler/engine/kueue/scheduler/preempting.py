@@ -1,0 +1,71 @@
+"""The preemption strategy in force, with the rules it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.engine.kueue.preemption.targets import (
+    Placement,
+    Requests,
+    Target,
+    TargetSearch,
+)
+from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.trace import Trace
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model import registry
+from scheduler.model.kueue.configuration import Settings
+
+
+class ActivePreemption:
+    """Looks the strategy and its rules up once; then only calls."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.strategy: Any = registry.lookup("preemption", settings.preemption)
+        self.fair: bool = self.strategy.fair
+        self.rules = tuple(
+            registry.lookup("fair-strategy", name) for name in settings.strategies
+        )
+
+    def target_search(
+        self,
+        *,
+        borrowers: Borrowers | None = None,
+        absent: Collection[WorkloadInfo] = (),
+        trace: Trace | None = None,
+    ) -> TargetSearch:
+        """Return the search with everything bound but the question.
+
+        `borrowers` may be shared by searches on the same state of the tree.
+        """
+        known = borrowers if borrowers is not None else Borrowers()
+
+        def search(
+            work: WorkloadInfo,
+            queue: ClusterQueue,
+            requests: Requests,
+            needed: Needed,
+            placement: Placement | None = None,
+        ) -> list[Target]:
+            targets: list[Target] = self.strategy.search(
+                work,
+                queue,
+                requests,
+                needed,
+                borrowers=known,
+                rules=self.rules,
+                absent=absent,
+                placement=placement,
+                trace=trace,
+            )
+            return targets
+
+        return search
+
+    def order(self, entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield the entries in the order in which they are processed."""
+        ordered: Iterator[Entry] = self.strategy.order(entries)
+        return ordered

@@ -1,0 +1,70 @@
+"""Classical preemption as a strategy, with its order of admission."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.engine.kueue.preemption.classical import ClassicalPreemption
+from scheduler.engine.kueue.preemption.fair import FairSharingStrategy
+from scheduler.engine.kueue.preemption.targets import Placement, Requests, Target
+from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.trace import Trace
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.registry import register
+
+
+@register(
+    "preemption",
+    "Classical",
+    label="Classical",
+    help="Lent quota is reclaimed and lower priorities make room; entries that "
+    "borrow least go first.",
+)
+class Classical:
+    """Source: docs/semantics/kueue.md#order-of-entries."""
+
+    fair = False
+
+    @staticmethod
+    def search(
+        work: WorkloadInfo,
+        queue: ClusterQueue,
+        requests: Requests,
+        needed: Needed,
+        *,
+        borrowers: Borrowers,
+        rules: Sequence[FairSharingStrategy] = (),
+        absent: Collection[WorkloadInfo] = (),
+        placement: Placement | None = None,
+        trace: Trace | None = None,
+    ) -> list[Target]:
+        """Return whom to preempt."""
+        search = ClassicalPreemption(
+            work,
+            queue,
+            requests,
+            needed,
+            borrowers=borrowers,
+            absent=absent,
+            placement=placement,
+            trace=trace,
+        )
+        return search.find()
+
+    @staticmethod
+    def order(entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield entries: those that hold quota already, then those that
+        borrow lowest, then by priority, then by age.
+        """
+        yield from sorted(
+            entries,
+            key=lambda entry: (
+                not entry.second_pass,
+                entry.borrow,
+                -entry.work.priority,
+                entry.work.queue_order_us,
+                entry.work.uid,
+            ),
+        )

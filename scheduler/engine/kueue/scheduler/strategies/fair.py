@@ -1,0 +1,60 @@
+"""Fair sharing as a strategy, with its order of admission."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.engine.kueue.preemption.fair import FairPreemption, FairSharingStrategy
+from scheduler.engine.kueue.preemption.targets import Placement, Requests, Target
+from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.scheduler.fair_sharing_iterator import fair_sharing_order
+from scheduler.engine.kueue.trace import Trace
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.registry import register
+
+
+@register(
+    "preemption",
+    "FairSharing",
+    label="Fair sharing",
+    help="The ClusterQueue whose weighted share would stay lowest goes first; who "
+    "borrowed the largest share yields.",
+)
+class FairSharing:
+    """Source: docs/semantics/kueue.md#fair-sharing-tournament."""
+
+    fair = True
+
+    @staticmethod
+    def search(
+        work: WorkloadInfo,
+        queue: ClusterQueue,
+        requests: Requests,
+        needed: Needed,
+        *,
+        borrowers: Borrowers,
+        rules: Sequence[FairSharingStrategy] = (),
+        absent: Collection[WorkloadInfo] = (),
+        placement: Placement | None = None,
+        trace: Trace | None = None,
+    ) -> list[Target]:
+        """Return whom to preempt."""
+        search = FairPreemption(
+            work,
+            queue,
+            requests,
+            needed,
+            borrowers=borrowers,
+            rules=rules,
+            absent=absent,
+            placement=placement,
+            trace=trace,
+        )
+        return search.find()
+
+    @staticmethod
+    def order(entries: Sequence[Entry]) -> Iterator[Entry]:
+        """Yield entries, lowest resulting share first, looking again after each."""
+        return fair_sharing_order(entries)

@@ -1,0 +1,27 @@
+"""Rule S2-a: the preemptor may not end up above the share its victim falls to."""
+
+from __future__ import annotations
+
+from scheduler.engine.kueue.tree.shares import (
+    PreemptorNewShare,
+    TargetNewShare,
+    TargetOldShare,
+)
+from scheduler.model.registry import register
+
+
+@register(
+    "fair-strategy",
+    "LessThanOrEqualToFinalShare",
+    label="At most the victim's share afterwards",
+    help="A workload of another ClusterQueue is preempted if the preemptor's share, "
+    "with its request, is at most the share that the victim's side is left with.",
+)
+def at_most_final_share(
+    preemptor: PreemptorNewShare, before: TargetOldShare, after: TargetNewShare
+) -> bool:
+    """Return whether the victim may go.
+
+    Source: docs/semantics/kueue.md#lessthanorequaltofinalshare.
+    """
+    return preemptor <= after

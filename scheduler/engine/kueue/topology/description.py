@@ -1,0 +1,83 @@
+"""A placement written down level by level: what fits into each domain, and why not there.
+
+Only made for explanations; nothing here decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.kueue.topology.counts import Counts
+from scheduler.engine.kueue.topology.question import Question
+from scheduler.engine.kueue.topology.tree import Domain, Leaf
+from scheduler.model.topology import Path, TopologyAssignment
+
+#: Of one level so many domains are listed, those that are taken first.
+MOST_DOMAINS = 24
+
+
+def describe(
+    counts: Counts, question: Question, found: TopologyAssignment | str
+) -> list[dict[str, Any]]:
+    """Return the levels from the highest down, each with its domains."""
+    taken = {} if isinstance(found, str) else _taken(counts, found)
+    return [
+        _level(counts, question, index, taken)
+        for index in range(len(counts.tree.topology.levels))
+    ]
+
+
+def _taken(counts: Counts, found: TopologyAssignment) -> dict[Path, int]:
+    """Return how many pods are placed below each domain."""
+    below: dict[Path, int] = {}
+    for values, pods in found.domains:
+        leaf = counts.tree.leaves.get(values)
+        for size in range(1, len(leaf.path) + 1) if leaf is not None else ():
+            path = leaf.path[:size] if leaf is not None else ()
+            below[path] = below.get(path, 0) + pods
+    return below
+
+
+def _level(
+    counts: Counts, question: Question, index: int, taken: dict[Path, int]
+) -> dict[str, Any]:
+    domains = counts.tree.level(index)
+    ordered = sorted(
+        domains,
+        key=lambda d: (-taken.get(d.path, 0), -counts.of(d).pods, d.path),
+    )
+    return {
+        "level": counts.tree.topology.levels[index],
+        "requested": index == question.level,
+        "needed": question.count,
+        "domains": [
+            {
+                "path": "/".join(domain.path),
+                "fits": counts.of(domain).pods,
+                "taken": taken.get(domain.path, 0),
+                "why": _why(counts, question, domain, taken),
+            }
+            for domain in ordered[:MOST_DOMAINS]
+        ],
+        "more": max(0, len(domains) - MOST_DOMAINS),
+    }
+
+
+def _why(
+    counts: Counts, question: Question, domain: Domain, taken: dict[Path, int]
+) -> str:
+    """Return why a domain was left; "" where it was taken."""
+    if taken.get(domain.path):
+        return ""
+    fits = counts.of(domain).pods
+    if fits == 0:
+        excluded = counts.exclusion(domain) if isinstance(domain, Leaf) else ""
+        return excluded or "nothing fits"
+    if not taken:
+        return f"{fits} of {question.count} pods fit"
+    parent = domain.parent.path if domain.parent is not None else ()
+    if parent and not taken.get(parent):
+        return "below a domain that was left"
+    if fits < question.count and domain.level <= question.level:
+        return f"{fits} of {question.count} pods fit"
+    return "others come first in order, or fit more closely"

@@ -1,0 +1,227 @@
+"""One Workload as the engine holds it: what it asks, what it has, where it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scheduler.engine.kueue.topology.cache import ReservedDomains
+from scheduler.engine.kueue.tree.protocols import (
+    FlavorResources,
+    PendingWorkloads,
+    Rank,
+)
+from scheduler.engine.kueue.tree.quota import Amount
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.workload.equivalence_class import EquivalenceClass
+from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
+from scheduler.model.kueue.check_state import States
+from scheduler.model.kueue.preemption_gates import States as GateStates
+from scheduler.model.kueue.preemption_gates import any_closed
+from scheduler.model.objects import Key
+from scheduler.model.workload import (
+    NO_POD_SETS,
+    Admission,
+    Amounts,
+    PodSet,
+    PodSets,
+    scale,
+)
+
+
+class WorkloadInfo:
+    """A Workload. Compared by identity; never copied."""
+
+    __slots__ = (
+        "accumulated_s",
+        "active",
+        "admission",
+        "allowed_flavors",
+        "checks",
+        "cluster_queue",
+        "conditions",
+        "created_us",
+        "elastic",
+        "equivalence_class",
+        "evictions",
+        "flavor_resources",
+        "gate_states",
+        "gated",
+        "generation",
+        "heap_entry",
+        "indexed_as_evicted",
+        "is_parent",
+        "job_uid",
+        "key",
+        "last_assignment",
+        "local_queue",
+        "local_queue_name",
+        "max_execution_s",
+        "name",
+        "namespace",
+        "owned_by_pod",
+        "parent",
+        "pending_queue",
+        "pod_set_specs",
+        "pod_sets",
+        "pods_ready",
+        "preemption_gates",
+        "priority",
+        "queue_order",
+        "queue_order_us",
+        "rank",
+        "reclaimable",
+        "replaces",
+        "requeue_at_us",
+        "requeue_count",
+        "scheduling_hash",
+        "second_pass_tries",
+        "second_pass_us",
+        "topology",
+        "totals",
+        "uid",
+        "unhealthy_nodes",
+        "usage",
+    )
+
+    def __init__(self, key: Key, uid: str, local_queue: LocalQueue) -> None:
+        self.key = key
+        self.namespace = key.namespace
+        self.name = f"{key.namespace}/{key.name}"
+        self.uid = uid
+        self.conditions: dict[str, Condition] = {}
+        self.admission: Admission | None = None
+        self.checks: States = {}  # what admission checks say, by name
+        self.reclaimable: dict[str, int] = {}
+        self.requeue_count = 0
+        self.requeue_at_us: int | None = None
+        self.accumulated_s = 0
+        self.evictions: dict[tuple[str, str], int] = {}
+        self.last_assignment: LastAssignment | None = None
+        self.pods_ready = False  # all its pods are ready
+        # Where it is: holding quota in `cluster_queue`, or waiting in `pending_queue`.
+        self.cluster_queue: ClusterQueue | None = None
+        self.usage: tuple[Amount, ...] = ()
+        self.topology: ReservedDomains | None = None  # what it takes of leaves
+        self.unhealthy_nodes: tuple[str, ...] = ()
+        self.second_pass_us: int | None = None  # when it looks for other places
+        self.second_pass_tries = 0
+        self.owned_by_pod = False  # its only owner is a Pod
+        self.flavor_resources: FlavorResources = frozenset()
+        self.rank: Rank = (0, 0, "", "", self)
+        self.indexed_as_evicted = False
+        self.pending_queue: PendingWorkloads | None = None
+        self.equivalence_class: EquivalenceClass | None = None
+        self.heap_entry = 0
+        self.queue_order: tuple[int, int, str, str] = (0, 0, "", "")
+        self.queue_order_us = 0
+        self.scheduling_hash = ""
+        self.totals: tuple[Amounts, ...] = ()
+        # What the document says; `adopt` in reading.py fills these.
+        self.local_queue = local_queue  # its LocalQueue
+        self.pod_set_specs: Sequence[Mapping[str, Any]] = ()  # podSets as written
+        self.generation = 0
+        self.created_us = 0
+        self.priority = 0
+        self.local_queue_name = ""
+        self.active = True
+        self.gated = ""  # who holds the admission back
+        self.preemption_gates: tuple[str, ...] = ()
+        self.gate_states: GateStates = {}
+        self.job_uid = ""
+        self.elastic = False  # a slice of an elastic job: its counts may shrink
+        self.replaces: Key | None = None  # the slice before it
+        self.parent: Key | None = None  # of which it is a variant
+        self.is_parent = False  # its variants are tried, not itself
+        self.allowed_flavors: tuple[str, ...] | None = None  # None: any
+        self.max_execution_s: int | None = None
+        self.pod_sets: PodSets = NO_POD_SETS
+
+    def __repr__(self) -> str:
+        return f"<Work {self.name}>"
+
+    def count_after_reclaim(self, pod_set: PodSet) -> int:
+        """Return how many pods of a podset are still to run.
+
+        Source: docs/semantics/kueue.md#totals-of-a-podset.
+        """
+        if not self.reclaimable:
+            return pod_set.count
+        done = self.reclaimable.get(pod_set.name, 0)
+        return pod_set.count - min(done, pod_set.count)
+
+    def refresh(self) -> None:
+        """Compute what follows from the spec, reclaimable pods and queue time."""
+        self.totals, text = self.pod_sets.totals, self.pod_sets.text
+        if self.reclaimable:
+            counts = [self.count_after_reclaim(part) for part in self.pod_sets]
+            self.totals = self.pod_sets.totals_for(counts)
+            text = self.pod_sets.text_for(counts)
+        self.scheduling_hash = f"{self.priority} {text}"
+        if self.allowed_flavors is not None:
+            self.scheduling_hash += f" {self.flavor}"
+        self.queue_order = (-self.priority, self.queue_order_us, self.uid, self.name)
+
+    @property
+    def flavor(self) -> str:
+        """Return the flavor of a variant; "" for one that may have any."""
+        return self.allowed_flavors[0] if self.allowed_flavors else ""
+
+    def scaled_pod_sets(
+        self, counts: tuple[int, ...] | None
+    ) -> list[tuple[PodSet, int, Amounts]]:
+        """Return (podset, count, total requests), for other counts when given.
+
+        Source: docs/semantics/kueue.md#scaling-to-fewer-pods.
+        """
+        parts = []
+        for index, part in enumerate(self.pod_sets):
+            count, total = self.count_after_reclaim(part), self.totals[index]
+            if counts is not None:
+                total = scale(total, count, counts[index])
+                count = counts[index]
+            parts.append((part, count, total))
+        return parts
+
+    @property
+    def can_be_admitted_partially(self) -> bool:
+        """Return whether fewer pods than asked would do."""
+        return any(
+            part.min_count is not None and part.count > part.min_count
+            for part in self.pod_sets
+        )
+
+    def has_condition(self, kind: str) -> bool:
+        """Return whether a condition is True."""
+        condition = self.conditions.get(kind)
+        return condition is not None and condition.status
+
+    @property
+    def may_not_preempt(self) -> bool:
+        """Return whether one of its preemption gates is closed."""
+        return any_closed(self.preemption_gates, self.gate_states)
+
+    @property
+    def reserved(self) -> bool:
+        """Return whether QuotaReserved is True."""
+        return self.has_condition("QuotaReserved")
+
+    @property
+    def evicted(self) -> bool:
+        """Return whether Evicted is True."""
+        return self.has_condition("Evicted")
+
+    @property
+    def finished(self) -> bool:
+        """Return whether Finished is True."""
+        return self.has_condition("Finished")
+
+    def candidate_rank(self) -> Rank:
+        """Return its place among victims.
+
+        Source: docs/semantics/kueue.md#order-of-candidates.
+        """
+        reserved = self.conditions.get("QuotaReserved")
+        since = reserved.since_us if reserved is not None else 0
+        return (self.priority, -since, self.uid, self.name, self)

@@ -1,0 +1,187 @@
+"""One instant of the lifetime: what is due happens, what came is taken up."""
+
+from __future__ import annotations
+
+from msgspec import UnsetType
+
+from scheduler.engine.kueue.workload.variants import is_variant
+from scheduler.engine.lifetime import status
+from scheduler.engine.lifetime.changes import CHANGE, carry_out
+from scheduler.engine.lifetime.controllers.stage import CONTROLLERS
+from scheduler.engine.lifetime.failures import FailureProcess
+from scheduler.engine.lifetime.jobs.stage import Jobs
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.reactions import Reactions
+from scheduler.engine.lifetime.runs import Due, Run
+from scheduler.engine.lifetime.runtime_state import (
+    JOB_KINDS,
+    NODE,
+    POD,
+    WORKLOAD,
+    LifetimeHost,
+)
+from scheduler.engine.stage import Context
+from scheduler.model.decisions import Arrive
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Policy
+
+#: Kinds that arrive, in the order in which one instant takes them up: owners
+#: first, so that what is imported with them finds them.
+_ARRIVING = (NODE, *CONTROLLERS, *JOB_KINDS, WORKLOAD, "PodGroup", POD, CHANGE)
+RANK = {kind: rank for rank, kind in enumerate(_ARRIVING)}
+OWNERS = frozenset({*JOB_KINDS, WORKLOAD})
+_STEPS = (Due.START, Due.SUSPEND, Due.RELEASE, Due.COMPLETE, Due.REPLACE)
+
+
+class Advancing(Reactions):
+    """Fires the timers that still mean something, and begins what is new."""
+
+    def __init__(self, context: Context, policy: Policy, host: LifetimeHost) -> None:
+        super().__init__(context, policy, host)
+        self.advance_requested = False
+        self.jobs = self.job_stage = Jobs(self)
+        self.failures: FailureProcess | None = None
+        failures = policy.spec.simulation.failures
+        if not isinstance(failures, UnsetType):
+            self.failures = FailureProcess(self, failures)
+
+    def request_advance(self) -> None:
+        """Ask for the present instant to be handled (again): something was edited."""
+        self.advance_requested = True
+
+    def due(self) -> int | None:
+        """Return the next instant at which something happens by itself."""
+        if self.fresh or self.advance_requested:
+            return self.context.now_ms
+        heap = self.timers.heap
+        while heap and not self._stands(*heap[0]):
+            self.timers.take(heap[0][0])
+        return self.timers.next_at()
+
+    def awaited(self) -> str:
+        """Return in words what `due` names."""
+        if self.fresh or self.advance_requested:
+            return f"{len(self.fresh)} objects that came, to be taken up"
+        heap = self.timers.heap
+        return f"{Due(heap[0][1]).name} of {heap[0][2]}" if heap else "nothing"
+
+    def advance(self) -> None:
+        """Handle all that is due now: finishes, arrivals, pods that get ready."""
+        self.advance_requested = False
+        now = self.context.now_ms
+        while (entry := self.timers.take(now)) is not None:
+            if self._stands(*entry):
+                self._fire(Due(entry[1]), entry[2])
+        while self.fresh:
+            fresh = sorted(self.fresh, key=lambda key: (RANK[key.kind], key))
+            self.fresh.clear()
+            for key in fresh:
+                if key in self.host.objects:
+                    self._take_up(self.host.objects[key])
+
+    def _stands(self, at: int, due: int, key: Key, attempt: int) -> bool:
+        """Return whether a timer still means something."""
+        if due == Due.ARRIVAL:
+            return self.future.get(key) == at
+        if due == Due.LEAVE:
+            return key in self.leaving and self.leaving[key][1] == at
+        if due == Due.GONE:
+            return self.terminating.get(key) == at
+        if due == Due.SCHEDULE:
+            return self.job_stage.controllers.next.get(key) == at
+        if due == Due.RECLAIM:
+            return key in self.reclaims and self.reclaims[key][1] == at
+        if due == Due.FAILURE:
+            return self.failures is not None and self.failures.stands(key, at)
+        run = self.runs.get(self.owners.get(key, key))
+        if due in _STEPS:
+            return run is not None and run.step == (due, at)
+        if run is None or not run.active:
+            return False
+        if due == Due.SEEN:
+            return run.seen_ms == at
+        if due == Due.POD_ENDS:
+            return run.ends.get(key) == at
+        if due == Due.DEADLINE:
+            return run.deadline_ms == at
+        if due == Due.ROUND:
+            return run.rounds is not None and run.rounds.next_ms == at
+        if due == Due.FINISH:
+            return run.ends_ms == at and run.attempt == attempt
+        return run.waiting.get(key) == at
+
+    def _fire(self, due: Due, key: Key) -> None:
+        if due == Due.FINISH:
+            self._finish(self.runs[key])
+        elif due == Due.ARRIVAL:
+            del self.future[key]
+            self.host.introduce(self.host.objects[key])
+        elif due == Due.LEAVE:
+            self.drive_off(key)
+        elif due == Due.GONE:
+            self._end_terminated(key)
+        elif due == Due.SCHEDULE:
+            self.fresh[key] = None
+        elif due in _STEPS:
+            self._step(due, self.runs[key])
+        elif due == Due.SEEN:
+            self._see_ready(self.runs[key])
+        elif due == Due.POD_ENDS:
+            self._pod_ends(self.runs[self.owners[key]], key)
+        elif due == Due.RECLAIM:
+            self._reclaim(key)
+        elif due == Due.DEADLINE:
+            self._overrun(self.runs[key])
+        elif due == Due.ROUND:
+            self._end_round(self.runs[key])
+        elif due == Due.FAILURE and self.failures is not None:
+            self.failures.fire(key)
+        else:
+            self._ready(self.runs[self.owners.get(key, key)], key)
+
+    def _step(self, due: Due, run: Run) -> None:
+        """Take the step of a run that is due."""
+        if due == Due.START:
+            self.job_stage.resume(self.host.objects[run.owner])
+        elif due == Due.SUSPEND:
+            self._suspend(run)
+        elif due == Due.RELEASE:
+            self._release(run)
+        elif due == Due.REPLACE:
+            self._replace(run)
+        else:
+            self._complete(run)
+
+    def _take_up(self, obj: Object) -> None:
+        """Begin an object's time, once; a known one was edited."""
+        first = obj.key not in self.arrived
+        self.arrived.add(obj.key)
+        self._touch(obj.key)
+        if obj.key.kind == CHANGE:
+            if first:
+                carry_out(self, obj)
+            return
+        if obj.key.kind in CONTROLLERS:
+            self.job_stage.controllers.sync(obj)
+            return
+        if first and self._is_counted(obj) and not status.came_ended(obj):
+            self._emit(Arrive(at_ms=self.context.now_ms, subject=obj.key))
+        self.job_stage.take_up(obj, first=first)
+        if obj.key.kind == NODE:
+            self.judge_node(obj)
+            self.job_stage.controllers.nodes_changed()
+        elif obj.key.kind == POD:
+            self.judge_pod(obj.key)
+
+    def _is_counted(self, obj: Object) -> bool:
+        """Return whether an arrival is news: what people gave, and what then waits.
+
+        Under Kueue the Workload of a job waits, elsewhere its pods do.
+        """
+        kueue = self.host.kueue
+        if kueue is not None and kueue.variants is not None and is_variant(obj):
+            return False  # its parent came
+        if obj.key.kind == NODE or owner_key(obj, OWNERS) is None:
+            return obj.key.kind != NODE
+        waits = WORKLOAD if self.host.kueue is not None else POD
+        return obj.key.kind == waits

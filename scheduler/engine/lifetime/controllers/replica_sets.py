@@ -1,0 +1,61 @@
+"""ReplicaSet: so many pods, each for itself.
+
+Source: docs/semantics/controllers.md#replicaset.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from scheduler.engine.lifetime.pods import POD_SET, make_pod
+from scheduler.engine.lifetime.taint_eviction import TaintEviction
+from scheduler.model.conditions import has_ended
+from scheduler.model.objects import Object
+from scheduler.model.pod_defaults import default_pod_spec
+
+
+def sync_replica_set(
+    lifetime: TaintEviction, replica_set: Object, pods: list[Object]
+) -> None:
+    """Make the pods that are missing, or delete those that are too many."""
+    wanted = int(replica_set.spec.get("replicas", 1))
+    active = active_pods(lifetime, pods)
+    for _ in range(wanted - len(active)):
+        if not make_owned_pod(lifetime, replica_set, {}):
+            break
+    # Those without a node go first, then the newest.
+    active.sort(key=lambda pod: (pod.key in lifetime.placed, -_age(pod)))
+    for pod in active[: max(0, len(active) - wanted)]:
+        lifetime.terminate(pod.key)
+
+
+def active_pods(lifetime: TaintEviction, pods: list[Object]) -> list[Object]:
+    """Return the pods that count: neither ended nor being deleted."""
+    return [
+        pod
+        for pod in pods
+        if not has_ended(pod.status)
+        and pod.key not in lifetime.terminating
+        and not pod.metadata.get("deletionTimestamp")
+    ]
+
+
+def make_owned_pod(
+    lifetime: TaintEviction, owner: Object, spec: dict[str, Any]
+) -> bool:
+    """Put a pod of the owner's template, with these fields; False when refused."""
+    template = copy.deepcopy(owner.spec["template"])
+    template["spec"].update(spec)
+    default_pod_spec(template["spec"])
+    pod_set = {"name": "pod", "template": template}
+    ordinal = lifetime.next_ordinal(owner.key)
+    pod = make_pod(owner, pod_set, ordinal, node_selector={}, tolerations=[])
+    del pod.metadata["labels"][POD_SET]
+    return lifetime.jobs.put_admitted(pod)
+
+
+def _age(pod: Object) -> int:
+    """Return the number of a pod that was made here; one that came is older."""
+    number = pod.key.name.rpartition("-")[2]
+    return int(number) if number.isdigit() else 0

@@ -1,0 +1,116 @@
+"""All controllers of a lifetime: who is synced when."""
+
+from __future__ import annotations
+
+from scheduler.engine.lifetime.controllers.cron_jobs import sync_cron_job
+from scheduler.engine.lifetime.controllers.daemon_sets import sync_daemon_set
+from scheduler.engine.lifetime.controllers.owned import OwnedObjects
+from scheduler.engine.lifetime.controllers.replica_sets import sync_replica_set
+from scheduler.engine.lifetime.runs import Due
+from scheduler.engine.lifetime.runtime_state import NODE, POD
+from scheduler.engine.lifetime.taint_eviction import TaintEviction
+from scheduler.model.objects import Key, Object
+
+CRON_JOB = "CronJob"
+REPLICA_SET = "ReplicaSet"
+DAEMON_SET = "DaemonSet"
+#: Kinds whose controller makes other objects.
+CONTROLLERS = (CRON_JOB, REPLICA_SET, DAEMON_SET)
+_OWNERS = frozenset({*CONTROLLERS, "Deployment"})
+_OWNED = frozenset({"Job", REPLICA_SET, POD})
+
+
+class Controllers:
+    """Brings what controllers own in line with what they ask for.
+
+    A sync changes nothing where nothing changed, so that one too many does no harm.
+    """
+
+    def __init__(self, lifetime: TaintEviction) -> None:
+        self.lifetime = lifetime
+        self.host = lifetime.host
+        self.owned = OwnedObjects(_OWNERS, _OWNED)
+        self.daemon_sets: dict[Key, None] = {}
+        self.next: dict[Key, int] = {}  # CronJob -> when its next Job is due
+
+    def note(self, obj: Object) -> None:
+        """Keep whose an object is."""
+        self.owned.add(obj)
+        if obj.key.kind == DAEMON_SET:
+            self.daemon_sets[obj.key] = None
+
+    def forget(self, key: Key) -> None:
+        """Forget a deleted object; with a controller goes what it made."""
+        self.next.pop(key, None)
+        self.daemon_sets.pop(key, None)
+        if key.kind in _OWNERS:
+            self._delete_owned(self.host.objects[key])
+        if key.kind == NODE:
+            self.nodes_changed()
+        if (owner := self.owned.remove(key)) is not None:
+            self._sync_later(owner)
+
+    def _delete_owned(self, controller: Object) -> None:
+        """Delete what a controller made; a run deletes the pods of its Deployment."""
+        for owned in self.owned.of(controller):
+            if owned.kind == POD and controller.key.kind not in CONTROLLERS:
+                continue
+            self.owned.remove(owned)
+            self.host.delete(owned)
+
+    def nodes_changed(self) -> None:
+        """Let every DaemonSet look at the nodes again."""
+        for key in self.daemon_sets:
+            self._sync_later(key)
+
+    def changed(self, key: Key) -> None:
+        """Let the owner of an object see at this instant that it ended."""
+        if (owner := self.owned.owner_of(key)) is not None:
+            self._sync_later(owner)
+
+    def sync(self, controller: Object) -> None:
+        """Make what a controller lacks now, and delete what it has too many."""
+        owned = [self.host.get(key) for key in self.owned.of(controller)]
+        self.lifetime.context.journal.touch(controller.key)
+        if controller.key.kind == REPLICA_SET:
+            sync_replica_set(self.lifetime, controller, owned)
+        elif controller.key.kind == DAEMON_SET:
+            sync_daemon_set(self.lifetime, controller, owned)
+        else:
+            self._sync_cron_job(controller, owned)
+
+    def hand_on(self, job: Object) -> bool:
+        """Leave a Deployment's pods to its ReplicaSet, where that came with it.
+
+        Where one has pods, it gets the replicas that the Deployment asks for.
+        """
+        sets = [key for key in self.owned.of(job) if key.kind == REPLICA_SET]
+        used = [
+            one
+            for one in (self.host.objects[key] for key in sets)
+            if int(one.spec.get("replicas", 1))
+        ]
+        wanted = int(job.spec.get("replicas", 1))
+        if len(used) == 1 and int(used[0].spec.get("replicas", 1)) != wanted:
+            used[0].manifest["spec"]["replicas"] = wanted
+            self._sync_later(used[0].key)
+        return bool(sets)
+
+    def _sync_cron_job(self, controller: Object, jobs: list[Object]) -> None:
+        at = sync_cron_job(self.lifetime, controller, jobs)
+        self.next.pop(controller.key, None)
+        if at is not None:
+            self.wait(controller.key, at)
+
+    def wait(self, cron_job: Key, at_ms: int) -> None:
+        """Sync a CronJob again at this instant."""
+        self.next[cron_job] = at_ms
+        self.lifetime.timers.add(at_ms, Due.SCHEDULE, cron_job)
+
+    def _sync_later(self, owner: Key) -> None:
+        """Sync at this instant, unless the owner is gone or did not come yet."""
+        if owner.kind not in CONTROLLERS:
+            return
+        if owner in self.host.objects and owner in self.lifetime.arrived:
+            self.lifetime.fresh[owner] = None
+            self.lifetime.context.journal.touch(owner)

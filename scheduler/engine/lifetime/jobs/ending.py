@@ -1,0 +1,136 @@
+"""What comes after: the end of a job's work, lost pods made again."""
+
+from __future__ import annotations
+
+import copy
+
+from scheduler.engine.lifetime.jobs.lengths import JobLength
+from scheduler.engine.lifetime.jobs.state import pod_sets_of
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.runs import OVERRAN, Run
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS
+from scheduler.model.annotations import ARRIVAL, PREFIX
+from scheduler.model.compatibility import FINISHED_BY_JOB
+from scheduler.model.conditions import is_true
+from scheduler.model.decisions import Edit
+from scheduler.model.errors import ManifestError
+from scheduler.model.kueue.slices import is_elastic
+from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import (
+    COMPLETIONS_REACHED_SENTENCE,
+    JOB_FINISHED,
+    JOB_FINISHED_SENTENCE,
+    RETIRED,
+    RETIRED_DEACTIVATED,
+    SUCCEEDED,
+)
+
+
+class JobEnd(JobLength):
+    """The end of an owner's work, and the pods that take others' places."""
+
+    def ended(self, owner: Object, run: Run) -> None:
+        """Report that an owner's work is done."""
+        job = owner_key(owner, frozenset(JOB_KINDS))
+        if owner.key.kind == "Workload" and self.host.kueue is not None:
+            how = self._finished_condition(job, run)
+            for key in (owner.key, *self._waiting_slices(owner)):
+                self.host.kueue.finish(key, *how)
+        else:
+            self.lifetime.emit_finish(run)
+        if job is not None and job in self.host.objects:
+            self.lifetime.context.journal.touch(job)
+        self.controllers.changed(job or owner.key)
+
+    def _finished_condition(self, job: Key | None, run: Run) -> tuple[str, str]:
+        """Return sentence and reason of Finished, which Kueue takes from the job.
+
+        Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+        """
+        if run.failed:
+            return (OVERRAN if run.overran else "Job failed"), "Failed"
+        if self.lifetime.context.compatibility < FINISHED_BY_JOB:
+            return JOB_FINISHED_SENTENCE, JOB_FINISHED
+        if job is not None and job.kind == "Job":
+            return COMPLETIONS_REACHED_SENTENCE, SUCCEEDED
+        return JOB_FINISHED_SENTENCE, SUCCEEDED
+
+    def retire(self, workload: Object) -> None:
+        """Delete a Workload whose retention is over; of one that Kueue gave up, its job.
+
+        Source: docs/semantics/kueue-lifecycle.md#retention.
+        """
+        finished = is_true(workload.status, "Finished")
+        job = owner_key(workload, frozenset(JOB_KINDS))
+        key, message = workload.key, RETIRED if finished else RETIRED_DEACTIVATED
+        if job is not None and job in self.host.objects:
+            self.host.get(job)  # its status is written while there is a run to read
+            key = workload.key if finished else job
+        self.lifetime.context.journal.emit(
+            Edit(
+                at_ms=self.lifetime.context.now_ms,
+                subject=key,
+                reason="Deleted",
+                message=message,
+                action="Delete",
+            )
+        )
+        self.host.delete(key)
+
+    def _waiting_slices(self, owner: Object) -> list[Key]:
+        """Return the slice that waits to replace this one; [] for other jobs."""
+        job = owner_key(owner, frozenset(JOB_KINDS))
+        if job is None or not is_elastic(owner):
+            return []
+        return [
+            key
+            for key in self._workloads_of(job)
+            if key != owner.key and not is_true(self.host.get(key).status, "Finished")
+        ]
+
+    def is_given(self, pod: Object) -> bool:
+        """Return whether a person gave this pod, rather than a run made it."""
+        return "job" in pod.state
+
+    def give_again(self, pod: Object) -> None:
+        """Put an evicted given pod back, gated, as its controller would."""
+        self.put_admitted(_afresh(pod, pod.key.name))
+
+    def recreate(self, pod: Object) -> None:
+        """Put a replica in the place of a lost one, under a new name."""
+        base = pod.labels.get(PREFIX + "replica-of", pod.key.name)
+        ordinal = self.lifetime.next_ordinal(pod.key._replace(name=base))
+        again = _afresh(pod, f"{base}-r{ordinal}")
+        again.metadata["labels"] = {**again.labels, PREFIX + "replica-of": base}
+        self.put_admitted(again)
+
+    def put_admitted(self, made: Object) -> bool:
+        """Put what a controller makes; False, and a report, when it is refused."""
+        try:
+            self.host.put(made)
+        except ManifestError as refusal:
+            what = f"{made.key.kind.lower()} {made.key.path}"
+            self.lifetime.context.journal.complain(f"{what} cannot be made: {refusal}")
+            return False
+        return True
+
+    def replace_pods(self, owner: Object, run: Run) -> None:
+        """Make up for the pods that a running owner lost."""
+        if owner.key.kind == "Workload":
+            pod_sets = self._assigned(owner) if self.host.kueue else pod_sets_of(owner)
+        else:
+            pod_sets = self.kind_of(owner).pod_sets(owner.manifest, self.surroundings())
+        self.lifetime.fill_up(run, owner, pod_sets)
+
+
+def _afresh(pod: Object, name: str) -> Object:
+    """Return the pod as its maker would make it again: no node, no identity."""
+    manifest = copy.deepcopy(pod.manifest)
+    metadata = manifest["metadata"]
+    metadata["name"] = name
+    for field in ("uid", "creationTimestamp", "generation", "deletionTimestamp"):
+        metadata.pop(field, None)
+    annotations = metadata.get("annotations") or {}
+    annotations.pop(ARRIVAL, None)
+    manifest.get("spec", {}).pop("nodeName", None)
+    return Object(key=pod.key._replace(name=name), manifest=manifest)

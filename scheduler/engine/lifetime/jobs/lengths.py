@@ -1,0 +1,99 @@
+"""How long an owner's work is: endless, in rounds of its pods, within a deadline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.lifetime.continuing import SERVING
+from scheduler.engine.lifetime.jobs.starting import JobStart
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS
+from scheduler.model import registry
+from scheduler.model.annotations import FROM_DEADLINE, RUNTIME_SOURCE
+from scheduler.model.jobs import JobKind, pods_at_once, waves_of
+from scheduler.model.kueue import deadlines
+from scheduler.model.kueue.slices import is_elastic
+from scheduler.model.objects import Object
+
+_POD = frozenset({"Pod"})
+#: A Job admitted with fewer pods also does that much less work.
+EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
+
+
+class JobLength(JobStart):
+    """What of a job decides how long its run takes."""
+
+    def serves(self, owner: Object) -> bool:
+        """Return whether it never ends by itself: a service, not a job."""
+        pod = owner_key(owner, _POD) if owner.key.kind == "Workload" else owner.key
+        if pod is not None and pod.kind == "Pod":
+            found = self.host.objects.get(pod)
+            return found is not None and owner_key(found, SERVING) is not None
+        job = owner.key
+        if owner.key.kind == "Workload":
+            job = owner_key(owner, frozenset(JOB_KINDS)) or owner.key
+        if job.kind not in JOB_KINDS:
+            return False
+        kind: JobKind = registry.lookup("job-kind", job.kind)
+        return kind.endless
+
+    def waves(self, owner: Object) -> int:
+        """Return how many times the pods of this owner run one after another."""
+        job = self._started_job(owner)
+        if job is None:
+            return 1
+        kind: JobKind = registry.lookup("job-kind", job["kind"])
+        return max(1, kind.waves(job))
+
+    def pods_of_round(self, owner: Object) -> int:
+        """Return how many pods of a Job end together, and others follow; 0 for none.
+
+        An elastic one has none: its rounds change with its pods.
+        """
+        job = None if is_elastic(owner) else self._started_job(owner)
+        if job is None or job["kind"] != "Job" or waves_of(job["spec"]) == 1:
+            return 0
+        return pods_at_once(job["spec"])
+
+    def _started_job(self, owner: Object) -> dict[str, Any] | None:
+        """Return the owner's job as it was started; None where it has none."""
+        job: Object | None = owner
+        if owner.key.kind == "Workload":
+            found = owner_key(owner, frozenset(JOB_KINDS))
+            job = self.host.objects.get(found) if found is not None else None
+        if job is None or job.key.kind not in JOB_KINDS:
+            return None
+        return self._narrowed(owner, job.manifest)
+
+    def deadline_of(self, owner: Object) -> int | None:
+        """Return how long (s) its Job may be active; None for as long as it takes.
+
+        A run time that was taken from the deadline does not break it.
+        """
+        job = self.host.objects.get(owner_key(owner, deadlines.KINDS) or owner.key)
+        if job is None:
+            return None
+        sources = (one.annotations.get(RUNTIME_SOURCE) for one in (owner, job))
+        return None if FROM_DEADLINE in sources else deadlines.deadline_of(job.manifest)
+
+    def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
+        """Return a job as it was started: with the parallelism it was admitted with.
+
+        Source: docs/semantics/kueue.md#partial-admission.
+        """
+        pod_sets = owner.spec.get("podSets") or []
+        partial = any("minCount" in p for p in pod_sets)
+        if self.host.kueue is None or job["kind"] != "Job":
+            return job
+        if is_elastic(owner):  # the Job may ask for more than this slice has
+            at_once = int(pod_sets[0].get("count", 1))
+            return {**job, "spec": {**job["spec"], "parallelism": at_once}}
+        if not partial:
+            return job
+        admission = self.host.get(owner.key).status.get("admission") or {}
+        given = admission.get("podSetAssignments") or [{}]
+        spec = {**job["spec"], "parallelism": given[0].get("count", 1)}
+        annotations = job["metadata"].get("annotations") or {}
+        if annotations.get(EQUAL_COMPLETIONS) == "true":
+            spec["completions"] = spec["parallelism"]
+        return {**job, "spec": spec}

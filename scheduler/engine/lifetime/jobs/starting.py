@@ -1,0 +1,186 @@
+"""The start of an admitted Workload: its podSets with the nodes of their flavors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from scheduler.engine.kueue.topology.ungating import (
+    RankedPod,
+    domains_for,
+    index_offset,
+)
+from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
+from scheduler.engine.lifetime.jobs.pod_set_updates import contradictions, with_updates
+from scheduler.engine.lifetime.jobs.state import JobState, PodSets, pod_sets_of
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.model.decisions import PodSetAdmission
+from scheduler.model.kueue.slices import is_elastic
+from scheduler.model.objects import Key, Object
+from scheduler.model.topology import (
+    TopologyAssignment,
+    read_topology_assignment,
+    read_topology_request,
+)
+
+_GATE = {"name": ADMISSION_GATE}
+#: Of a podset: pods, flavors, and where topology puts them.
+Assigned = tuple[int, list[str], TopologyAssignment | None]
+
+
+class JobStart(JobState):
+    """A run gets what its Workload was admitted with; given pods lose their gate."""
+
+    def admitted(self, workload: Object, admissions: Iterable[PodSetAdmission]) -> None:
+        """Start the run of a Workload that got its quota, or set its time."""
+        if self.lifetime.start_later(workload):
+            return
+        if not self.lifetime.placement():
+            self.lifetime.start(workload, [])
+            return
+        counts = {
+            a.name: (a.count, sorted(set(a.flavors.values())), a.topology)
+            for a in admissions
+        }
+        self._start(workload, self._with_flavors(workload, counts))
+
+    def replaced(self, workload: Object) -> None:
+        """Let pods go to the places that were found for those of a failed node."""
+        run = self.lifetime.run_of(workload.key)
+        if run.active and not self._given_pods(workload.key):
+            self.lifetime.fill_up(run, workload, self._assigned(workload))
+
+    def resume(self, workload: Object) -> None:
+        """Start the run of a Workload whose quota stands in its status."""
+        if not self.lifetime.placement():
+            self.lifetime.start(workload, [])
+        else:
+            self._start(workload, self._assigned(workload))
+
+    def _assigned(self, workload: Object) -> PodSets:
+        """Return the pod sets as the Workload's status says they were admitted."""
+        admission = self.host.get(workload.key).status.get("admission") or {}
+        status = self.host.get(workload.key).status
+        gone = {
+            one["name"]: int(one.get("count") or 0)
+            for one in status.get("reclaimablePods") or []
+        }
+        counts = {
+            a["name"]: (
+                max(0, self._granted(workload, a) - gone.get(a["name"], 0)),
+                sorted(set((a.get("flavors") or {}).values())),
+                read_topology_assignment(a.get("topologyAssignment")),
+            )
+            for a in admission.get("podSetAssignments") or []
+        }
+        return self._with_flavors(workload, counts)
+
+    def _granted(self, workload: Object, assigned: dict[str, Any]) -> int:
+        """Return the pods of a podset that was admitted; a slice may have shrunk."""
+        count = int(assigned.get("count") or 0)
+        if not is_elastic(workload):
+            return count
+        asked = {p["name"]: int(p["count"]) for p in pod_sets_of(workload)}
+        return min(count, asked.get(assigned["name"], count))
+
+    def _with_flavors(self, workload: Object, counts: dict[str, Assigned]) -> PodSets:
+        found = []
+        for pod_set in pod_sets_of(workload):
+            count, flavors, topology = counts.get(
+                pod_set["name"], (pod_set["count"], [], None)
+            )
+            selector: dict[str, str] = {}
+            tolerations: list[dict[str, Any]] = []
+            for name in flavors:
+                flavor = self.host.objects.get(Key("ResourceFlavor", "", name))
+                if flavor is not None:
+                    selector.update(flavor.spec.get("nodeLabels") or {})
+                    tolerations += flavor.spec.get("tolerations") or []
+            extra: dict[str, Any] = {
+                "nodeSelector": selector,
+                "tolerations": tolerations,
+            }
+            if topology is not None:
+                extra["topology"] = topology
+            found.append({**pod_set, "count": count, **extra})
+        updates = self._updates(workload.key)
+        return [with_updates(one, updates) for one in found] if updates else found
+
+    def _report_contradictions(self, workload: Object, pod_sets: PodSets) -> None:
+        """Report what checks ask for and a run starts without; once per start."""
+        updates = self._updates(workload.key)
+        for pod_set in pod_sets:
+            for problem in contradictions(pod_set, updates):
+                self.lifetime.context.journal.complain(
+                    f"{workload.key}: podSetUpdates of {pod_set['name']}: {problem}, "
+                    "which stands; Kueue would not start the job"
+                )
+
+    def _updates(self, workload: Key) -> list[dict[str, Any]]:
+        """Return the podSetUpdates of a Workload's checks, in the order of their names."""
+        kueue = self.host.kueue
+        work = None if kueue is None else kueue.cluster.workloads.get(workload)
+        checks = () if work is None else sorted(work.checks.items())
+        return [update for _, check in checks for update in check.pod_set_updates]
+
+    def _start(self, workload: Object, pod_sets: PodSets) -> None:
+        self._report_contradictions(workload, pod_sets)
+        given = self._given_pods(workload.key)
+        if not given:
+            self.lifetime.start(workload, pod_sets)
+            return
+        run = self.lifetime.run_of(workload.key)
+        for pod in given:
+            self.lifetime.attach(run, pod.key)
+        self.lifetime.start(workload, [])
+        places = self._places(given, pod_sets)
+        for pod in given:
+            self._ungate(pod, pod_sets, places.get(pod.key.name, {}))
+
+    def _places(
+        self, given: list[Object], pod_sets: PodSets
+    ) -> dict[str, dict[str, str]]:
+        """Return the labels of the domain that each given pod goes to, by rank."""
+        assignment = pod_sets[0].get("topology") if pod_sets else None
+        if assignment is None:
+            return {}
+        request = read_topology_request(pod_sets[0].get("topologyRequest"))
+        ranked = [RankedPod(pod.key.name, pod.labels) for pod in given]
+        offset = index_offset(pod_sets[0].get("template") or {})
+        found = domains_for(ranked, assignment, request, offset=offset)
+        return {
+            name: dict(zip(assignment.levels, values, strict=True))
+            for name, values in found.items()
+        }
+
+    def _given_pods(self, workload: Key) -> list[Object]:
+        """Return the pods that make up this Workload, when people gave them."""
+        owner = owner_key(self.host.objects[workload], frozenset({"Pod"}))
+        if owner is None or owner not in self.host.objects:
+            return []
+        name, _ = self._group(self.host.objects[owner])
+        members = (
+            self.groups.get((workload.namespace, name), {}) if name else {owner: 0}
+        )
+        return [self.host.objects[key] for key in sorted(members)]
+
+    def _ungate(self, pod: Object, pod_sets: PodSets, place: dict[str, str]) -> None:
+        spec = pod.manifest["spec"]
+        gates = [g for g in spec.get("schedulingGates") or [] if g != _GATE]
+        spec["schedulingGates"] = gates
+        for pod_set in pod_sets[:1]:
+            for field in ("labels", "annotations"):
+                if added := pod_set.get(field):
+                    pod.metadata[field] = {**(pod.metadata.get(field) or {}), **added}
+            spec["nodeSelector"] = {
+                **(spec.get("nodeSelector") or {}),
+                **pod_set["nodeSelector"],
+                **place,
+            }
+            spec["tolerations"] = [
+                *(spec.get("tolerations") or []),
+                *pod_set["tolerations"],
+            ]
+        self.lifetime.context.journal.touch(pod.key)
+        for stage in self.host.placers():
+            stage.put(pod)

@@ -1,0 +1,154 @@
+"""What is known of jobs: their Workloads, groups, and what they look up by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.lifetime.controllers.stage import Controllers
+from scheduler.engine.lifetime.jobs.given import GivenObjects
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS
+from scheduler.engine.lifetime.taint_eviction import TaintEviction
+from scheduler.model import registry
+from scheduler.model.jobs import GroupedKind, JobKind, Surroundings
+from scheduler.model.kueue.slices import ELASTIC_KINDS, is_elastic
+from scheduler.model.objects import Key, Object
+from scheduler.model.topology import read_topology_request
+
+_CLASSES = ("PriorityClass", "WorkloadPriorityClass")
+#: What a TrainJob's podSets come from.
+RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
+_GROUP_KIND = "Pod"
+OWNERS = frozenset({*JOB_KINDS, "Workload"})
+
+PodSets = list[dict[str, Any]]
+
+
+class JobState:
+    """The classes, runtimes and limits that jobs refer to; who belongs to whom."""
+
+    def __init__(self, lifetime: TaintEviction) -> None:
+        self.lifetime = lifetime
+        self.host = lifetime.host
+        self.classes: dict[str, dict[str, Any]] = {}
+        self.workload_classes: dict[str, int] = {}
+        self.runtimes: dict[Key, dict[str, Any]] = {}
+        self.refused: dict[Key, None] = {}  # have no Workload for want of a class
+        self.given = GivenObjects()
+        self.controllers = Controllers(lifetime)
+        self.groups: dict[tuple[str, str], dict[Key, None]] = {}
+        self.runtime_classes: dict[str, dict[str, Any]] = {}
+        self.limit_ranges: dict[Key, dict[str, Any]] = {}
+
+    def note(self, obj: Object) -> None:
+        """Keep what other objects look up by name."""
+        self.controllers.note(obj)
+        if obj.state.get("job", {}).get("refused"):
+            self.refused[obj.key] = None
+        if obj.key.kind == "Workload" or obj.key not in self.lifetime.owners:
+            self.given.add(obj)
+        if obj.key.kind in (*_CLASSES, *RUNTIMES):
+            self.lifetime.fresh.update(self.refused)
+        if obj.key.kind == "PriorityClass":
+            self.classes[obj.key.name] = obj.manifest
+        elif obj.key.kind == "WorkloadPriorityClass":
+            self.workload_classes[obj.key.name] = int(obj.manifest.get("value", 0))
+        elif obj.key.kind == "RuntimeClass":
+            self.runtime_classes[obj.key.name] = obj.manifest
+        elif obj.key.kind == "LimitRange":
+            self.limit_ranges[obj.key] = obj.manifest
+        elif obj.key.kind in RUNTIMES:
+            self.runtimes[obj.key] = obj.manifest
+        elif obj.key.kind == "Pod" and (name := self._group(obj)[0]):
+            group = self.groups.setdefault((obj.key.namespace, name), {})
+            group[obj.key] = None
+
+    def forget(self, key: Key) -> None:
+        """Forget a deleted object; the Workload of a deleted job goes with it."""
+        self.given.remove(key)
+        self.controllers.forget(key)
+        self.classes.pop(key.name, None) if key.kind == "PriorityClass" else None
+        if key.kind == "WorkloadPriorityClass":
+            self.workload_classes.pop(key.name, None)
+        if key.kind == "RuntimeClass":
+            self.runtime_classes.pop(key.name, None)
+        self.limit_ranges.pop(key, None)
+        self.runtimes.pop(key, None)
+        for group in self.groups.values():
+            group.pop(key, None)
+        if key.kind in JOB_KINDS:
+            for workload in self._workloads_of(key):
+                self.host.delete(workload)
+
+    def _workloads_of(self, job: Key) -> list[Key]:
+        """Return the Workloads that were made of a job, or that came with it."""
+        obj = self.host.objects.get(job)
+        if obj is None:
+            return []
+        state = obj.state.get("job", {})
+        names = state.get("workloads") or [state.get("workload", "")]
+        keys = [Key("Workload", job.namespace, name) for name in names]
+        return [key for key in keys if key in self.host.objects]
+
+    def is_elastic(self, job: Object, made: list[dict[str, Any]]) -> bool:
+        """Return whether a managed job with these Workloads is scaled while it runs.
+
+        Source: docs/semantics/kueue-elastic-jobs.md#which-jobs.
+        """
+        kueue = self.host.kueue
+        return (
+            kueue is not None
+            and job.key.kind in ELASTIC_KINDS
+            and is_elastic(job)
+            and kueue.settings.gates.elastic_jobs
+            and not any(_fixed(pod_set) for pod_set in made[0]["spec"]["podSets"])
+        )
+
+    def kind_of(self, obj: Object) -> JobKind:
+        """Return the job kind that enrolled for this object's kind."""
+        kind: JobKind = registry.lookup("job-kind", obj.key.kind)
+        return kind
+
+    def surroundings(self) -> Surroundings:
+        """Return what a job kind may look up."""
+        integrations = self.host.policy.spec.kueue.get("integrations") or {}
+        defaults = [
+            (int(manifest.get("value", 0)), name)
+            for name, manifest in self.classes.items()
+            if manifest.get("globalDefault")
+        ]
+        default = min(defaults)[1] if defaults else ""
+        return Surroundings(
+            workload_priorities=self.workload_classes,
+            priorities={n: int(m.get("value", 0)) for n, m in self.classes.items()},
+            default_priority=default,
+            labels_to_copy=tuple(integrations.get("labelKeysToCopy") or ()),
+            runtimes=self.runtimes,
+        )
+
+    def manages(self, obj: Object) -> bool:
+        """Return whether Kueue decides when this job or pod may run."""
+        if self.host.kueue is None or owner_key(obj, OWNERS) is not None:
+            return False
+        return bool(self.kind_of(obj).queue_name(obj.manifest))
+
+    def _grouped(self) -> GroupedKind:
+        kind: GroupedKind = registry.lookup("job-kind", _GROUP_KIND)
+        return kind
+
+    def _group(self, pod: Object) -> tuple[str, int]:
+        return self._grouped().group(pod.manifest)
+
+
+def _fixed(pod_set: dict[str, Any]) -> bool:
+    """Return whether a podset keeps its job from being elastic."""
+    request = read_topology_request(pod_set.get("topologyRequest"))
+    return "minCount" in pod_set or (request is not None and request.explicit)
+
+
+def pod_sets_of(workload: Object) -> PodSets:
+    """Return the podSets of a Workload, each with its count."""
+    return [
+        {**pod_set, "count": int(pod_set.get("count", 1))}
+        for pod_set in workload.spec.get("podSets") or []
+    ]

@@ -1,0 +1,87 @@
+"""Losing: pods that are evicted, nodes that fail, and what replaces them."""
+
+from __future__ import annotations
+
+from scheduler.engine.lifetime.pod_ends import PodEnds
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.runs import Due, Run
+from scheduler.model.decisions import Evict
+from scheduler.model.objects import Key
+
+#: Of the Job controller after the first failed pod; twice as long after each other.
+#: Source:
+#: <https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy>
+BACKOFF_MS = 10_000
+LONGEST_BACKOFF_MS = 360_000
+_JOB = frozenset({"Job"})
+
+
+class NodeLoss(PodEnds):
+    """A lost pod is made again as its owner's kind demands; its work restarts."""
+
+    def lose_node(self, node: str, why: str) -> None:
+        """Take every pod off this node, as its failure does."""
+        for pod in sorted(key for key, at in self.placed.items() if at == node):
+            self._emit(
+                Evict(
+                    at_ms=self.context.now_ms,
+                    subject=pod,
+                    reason="NodeLost",
+                    message=why,
+                )
+            )
+            self.lose_pod(pod)
+
+    def lose_pod(self, pod: Key) -> None:
+        """Delete a pod that lost its place; its owner's kind says what follows."""
+        obj = self.host.objects.get(pod)
+        if obj is None or (pod not in self.arrived and pod not in self.owners):
+            return
+        again = self.owners.get(pod) == pod and self.timing(obj).recreate
+        self.host.delete(pod)
+        if again:
+            self.jobs.recreate(obj)
+
+    def _pod_gone(self, owner: Key, pod: Key) -> None:
+        """Replace a pod that a run lost; its work begins again."""
+        run = self.runs.get(owner)
+        if run is None or pod not in run.pods:
+            return
+        run.pods.remove(pod)
+        run.ready.pop(pod, None)
+        run.waiting.pop(pod, None)
+        run.ends.pop(pod, None)
+        if not run.active:
+            if run.ending and not run.pods:
+                self._pods_ended(run)
+            return
+        self._touch(owner)
+        self._lose_work(run, pod)
+        if self._backs_off(owner):
+            run.failures += 1
+            doubled = BACKOFF_MS << min(run.failures - 1, 10)
+            delay = min(doubled, LONGEST_BACKOFF_MS)
+            self._next(run, Due.REPLACE, delay)
+        else:
+            self.jobs.replace_pods(self.host.get(owner), run)
+
+    def _backs_off(self, owner: Key) -> bool:
+        """Return whether a Job's controller replaces the pods, after a back-off."""
+        if not self.steps.takes_time("termination"):
+            return False
+        job = owner_key(self.host.objects[owner], _JOB)
+        return owner.kind == "Job" or job is not None
+
+    def _replace(self, run: Run) -> None:
+        """Make up for the pods that a Job lost: its back-off is over."""
+        run.step = None
+        self._touch(run.owner)
+        self.jobs.replace_pods(self.host.get(run.owner), run)
+
+    def _lose_work(self, run: Run, pod: Key) -> None:
+        """Void what was done: work goes on while all pods of a run are ready."""
+        if run.ready_ms is not None:
+            self.lose(run, run.ready_ms, by=pod)
+            run.ready_ms = run.ends_ms = run.seen_ms = None
+            run.failed = False
+            self._report_ready(run, False)

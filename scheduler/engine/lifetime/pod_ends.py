@@ -1,0 +1,89 @@
+"""Pods of a Job that end one by one, and the quota that they give back.
+
+A Job's pods each run for the whole run time from their own readiness. Its Workload
+says how many have ended while others go on (reclaimablePods), and those hold no
+quota any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.runs import Due, Run
+from scheduler.engine.lifetime.runtime_state import WORKLOAD
+from scheduler.engine.lifetime.scaling import RunScaling
+from scheduler.model.conditions import is_true
+from scheduler.model.objects import Key, Object
+
+_JOB = frozenset({"Job"})
+
+
+class PodEnds(RunScaling):
+    """Lets each pod of a Job end by itself where `pods_end_alone` is set."""
+
+    def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
+        """Let a pod that got ready end when its own run time is over."""
+        if not self._ends_alone(run):
+            return
+        length, now = self._length(run), self.context.now_ms
+        if length is not None:
+            began = now if since_ms is None else since_ms
+            run.ends[pod] = max(now, began + length)
+            self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
+
+    def _ends_alone(self, run: Run) -> bool:
+        return (
+            self.pods_end_alone
+            and run.owner.kind == WORKLOAD
+            and len(run.pods) + sum(run.ended.values()) > 1
+            and owner_key(self.host.objects[run.owner], _JOB) is not None
+        )
+
+    def _pod_ends(self, run: Run, pod: Key) -> None:
+        """Part from a pod that is done, and let its Workload say so in a while."""
+        self._reclaim_later(run, pod)
+        self.owners.pop(pod, None)
+        run.pods.remove(pod)
+        run.ready.pop(pod, None)
+        self._touch(run.owner)
+        self.host.delete(pod)
+
+    def _reclaim_later(self, run: Run, pod: Key) -> None:
+        run.ends.pop(pod, None)
+        name = _pod_set(self.host.objects[run.owner])
+        run.ended[name] = run.ended.get(name, 0) + 1
+        self._reclaim_at(run, pod, self.context.now_ms)
+
+    def _reclaim_at(self, run: Run, pod: Key, ended_ms: int) -> None:
+        """Let a pod that ended then be reclaimed in a while."""
+        delay = self.steps.draw("reclaim", str(pod), run.attempt)
+        at = max(self.context.now_ms, ended_ms + delay)
+        self.reclaims[pod] = run.owner, at
+        self.timers.add(at, Due.RECLAIM, pod)
+
+    def _reclaim(self, pod: Key) -> None:
+        """Say that one more pod of a Workload needs no quota."""
+        owner, _ = self.reclaims.pop(pod)
+        run = self.runs.get(owner)
+        if run is None or owner not in self.host.objects:
+            return
+        workload = self.host.get(owner)
+        name = _pod_set(workload)
+        run.ended[name] = max(0, run.ended.get(name, 0) - 1)
+        if is_true(workload.status, "Finished"):
+            return
+        [first, *others] = workload.status.get("reclaimablePods") or [_none(workload)]
+        more = {**first, "count": int(first["count"]) + 1}
+        workload.status["reclaimablePods"] = [more, *others]
+        manifest = {**workload.manifest, "metadata": dict(workload.metadata)}
+        self.host.put(Object(key=owner, manifest=manifest))
+
+
+def _none(workload: Object) -> dict[str, Any]:
+    return {"name": _pod_set(workload), "count": 0}
+
+
+def _pod_set(workload: Object) -> str:
+    """Return the name of the one pod set of a Job's Workload."""
+    return str(workload.spec["podSets"][0]["name"])

@@ -1,0 +1,191 @@
+"""A run: one attempt after another of a Workload, Job or Pod to do its work."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from scheduler.model.objects import Key
+
+#: What the Job controller writes into the condition of a Job past its deadline.
+OVERRAN = "Job was active longer than specified deadline"
+#: The values that the state of every run has.
+_ALWAYS = 12
+
+
+class Due(IntEnum):
+    """What a timer is for, in the order in which one instant handles them.
+
+    A finish precedes an arrival of the same instant.
+    Source: docs/semantics/kueue-lifecycle.md#one-instant.
+    """
+
+    FINISH = 0
+    ARRIVAL = 1
+    READY = 2
+    LEAVE = 3
+    START = 4  # a run: its pods are made
+    SUSPEND = 5  # a run: its pods are deleted
+    GONE = 6  # a pod that was deleted has ended
+    RELEASE = 7  # a run: the end of its pods is seen
+    COMPLETE = 8  # a run: the end of its work is seen
+    SEEN = 9  # a run: the readiness of its pods is seen
+    REPLACE = 10  # a run: its Job makes up for pods that failed
+    SCHEDULE = 11  # a CronJob: its next Job is made
+    POD_ENDS = 12  # a pod of a Job whose pods end one by one
+    RECLAIM = 13  # such a pod: its Workload says that it has ended
+    DEADLINE = 14  # a run: its Job was active for as long as it may
+    FAILURE = 15  # a node or a domain: it fails, or is repaired
+    ROUND = 16  # a run: a round of its pods is over, but not the last one
+
+
+class Rounds(NamedTuple):
+    """How far the rounds of a run's pods have come."""
+
+    ended: int
+    pods: int  # of one round
+    each_ms: int
+    next_ms: int | None = None  # when this one ends; None: with the run, or stopped
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """Where one owner stands. Virtual milliseconds; None means not yet."""
+
+    owner: Key
+    attempt: int = 0  # how often it was started
+    active: bool = False  # quota or place given, not stopped
+    pods: list[Key] = field(default_factory=list)
+    made: int = 0  # pods ever made for it: their names never repeat
+    waiting: dict[Key, int] = field(default_factory=dict)  # bound pod -> ready at
+    ready: dict[Key, None] = field(default_factory=dict)
+    started_ms: int | None = None  # of this attempt
+    ready_ms: int | None = None  # all pods ready: work goes on from here
+    ends_ms: int | None = None
+    done: bool = False
+    failed: bool = False  # it ends, or ended, by failing
+    lost_ms: int = 0  # work thrown away by stops, all attempts
+    step: tuple[int, int] | None = None  # what comes next (a Due), and when
+    seen_ms: int | None = None  # when its pods' readiness is seen
+    kept_ms: int = 0  # work that checkpoints saved from stops
+    ending: bool = False  # its pods were deleted and have not all ended
+    failures: int = 0  # pods that this attempt lost: a Job backs off
+    ends: dict[Key, int] = field(default_factory=dict)  # pod -> its own end
+    #: pod set -> how many of its pods ended by themselves and are not reclaimed yet
+    ended: dict[str, int] = field(default_factory=dict)
+    deadline_ms: int | None = None  # when its Job fails for being active so long
+    overran: bool = False  # it failed, or is about to, for its deadline
+    counted_ms: int | None = None  # what was lost before is counted already
+    rounds: Rounds | None = None  # of a Job of more completions than pods
+
+    def all_ready(self) -> bool:
+        """Return whether every pod of the run is there and ready."""
+        return len(self.ready) == len(self.pods) and self.step_due() != Due.REPLACE
+
+    def step_due(self) -> int | None:
+        """Return what comes next, or None when nothing is under way."""
+        return self.step[0] if self.step is not None else None
+
+    def state(self) -> list[Any]:
+        """Return plain values from which `from_state` makes this run again.
+
+        What is under way comes last and only when something is, after it the rounds.
+        """
+        values = [
+            self.attempt,
+            self.active,
+            [list(key) for key in self.pods],
+            self.made,
+            [[*key, at] for key, at in self.waiting.items()],
+            [list(key) for key in self.ready],
+            self.started_ms,
+            self.ready_ms,
+            self.ends_ms,
+            self.done,
+            self.failed,
+            self.lost_ms,
+        ]
+        under_way = [self.step, self.seen_ms, self.ending]
+        if self.ended:
+            late = [self.deadline_ms, self.overran, self.counted_ms, dict(self.ended)]
+            values.append([*under_way, self.failures, self.kept_ms, *late])
+        elif self.counted_ms is not None:
+            late = [self.deadline_ms, self.overran, self.counted_ms]
+            values.append([*under_way, self.failures, self.kept_ms, *late])
+        elif self.deadline_ms is not None or self.overran:
+            late = [self.deadline_ms, self.overran]
+            values.append([*under_way, self.failures, self.kept_ms, *late])
+        elif self.kept_ms:
+            values.append([*under_way, self.failures, self.kept_ms])
+        elif self.failures:
+            values.append([*under_way, self.failures])
+        elif any(value not in (None, False) for value in under_way):
+            values.append(under_way)
+        if self.rounds is not None:
+            values += (
+                [list(self.rounds)] if len(values) > _ALWAYS else [[], [*self.rounds]]
+            )
+        return values
+
+    @classmethod
+    def from_state(cls, owner: Key, values: list[Any]) -> Run:
+        """Return the run that wrote these values."""
+        attempt, active, pods, made, waiting, ready, *rest = values
+        started, ready_ms, ends, done, failed, lost, *later = rest
+        step, seen, ending, *rest = (later and later[0]) or (None, None, False)
+        usual: list[Any] = [0, 0, None, False, None, {}]
+        further = list(rest) + usual[len(rest) :]
+        failures, kept, deadline, overran, counted, ended = further
+        return cls(
+            owner=owner,
+            attempt=attempt,
+            active=active,
+            pods=[Key(*key) for key in pods],
+            made=made,
+            waiting={Key(*entry[:3]): entry[3] for entry in waiting},
+            ready={Key(*key): None for key in ready},
+            started_ms=started,
+            ready_ms=ready_ms,
+            ends_ms=ends,
+            done=done,
+            failed=failed,
+            lost_ms=lost,
+            step=(step[0], step[1]) if step else None,
+            seen_ms=seen,
+            ending=ending,
+            failures=failures,
+            kept_ms=kept,
+            deadline_ms=deadline,
+            overran=overran,
+            counted_ms=counted,
+            ended=dict(ended),
+            rounds=Rounds(*later[1]) if len(later) > 1 else None,
+        )
+
+
+@dataclass(slots=True)
+class Timers:
+    """What is due when: a heap whose entries may have become void.
+
+    Order at one instant: kind, then key. A void entry is one whose owner no
+    longer waits for it; the reader checks.
+    """
+
+    heap: list[tuple[int, int, Key, int]] = field(default_factory=list)
+
+    def add(self, at_ms: int, due: Due, key: Key, attempt: int = 0) -> None:
+        """Set a timer for this key."""
+        heapq.heappush(self.heap, (at_ms, int(due), key, attempt))
+
+    def next_at(self) -> int | None:
+        """Return the earliest instant, void entries included; None when empty."""
+        return self.heap[0][0] if self.heap else None
+
+    def take(self, now_ms: int) -> tuple[int, Due, Key, int] | None:
+        """Remove and return the first entry that is due, or None."""
+        if not self.heap or self.heap[0][0] > now_ms:
+            return None
+        at, due, key, attempt = heapq.heappop(self.heap)
+        return at, Due(due), key, attempt

@@ -1,0 +1,184 @@
+"""What the lifetime of a world keeps: runs, timers, who owns which pod, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from scheduler.engine.latencies import StepTimes
+from scheduler.engine.lifetime.checkpoints import Checkpoints
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.runs import Run, Timers
+from scheduler.engine.stage import Context, Stage
+from scheduler.model import durations, registry
+from scheduler.model.annotations import Timing, read_timing
+from scheduler.model.decisions import Decision, PodSetAdmission
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Policy
+
+if TYPE_CHECKING:
+    from scheduler.engine.kueue.stage import KueueStage
+
+WORKLOAD = "Workload"
+POD = "Pod"
+NODE = "Node"
+#: Every kind that enrolled as a job, but Pods, which are theirs.
+JOB_KINDS = tuple(
+    entry.name for entry in registry.entries("job-kind") if entry.name != POD
+)
+_JOB_KINDS = frozenset(JOB_KINDS)
+
+
+class LifetimeHost(Protocol):
+    """What lifetime needs of the world that it lives in."""
+
+    objects: dict[Key, Object]
+    policy: Policy
+
+    @property
+    def kueue(self) -> KueueStage | None:
+        """Return the Kueue stage, when the stack has one."""
+
+    @property
+    def grows(self) -> bool:
+        """Return whether nodes may come by themselves."""
+
+    def runs_elsewhere(self, key: Key) -> bool:
+        """Return whether another cluster runs this Workload."""
+
+    def placers(self) -> list[Stage]:
+        """Return the stages that place pods."""
+
+    def put(self, obj: Object) -> Object:
+        """Take a new object."""
+
+    def delete(self, key: Key) -> None:
+        """Remove an object."""
+
+    def get(self, key: Key) -> Object:
+        """Return an object with fresh status."""
+
+    def introduce(self, obj: Object) -> None:
+        """Show an object to every stage."""
+
+
+class JobControllers(Protocol):
+    """What a run asks of the controllers of its owner."""
+
+    def admitted(self, workload: Object, admissions: Iterable[PodSetAdmission]) -> None:
+        """Start what a Workload is of, now or once its pods may come."""
+
+    def replaced(self, workload: Object) -> None:
+        """Put pods on the nodes that a running Workload was given anew."""
+
+    def forget(self, key: Key) -> None:
+        """Forget a deleted object."""
+
+    def ended(self, owner: Object, run: Run) -> None:
+        """Report that an owner's work is done."""
+
+    def is_given(self, pod: Object) -> bool:
+        """Return whether a person gave this pod, rather than a run made it."""
+
+    def give_again(self, pod: Object) -> None:
+        """Put an evicted given pod back."""
+
+    def recreate(self, pod: Object) -> None:
+        """Put a replica in the place of a lost one."""
+
+    def replace_pods(self, owner: Object, run: Run) -> None:
+        """Make up for the pods that a running owner lost."""
+
+    def serves(self, owner: Object) -> bool:
+        """Return whether it never ends by itself."""
+
+    def waves(self, owner: Object) -> int:
+        """Return how many times the pods of this owner run one after another."""
+
+    def pods_of_round(self, owner: Object) -> int:
+        """Return how many pods of a Job end together, and others follow; 0 for none."""
+
+    def deadline_of(self, owner: Object) -> int | None:
+        """Return how long (s) its Job may be active; None for as long as it takes."""
+
+    def put_admitted(self, pod: Object) -> bool:
+        """Put a pod that a controller makes; False when it is refused."""
+
+
+class RuntimeState:
+    """The state, and the small moves that every part of the lifetime makes.
+
+    The parts build on one another: starting, ending, losing, and the stage that
+    has them all.
+    """
+
+    jobs: JobControllers
+
+    def __init__(self, context: Context, policy: Policy, host: LifetimeHost) -> None:
+        self.context = context
+        self.host = host
+        simulation = policy.spec.simulation
+        self.default_runtime_ms = durations.milliseconds(simulation.default_runtime)
+        self.pod_start_ms = simulation.pod_start_ms
+        self.places_pods = simulation.nodes_schedule
+        self.steps = StepTimes(context, policy)
+        self.checkpoints = Checkpoints(context, simulation)
+        self.runs: dict[Key, Run] = {}
+        self.timers = Timers()
+        self.future: dict[Key, int] = {}  # not arrived yet -> when
+        self.fresh: dict[Key, None] = {}  # put, not taken up yet
+        self.arrived: set[Key] = set()
+        self.owners: dict[Key, Key] = {}  # pod -> owner of its run
+        self.placed: dict[Key, str] = {}  # pod -> node
+        self.leaving: dict[Key, tuple[int, int]] = {}  # pod -> since, at
+        self.terminating: dict[Key, int] = {}  # deleted pod -> ends at
+        self.nodes: set[Key] = set()
+        self.pods_end_alone = False  # pods of a Job do not wait for one another
+        self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
+        self.used: dict[str, int] = {}  # key text -> times the name was freed
+
+    def timing(self, obj: Object) -> Timing:
+        """Return what the object's annotations say of its time."""
+        return read_timing(obj.annotations)
+
+    def run_of(self, owner: Key) -> Run:
+        """Return the owner's run, a new one if it has none."""
+        run = self.runs.get(owner)
+        if run is None:
+            run = self.runs[owner] = Run(owner=owner)
+        return run
+
+    def attach(self, run: Run, pod: Key) -> None:
+        """Make a pod part of a run."""
+        if pod not in run.pods:
+            run.pods.append(pod)
+        self.owners[pod] = run.owner
+        self._touch(pod)
+        self._touch(run.owner)
+
+    def placement(self) -> bool:
+        """Return whether pods are made and placed on nodes."""
+        if self.host.kueue is None:
+            return True
+        return self.places_pods and (bool(self.nodes) or self.host.grows)
+
+    def uses(self, key: Key) -> int:
+        """Return how often this name was used and freed before."""
+        return self.used.get(str(key), 0)
+
+    def next_ordinal(self, key: Key) -> int:
+        """Return a number that no replica of this name had before, from 1."""
+        text = f"replica {key}"
+        self.used[text] = self.used.get(text, 0) + 1
+        return self.used[text]
+
+    def _touch(self, key: Key) -> None:
+        """Note a change; a job's status shows its Workload's run."""
+        self.context.journal.touch(key)
+        obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
+        job = owner_key(obj, _JOB_KINDS) if obj is not None else None
+        if job in self.host.objects:
+            self.context.journal.touch(job)
+
+    def _emit(self, decision: Decision) -> None:
+        self.context.journal.emit(decision)

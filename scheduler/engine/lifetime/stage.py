@@ -1,0 +1,94 @@
+"""The stage that gives objects their time: it starts, ends and loses runs."""
+
+from __future__ import annotations
+
+from scheduler.engine.lifetime.advancing import OWNERS, RANK
+from scheduler.engine.lifetime.jobs.defaults import give_default_labels, is_covered
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.restoring import Restoring
+from scheduler.engine.lifetime.runs import Due
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS, NODE, POD
+from scheduler.model.event_words import Befallen
+from scheduler.model.objects import Key, Object
+
+_MANAGED = frozenset({*JOB_KINDS, POD})
+
+
+class Lifetime(Restoring):
+    """Arrivals, starts, run time, endings, lost pods and nodes.
+
+    Kueue (or nothing, under the other stacks) says what may run; the placing
+    stage says where; this says for how long.
+    """
+
+    def put(self, obj: Object, *, restore: bool = False) -> None:
+        """Take an object; its time begins at the next instant that is handled."""
+        if restore:
+            self._restore(obj)
+        elif obj.key.kind in RANK:
+            self.fresh[obj.key] = None
+            if obj.key.kind == NODE:
+                self.nodes.add(obj.key)
+                if self.failures is not None:
+                    self.failures.begin(obj)
+        self.job_stage.note(obj)
+
+    def prepare(self, obj: Object) -> None:
+        """Fill into a new object what the API server's admission would."""
+        if self._may_be_managed(obj):
+            give_default_labels(obj, self.host.objects)
+        if obj.key.kind == POD:
+            self.job_stage.prepare_pod(obj)
+
+    def _may_be_managed(self, obj: Object) -> bool:
+        """Return whether Kueue manages such a job or pod itself, not its owner."""
+        kueue = self.host.kueue
+        if kueue is None or obj.key.kind not in _MANAGED:
+            return False
+        if obj.spec.get("nodeName") or owner_key(obj, OWNERS) is not None:
+            return False
+        return is_covered(obj.key.namespace, kueue.settings, self.host.objects)
+
+    def remove(self, key: Key) -> None:
+        """Forget an object; what ran for it stops, what was made for it goes."""
+        self.future.pop(key, None)
+        self.fresh.pop(key, None)
+        self.used[str(key)] = self.used.get(str(key), 0) + 1
+        if key.kind == NODE:
+            self.nodes.discard(key)
+            if self.failures is not None:
+                self.failures.forget(key)
+            self.lose_node(key.name, Befallen.DELETED.said().text)
+        self._forget_run(key)
+        owner = self.owners.pop(key, None)
+        self.placed.pop(key, None)
+        self.leaving.pop(key, None)
+        self.terminating.pop(key, None)
+        if owner is not None and owner != key:
+            self._pod_gone(owner, key)
+        self.arrived.discard(key)
+
+    def arrival_of(self, obj: Object) -> int:
+        """Return when the object comes, no earlier than now."""
+        span = self.timing(obj).arrival
+        now = self.context.now_ms
+        if span is None:
+            return now
+        return max(now, span.draw(self.context.seed, "arrival", str(obj.key)))
+
+    def holds_back(self, obj: Object) -> bool:
+        """Return whether the object waits for its time; sets its timer if it does."""
+        key = obj.key
+        if key in self.arrived or key.kind not in RANK:
+            return False
+        at = self.arrival_of(obj)
+        if at <= self.context.now_ms:
+            self.future.pop(key, None)
+            return False
+        self.future[key] = at
+        self.timers.add(at, Due.ARRIVAL, key)
+        return True
+
+    def waits(self, key: Key) -> bool:
+        """Return whether the object has not arrived yet."""
+        return key in self.future

@@ -1,0 +1,267 @@
+"""Starting: pods made, bound and ready, and from then on the work's own time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.kueue.topology.ungating import RankedPod, domains_for
+from scheduler.engine.lifetime.pods import (
+    POD_SET,
+    by_topology,
+    domain_of,
+    make_pod,
+    owner_key,
+)
+from scheduler.engine.lifetime.rounds import RunRounds
+from scheduler.engine.lifetime.runs import Due, Run
+from scheduler.engine.lifetime.runtime_state import (
+    POD,
+    WORKLOAD,
+)
+from scheduler.model.objects import Key, Object
+from scheduler.model.spans import NEVER
+from scheduler.model.storage.claim_templates import give_claims
+from scheduler.model.topology import TopologyAssignment
+
+STATEFUL_SET = "StatefulSet"
+
+
+class RunStarting(RunRounds):
+    """From "may run" to "works until".
+
+    Work is done while all pods of a run are ready.
+    """
+
+    def start(self, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
+        """Begin an attempt: make the pods, or without nodes just start the clock.
+
+        `pod_sets` are name, count, template, and `nodeSelector` and
+        `tolerations` that the assigned flavors add.
+        """
+        run = self.run_of(owner.key)
+        if run.active or run.done or run.overran:
+            return
+        run.step = None
+        run.attempt += 1
+        run.failures = 0
+        run.active = True
+        run.started_ms = self.context.now_ms
+        run.waiting.clear()
+        run.ready.clear()
+        run.ends.clear()
+        run.ended.clear()
+        self._touch(owner.key)
+        if self.host.runs_elsewhere(owner.key):
+            return
+        self._set_deadline(run, run.started_ms)
+        if self.placement():
+            self._make_pods(run, owner, pod_sets)
+        else:
+            self._wait_ready(run, owner.key)
+
+    def _set_deadline(self, run: Run, since_ms: int) -> None:
+        """Let the run's Job fail when it has been active for too long.
+
+        Counted from the whole second in which it started, as its status says it.
+        Source: docs/semantics/kueue-lifecycle.md#deadline-of-a-job.
+        """
+        seconds = self.jobs.deadline_of(self.host.objects[run.owner])
+        run.deadline_ms = None
+        if seconds is not None:
+            since_ms -= self.context.us(since_ms) // 1000 % 1000
+            run.deadline_ms = max(since_ms + 1000 * seconds, self.context.now_ms)
+            self.timers.add(run.deadline_ms, Due.DEADLINE, run.owner)
+
+    def creation(self, workload: Key) -> int:
+        """Return how long (ms) it takes until a job's Workload is made."""
+        return self.steps.draw("workload_creation", str(workload))
+
+    def start_later(self, owner: Object, since_ms: int | None = None) -> bool:
+        """Let the job of an owner be resumed in a while from its admission on.
+
+        That is `since_ms`, else now. Returns False when no time is left to wait: it
+        starts at once.
+        """
+        run, now = self.run_of(owner.key), self.context.now_ms
+        delay = self.steps.draw("job_start", str(owner.key), run.attempt + 1)
+        at = delay + (now if since_ms is None else since_ms)
+        if at <= now or run.active or run.done or run.overran:
+            return False
+        run.step = int(Due.START), at
+        self.timers.add(run.step[1], Due.START, owner.key)
+        self._touch(owner.key)
+        return True
+
+    def _make_pods(
+        self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
+    ) -> None:
+        self.fill_up(run, owner, pod_sets)
+        if not any(int(pod_set["count"]) for pod_set in pod_sets):
+            self._all_ready(run)
+
+    def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
+        """Make the pods that the run lacks."""
+        for pod_set in pod_sets:
+            name = pod_set["name"]
+            have = len(self.pods_of(run, name)) + run.ended.get(name, 0)
+            missing = int(pod_set["count"]) - have
+            if pod_set.get("topology") is not None:
+                self._add_placed_pods(run, owner, pod_set, missing)
+                continue
+            for _ in range(missing):
+                self.add_pod(run, owner, pod_set)
+
+    def _add_placed_pods(
+        self, run: Run, owner: Object, pod_set: dict[str, Any], missing: int
+    ) -> None:
+        """Make pods with the node selector of their domain; none on a failed node.
+
+        Source: docs/semantics/kueue-topology.md#ungating-pods.
+        """
+        assignment: TopologyAssignment = pod_set["topology"]
+        levels, name = assignment.levels, pod_set["name"]
+        standing = [
+            RankedPod(key.name, {}, domain_of(self.host.objects[key], levels))
+            for key in run.pods
+            if self.host.objects[key].labels.get(POD_SET, name) == name
+        ]
+        gated = [RankedPod(str(index), {}) for index in range(missing)]
+        failed = self._failed_nodes(owner)
+        for values in domains_for([*standing, *gated], assignment).values():
+            if values[-1] not in failed:
+                place = dict(zip(levels, values, strict=True))
+                selector = {**(pod_set.get("nodeSelector") or {}), **place}
+                placed = {**pod_set, "nodeSelector": selector}
+                self.add_pod(run, owner, by_topology(placed))
+
+    def _failed_nodes(self, owner: Object) -> frozenset[str]:
+        if self.host.kueue is not None:
+            self.host.kueue.settle()  # a node that fails now is noted there
+        status = self.host.get(owner.key).status
+        return frozenset(item["name"] for item in status.get("unhealthyNodes") or ())
+
+    def pods_of(self, run: Run, pod_set: str) -> list[Key]:
+        """Return the pods that the run has of this set, oldest first."""
+        return [
+            pod
+            for pod in run.pods
+            if self.host.objects[pod].labels.get(POD_SET, pod_set) == pod_set
+        ]
+
+    def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> None:
+        """Make one more pod of this pod set."""
+        pod = make_pod(
+            owner,
+            pod_set,
+            run.made,
+            node_selector=pod_set.get("nodeSelector") or {},
+            tolerations=pod_set.get("tolerations") or [],
+        )
+        self._give_claims(run, owner, pod)
+        run.made += 1
+        self.attach(run, pod.key)
+        if not self.jobs.put_admitted(pod):
+            run.pods.remove(pod.key)
+            self.owners.pop(pod.key, None)
+
+    def _give_claims(self, run: Run, owner: Object, pod: Object) -> None:
+        """Make the claims of a StatefulSet's pod that do not exist yet."""
+        is_set = owner.key.kind == STATEFUL_SET
+        key = owner.key if is_set else owner_key(owner, frozenset({STATEFUL_SET}))
+        if key is None or key not in self.host.objects:
+            return
+        others = (self.host.objects[one] for one in run.pods)
+        for claim in give_claims(pod, self.host.objects[key], others):
+            if claim.key not in self.host.objects:
+                self.jobs.put_admitted(claim)
+
+    def _wait_ready(self, run: Run, key: Key, since_ms: int | None = None) -> None:
+        """Let a pod (or a run without pods) get ready after its start time.
+
+        Counted from when it was bound: `since_ms`, else now.
+        """
+        obj = self.host.objects[run.owner]
+        span = self.timing(obj).ready_after
+        delay = self.pod_start_ms
+        delay += self.steps.draw("pod_start", str(key), run.attempt)
+        if span is not None:
+            delay += span.draw(self.context.seed, "ready", str(key), run.attempt)
+        now = self.context.now_ms
+        at = max(now, delay + (now if since_ms is None else since_ms))
+        run.waiting[key] = at
+        self._touch(run.owner)
+        if delay >= NEVER:
+            return
+        if at > now:
+            self.timers.add(at, Due.READY, key, run.attempt)
+        else:
+            self._ready(run, key)
+
+    def bound_on(self, run: Run, pod: Key, node: str) -> None:
+        """Take a pod that came with its node as started there."""
+        self.placed[pod] = node
+        if pod not in run.ready:
+            self._wait_ready(run, pod)
+
+    def _ready(self, run: Run, key: Key) -> None:
+        run.waiting.pop(key, None)
+        self._touch(run.owner)
+        if key != run.owner or key.kind == POD:
+            run.ready[key] = None
+            self._touch(key)
+            self._pod_runs(run, key)
+        if run.all_ready():
+            self._all_ready(run)
+
+    def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
+        """Let a pod that got ready (at `since_ms`, else now) have an end of its own."""
+
+    def _all_ready(self, run: Run) -> None:
+        """Start the work: it takes its run time from here.
+
+        Work that goes on already does so: pods were added to it.
+        """
+        if run.ready_ms is None:
+            self._begin_work(run)
+        delay = self.steps.draw("readiness", str(run.owner), run.attempt)
+        if delay:
+            run.seen_ms = self.context.now_ms + delay
+            self.timers.add(run.seen_ms, Due.SEEN, run.owner)
+        else:
+            self._report_ready(run, True)
+
+    def _begin_work(self, run: Run) -> None:
+        run.ready_ms = self.context.now_ms
+        length = self._length(run)
+        if length is not None:
+            timing = self.timing(self.host.objects[run.owner])
+            restart = self.checkpoints.restart_ms(run, timing)
+            run.ends_ms = self.context.now_ms + length + restart
+            self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+            self.begin_rounds(run, run.ready_ms + restart)
+
+    def _see_ready(self, run: Run) -> None:
+        run.seen_ms = None
+        self._touch(run.owner)
+        self._report_ready(run, True)
+
+    def _report_ready(self, run: Run, ready: bool) -> None:
+        if self.host.kueue is not None and run.owner.kind == WORKLOAD:
+            self.host.kueue.pods_ready(run.owner, ready)
+
+    def _length(self, run: Run) -> int | None:
+        """Return how long the work takes; None when it goes on until stopped."""
+        obj = self.host.objects[run.owner]
+        timing = self.timing(obj)
+        seed, subject = self.context.seed, str(run.owner)
+        length = self.round_length(obj)
+        if length is not None:
+            waves = self.jobs.waves(obj)
+            run.rounds = self.rounds_of(obj, length) if waves > 1 else None
+            length = max(0, length * waves - run.kept_ms)
+        if timing.fails_after is not None:
+            fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)
+            if length is None or fails < length:
+                run.failed = True
+                return fails
+        return length

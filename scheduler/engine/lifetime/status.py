@@ -1,0 +1,154 @@
+"""What time writes into statuses: phases of pods, progress of jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.lifetime.runs import OVERRAN, Run
+from scheduler.engine.lifetime.runtime_state import RuntimeState
+from scheduler.model.compatibility import FINISHED_BY_JOB
+from scheduler.model.conditions import has_ended, is_true, true_condition
+from scheduler.model.durations import stamp_text
+from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import COMPLETIONS_REACHED, COMPLETIONS_REACHED_SENTENCE
+
+_OVER = ("Finished", "Complete", "Completed", "Failed")
+#: The kinds whose spec.suspend Kueue sets.
+_SUSPENDED = ("Job", "JobSet")
+
+
+def write(lifetime: RuntimeState, obj: Object) -> None:
+    """Write the lifetime's part of the object's status."""
+    if obj.key.kind == "Pod":
+        _write_pod(lifetime, obj)
+    elif obj.key.kind in ("Job", "JobSet"):
+        _write_job(lifetime, obj)
+
+
+def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
+    """Write phase and Ready.
+
+    Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/>
+    """
+    if has_ended(pod.status) or _came_running(lifetime, pod):
+        return
+    owner = lifetime.owners.get(pod.key)
+    run = lifetime.runs.get(owner) if owner is not None else None
+    ready = run is not None and pod.key in run.ready
+    pod.status["phase"] = "Running" if ready else "Pending"
+    given = pod.status.get("conditions") or []
+    conditions = [c for c in given if c["type"] != "Ready"]
+    if ready:
+        known = true_condition(pod.status, "Ready")
+        conditions.append(known or {"type": "Ready", "status": "True"})
+    if conditions:
+        pod.status["conditions"] = conditions
+
+
+def _came_running(lifetime: RuntimeState, pod: Object) -> bool:
+    """Return whether a pod that runs already was not taken up yet."""
+    return pod.key not in lifetime.arrived and pod.status.get("phase") == "Running"
+
+
+def came_ended(obj: Object) -> bool:
+    """Return whether an object's status says that it was over before it came."""
+    if obj.key.kind == "Pod":
+        return has_ended(obj.status)
+    return is_true(obj.status, *_OVER)
+
+
+def write_ended(pod: Object, *, failed: bool) -> None:
+    """Write the last status of a pod; nobody writes it again.
+
+    All of it is said anew: what was written before depends on when somebody
+    looked, and a world's hash must not.
+    Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/>
+    """
+    pod.status["phase"] = "Failed" if failed else "Succeeded"
+    pod.status.pop("nominatedNodeName", None)
+    reason = "PodFailed" if failed else "PodCompleted"
+    pod.status["conditions"] = [
+        {"type": "PodScheduled", "status": "True"},
+        {"type": "Ready", "status": "False", "reason": reason},
+    ]
+
+
+def _write_job(lifetime: RuntimeState, job: Object) -> None:
+    """Write what the job's controller would, and Kueue's suspension.
+
+    Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+    """
+    run = _run_of(lifetime, job)
+    if run is None and came_ended(job):
+        return  # its Workload is gone, and what it came to stays
+    if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
+        # A job with a Workload runs while that is admitted.
+        job.spec["suspend"] = run is None or not (run.active or run.done or run.overran)
+    if run is None:
+        return
+    status: dict[str, Any] = {
+        "active": _active_pods(job, run),
+        "ready": len(run.ready),
+    }
+    if (succeeded := _succeeded_before(job, run)) > 0:
+        status |= _status_in_round(job, status, succeeded)
+    if run.started_ms is not None:
+        status["startTime"] = stamp_text(lifetime.context.us(run.started_ms))
+    if run.done:
+        status["conditions"] = [_end_condition(lifetime, job, run)]
+        status["failed" if run.failed else "succeeded"] = _ended_pods(job, run)
+        if run.ends_ms is not None and not run.failed:
+            status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
+    job.status = status
+
+
+def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, str]:
+    """Return the condition of a job that is over."""
+    by_job = lifetime.context.compatibility >= FINISHED_BY_JOB
+    why = {}
+    if run.overran:
+        why = {"reason": "DeadlineExceeded", "message": OVERRAN}
+    elif not run.failed and job.key.kind == "Job" and by_job:
+        why = {"reason": COMPLETIONS_REACHED, "message": COMPLETIONS_REACHED_SENTENCE}
+    return {"type": "Failed" if run.failed else "Complete", "status": "True", **why}
+
+
+def _active_pods(job: Object, run: Run) -> int:
+    """Return how many pods run or are about to; without nodes, as many as it asks."""
+    if not run.active or run.pods or job.key.kind != "Job":
+        return len(run.pods) if run.active else 0
+    at_once = int(job.spec.get("parallelism") or 1)
+    return min(at_once, int(job.spec.get("completions") or at_once))
+
+
+def _succeeded_before(job: Object, run: Run) -> int:
+    """Return how many pods succeeded in the rounds that are over."""
+    if run.rounds is None:
+        return 0
+    return min(run.rounds.ended * run.rounds.pods, _completions(job))
+
+
+def _status_in_round(
+    job: Object, status: dict[str, Any], succeeded: int
+) -> dict[str, Any]:
+    """Return what a round after the first changes; the last one may be smaller."""
+    left = _completions(job) - succeeded
+    fewer = {name: min(count, left) for name, count in status.items()}
+    return {**fewer, "succeeded": succeeded}
+
+
+def _completions(job: Object) -> int:
+    return int(job.spec.get("completions") or job.spec.get("parallelism") or 1)
+
+
+def _ended_pods(job: Object, run: Run) -> int:
+    """Return how many pods ended as the job did: one that fails ends it."""
+    if run.failed or job.key.kind != "Job":
+        return 1
+    return _completions(job)
+
+
+def _run_of(lifetime: RuntimeState, job: Object) -> Run | None:
+    name = job.state.get("job", {}).get("workload")
+    key = Key("Workload", job.key.namespace, name) if name else job.key
+    return lifetime.runs.get(key)

@@ -1,0 +1,190 @@
+"""The worlds of worker clusters, held inside the manager's.
+
+What a worker's objects are is seen in the manager's table under qualified keys.
+See docs/decisions/clusters-are-linked-worlds.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from scheduler.engine.multikueue.lifting import lifted
+from scheduler.engine.stage import Context, Stage
+from scheduler.model import streams
+from scheduler.model.decisions import Decision
+from scheduler.model.objects import MARK, Key, Object, cluster_of, plain, qualified
+from scheduler.model.policy import Policy
+
+if TYPE_CHECKING:
+    from scheduler.engine.kueue.stage import KueueStage
+    from scheduler.engine.lifetime.stage import Lifetime
+
+
+class News(Protocol):
+    """What happened in a world since it was asked last."""
+
+    touched: list[Object]
+    removed: list[Key]
+    decisions: list[Decision]
+
+
+class Worker(Protocol):
+    """What MultiKueue needs of the world of a worker cluster."""
+
+    context: Context
+    objects: dict[Key, Object]
+    kueue: KueueStage | None
+    lifetime: Lifetime
+
+    def put(self, obj: Object) -> Object:
+        """Take a new or edited object."""
+
+    def delete(self, key: Key) -> None:
+        """Remove an object."""
+
+    def get(self, key: Key) -> Object:
+        """Return an object with fresh status."""
+
+    def touch(self, key: Key) -> None:
+        """Note a change of an object."""
+
+    def take(self) -> News:
+        """Return what happened since the last call."""
+
+    def problems(self) -> list[str]:
+        """Return what was given up on, and forget it."""
+
+    def stages(self) -> Iterator[Stage]:
+        """Yield the stages."""
+
+    def set_policy(self, policy: Policy) -> None:
+        """Run on under another policy."""
+
+
+class MultiKueueHost(Protocol):
+    """What MultiKueue needs of the manager's world that it lives in."""
+
+    objects: dict[Key, Object]
+    policy: Policy
+    kueue: KueueStage | None
+    lifetime: Lifetime
+
+    def worker_world(
+        self, cluster: str, seed: int, state: dict[str, Any], objects: list[Object]
+    ) -> Worker:
+        """Return the world of a worker cluster at the present instant."""
+
+    def show(self, obj: Object) -> None:
+        """Have an object of a worker, under its qualified key, in the table."""
+
+    def withdraw(self, key: Key) -> None:
+        """Take an object of a worker out of the table."""
+
+    def get(self, key: Key) -> Object:
+        """Return an object with fresh status."""
+
+
+class Workers:
+    """The worker clusters by name; each is made with its first object."""
+
+    def __init__(self, context: Context, host: MultiKueueHost) -> None:
+        self.context = context
+        self.host = host
+        self.worlds: dict[str, Worker] = {}
+
+    def world(self, cluster: str) -> Worker:
+        """Return the world of a cluster, an empty one if it had none."""
+        found = self.worlds.get(cluster)
+        if found is None:
+            found = self.worlds[cluster] = self._made(cluster, {}, [])
+        found.context.now_ms = self.context.now_ms
+        return found
+
+    def _made(
+        self, cluster: str, state: dict[str, Any], objects: list[Object]
+    ) -> Worker:
+        seed = streams.bits(self.context.seed, "cluster", cluster) >> 1
+        return self.host.worker_world(cluster, seed, state, objects)
+
+    def put(self, cluster: str, obj: Object) -> None:
+        """Put an object, under the key that it has inside, into a cluster."""
+        self.world(cluster).put(obj)
+        self.drain(cluster)
+
+    def delete(self, key: Key) -> None:
+        """Remove an object of a worker by its qualified key."""
+        cluster = cluster_of(key)
+        self.world(cluster).delete(plain(key))
+        self.drain(cluster)
+
+    def lose_node(self, cluster: str, name: str, why: str) -> None:
+        """Take every pod off a node of a worker, by its qualified name."""
+        world = self.world(cluster)
+        world.lifetime.lose_node(name.partition(MARK)[2], why)
+        world.lifetime.request_advance()
+        self.drain(cluster)
+
+    def drain(self, cluster: str) -> None:
+        """Show in the manager what changed and was decided in a worker."""
+        world, journal = self.worlds[cluster], self.context.journal
+        changes = world.take()
+        for key in changes.removed:
+            self.host.withdraw(qualified(key, cluster))
+        for obj in changes.touched:
+            self.host.show(_outside(obj, cluster))
+        for decision in changes.decisions:
+            journal.emit(lifted(decision, cluster))
+        for problem in world.problems():
+            journal.complain(f"{cluster}: {problem}")
+
+    def due(self) -> int | None:
+        """Return the next instant (ms) at which a worker has something to do."""
+        dues = (
+            due
+            for world in self.worlds.values()
+            for stage in world.stages()
+            if (due := stage.due()) is not None
+        )
+        return min(dues, default=None)
+
+    def set_policy(self, policy: Policy) -> None:
+        """Let all workers run on under another policy."""
+        for name in sorted(self.worlds):
+            self.world(name).set_policy(policy)
+            self.drain(name)
+
+    def dump(self) -> dict[str, Any]:
+        """Return the state of the workers' stages."""
+        return {
+            name: {stage.name: stage.dump_state() for stage in world.stages()}
+            for name, world in sorted(self.worlds.items())
+        }
+
+    def load(self, state: Mapping[str, Any], objects: Iterable[Object]) -> None:
+        """Make the workers of their state and of the objects in the manager's table."""
+        inside: dict[str, list[Object]] = {name: [] for name in state}
+        for obj in objects:
+            inside.setdefault(cluster_of(obj.key), []).append(_inside(obj))
+        for name in sorted(inside):
+            self.worlds[name] = self._made(name, state.get(name, {}), inside[name])
+
+    def __iter__(self) -> Iterator[tuple[str, Worker]]:
+        yield from sorted(self.worlds.items())
+
+
+def _outside(obj: Object, cluster: str) -> Object:
+    """Return the object under its qualified key; everything else is shared."""
+    return Object(
+        key=qualified(obj.key, cluster),
+        manifest=obj.manifest,
+        status=obj.status,
+        state=obj.state,
+    )
+
+
+def _inside(obj: Object) -> Object:
+    """Return the object under the key that it has in its cluster."""
+    return Object(
+        key=plain(obj.key), manifest=obj.manifest, status=obj.status, state=obj.state
+    )

@@ -1,0 +1,60 @@
+"""Which schedulers a stack runs; adding a stack touches this table only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import UnsetType
+
+from scheduler.engine.latencies import StepTimes
+from scheduler.engine.stage import Context
+from scheduler.model.policy import Policy
+
+if TYPE_CHECKING:
+    from scheduler.engine.kube.stage import KubeStage
+    from scheduler.engine.kueue.stage import KueueStage
+    from scheduler.engine.yunikorn.stage import YunikornStage
+
+    Stages = tuple[KueueStage | None, KubeStage | None, YunikornStage | None]
+
+
+def build_stages(context: Context, policy: Policy) -> Stages:
+    """Return the stages of the policy's stack: Kueue, kube-scheduler, YuniKorn."""
+    match policy.spec.stack:
+        case "kueue":
+            return _kueue(context, policy), _kube(context, policy), None
+        case "kube":
+            return None, _kube(context, policy), None
+        case "yunikorn":
+            return None, None, _yunikorn(context, policy)
+
+
+# Each scheduler is imported when a world runs it: a world under Kueue alone
+# need not load arrays, nor a command line that replays one kind of vectors.
+
+
+def _kueue(context: Context, policy: Policy) -> KueueStage:
+    from scheduler.engine.kueue.stage import KueueStage
+    from scheduler.model.kueue.configuration import read_configuration
+
+    settings = read_configuration(policy.spec.kueue)
+    rules = policy.spec.simulation.admission_checks
+    return KueueStage(
+        context,
+        settings,
+        StepTimes(context, policy),
+        rules=[] if isinstance(rules, UnsetType) else rules,
+    )
+
+
+def _kube(context: Context, policy: Policy) -> KubeStage:
+    from scheduler.engine.kube.stage import KubeStage
+
+    return KubeStage(context, policy)
+
+
+def _yunikorn(context: Context, policy: Policy) -> YunikornStage:
+    from scheduler.engine.yunikorn.stage import YunikornStage
+    from scheduler.model.yunikorn.reading import from_plain
+
+    return YunikornStage(context, policy, from_plain(policy.spec.yunikorn.queues))

@@ -1,0 +1,146 @@
+"""What a scheduler inside the world is: a stage with its own state and timers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+
+from scheduler.model.compatibility import NEWEST
+from scheduler.model.decisions import Decision, Fail
+from scheduler.model.objects import Key, Object
+
+US_PER_MS = 1000
+
+
+@dataclass(slots=True, kw_only=True)
+class Journal:
+    """What was decided and which objects changed, since the last time it was read.
+
+    Stages append in the order in which they decide. `touched` keeps first-touch
+    order; a removed object is in `removed` and not in `touched`. `problems` are
+    sentences for people: something the engine gave up on.
+    """
+
+    decisions: list[Decision] = field(default_factory=list)
+    touched: dict[Key, None] = field(default_factory=dict)
+    stale: dict[Key, None] = field(default_factory=dict)  # touched, not written yet
+    removed: dict[Key, None] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    heard: int = 0  # how many of `decisions` were carried out
+    _latest: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def emit(self, decision: Decision) -> None:
+        """Append one decision; one that repeats at an instant is counted instead."""
+        if decision.merges and not _is_final(decision):
+            identity = _identity(decision)
+            at = self._latest.get(identity, len(self.decisions))
+            if at < len(self.decisions):
+                before = self.decisions[at]
+                if before.at_ms == decision.at_ms and _identity(before) == identity:
+                    times = _times(before) + _times(decision)
+                    self.decisions[at] = msgspec.structs.replace(decision, times=times)
+                    return
+            self._latest[identity] = len(self.decisions)
+        self.decisions.append(decision)
+
+    def touch(self, key: Key) -> None:
+        """Note that the object's status, state or manifest changed."""
+        self.touched[key] = None
+        self.stale[key] = None
+
+    def take_decisions(self) -> list[Decision]:
+        """Return the decisions since the last call and start anew."""
+        taken, self.decisions, self.heard = self.decisions, [], 0
+        self._latest.clear()
+        return taken
+
+    def complain(self, problem: str) -> None:
+        """Note something that people should know; said once."""
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def remove(self, key: Key) -> None:
+        """Note that the object is gone."""
+        self.touched.pop(key, None)
+        self.stale.pop(key, None)
+        self.removed[key] = None
+
+
+def _identity(decision: Decision) -> tuple[Any, ...]:
+    """Return what makes two decisions of one instant the same."""
+    node = getattr(decision, "node", "")
+    return type(decision), decision.subject, node, decision.reason, decision.message
+
+
+def _is_final(decision: Decision) -> bool:
+    """Return whether it is the failure of a pod on its node, which ends the pod."""
+    return isinstance(decision, Fail) and bool(decision.node)
+
+
+def _times(decision: Decision) -> int:
+    return int(getattr(decision, "times", 1))
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """What a stage may know of the run: seed, clock, and where decisions go.
+
+    Virtual time is `now_ms`, integer milliseconds since the start of the run.
+    Timestamps on objects are microseconds since the Unix epoch (`now_us`).
+    """
+
+    seed: int
+    epoch_us: int  # the wall time that virtual 0 stands for
+    now_ms: int = 0
+    compatibility: int = NEWEST  # which corrections of decisions are followed
+    journal: Journal = field(default_factory=Journal)
+
+    @property
+    def now_us(self) -> int:
+        """Return the present instant as microseconds since the Unix epoch."""
+        return self.epoch_us + self.now_ms * US_PER_MS
+
+    def us(self, at_ms: int) -> int:
+        """Return a virtual time as microseconds since the Unix epoch."""
+        return self.epoch_us + at_ms * US_PER_MS
+
+    def ms(self, at_us: int) -> int:
+        """Return a timestamp as virtual milliseconds, rounded down."""
+        return (at_us - self.epoch_us) // US_PER_MS
+
+
+class Stage(Protocol):
+    """A scheduler as the world drives it.
+
+    A stage is derived: `put` with `restore` for every stored object, after
+    `load_state` of its own state, gives exactly the state that wrote them.
+    """
+
+    name: str
+
+    def put(self, obj: Object, *, restore: bool = False) -> None:
+        """Take an object that is new or changed, or (restore) one from storage.
+
+        With `restore` the object's status and state are trusted and nothing
+        is decided.
+        """
+
+    def remove(self, key: Key) -> None:
+        """Forget an object."""
+
+    def write(self, obj: Object) -> None:
+        """Write this stage's part of the status and state into the object."""
+
+    def due(self) -> int | None:
+        """Return the next instant (ms) at which the stage has a timer, or None."""
+
+    def awaited(self) -> str:
+        """Return in words what `due` names: for an instant that does not end."""
+
+    def dump_state(self) -> dict[str, Any]:
+        """Return what the stage keeps beside the objects: small, plain values."""
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Take back what `dump_state` returned, before any object is restored."""

@@ -1,0 +1,1 @@
+"""What a world is made of: stages, objects, bytes; `scheduler/engine/world.py` joins them."""

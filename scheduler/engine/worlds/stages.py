@@ -1,0 +1,162 @@
+"""The stages of a world: built from its policy, restored from its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from scheduler.engine.lifetime.stage import Lifetime
+from scheduler.engine.stack import build_stages
+from scheduler.engine.stage import Context, Stage
+from scheduler.engine.worlds.encoding import Header
+from scheduler.model import durations
+from scheduler.model.autoscaling.kinds import AUTOSCALED, GROWING
+from scheduler.model.compatibility import read_level
+from scheduler.model.objects import Key, Object, cluster_of
+from scheduler.model.policy import Policy, read_policy
+
+if TYPE_CHECKING:
+    from scheduler.engine.autoscaling.host import AutoscalingHost
+    from scheduler.engine.autoscaling.stage import AutoscalingStage
+    from scheduler.engine.lifetime.runtime_state import LifetimeHost
+    from scheduler.engine.multikueue.stage import MultiKueueStage
+    from scheduler.engine.multikueue.workers import MultiKueueHost
+
+AUTOSCALING = "autoscaling"
+MULTIKUEUE = "multikueue"
+
+
+class WorldStages:
+    """A policy, a clock, objects, and the stages that are derived from them.
+
+    The stages drive the world that they live in: a class that builds on this one
+    has what `LifetimeHost`, `AutoscalingHost` and `MultiKueueHost` ask for.
+    """
+
+    def __init__(self, header: Header) -> None:
+        self.policy: Policy = read_policy(header.policy)
+        simulation = self.policy.spec.simulation
+        self.context = Context(
+            seed=header.seed,
+            epoch_us=durations.stamp_us(simulation.start_time),
+            now_ms=header.now_ms,
+            compatibility=read_level(header.compatibility),
+        )
+        self.objects: dict[Key, Object] = {}
+        # Both come with the first object of theirs: a NodeGroup, a worker's object.
+        self.autoscaling: AutoscalingStage | None = None
+        self.multikueue: MultiKueueStage | None = None
+        self._build(header.state)
+
+    def _build(self, state: dict[str, dict[str, Any]]) -> None:
+        """Make the stages of the policy's stack and give them their state."""
+        self.lifetime = Lifetime(self.context, self.policy, cast("LifetimeHost", self))
+        self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
+        self.autoscaling = None
+        if (kept := state.get(AUTOSCALING)) is not None:
+            self._start_autoscaling(kept)
+        self.multikueue = None
+        if (kept := state.get(MULTIKUEUE)) is not None:
+            self._start_multikueue()
+        for stage in self.stages():
+            stage.load_state(state.get(stage.name, {}))
+
+    def _start_autoscaling(self, state: dict[str, Any]) -> None:
+        """Let node groups grow and shrink from here on, where pods are placed."""
+        from scheduler.engine.autoscaling.stage import AutoscalingStage
+
+        if self.kube is not None:
+            self.autoscaling = AutoscalingStage(
+                self.context, self.policy, cast("AutoscalingHost", self)
+            )
+            self.autoscaling.load_state(state)
+
+    def _start_multikueue(self) -> MultiKueueStage:
+        """Have worker clusters from here on."""
+        from scheduler.engine.multikueue.stage import MultiKueueStage
+
+        self.multikueue = MultiKueueStage(
+            self.context, self.policy, cast("MultiKueueHost", self)
+        )
+        return self.multikueue
+
+    def _restore(self) -> None:
+        """Show the stored objects to the stages; the lifetime knows who waits."""
+        # In one order, whatever came first: what is restored must not depend on it.
+        self.objects = dict(sorted(self.objects.items()))
+        self._restore_workers()
+        own = self.own_objects()
+        for obj in own.values():
+            self.lifetime.put(obj, restore=True)
+        self._restore_groups()
+        for stage in (self.kueue, *self.placers(), self.multikueue):
+            if stage is not None:
+                for key, obj in own.items():
+                    if not self.lifetime.waits(key):
+                        stage.put(obj, restore=True)
+        if self.kueue is not None:
+            self.kueue.settle()  # a run may end before the next cycle looks
+        journal = self.context.journal
+        journal.take_decisions()
+        journal.touched.clear()
+        journal.stale.clear()
+        journal.removed.clear()
+
+    def _restore_groups(self) -> None:
+        """Show the autoscaler its groups; a world without any has none."""
+        if self.autoscaling is None and any(
+            key.kind in GROWING and not self.lifetime.waits(key)
+            for key in self.own_objects()
+        ):
+            self._start_autoscaling({"fresh": True})
+        self._show_autoscaling()
+
+    def _show_autoscaling(self) -> None:
+        """Show the autoscaler every object that it reads, in order."""
+        if self.autoscaling is not None:
+            own = self.own_objects()
+            for key in sorted(k for k in own if k.kind in AUTOSCALED):
+                if not self.lifetime.waits(key):
+                    self.autoscaling.put(self.objects[key], restore=True)
+
+    def _restore_workers(self) -> None:
+        """Make the worlds of the workers of their objects."""
+        if self.multikueue is not None:
+            self.multikueue.restore(self.objects.values())
+        elif any(map(cluster_of, self.objects)):
+            self._start_multikueue().restore(self.objects.values())
+
+    def own_objects(self) -> dict[Key, Object]:
+        """Return the objects of this cluster, without those of its workers."""
+        if self.multikueue is None:
+            return self.objects
+        return {k: obj for k, obj in self.objects.items() if not cluster_of(k)}
+
+    def stages(self) -> Iterator[Stage]:
+        """Yield the stages in the order in which they restore and write."""
+        own = (self.kueue, self.kube, self.yunikorn, self.lifetime, self.autoscaling)
+        for stage in (*own, self.multikueue):
+            if stage is not None:
+                yield stage
+
+    @property
+    def grows(self) -> bool:
+        """Return whether nodes may come by themselves."""
+        return self.autoscaling is not None and self.autoscaling.grows
+
+    def placers(self) -> list[Stage]:
+        """Return the stages that place pods."""
+        return [stage for stage in (self.kube, self.yunikorn) if stage is not None]
+
+    def _rebuild(self) -> None:
+        """Build the stages anew, from their state and the objects."""
+        self._build(self._state())
+        self._restore()
+
+    def _drop_old_state(self) -> None:
+        running = {stage.name for stage in self.stages()}
+        for obj in self.own_objects().values():
+            obj.state = {n: v for n, v in obj.state.items() if n in running}
+
+    def _state(self) -> dict[str, dict[str, Any]]:
+        return {stage.name: stage.dump_state() for stage in self.stages()}

@@ -1,0 +1,192 @@
+"""A partition's configuration, queue tree and applications."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from scheduler.engine.yunikorn.objects.listener import Listener, Trace
+from scheduler.engine.yunikorn.objects.model import (
+    Application,
+    Ask,
+    Queue,
+    SchedulingNode,
+    State,
+)
+from scheduler.engine.yunikorn.objects.node_order import NodeOrder
+from scheduler.engine.yunikorn.objects.preemption_laws import Laws
+from scheduler.engine.yunikorn.objects.queue_building import build
+from scheduler.engine.yunikorn.objects.queue_tree import ROOT
+from scheduler.engine.yunikorn.objects.user_group_limits import UserGroupLimits
+from scheduler.model.errors import SchedulerError
+from scheduler.model.hierarchy import PartitionSpec, QueueConfig
+from scheduler.model.registry import lookup
+
+_RUNNING = (State.STARTING, State.RUNNING)
+_ENDED = (State.COMPLETED, State.FAILED, State.REJECTED)
+#: States that end by themselves after a while.
+_TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
+
+
+class PartitionState:
+    """The configuration in force, the queues, the applications and their states.
+
+    Base of the partition, which has nodes and pods as well.
+    """
+
+    def __init__(
+        self, spec: PartitionSpec, laws: Laws[Self], listener: Listener
+    ) -> None:
+        self.laws = laws
+        self.listener = listener
+        self.now_ms = 0
+        self.trace: Trace | None = None
+        self.apps: dict[str, Application] = {}
+        self.timed_apps: dict[str, Application] = {}  # in a state that runs out
+        self.asks: dict[str, Ask] = {}  # pending and placed, by key
+        self.dynamic: list[tuple[str, bool]] = []  # made queues, in order, leaf?
+        self.counter = 0
+        self.pending = 0  # asks without a node
+        self.reservations = 0
+        self.gang_count = 0  # applications with task groups
+        self.dirty = True  # something changed since the last idle cycle
+        self.due_ms: int | None = None  # when time alone may change a decision
+        self.attempts = 0  # preemption attempts left in this leaf visit
+        self.recheck_all = False  # times of asks are unknown: look at all of them
+        self.only_due = False  # this cycle looks at asks whose time has come
+        self.no_fit: dict[
+            Any, SchedulingNode | None
+        ] = {}  # what was found to fit nowhere now
+        #: shapes that no node takes now -> the reasons of the nodes where they fit
+        self.failed_predicates: dict[Any, tuple[str, ...]] = {}
+        self.changed_keys: dict[str, None] | None = None  # for pod predicates
+        self.refused_attempts: dict[Any, str] = {}  # kinds of asks -> why, now
+        self.root: Queue = build(spec.root)
+        self.nodes = NodeOrder(lookup("node-sort", spec.node_sort)(), spec.weights)
+        self.configure(spec)
+
+    # -- configuration
+
+    def configure(self, spec: PartitionSpec) -> None:
+        """Take over a partition's settings for the tree that is there."""
+        self.spec = spec
+        self.root.limits = spec.limits or spec.root.limits
+        self.limits = UserGroupLimits(self.root)
+        self.nodes.use(lookup("node-sort", spec.node_sort)(), spec.weights)
+        for queue in self.root.walk():
+            self.apply_sort_policy(queue)
+        self.stale_max = True
+        self.changed()
+
+    def apply_sort_policy(self, queue: Queue) -> None:
+        """Give a queue its sorting policy and sort what it holds."""
+        if not queue.leaf:
+            return
+        name = self.laws.sort_name(queue.properties.sort_policy)
+        queue.sort = lookup("application-sort", name)()
+        queue.order.clear()
+        for app in queue.apps.values():
+            app.order_entry = None
+            queue.resort(app)
+
+    def changed(self) -> None:
+        """Note that something a decision may depend on is different now."""
+        self.dirty = True
+        self.due_ms = None
+
+    def due_at(self, at_ms: int, ask: Ask) -> None:
+        """Note that time alone may change an ask's outcome at this instant."""
+        if ask.due_ms is None or at_ms < ask.due_ms:
+            ask.due_ms = at_ms
+        if self.due_ms is None or at_ms < self.due_ms:
+            self.due_ms = at_ms
+
+    # -- queues and applications
+
+    def queue(self, path: str) -> Queue | None:
+        """Return the queue at a dotted path, or None."""
+        names = path.lower().split(".")
+        found: Queue | None = self.root if names[0] == ROOT else None
+        for name in names[1:]:
+            found = found.children.get(name) if found else None
+        return found
+
+    def make_queue(self, parent: Queue, name: str, *, leaf: bool = True) -> Queue:
+        """Make a dynamic queue below a parent, from the nearest template."""
+        template = next((q.template for q in parent.route if q.template), None)
+        spec = QueueConfig(name=name, parent=not leaf)
+        if template is not None and leaf:
+            spec = QueueConfig(
+                name=name,
+                properties=template.properties,
+                guaranteed=template.guaranteed,
+                max=template.max,
+                max_applications=template.max_applications,
+            )
+        queue = Queue(spec, parent)
+        queue.managed = False
+        if template is not None and not leaf:
+            queue.template = template
+        parent.children[name] = queue
+        self.dynamic.append((queue.path, leaf))
+        self.apply_sort_policy(queue)
+        self.stale_max = True
+        return queue
+
+    def add_application(self, app: Application) -> None:
+        """Take an application into its leaf.
+
+        Raises SchedulerError when the queue is not a leaf or the id is taken.
+        """
+        if not app.queue.leaf:
+            raise SchedulerError(
+                f"application {app.id!r}: expected a leaf queue, got {app.queue.path}"
+            )
+        if app.id in self.apps:
+            raise SchedulerError(f"application {app.id!r} is there already")
+        self.apps[app.id] = app
+        app.queue.apps[app.id] = app
+
+    def remove_application(self, app: Application) -> None:
+        """Remove an application that holds and wants nothing."""
+        del self.apps[app.id]
+        self.timed_apps.pop(app.id, None)
+        leaf = app.queue
+        leaf.apps.pop(app.id, None)
+        for queue in leaf.route:
+            queue.running.discard(app.id)
+            queue.allocating.discard(app.id)
+        if app.gang is not None:
+            self.gang_count -= 1
+        self.limits.forget(app)
+
+    def set_state(self, app: Application, state: State) -> None:
+        """Move an application to a state and report it to the listener."""
+        if app.state is state:
+            return
+        app.state = state
+        app.state_ms = self.now_ms
+        self.count_running(app)
+        if state in _TIMED:
+            self.timed_apps[app.id] = app
+        self.listener.entered(app)
+        self.changed()
+
+    def count_running(self, app: Application) -> None:
+        """Update which applications run on the queues of the path.
+
+        Source: docs/semantics/yunikorn.md#applications-that-count
+        """
+        runs, ended = app.state in _RUNNING, app.state in _ENDED
+        for queue in app.queue.route:
+            if runs:
+                queue.running.add(app.id)
+            else:
+                queue.running.discard(app.id)
+            if runs or ended:
+                queue.allocating.discard(app.id)
+
+    def count_allocating(self, app: Application) -> None:
+        """Note that an application got a result, which counts while it is Accepted."""
+        if app.state is State.ACCEPTED:
+            for queue in app.queue.route:
+                queue.allocating.add(app.id)

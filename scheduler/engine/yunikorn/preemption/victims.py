@@ -1,0 +1,209 @@
+"""Victims on one node, and the choice of the node.
+
+Source: docs/semantics/yunikorn.md#nodes-of-a-preemption-attempt
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.yunikorn.objects.listener import Trace
+from scheduler.engine.yunikorn.objects.model import Ask, SchedulingNode
+from scheduler.engine.yunikorn.objects.partition import (
+    RESERVATION_DELAY_MS,
+    RESERVATION_EXPIRY_MS,
+    Partition,
+)
+from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
+from scheduler.engine.yunikorn.preemption.snapshot import Snapshot, remaining
+from scheduler.model.yunikorn import resources
+
+BATCH = 10
+UNFIT = 2**35
+OPTED_OUT = 2**34
+ORIGINATOR = 2**33
+SATISFACTORY = 2**32
+
+
+def candidate_nodes(partition: Partition, ask: Ask) -> list[SchedulingNode]:
+    """Return the nodes that may be emptied for an ask, in node order.
+
+    A node held for another ask is out, unless that one is long overdue and
+    less important.
+    """
+    return [
+        node
+        for node in partition.nodes
+        if node.schedulable
+        and node.could_hold(ask.needs)
+        and all(
+            other is ask or _overdue(partition, other, ask)
+            for other in node.reservations.values()
+        )
+    ]
+
+
+def _overdue(partition: Partition, other: Ask, ask: Ask) -> bool:
+    limit = RESERVATION_EXPIRY_MS + RESERVATION_DELAY_MS
+    return (
+        other.required_node is None
+        and not other.triggered
+        and other.priority < ask.priority
+        and partition.now_ms - other.create_ms > limit
+    )
+
+
+class VictimSearch:
+    """One attempt's search: candidates by node, tried on one snapshot."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        ask: Ask,
+        ordered: list[Ask],
+        trace: Trace | None = None,
+    ) -> None:
+        self.trace = trace
+        self.snapshot = snapshot
+        self.ask = ask
+        self.by_node: dict[str, list[Ask]] = {}
+        for pod in ordered:
+            assert pod.node is not None
+            self.by_node.setdefault(pod.node.name, []).append(pod)
+
+    def choose(
+        self, nodes: list[SchedulingNode], *, nodes_tried: bool
+    ) -> PreemptionPlan | None:
+        """Return the best plan: no opt-outs, no originators, fewest victims.
+
+        Source: docs/semantics/yunikorn.md#choice-of-the-preempted-node
+        """
+        plans = []
+        for node in nodes:
+            plan = self.plan(node)
+            if plan is not None and (plan.victims or not nodes_tried):
+                plans.append(plan)
+        plans.sort(key=lambda plan: (plan.start_index, plan.node.name))
+        best: PreemptionPlan | None = None
+        lowest = 0
+        for index, plan in enumerate(plans):
+            if index % BATCH == 0 and best is not None and lowest < SATISFACTORY:
+                break
+            predicate = self.ask.predicate
+            refused = predicate(plan.node, plan.victims) if predicate else None
+            if refused:
+                self._note("compared", plan.node, refused=refused)
+                continue
+            score = self.score(plan)
+            if self.trace is not None:
+                self._note("compared", plan.node, cost=costs(score), index=index)
+            if best is None or score < lowest:
+                best, lowest = plan, score
+        return best
+
+    def score(self, plan: PreemptionPlan) -> int:
+        """Return how much a plan costs; counts the node's candidates, not victims."""
+        candidates = self.by_node.get(plan.node.name)
+        if candidates is None:
+            return UNFIT
+        if plan.start_index < 0:
+            return 0
+        first = candidates[: plan.start_index + 1]
+        score = len(plan.victims)
+        if any(pod.originator for pod in first):
+            score |= ORIGINATOR
+        if any(not pod.allow_self for pod in first):
+            score |= OPTED_OUT
+        return score
+
+    def plan(self, node: SchedulingNode) -> PreemptionPlan | None:
+        """Return the victims that free a node for the ask, or None.
+
+        Source: docs/semantics/yunikorn.md#victims-on-one-node
+        """
+        if node.fits(self.ask.needs):
+            return PreemptionPlan(node, [])
+        candidates = self.by_node.get(node.name)
+        if not candidates:
+            return None
+        head, tail, complete = self._useful(node, candidates, stop_when_fit=True)
+        victims = self._enough(node, head + tail if complete else head)
+        if victims is None and not complete:
+            head, tail, _ = self._useful(node, candidates, stop_when_fit=False)
+            victims = self._enough(node, head + tail)
+        if self.trace is not None:
+            self._note("plan", node, victims=[pod.key for pod in victims or ()])
+        return PreemptionPlan(node, victims) if victims else None
+
+    def _note(self, name: str, node: SchedulingNode, **numbers: Any) -> None:
+        if self.trace is not None:
+            self.trace.step(name, node=node.name, **numbers)
+
+    def _useful(
+        self, node: SchedulingNode, candidates: list[Ask], *, stop_when_fit: bool
+    ) -> tuple[list[Ask], list[Ask], bool]:
+        """Split candidates into those that lessen the shortfall and the rest.
+
+        What they hold is charged to the ask's queue while its guarantee lasts.
+        The flag is whether every candidate was looked at.
+        """
+        snapshot, ask = self.snapshot, self.ask
+        missing = resources.shortfall(ask.resource, node.available)
+        self._note("tried", node, missing=missing)
+        head: list[Ask] = []
+        tail: list[Ask] = []
+        complete = True
+        for pod in candidates:
+            if not missing and stop_when_fit:
+                complete = False
+                break
+            queue = snapshot.queues[pod.app.queue.path]
+            if not snapshot.eligible(queue, ask):
+                self._note("candidate", node, pod=pod.key, verdict="withinGuarantee")
+                continue
+            snapshot.remove(queue, pod.resource)
+            budget = remaining(snapshot.ask_queue)
+            if budget is None or not resources.fits_existing(budget, pod.resource):
+                self._note("candidate", node, pod=pod.key, verdict="overAskGuarantee")
+                break
+            self._note("candidate", node, pod=pod.key, verdict="considered")
+            if any(pod.resource.get(name, 0) > 0 for name in missing):
+                snapshot.add(snapshot.ask_queue, pod.resource)
+                missing = _less(missing, pod.resource)
+                head.append(pod)
+            else:
+                snapshot.add(queue, pod.resource)
+                tail.append(pod)
+        snapshot.restore()
+        return head, tail, complete
+
+    def _enough(self, node: SchedulingNode, pods: list[Ask]) -> list[Ask] | None:
+        """Return the shortest prefix of eligible pods that frees enough, or None."""
+        snapshot, ask = self.snapshot, self.ask
+        missing = resources.shortfall(ask.resource, node.available)
+        taken: list[Ask] = []
+        for pod in pods:
+            queue = snapshot.queues[pod.app.queue.path]
+            if not snapshot.eligible(queue, ask):
+                continue
+            snapshot.remove(queue, pod.resource)
+            missing = _less(missing, pod.resource)
+            taken.append(pod)
+            if not missing:
+                break
+        snapshot.restore()
+        return None if missing else taken
+
+
+def costs(score: int) -> dict[str, int]:
+    """Return what a score is made of, in the order in which it counts."""
+    return {
+        "optedOut": int(score & OPTED_OUT > 0),
+        "originators": int(score & ORIGINATOR > 0),
+        "victims": score & (ORIGINATOR - 1),
+    }
+
+
+def _less(missing: dict[str, int], freed: dict[str, int]) -> dict[str, int]:
+    rest = {name: value - freed.get(name, 0) for name, value in missing.items()}
+    return {name: value for name, value in rest.items() if value > 0}

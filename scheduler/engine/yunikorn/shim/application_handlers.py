@@ -1,0 +1,94 @@
+"""Applications that come in: placement, gangs, rejection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.engine.yunikorn import messages
+from scheduler.engine.yunikorn.gang import placeholders
+from scheduler.engine.yunikorn.objects import application_states
+from scheduler.engine.yunikorn.objects.model import Application, State
+from scheduler.engine.yunikorn.placement import manager as placement
+from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.shim import namespaces, pods
+from scheduler.engine.yunikorn.shim.pods import PodDetails
+from scheduler.engine.yunikorn.shim.predicate_selection import PredicateSelection
+from scheduler.model.decisions import Fail
+from scheduler.model.objects import Key, Object
+
+
+class ApplicationHandlers(PredicateSelection):
+    """Finds the application of a pod, or makes it."""
+
+    def _application(
+        self, obj: Object, details: PodDetails, kept: dict[str, Any], *, running: bool
+    ) -> Application | None:
+        user, groups = pods.user_of(obj)
+        tags = self._tags(obj)
+        known = self.partition.apps.get(details.app)
+        if known is not None and known.state is State.COMPLETED:
+            application_states.advance(self.partition)
+        elif known is not None:
+            if (known.user, known.groups, known.tags) != (user, groups, tags):
+                self.stored_apps[known.id] = None  # its pods no longer say whose it is
+            return known
+        leaf = self.partition.queue(kept.get("queue", ""))
+        if leaf is None or not leaf.leaf:
+            incoming = Submission(
+                queue=details.queue or placement.DEFAULT,
+                user=user,
+                groups=groups,
+                tags=tags,
+            )
+            leaf = placement.place(self.partition, incoming)
+        if leaf is None and running:
+            leaf = placement.recovery(self.partition)
+        if leaf is None:
+            self._reject(obj.key, messages.NO_PLACEMENT, quiet=bool(kept))
+            return None
+        app = Application(
+            id=details.app,
+            queue=leaf,
+            user=user,
+            groups=groups,
+            submit_ms=kept.get("submit", self.context.now_ms),
+            tags=tags,
+        )
+        return self._begin(obj, app, details, restore=bool(kept))
+
+    def _tags(self, obj: Object) -> dict[str, str]:
+        """Return the tags of an application that this pod submits now."""
+        namespace = obj.key.namespace
+        return namespaces.tags_of(namespace, self.annotations.get(namespace, {}))
+
+    def _begin(
+        self, obj: Object, app: Application, details: PodDetails, *, restore: bool
+    ) -> Application | None:
+        """Take a new application in, with its gang when it declares one."""
+        self.partition.add_application(app)
+        if not restore:
+            namespaces.apply(self.partition, app, self.context.journal.complain)
+        found = None if restore else pods.read_gang(obj)
+        if found is None:
+            return app
+        self.stored_apps[app.id] = None  # its gang is kept beside the objects
+        if placeholders.accept(self.partition, app, found):
+            placeholders.add_placeholders(self.partition, app, details.pod.priority)
+            return app
+        self.partition.remove_application(app)
+        self._reject(obj.key, messages.GANG_REJECTED, quiet=False)
+        return None
+
+    def _reject(self, key: Key, message: str, *, quiet: bool) -> None:
+        self.rejected[key] = message
+        self.context.journal.touch(key)
+        if not quiet:
+            now = self.context.now_ms
+            self.context.journal.emit(
+                Fail(
+                    at_ms=now,
+                    subject=key,
+                    reason="ApplicationRejected",
+                    message=message,
+                )
+            )

@@ -1,0 +1,92 @@
+"""What the shim knows of the cluster beside the core's partition."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from scheduler.engine.stage import Context
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.placement import access
+from scheduler.engine.yunikorn.shim.recorder import DecisionRecorder
+from scheduler.model.hierarchy import PartitionSpec
+from scheduler.model.objects import Key, Object
+from scheduler.model.pod import Pod
+from scheduler.model.policy import Policy, YuniKorn
+from scheduler.model.registry import lookup
+from scheduler.model.yunikorn.resources import Amounts
+
+STAGE = "yunikorn"
+
+
+class ShimState:
+    """One partition, and what was read from the objects of the cluster."""
+
+    name = STAGE
+
+    def __init__(self, context: Context, policy: Policy, spec: PartitionSpec) -> None:
+        self.context = context
+        section = policy.spec.yunikorn
+        self.recorder = DecisionRecorder(context)
+        laws = lookup("laws", section.laws)()
+        self.partition = Partition(access.opened(spec), laws, self.recorder)
+        self.partition.now_ms = context.now_ms
+        self.policy_hash = hash_of(section)
+        self.opted_out: dict[str, bool] = {}  # PriorityClass -> says "false"
+        self.foreign: dict[Key, tuple[str, Amounts]] = {}  # pod -> node, use
+        #: Node name -> pods that run on it, while the node is not known.
+        self.waiting_for_node: dict[str, dict[Key, Object]] = {}
+        self.rejected: dict[Key, str] = {}  # pod -> why
+        #: Applications that their pods alone do not describe: stored by name.
+        self.stored_apps: dict[str, None] = {}
+        self.records: dict[str, Pod] = {}  # by ask key, foreign pods by path
+        #: Namespace -> labels, and -> annotations.
+        self.namespaces: dict[str, dict[str, str]] = {}
+        self.annotations: dict[str, dict[str, str]] = {}
+        self.last_cycle_ms: int | None = None
+        # While a stored state is being restored:
+        self.same_policy = False  # it was stored under the present policy
+        self.stored_gangs: list[Any] = []  # restored after all pods
+        self.stored_scores: dict[str, float] = {}  # node -> place in the order
+        self.stored_quota: list[Any] = []
+        self.stored_counts: dict[str, list[Any]] = {}
+        self.stored_clock: tuple[bool, int | None] | None = None
+        for problem in _notices(spec):
+            context.journal.complain(problem)
+        self._warn_deprecated()
+
+    def _warn_deprecated(self) -> None:
+        for queue in self.partition.root.walk():
+            named = queue.own_texts.get("application.sort.policy", "").lower()
+            if named == "stateaware" and not self.partition.laws.starting:
+                self.context.journal.complain(
+                    f"{queue.path}: Sort policy 'stateaware' is deprecated; "
+                    "using 'fifo' instead"
+                )
+
+
+def _notices(spec: PartitionSpec) -> Iterator[str]:
+    """Yield what people should know of a configuration."""
+    for path in spec.unsimulated:
+        yield f"queues.yaml: {path} is not simulated"
+    for other in spec.others:
+        yield (
+            f"queues.yaml: partition {other.name!r} is checked and stays empty: on "
+            "Kubernetes every node and application belongs to 'default'"
+        )
+    if spec.placement_error:
+        yield f"queues.yaml: {spec.placement_error}: every application is rejected"
+    if access.names_no_list(spec):
+        yield (
+            "queues.yaml: no queue has a submitacl or adminacl; YuniKorn would reject "
+            "every application, here everyone may submit: give root submitacl: '*'"
+        )
+
+
+def hash_of(section: YuniKorn) -> str:
+    """Return a short text that changes with the policy's section."""
+    data = msgspec.msgpack.encode(section, order="sorted")
+    return hashlib.blake2b(data, digest_size=8).hexdigest()

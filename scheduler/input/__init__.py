@@ -1,0 +1,3 @@
+"""Texts to objects: manifests, files, traces, arrivals."""
+
+from __future__ import annotations

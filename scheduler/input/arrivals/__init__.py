@@ -1,0 +1,99 @@
+"""Arrival processes: from one manifest to many objects that come in time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+
+from scheduler.input.manifests.loading.loaded import Finding
+from scheduler.input.manifests.loading.naming import apart
+from scheduler.model import registry
+from scheduler.model.annotations import ARRIVAL, RUNTIME
+from scheduler.model.errors import ManifestError, PolicyError
+from scheduler.model.scenario import Arrival
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coming:
+    """One object to come: when, and what is particular to it."""
+
+    at_ms: int
+    name: str = ""  # instead of a number behind the manifest's name
+    runtime_ms: int | None = None
+    manifest: dict[str, Any] | None = None  # instead of the arrival's own
+    changes: dict[str, Any] = field(default_factory=dict)  # podSets requests etc.
+
+
+#: Names of what arrived so far, by kind and namespace.
+Taken = defaultdict[tuple[str, str], set[str]]
+
+
+class ArrivalProcess(Protocol):
+    """How arrivals follow one another."""
+
+    def __call__(
+        self, parameters: Any, *, seed: int, subject: str, files: dict[str, str]
+    ) -> Iterator[Coming | Finding]:
+        """Yield what comes, in order of time, and what is to be said of the input.
+
+        `files` are texts beside it.
+        """
+
+
+def expand(
+    arrival: Arrival, *, seed: int, ordinal: int, files: dict[str, str]
+) -> Iterator[dict[str, Any] | Finding]:
+    """Yield the manifests of one arrival, each with its arrival annotation.
+
+    What the process says of its input is passed on.
+
+    Raises PolicyError for unknown processes and parameters.
+    """
+    process: ArrivalProcess = registry.lookup("arrival", arrival.process)
+    parameters = _parameters(arrival)
+    subject = str(_name(arrival) or ordinal)
+    coming = process(parameters, seed=seed, subject=subject, files=files)
+    number = 0
+    for one in coming:
+        if isinstance(one, Finding):
+            yield one
+        else:
+            number += 1
+            yield _manifest(arrival, one, number)
+
+
+def name_apart(manifest: dict[str, Any], taken: Taken) -> None:
+    """Put a number behind the name of what arrives where an earlier arrival has it."""
+    metadata = manifest["metadata"]
+    of = str(manifest.get("kind")), str(metadata.get("namespace") or "default")
+    metadata["name"] = apart(str(metadata["name"]), taken[of])
+
+
+def _parameters(arrival: Arrival) -> Any:
+    entry = next(e for e in registry.entries("arrival") if e.name == arrival.process)
+    try:
+        return msgspec.convert(arrival.parameters, entry.parameters)
+    except msgspec.ValidationError as error:
+        raise PolicyError(f"arrival {arrival.process}: {error}") from error
+
+
+def _name(arrival: Arrival) -> str | None:
+    name: str | None = (arrival.object.get("metadata") or {}).get("name")
+    return name
+
+
+def _manifest(arrival: Arrival, one: Coming, number: int) -> dict[str, Any]:
+    manifest: dict[str, Any] = msgspec.to_builtins(one.manifest or arrival.object)
+    metadata = manifest.setdefault("metadata", {})
+    if not isinstance(metadata, dict):
+        raise ManifestError("arrival: object.metadata: expected an object")
+    metadata["name"] = one.name or f"{metadata.get('name', 'job')}-{number:04d}"
+    annotations = metadata.setdefault("annotations", {})
+    annotations[ARRIVAL] = f"{one.at_ms}ms"
+    if one.runtime_ms is not None:
+        annotations[RUNTIME] = f"{one.runtime_ms}ms"
+    return manifest

@@ -1,0 +1,36 @@
+"""Arrivals at a fixed interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from scheduler.input.arrivals import Coming
+from scheduler.model import durations
+from scheduler.model.registry import register
+
+
+class Interval(msgspec.Struct, forbid_unknown_fields=True):
+    """`count` arrivals, `every` apart, the first at `start`."""
+
+    every: str
+    count: int
+    start: str = "0s"
+
+
+@register(
+    "arrival",
+    "interval",
+    label="At an interval",
+    help="A number of arrivals, evenly apart.",
+    parameters=Interval,
+)
+def interval(
+    parameters: Interval, *, seed: int, subject: str, files: dict[str, str]
+) -> Iterator[Coming]:
+    """Yield `count` arrivals."""
+    start = durations.milliseconds(parameters.start)
+    every = durations.milliseconds(parameters.every)
+    for number in range(parameters.count):
+        yield Coming(at_ms=start + number * every)

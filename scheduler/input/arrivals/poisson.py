@@ -1,0 +1,43 @@
+"""Arrivals of a Poisson process, drawn from the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from scheduler.input.arrivals import Coming
+from scheduler.model import durations, streams
+from scheduler.model.registry import register
+
+
+class Poisson(msgspec.Struct, forbid_unknown_fields=True):
+    """Gaps with mean `every`, from `start`, until `count` came or `until` passed."""
+
+    every: str
+    count: int = 0
+    start: str = "0s"
+    until: str = ""
+
+
+@register(
+    "arrival",
+    "poisson",
+    label="Poisson",
+    help="Independent arrivals with a mean gap, drawn from the seed of the run.",
+    parameters=Poisson,
+)
+def poisson(
+    parameters: Poisson, *, seed: int, subject: str, files: dict[str, str]
+) -> Iterator[Coming]:
+    """Yield arrivals; without `count` and `until`, none."""
+    mean = durations.milliseconds(parameters.every)
+    end = durations.milliseconds(parameters.until) if parameters.until else None
+    at = float(durations.milliseconds(parameters.start))
+    number = 0
+    while number < parameters.count or (not parameters.count and end is not None):
+        at += streams.exponential(seed, "poisson", subject, number, mean=mean)
+        if end is not None and at > end:
+            return
+        yield Coming(at_ms=round(at))
+        number += 1

@@ -1,0 +1,53 @@
+"""Check of Change: what a scenario does to an object at a time of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.fields import expect_choice, expect_object, expect_text
+from scheduler.input.manifests.kinds import BY_KIND
+from scheduler.input.manifests.strict import expect_flag, expect_known
+
+NODE_ACTIONS = ("cordon", "uncordon", "drain", "fail", "recover")
+_DOINGS = ("patch", "delete", "node")
+
+
+def check_change(document: Document) -> dict[str, Any]:
+    """Return a Change with its target's namespace filled in.
+
+    Raises ManifestError naming the field.
+    """
+    spec = expect_object(document, document.data, "spec", needed=True)
+    expect_known(document, spec, "spec", ("target", *_DOINGS))
+    given = [name for name in _DOINGS if name in spec]
+    if len(given) != 1:
+        found = ", ".join(given) or "none"
+        raise document.error("spec", f"expected one of {', '.join(_DOINGS)}: {found}")
+    kind = _check_target(document, spec)
+    expect_object(document, spec, "spec.patch")
+    expect_flag(document, spec, "spec.delete", default=True)
+    if "node" in spec:
+        expect_choice(document, spec, "spec.node", NODE_ACTIONS)
+        if kind != "Node":
+            raise document.error("spec.target.kind", f"expected Node, got {kind!r}")
+    manifest = document.copied()
+    target = manifest["spec"]["target"]
+    target["namespace"] = _namespace(target)
+    return manifest
+
+
+def _check_target(document: Document, spec: dict[str, Any]) -> str:
+    target = expect_object(document, spec, "spec.target", needed=True)
+    expect_known(document, target, "spec.target", ("kind", "name", "namespace"))
+    expect_text(document, target, "spec.target.name")
+    kind = expect_text(document, target, "spec.target.kind")
+    if kind not in BY_KIND:
+        raise document.error("spec.target.kind", f"unknown kind {kind!r}")
+    return kind
+
+
+def _namespace(target: dict[str, Any]) -> str:
+    if not BY_KIND[target["kind"]].namespaced:
+        return ""
+    return str(target.get("namespace") or "default")

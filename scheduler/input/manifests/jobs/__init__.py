@@ -1,0 +1,3 @@
+"""Job kinds: how each becomes a Workload; one file each, enrolling itself."""
+
+from __future__ import annotations

@@ -1,0 +1,52 @@
+"""Jobs with a replica spec per role: Kubeflow's training kinds and MPIJob."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
+from scheduler.model.jobs import Manifest, Surroundings, count_of
+
+REPLICA_INDEX = "training.kubeflow.org/replica-index"
+
+
+class RoleJob(QueuedJob):
+    """A podset per role that is there, in a fixed order.
+
+    Source: docs/semantics/kueue-jobs.md#jobs-with-roles
+    """
+
+    suspend_path = ("spec", "runPolicy", "suspend")
+
+    def __init__(self, specs: str, roles: tuple[str, ...]) -> None:
+        self.specs = specs
+        self.roles = roles
+
+    def pod_sets(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
+        """Return a podset per role."""
+        return [
+            pod_set(
+                role,
+                count_of(spec, "replicas", 1),
+                spec.get("template") or {},
+                index=REPLICA_INDEX,
+            )
+            for role, spec in self.present(manifest)
+        ]
+
+    def present(self, manifest: Manifest) -> Iterator[tuple[str, Manifest]]:
+        """Yield the roles that the job has."""
+        specs = manifest["spec"].get(self.specs) or {}
+        for role in self.roles:
+            if specs.get(role) is not None:
+                yield role, specs[role]
+
+    def pod_class(
+        self, manifest: Manifest, pod_sets: list[dict[str, Any]]
+    ) -> str | None:
+        """Return the class of its schedulingPolicy; None where roles decide."""
+        path = ("spec", "runPolicy", "schedulingPolicy", "priorityClass")
+        return at_path(manifest, path) or None

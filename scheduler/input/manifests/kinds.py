@@ -1,0 +1,376 @@
+"""One table of kinds: what is simulated, what is only kept, and where it counts.
+
+The importer, the "not simulated" panel of every sandbox and the documentation
+read this table; nothing else lists kinds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from scheduler.input.manifests.effects import Effect
+from scheduler.model.sentence import Sentence
+from scheduler.words.findings import Kept
+
+Level = Literal["simulated", "kept", "configuration"]
+
+KUEUE = "kueue.x-k8s.io"
+ALL = ("kueue", "yunikorn", "kube")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind: its API group and versions (newest first, as served)."""
+
+    kind: str
+    group: str
+    versions: tuple[str, ...]
+    plural: str
+    level: Level
+    stacks: tuple[str, ...] = ALL
+    namespaced: bool = True
+    said: Sentence | None = None  # what is done with it, where it is only kept
+    effect: Effect = Effect.NONE  # what it changes for decisions
+
+    @property
+    def note(self) -> str:
+        """Return in English what is done with it, where it is only kept."""
+        return "" if self.said is None else self.said.text
+
+    @property
+    def api_version(self) -> str:
+        """Return the served apiVersion."""
+        return f"{self.group}/{self.versions[0]}" if self.group else self.versions[0]
+
+
+def _kueue(kind: str, plural: str, *, namespaced: bool = False) -> Kind:
+    return Kind(
+        kind=kind,
+        group=KUEUE,
+        versions=("v1beta2", "v1beta1"),
+        plural=plural,
+        level="simulated",
+        stacks=("kueue",),
+        namespaced=namespaced,
+    )
+
+
+def _kept(
+    kind: str,
+    group: str,
+    version: str,
+    plural: str,
+    kept: tuple[Kept, Effect],
+) -> Kind:
+    note, effect = kept
+    return Kind(
+        kind=kind,
+        group=group,
+        versions=(version,),
+        plural=plural,
+        level="kept",
+        said=note.said(),
+        effect=effect,
+        namespaced=kind not in _CLUSTER_WIDE,
+    )
+
+
+_CLUSTER_WIDE = frozenset(
+    {
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "ComponentStatus",
+        "CustomResourceDefinition",
+        "DeviceTaintRule",
+        "VolumeAttachment",
+    }
+)
+
+_NO_CONTROLLER = (
+    Kept.CONTROLLER,
+    Effect.NO_PODS,
+)
+_SERVES = (
+    Kept.SERVES,
+    Effect.NOT_OTHERWISE,
+)
+_UNLIMITED = Kept.UNLIMITED, Effect.BEYOND_QUOTA
+_NOT_SCHEDULED = Kept.NO_PART, Effect.NO_DECISION
+
+
+def _core(kind: str, plural: str, *, namespaced: bool = True) -> Kind:
+    return Kind(
+        kind=kind,
+        group="",
+        versions=("v1",),
+        plural=plural,
+        level="simulated",
+        namespaced=namespaced,
+    )
+
+
+def _simulated(
+    kind: str,
+    group: str,
+    versions: tuple[str, ...],
+    plural: str,
+    *,
+    namespaced: bool = True,
+    stacks: tuple[str, ...] = ALL,
+) -> Kind:
+    return Kind(
+        kind=kind,
+        group=group,
+        versions=versions,
+        plural=plural,
+        level="simulated",
+        namespaced=namespaced,
+        stacks=stacks,
+    )
+
+
+def _nodes(kind: str, group: str, versions: tuple[str, ...], plural: str) -> Kind:
+    """Return a kind of or about nodes, where kube-scheduler places pods."""
+    stacks = ("kueue", "kube")
+    return _simulated(kind, group, versions, plural, namespaced=False, stacks=stacks)
+
+
+def _configuration(kind: str, group: str, versions: tuple[str, ...]) -> Kind:
+    return Kind(
+        kind=kind,
+        group=group,
+        versions=versions,
+        plural="",
+        level="configuration",
+        namespaced=False,
+    )
+
+
+TABLE: tuple[Kind, ...] = (
+    _kueue("ResourceFlavor", "resourceflavors"),
+    _kueue("Topology", "topologies"),
+    _kueue("Cohort", "cohorts"),
+    _kueue("ClusterQueue", "clusterqueues"),
+    _kueue("LocalQueue", "localqueues", namespaced=True),
+    _kueue("Workload", "workloads", namespaced=True),
+    _kueue("WorkloadPriorityClass", "workloadpriorityclasses"),
+    _kueue("AdmissionCheck", "admissionchecks"),
+    _kueue("ProvisioningRequestConfig", "provisioningrequestconfigs"),
+    _simulated(
+        "ProvisioningRequest",
+        "autoscaling.x-k8s.io",
+        ("v1", "v1beta1"),
+        "provisioningrequests",
+        stacks=("kueue", "kube"),
+    ),
+    *(
+        _simulated(
+            kind,
+            KUEUE,
+            ("v1beta2", "v1beta1", "v1alpha1"),
+            f"{kind.lower()}s",
+            namespaced=False,
+            stacks=("kueue",),
+        )
+        for kind in ("MultiKueueConfig", "MultiKueueCluster")
+    ),
+    _core("Namespace", "namespaces", namespaced=False),
+    _core("Node", "nodes", namespaced=False),
+    _core("Pod", "pods"),
+    _core("LimitRange", "limitranges"),
+    _core("PersistentVolumeClaim", "persistentvolumeclaims"),
+    _core("PersistentVolume", "persistentvolumes", namespaced=False),
+    _simulated(
+        "StorageClass", "storage.k8s.io", ("v1",), "storageclasses", namespaced=False
+    ),
+    *(
+        _simulated(
+            kind,
+            "resource.k8s.io",
+            ("v1", "v1beta2", "v1beta1"),
+            plural,
+            namespaced=kind.startswith("ResourceClaim"),
+        )
+        for kind, plural in (
+            ("DeviceClass", "deviceclasses"),
+            ("ResourceSlice", "resourceslices"),
+            ("ResourceClaim", "resourceclaims"),
+            ("ResourceClaimTemplate", "resourceclaimtemplates"),
+        )
+    ),
+    _simulated("CSINode", "storage.k8s.io", ("v1",), "csinodes", namespaced=False),
+    _simulated(
+        "PriorityClass",
+        "scheduling.k8s.io",
+        ("v1",),
+        "priorityclasses",
+        namespaced=False,
+    ),
+    _simulated(
+        "RuntimeClass", "node.k8s.io", ("v1",), "runtimeclasses", namespaced=False
+    ),
+    _simulated("Job", "batch", ("v1",), "jobs"),
+    _simulated("CronJob", "batch", ("v1",), "cronjobs"),
+    _simulated("JobSet", "jobset.x-k8s.io", ("v1alpha2",), "jobsets"),
+    *(
+        _simulated(kind, "kubeflow.org", ("v1",), f"{kind.lower()}s")
+        for kind in ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
+    ),
+    _simulated("MPIJob", "kubeflow.org", ("v2beta1", "v1"), "mpijobs"),
+    _simulated("TrainJob", "trainer.kubeflow.org", ("v1alpha1",), "trainjobs"),
+    _simulated(
+        "ClusterTrainingRuntime",
+        "trainer.kubeflow.org",
+        ("v1alpha1",),
+        "clustertrainingruntimes",
+        namespaced=False,
+    ),
+    _simulated(
+        "TrainingRuntime", "trainer.kubeflow.org", ("v1alpha1",), "trainingruntimes"
+    ),
+    _simulated("RayCluster", "ray.io", ("v1", "v1alpha1"), "rayclusters"),
+    _simulated("RayJob", "ray.io", ("v1", "v1alpha1"), "rayjobs"),
+    _simulated("RayService", "ray.io", ("v1", "v1alpha1"), "rayservices"),
+    _simulated(
+        "SparkApplication", "sparkoperator.k8s.io", ("v1beta2",), "sparkapplications"
+    ),
+    _simulated("AppWrapper", "workload.codeflare.dev", ("v1beta2",), "appwrappers"),
+    _simulated("Deployment", "apps", ("v1",), "deployments"),
+    _simulated("ReplicaSet", "apps", ("v1",), "replicasets"),
+    _simulated("DaemonSet", "apps", ("v1",), "daemonsets"),
+    _simulated("StatefulSet", "apps", ("v1",), "statefulsets"),
+    _simulated(
+        "LeaderWorkerSet", "leaderworkerset.x-k8s.io", ("v1",), "leaderworkersets"
+    ),
+    _simulated("PodGroup", "scheduling.x-k8s.io", ("v1alpha1",), "podgroups"),
+    _simulated("ElasticQuota", "scheduling.x-k8s.io", ("v1alpha1",), "elasticquotas"),
+    # Their names are other groups' too: no plural, so that the API serves those.
+    _simulated(
+        "PodGroup.scheduling.k8s.io",
+        "scheduling.k8s.io",
+        ("v1alpha2", "v1alpha3", "v1beta1"),
+        "",
+    ),
+    _simulated("Workload.scheduling.k8s.io", "scheduling.k8s.io", ("v1alpha1",), ""),
+    _simulated("PodDisruptionBudget", "policy", ("v1",), "poddisruptionbudgets"),
+    Kind(
+        kind="ConfigMap",
+        group="",
+        versions=("v1",),
+        plural="configmaps",
+        level="kept",
+        said=Kept.POLICY.said(),
+        effect=Effect.NO_POLICY,
+    ),
+    _simulated("Change", "quotalab.dev", ("v1",), "changes", namespaced=False),
+    _nodes(
+        "NodeResourceTopology",
+        "topology.node.k8s.io",
+        ("v1alpha2", "v1alpha1"),
+        "noderesourcetopologies",
+    ),
+    _nodes("NodeGroup", "quotalab.dev", ("v1",), "nodegroups"),
+    _nodes("InstanceType", "quotalab.dev", ("v1",), "instancetypes"),
+    _nodes("NodePool", "karpenter.sh", ("v1", "v1beta1"), "nodepools"),
+    _configuration("Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")),
+    _configuration(
+        "KubeSchedulerConfiguration",
+        "kubescheduler.config.k8s.io",
+        ("v1", "v1beta3", "v1beta2", "v1beta1"),
+    ),
+    _configuration("Policy", "quotalab.dev", ("v1",)),
+    _configuration("Scenario", "quotalab.dev", ("v1",)),
+    _kept("Service", "", "v1", "services", _SERVES),
+    _kept("ReplicationController", "", "v1", "replicationcontrollers", _NO_CONTROLLER),
+    _kept("PodTemplate", "", "v1", "podtemplates", _NOT_SCHEDULED),
+    _kept("ControllerRevision", "apps", "v1", "controllerrevisions", _NOT_SCHEDULED),
+    _kept("ServiceAccount", "", "v1", "serviceaccounts", _NOT_SCHEDULED),
+    _kept("Secret", "", "v1", "secrets", _NOT_SCHEDULED),
+    _kept("Event", "", "v1", "events", _NOT_SCHEDULED),
+    _kept("Endpoints", "", "v1", "endpoints", _NOT_SCHEDULED),
+    _kept("ResourceQuota", "", "v1", "resourcequotas", _UNLIMITED),
+    _kept("ComponentStatus", "", "v1", "componentstatuses", _NOT_SCHEDULED),
+    _kept(
+        "HorizontalPodAutoscaler",
+        "autoscaling",
+        "v2",
+        "horizontalpodautoscalers",
+        (Kept.REPLICAS, Effect.SAME_SIZE),
+    ),
+    _kept(
+        "VerticalPodAutoscaler",
+        "autoscaling.k8s.io",
+        "v1",
+        "verticalpodautoscalers",
+        (Kept.REQUESTS, Effect.SAME_SIZE),
+    ),
+    _kept(
+        "CSIStorageCapacity",
+        "storage.k8s.io",
+        "v1",
+        "csistoragecapacities",
+        (Kept.STORAGE, Effect.STORAGE_FULL),
+    ),
+    _kept(
+        "VolumeAttachment",
+        "storage.k8s.io",
+        "v1",
+        "volumeattachments",
+        (
+            Kept.ATTACHMENTS,
+            Effect.MORE_VOLUMES,
+        ),
+    ),
+    _kept(
+        "DeviceTaintRule",
+        "resource.k8s.io",
+        "v1alpha3",
+        "devicetaintrules",
+        (Kept.DEVICE_TAINTS, Effect.TAINTED_DEVICE),
+    ),
+    _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
+    _kept(
+        "RoleBinding", "rbac.authorization.k8s.io", "v1", "rolebindings", _NOT_SCHEDULED
+    ),
+    _kept(
+        "ClusterRole", "rbac.authorization.k8s.io", "v1", "clusterroles", _NOT_SCHEDULED
+    ),
+    _kept(
+        "ClusterRoleBinding",
+        "rbac.authorization.k8s.io",
+        "v1",
+        "clusterrolebindings",
+        _NOT_SCHEDULED,
+    ),
+    _kept(
+        "CustomResourceDefinition",
+        "apiextensions.k8s.io",
+        "v1",
+        "customresourcedefinitions",
+        _NOT_SCHEDULED,
+    ),
+)
+
+BY_KIND: dict[str, Kind] = {entry.kind: entry for entry in TABLE}
+#: Versions of older clusters: not served, read as the newest one.
+FORMER: dict[str, tuple[str, ...]] = {
+    "Cohort": ("v1alpha1",),
+    "CronJob": ("v1beta1",),
+    "PodDisruptionBudget": ("v1beta1",),
+    "PriorityClass": ("v1beta1", "v1alpha1"),
+    "RuntimeClass": ("v1beta1", "v1alpha1"),
+    "Topology": ("v1alpha1",),
+}
+#: Groups of older releases: read as kinds of the newer one.
+FORMER_GROUPS: dict[tuple[str, str], str] = {
+    ("PodGroup", "scheduling.sigs.k8s.io"): "scheduling.x-k8s.io",
+    ("ElasticQuota", "scheduling.sigs.k8s.io"): "scheduling.x-k8s.io",
+}
+GROUPS: frozenset[str] = frozenset(entry.group for entry in TABLE)
+
+
+def split(api_version: str) -> tuple[str, str]:
+    """Return (group, version) of an apiVersion; the core group is ""."""
+    group, slash, version = api_version.rpartition("/")
+    return (group, version) if slash else ("", api_version)

@@ -1,0 +1,209 @@
+"""Texts to objects and policy: everything a file says, or what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from scheduler.input.files.unpacking import READ, UnreadText, is_read
+from scheduler.input.manifests import kinds
+from scheduler.input.manifests.documents import (
+    DEFAULT_LIMITS,
+    Document,
+    Limits,
+)
+from scheduler.input.manifests.dumps import openb
+from scheduler.input.manifests.dumps.status_instants import status_instants
+from scheduler.input.manifests.effects import Effect
+from scheduler.input.manifests.faults.further import further_faults
+from scheduler.input.manifests.faults.parts import read_all
+from scheduler.input.manifests.known_fields.finding import walk
+from scheduler.input.manifests.loading.checking import check_object, checked, served
+from scheduler.input.manifests.loading.configuration import (
+    leave_out,
+    read_config_map,
+    take_bare,
+    take_configuration,
+)
+from scheduler.input.manifests.loading.identity import (
+    ASIDE,
+    kind_of,
+    leave_aside,
+    no_manifest,
+)
+from scheduler.input.manifests.loading.loaded import Loaded, Unread, finding, rank
+from scheduler.input.manifests.simulation_gaps.gated import find_gated
+from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
+from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.input.manifests.texts.plain_text import is_suspect, unstorable
+from scheduler.model.errors import (
+    ManifestError,
+    SchedulerError,
+    SourceLocation,
+)
+from scheduler.model.objects import Object
+from scheduler.words.findings import Kept, Unknown
+
+EMPTY = "holds no document; nothing was taken of it"
+UNREAD = f"not read: expected a name in {', '.join(READ)}, or manifests in it"
+
+
+def load(
+    sources: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS
+) -> Loaded:
+    """Read (file name, text) pairs; never raises for bad input.
+
+    Every document is looked at, so that all problems are reported at once.
+    """
+    loaded = Loaded()
+    for file, text in sources:
+        loaded.files.append(file)
+        documents, faults = _read(text, file, limits)
+        for fault in faults:
+            loaded.complain(fault)
+            loaded.outcomes[file, "text", "refused"] += 1
+        if not (documents or faults):
+            loaded.warn(SourceLocation(file=file, line=1), _why_nothing(file))
+        for document in documents:
+            take_document(loaded, document)
+    for key, problem in status_instants(loaded.objects):
+        loaded.warn(loaded.places[key].place("status"), problem)
+    find_gated(loaded)
+    _refuse_if_nothing(loaded)
+    loaded.objects.sort(key=rank)
+    return loaded
+
+
+def _read(
+    text: str, file: str, limits: Limits
+) -> tuple[list[Document], list[ManifestError]]:
+    if isinstance(text, UnreadText):
+        return [], [text.error]
+    documents, faults = read_all(text, file=file, limits=limits)
+    if not is_suspect(text.encode("utf-8", "surrogatepass")):
+        return documents, faults
+    good = []
+    for document in documents:
+        if place := next(unstorable(document.data), ""):
+            problem = f"{place[:100]!a} holds a NUL or half a surrogate pair"
+            faults.append(document.error("", problem))
+        else:
+            good.append(document)
+    return good, faults
+
+
+def _why_nothing(file: str) -> str:
+    """Return why no document came of a file without faults.
+
+    Of an archive (its path has a folder) only files of known names are unpacked.
+    """
+    return EMPTY if is_read(file) or "/" not in file else UNREAD
+
+
+def _refuse_if_nothing(loaded: Loaded) -> None:
+    """Make an error of what is no manifest, where there is nothing else."""
+    if any(level != "refused" for _, _, level in loaded.outcomes):
+        return
+    loaded.findings = [
+        replace(found, level="error") if found.sort in ASIDE else found
+        for found in loaded.findings
+    ]
+
+
+def refuse_if_nothing_came(loaded: Loaded) -> None:
+    """Make errors of the files that hold nothing, where nothing came of the others."""
+    if loaded.outcomes:
+        return
+    loaded.findings = [
+        replace(found, level="error") if found.problem in (EMPTY, UNREAD) else found
+        for found in loaded.findings
+    ]
+
+
+def take_document(loaded: Loaded, document: Document) -> None:
+    """Add one document to what was loaded; what is wrong becomes a finding."""
+    level = "refused"
+    try:
+        if problem := no_manifest(document):
+            leave_aside(loaded, document, problem)
+            return
+        kind = kind_of(document)
+        level = "configuration"
+        if kind is None:
+            take_bare(loaded, document)
+        elif kind.level == "configuration":
+            take_configuration(loaded, document)
+        else:
+            _take_object(loaded, document, kind)
+            level = kind.level
+    except ManifestError as error:
+        level = "refused"
+        loaded.complain(error)
+        for further in further_faults(document, error, check_object):
+            loaded.complain(further)
+    except SchedulerError as error:
+        level = "refused"
+        loaded.complain(document.error("", str(error)))
+    loaded.outcomes[document.file, document.kind or "queues.yaml", level] += 1
+
+
+def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
+    key, manifest = checked(document, kind)
+    manifest, notes = openb.filled(manifest)
+    status = manifest.pop("status", None) or document.data.get("status") or {}
+    if kind.kind == "Node":
+        status = openb.whole_devices(status)
+    for note in notes:
+        loaded.warn(document.place("metadata.annotations"), note)
+    obj = Object(key=key, manifest=served(manifest, key, kind), status=dict(status))
+    _name_replaced(loaded, document, obj)
+    loaded.put(obj, document)
+    for gap in (*unsimulated(manifest), *unfollowed(manifest)):
+        leave_out(loaded, document, gap)
+    if kind.level == "simulated":
+        _name_fields(loaded, document)
+    if kind.kind == "ConfigMap":
+        read_config_map(loaded, document)
+    if kind.level == "kept" and kind.kind != "ConfigMap":
+        why = kind.said or ""
+        loaded.findings.append(
+            finding(
+                "unsupported",
+                document.place("kind"),
+                Kept.KIND.said(kind=kind.kind, name=key.path, note=why),
+                sort=Kept.KINDS.said(kind=kind.kind, note=why),
+                effect=kind.effect,
+            )
+        )
+
+
+def _name_fields(loaded: Loaded, document: Document) -> None:
+    """Name the fields that the kind lacks, and count those that decide nothing."""
+    found = walk(document.data)
+    unknown = (
+        (Effect.UNKNOWN_FIELD, found.unknown_fields),
+        (Effect.UNKNOWN_KEY, found.unknown_keys),
+    )
+    for effect, given in unknown:
+        for path, problem in given:
+            sort = Unknown.OF_KIND.said(kind=document.kind, what=problem)
+            place = document.place(path)
+            loaded.findings.append(
+                finding("warning", place, problem, sort=sort, effect=effect)
+            )
+    if document.kind == "Workload":
+        return  # its podSets are those of its job, which counts them
+    for field, count in found.unread.items():
+        key = document.kind, field
+        if key not in loaded.unread:
+            loaded.unread[key] = Unread(document.place(found.first[field]))
+        loaded.unread[key].count += count
+
+
+def _name_replaced(loaded: Loaded, document: Document, obj: Object) -> None:
+    """Say that an object takes the place of another, where the two differ."""
+    earlier = loaded.by_key.get(obj.key, obj)
+    if (earlier.manifest, earlier.status) != (obj.manifest, obj.status):
+        first = loaded.places[obj.key].place()
+        problem = f"{obj.key} replaces the one at {first}"
+        loaded.warn(document.place("metadata.name"), problem)

@@ -1,0 +1,195 @@
+"""What is no object: sections of the policy, queues.yaml, generator files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scheduler.input.manifests import kinds, kueue
+from scheduler.input.manifests import queues_yaml as yunikorn
+from scheduler.input.manifests.documents import (
+    Document,
+    read_documents,
+)
+from scheduler.input.manifests.effects import Effect, Gap
+from scheduler.input.manifests.generator import generate, is_generator
+from scheduler.input.manifests.loading.identity import kind_of, values_of
+from scheduler.input.manifests.loading.loaded import Loaded, finding, unsupported
+from scheduler.model.errors import (
+    ManifestError,
+    PolicyError,
+    UnknownNameError,
+)
+from scheduler.model.kube.configuration import (
+    notices,
+    read_configurations,
+)
+from scheduler.model.kueue.configuration import OF_PROCESS
+from scheduler.words.findings import Kept
+from scheduler.words.read_as import ReadAs
+
+
+def take_bare(loaded: Loaded, document: Document) -> None:
+    """Take what has no kind: a queues.yaml, also within a text, or a generator file."""
+    if is_generator(document.data):
+        _take_generated(loaded, document)
+        return
+    if text := values_of(document):
+        for inner in read_documents(text, file=document.file):
+            take_bare(loaded, inner)
+        return
+    yunikorn.read(document)  # says what is wrong with it, by line
+    if "queues" in loaded.policy.get("yunikorn", {}):
+        loaded.warn(document.place(), ReadAs.QUEUES.said())
+    _merge_policy(loaded, document, {"yunikorn": {"queues": document.data}})
+
+
+def _take_generated(loaded: Loaded, document: Document) -> None:
+    """Take the objects that a generator file of Kueue stands for."""
+    for obj in generate(document):
+        before = loaded.by_key.get(obj.key)
+        if before is None:
+            loaded.put(obj, document)
+        elif before.manifest != obj.manifest and obj.key.kind != "Namespace":
+            at = loaded.places[obj.key].place()
+            problem = f"{obj.key} stands at {at}: the generator's is left out"
+            loaded.warn(document.place(), problem)
+
+
+def take_configuration(loaded: Loaded, document: Document) -> None:
+    """Take a configuration of a scheduler, a policy or a scenario."""
+    match document.kind:
+        case "Configuration":
+            kueue.check_configuration(document)
+            _merge_policy(loaded, document, {"kueue": document.data})
+            for path in kueue.kept_fields(document):
+                _leave_out_setting(loaded, document, path)
+        case "KubeSchedulerConfiguration":
+            _add_scheduler(loaded, document)
+        case "Policy":
+            spec = document.data.get("spec")
+            if not isinstance(spec, dict):
+                raise document.error("spec", "expected an object")
+            _say_replaced(loaded, document, spec)
+            _merge_policy(loaded, document, spec)
+        case _:
+            loaded.scenarios.append(document)
+
+
+def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
+    """Name a field of Kueue's Configuration; each that would decide by itself."""
+    said, sort = Kept.SETTING.said(), Kept.SETTINGS.said(name=path)
+    effect = _SETTINGS.get(path, Effect.DEFAULTS)
+    if path in OF_PROCESS:
+        said = sort = Kept.PROCESS.said()
+        effect = Effect.NO_DECISION
+    place = document.place(path)
+    loaded.findings.append(
+        finding("unsupported", place, said, sort=sort, effect=effect)
+    )
+
+
+#: Settings of Kueue that are not followed -> what that changes, if not the default.
+_SETTINGS = {
+    "resources.deviceClassMappings": Effect.NO_DEVICE_QUOTA,
+    "integrations.frameworks": Effect.UNLISTED,
+}
+
+
+def _add_scheduler(loaded: Loaded, document: Document) -> None:
+    """Take a scheduler's configuration; several run side by side, as a List."""
+    _check_scheduler(document)
+    for notice in notices(document.data):
+        place = document.place(notice.path)
+        effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
+        loaded.findings.append(finding("warning", place, notice.said, effect=effect))
+    if not loaded.schedulers:
+        _merge_policy(loaded, document, {"kubeScheduler": document.data})
+    loaded.schedulers.append(document.data)
+    if len(loaded.schedulers) > 1:
+        loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
+
+
+def _check_scheduler(document: Document) -> None:
+    """Refuse with its place what no scheduler would start with."""
+    try:
+        read_configurations(document.data)
+    except (PolicyError, UnknownNameError) as error:
+        path, _, problem = str(error).partition(": ")
+        path = path.removeprefix("kubeScheduler").removeprefix(".")
+        raise document.error(path, problem) from error
+
+
+def _say_replaced(loaded: Loaded, document: Document, spec: dict[str, Any]) -> None:
+    """Name what an earlier file sets otherwise: the later counts."""
+    for section in spec.keys() & loaded.policy.keys():
+        before, now = loaded.policy[section], spec[section]
+        if not (isinstance(before, dict) and isinstance(now, dict)):
+            continue
+        for name in sorted(before.keys() & now.keys()):
+            if before[name] != now[name]:
+                place = document.place(f"spec.{section}.{name}")
+                loaded.warn(place, ReadAs.SETTING.said(name=f"{section}.{name}"))
+
+
+def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:
+    for section, value in patch.items():
+        if section in loaded.policy and section not in ("yunikorn", "simulation"):
+            raise document.error("", f"the policy section {section!r} is given twice")
+        if isinstance(value, dict) and section in loaded.policy:
+            value = {**loaded.policy[section], **value}
+        loaded.policy[section] = value
+
+
+def read_config_map(loaded: Loaded, document: Document) -> None:
+    """Take the policy that a ConfigMap of Kueue or YuniKorn holds, if any."""
+    texts = document.data.get("data") or {}
+    if not isinstance(texts, dict):
+        raise document.error("data", "expected an object of texts")
+    for name, text in texts.items():
+        if not isinstance(text, str) or not (_is_named(name) or _is_ours(name, text)):
+            continue
+        for inner in _inner(document, name, text):
+            if kinds.split(inner.api_version)[0] in _GROUPS:
+                kind_of(inner)  # raises for a kind that the group has not
+                take_configuration(loaded, inner)
+            elif name == yunikorn.FILE or yunikorn.holds_queues(inner):
+                take_bare(loaded, inner)
+    _name_settings(loaded, document, texts)
+
+
+def _name_settings(loaded: Loaded, document: Document, texts: dict[str, Any]) -> None:
+    """Name what a ConfigMap of YuniKorn says beside its queues, if it is one."""
+    if document.metadata.get("name") not in ("yunikorn-defaults", "yunikorn-configs"):
+        return
+    for name in texts:
+        if str(name).startswith(("admissionController.", "service.")):
+            said = Kept.SETTINGS.said(name=str(name))
+            leave_out(loaded, document, Gap(f"data.{name}", said, Effect.DEFAULTS))
+
+
+def _inner(document: Document, name: str, text: str) -> list[Document]:
+    at = document.place(f"data.{name}")
+    try:
+        return read_documents(text, file=f"{at.file}:{at.line} {name}")
+    except ManifestError:
+        if _is_named(name) and _is_ours(name, text):
+            raise
+        return []  # not YAML of ours; a ConfigMap may hold anything
+
+
+def _is_named(name: str) -> bool:
+    return name.endswith((".yaml", ".yml"))
+
+
+def _is_ours(name: str, text: str) -> bool:
+    """Return whether a scheduler would read it: by its key, or the group it names."""
+    return name == yunikorn.FILE or any(f"{group}/" in text for group in _GROUPS)
+
+
+#: JobSet and others have a Configuration of their own in a ConfigMap.
+_GROUPS = ("config.kueue.x-k8s.io", "kubescheduler.config.k8s.io")
+
+
+def leave_out(loaded: Loaded, document: Document, gap: Gap) -> None:
+    """Say that a field is kept and decides nothing."""
+    loaded.findings.append(unsupported(document.place(gap.field), gap))

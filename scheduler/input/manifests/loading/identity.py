@@ -1,0 +1,172 @@
+"""Which kind a document is of, or why it is none."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+
+from scheduler.input.manifests import kinds
+from scheduler.input.manifests import queues_yaml as yunikorn
+from scheduler.input.manifests.documents import (
+    Document,
+)
+from scheduler.input.manifests.effects import Effect
+from scheduler.input.manifests.generator import is_generator
+from scheduler.input.manifests.loading.loaded import Loaded, finding
+from scheduler.model.sentence import Sentence
+from scheduler.words.findings import Aside, Kept
+from scheduler.words.library import plain_word
+
+#: Why a document is left aside -> what that changes.
+ASIDE = {
+    Aside.NO_OBJECT.english: Effect.NOT_TAKEN,  # a tool's configuration, a dashboard
+    Aside.KUSTOMIZATION.english: Effect.NO_KUSTOMIZE,  # the files beside it count
+    Aside.ARMADA.english: Effect.NO_ARMADA,
+}
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+#: Of the core group's version, and yet no objects.
+_ASIDE_OF_CORE = {
+    "Config": Aside.KUBECONFIG,
+    "Status": Aside.STATUS,
+}
+
+
+def no_manifest(document: Document) -> Sentence | None:
+    """Return why a document is no object of a cluster; None when it may be one.
+
+    A kind of a group that is known whole is one, whatever it lacks.
+    """
+    if _is_kustomization(document):
+        return Aside.KUSTOMIZATION.said()
+    if document.api_version == "v1" and document.kind in _ASIDE_OF_CORE:
+        return _ASIDE_OF_CORE[document.kind].said()
+    if not document.kind and not document.api_version:
+        if "jobSetId" in document.data and "queue" in document.data:
+            return Aside.ARMADA.said()
+        known = yunikorn.holds_queues(document) or is_generator(document.data)
+        return None if known or values_of(document) else Aside.NEITHER.said()
+    if not document.kind and not document.metadata:
+        return Aside.NO_KIND.said(version=document.api_version)
+    named = document.metadata.get("name") or document.metadata.get("generateName")
+    group = kinds.split(document.api_version)[0]
+    entry = kinds.BY_KIND.get(document.kind)
+    of_other = entry is not None and entry.level == "configuration"
+    if named or group in kinds.GROUPS or (entry is not None and not of_other):
+        return None
+    kind = document.kind or plain_word("document")
+    return Aside.NO_NAME.said(kind=kind, group=group or plain_word("no group"))
+
+
+def _is_kustomization(document: Document) -> bool:
+    """Return whether Kustomize reads it; apiVersion and kind may be left out there."""
+    if kinds.split(document.api_version)[0] == "kustomize.config.k8s.io":
+        return True
+    named = document.file.rsplit("/", 1)[-1] in _KUSTOMIZATIONS
+    return named and not document.kind and not document.api_version
+
+
+def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
+    """Say that a document is no object of a cluster, and why."""
+    sort = problem
+    if problem.text not in ASIDE:
+        problem = Aside.BECAUSE.said(why=problem)
+        sort = Aside.NO_OBJECT.said()
+    effect = ASIDE[sort.text]
+    place = document.place("kind")
+    loaded.findings.append(
+        finding("unsupported", place, problem, sort=sort, effect=effect)
+    )
+    loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
+
+
+def values_of(document: Document) -> str:
+    """Return the queues.yaml of a bare `queues.yaml: |`, as in a ConfigMap's data."""
+    text = document.data.get(yunikorn.FILE)
+    return text if isinstance(text, str) else ""
+
+
+def kind_of(document: Document) -> kinds.Kind | None:
+    """Return the table's entry; None for a queues.yaml or a generator file."""
+    if not document.kind and not document.api_version:
+        return None
+    for name in ("apiVersion", "kind"):
+        if not isinstance(document.data.get(name), str) or not document.data[name]:
+            raise document.error(name, "expected a text, found none")
+    entry = kinds.BY_KIND.get(document.kind)
+    group, version = kinds.split(document.api_version)
+    group = kinds.FORMER_GROUPS.get((document.kind, group), group)
+    if entry is None and group in KNOWN_WHOLE:
+        raise document.error("kind", _unknown_kind(document.kind, group))
+    of_group = kinds.BY_KIND.get(f"{document.kind}.{group}")
+    if of_group is not None:
+        read = version in of_group.versions
+        return of_group if read else _unread(document, of_group, version)
+    if entry is None or (group != entry.group and group not in kinds.GROUPS):
+        return _unknown(document, group, version)
+    if group != entry.group:
+        raise document.error(
+            "apiVersion",
+            f"{entry.kind} is of {entry.api_version}, got {document.api_version!r}",
+        )
+    versions = (*entry.versions, *kinds.FORMER.get(entry.kind, ()))
+    if entry.level == "kept" or version in versions:
+        return entry
+    return _unread(document, entry, version)
+
+
+def _unread(document: Document, entry: kinds.Kind, version: str) -> kinds.Kind:
+    """Return an entry for a version that is not read: kept as it is."""
+    known = ", ".join(entry.versions)
+    problem = Kept.VERSION.said(version=version, kind=document.kind, known=known)
+    if entry.level == "configuration" or entry.group in KNOWN_WHOLE:
+        raise document.error("apiVersion", problem.text)
+    unknown = _unknown(document, entry.group, version)
+    return replace(unknown, said=problem, effect=Effect.NOTHING_COUNTS)
+
+
+#: Groups of which every kind is in the table: another one is a slip of the pen.
+KNOWN_WHOLE = frozenset(
+    {kinds.KUEUE, "config.kueue.x-k8s.io", "quotalab.dev", "batch", "apps", ""}
+)
+
+
+def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
+    """Return an entry for a kind that is not in the table: kept as it is.
+
+    A kind of a name that the table has for another group keeps its group in it.
+    """
+    known = document.kind in kinds.BY_KIND
+    return kinds.Kind(
+        kind=f"{document.kind}.{group}" if known else document.kind,
+        group=group,
+        versions=(version,),
+        plural=f"{document.kind.lower()}s",
+        level="kept",
+        namespaced="namespace" in document.metadata,
+        said=_note(document.kind, group),
+        effect=Effect.NOBODY_KNOWS,
+    )
+
+
+#: Groups of systems whose manifests can be converted.
+_CONVERTED = ("volcano.sh", "run.ai", "armadaproject.io")
+
+
+def _note(kind: str, group: str) -> Sentence:
+    """Return that a kind decides nothing, and how it comes to decide something."""
+    if group.endswith(_CONVERTED):
+        return Kept.OTHER_CONVERTED.said(group=group)
+    entry = kinds.BY_KIND.get(kind)
+    if entry is not None and entry.level == "simulated":
+        known = entry.api_version
+        return Kept.OTHER_SIMULATED.said(group=group, kind=kind, known=known)
+    return Kept.OTHER.said(group=group)
+
+
+def _unknown_kind(kind: str, group: str) -> str:
+    same_group = [e.kind for e in kinds.TABLE if e.group == group]
+    near = difflib.get_close_matches(kind, same_group or list(kinds.BY_KIND), n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"unknown kind {kind!r} of group {group or 'core'!r}{hint}"

@@ -1,0 +1,67 @@
+"""queues.yaml, bare or inside a ConfigMap: to a partition's records and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scheduler.input.manifests.documents import Document, read_documents
+from scheduler.input.manifests.texts.writing import write
+from scheduler.model.errors import ManifestError
+from scheduler.model.hierarchy import PartitionSpec
+from scheduler.model.yunikorn.reading import Reader, from_plain
+from scheduler.model.yunikorn.writing import to_plain
+
+__all__ = [
+    "from_plain",
+    "holds_queues",
+    "is_queues",
+    "read",
+    "read_text",
+    "to_plain",
+    "to_text",
+]
+
+FILE = "queues.yaml"
+
+
+def holds_queues(document: Document) -> bool:
+    """Return whether this document is a queues.yaml or a ConfigMap that holds one."""
+    if document.kind == "ConfigMap":
+        data = document.data.get("data")
+        return isinstance(data, dict) and FILE in data
+    return not document.kind and is_queues(document.data)
+
+
+def is_queues(data: Mapping[str, Any]) -> bool:
+    """Return whether this mapping is a bare queues.yaml."""
+    return "partitions" in data
+
+
+def read_text(text: str, *, file: str = FILE) -> PartitionSpec:
+    """Return the partition of a queues.yaml text; raises ManifestError."""
+    documents = read_documents(text, file=file)
+    if not documents:
+        raise ManifestError(f"{file}: expected partitions, got an empty text")
+    return read(documents[0])
+
+
+def read(document: Document) -> PartitionSpec:
+    """Return the partition that the document configures, checked.
+
+    Raises ManifestError with file, line and field: an unknown key, a quantity
+    that is none, a child that asks for more than its parent has. The first
+    problem is reported.
+    Source: docs/semantics/yunikorn.md#configuration-checks
+    """
+    if document.kind == "ConfigMap":
+        inner = document.data["data"][FILE]
+        if not isinstance(inner, str):
+            raise document.error(f"data.{FILE}", "expected a text")
+        return read_text(inner, file=f"{document.file}[{FILE}]")
+    return Reader(document=document).partition()
+
+
+def to_text(partition: PartitionSpec) -> str:
+    """Return the queues.yaml text of a partition."""
+    return write(to_plain(partition))

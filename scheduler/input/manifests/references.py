@@ -1,0 +1,182 @@
+"""What objects say of one another: names that nothing has, trees that loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.loading.loaded import Finding, finding
+from scheduler.input.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
+from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
+from scheduler.model import registry
+from scheduler.model.errors import SourceLocation
+from scheduler.model.objects import (
+    Key,
+    cluster_of,
+    plain,
+    qualified,
+    qualified_name,
+)
+from scheduler.model.sentence import Sentence
+from scheduler.words.findings import Missing
+
+Manifests = Mapping[Key, Mapping[str, Any]]
+Places = Mapping[Key, Document]
+
+
+def check_references(
+    manifests: Manifests, places: Places, *, stack: str
+) -> list[Finding]:
+    """Return what is wrong between the objects that `places` brings in.
+
+    `manifests` are all objects, those already there included. A name that
+    nothing has is a warning, as the real systems take it and leave the queue
+    inactive or the pod pending; a loop of cohorts is an error. Names of Kueue's
+    objects and claims of pods decide nothing in another stack, so nothing is said
+    of them. Cost: O(objects).
+    """
+    findings: list[Finding] = []
+    for key, document in places.items():
+        manifest = manifests.get(key)
+        if manifest is not None and stack == "kueue":
+            findings += _dangling(key, manifest, document, manifests)
+    if stack == "kueue":
+        findings += elastic_elsewhere(manifests, places)
+    if stack != "yunikorn":
+        findings += missing_claims(manifests, places)
+    findings += _loops(manifests, places)
+    return findings
+
+
+def _dangling(
+    key: Key, manifest: Mapping[str, Any], document: Document, manifests: Manifests
+) -> Iterator[Finding]:
+    cluster = cluster_of(key)
+    for path, inside in _names(plain(key), manifest):
+        target = qualified(inside, cluster)
+        if target not in manifests:
+            yield finding("warning", document.place(path), _missing(target))
+    if key.kind == "ClusterQueue":
+        yield from _foreign_flavors(manifest, document)
+
+
+def _missing(key: Key) -> Sentence:
+    effect = _EFFECTS.get(key.kind, Missing.NO_EFFECT).said()
+    if not key.namespace:
+        return Missing.NAMED.said(kind=key.kind, name=key.name, effect=effect)
+    return Missing.NAMED_IN.said(
+        kind=key.kind, name=key.name, namespace=key.namespace, effect=effect
+    )
+
+
+def _foreign_flavors(
+    manifest: Mapping[str, Any], document: Document
+) -> Iterator[Finding]:
+    """Yield the flavors of admission checks that the ClusterQueue does not have."""
+    spec = manifest.get("spec") or {}
+    own = {target.name for _, target in _flavors(spec)}
+    strategy = spec.get("admissionChecksStrategy") or {}
+    for index, check in enumerate(strategy.get("admissionChecks") or ()):
+        for name in check.get("onFlavors") or ():
+            if name not in own:
+                path = (
+                    f"spec.admissionChecksStrategy.admissionChecks[{index}].onFlavors"
+                )
+                said = Missing.FLAVOR.said(name=str(name))
+                yield finding("warning", document.place(path), said)
+
+
+_EFFECTS = {
+    "ResourceFlavor": Missing.INACTIVE,
+    "ClusterQueue": Missing.QUEUE_WAITS,
+    "LocalQueue": Missing.WAITS,
+    "PriorityClass": Missing.NO_WORKLOAD,
+    "WorkloadPriorityClass": Missing.NO_WORKLOAD,
+    "ClusterTrainingRuntime": Missing.NO_TRAIN_JOB,
+    "TrainingRuntime": Missing.NO_TRAIN_JOB,
+}
+
+
+def _names(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    """Yield (field, key) of every object this one names."""
+    spec = manifest.get("spec") or {}
+    match key.kind:
+        case "ClusterQueue" | "Cohort":
+            yield from _flavors(spec)
+        case "LocalQueue":
+            if name := spec.get("clusterQueue"):
+                yield "spec.clusterQueue", Key("ClusterQueue", "", str(name))
+        case "Workload":
+            if name := spec.get("queueName"):
+                yield "spec.queueName", Key("LocalQueue", key.namespace, str(name))
+        case kind if kind in _job_kinds():
+            yield from _labels(key, manifest)
+            if kind == "TrainJob":
+                yield from _runtime(key, spec)
+        case _:
+            pass
+
+
+def _job_kinds() -> frozenset[str]:
+    return frozenset(entry.name for entry in registry.entries("job-kind"))
+
+
+def _runtime(key: Key, spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    reference = spec.get("runtimeRef") or {}
+    kind = str(reference.get("kind") or "ClusterTrainingRuntime")
+    namespace = "" if kind.startswith("Cluster") else key.namespace
+    yield "spec.runtimeRef.name", Key(kind, namespace, str(reference.get("name")))
+
+
+def _flavors(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    for i, group in enumerate(spec.get("resourceGroups") or []):
+        for j, flavor in enumerate(group.get("flavors") or []):
+            path = f"spec.resourceGroups[{i}].flavors[{j}].name"
+            yield path, Key("ResourceFlavor", "", str(flavor.get("name")))
+
+
+_QUEUE = "kueue.x-k8s.io/queue-name"
+_CLASS = "kueue.x-k8s.io/priority-class"
+
+
+def _labels(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    labels = manifest["metadata"].get("labels") or {}
+    if name := labels.get(_QUEUE):
+        yield f"metadata.labels.{_QUEUE}", Key("LocalQueue", key.namespace, name)
+    if name := labels.get(_CLASS):
+        path = f"metadata.labels.{_CLASS}"
+        yield path, Key("WorkloadPriorityClass", "", name)
+
+
+def _loops(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    parents = {
+        key.name: qualified_name(
+            str((m.get("spec") or {}).get("parentName") or ""), cluster_of(key)
+        )
+        for key, m in manifests.items()
+        if key.kind == "Cohort"
+    }
+    reported: set[str] = set()
+    for key, document in places.items():
+        loop = _loop(key.name, parents) if key.kind == "Cohort" else []
+        if loop and not reported.intersection(loop):
+            reported.update(loop)
+            path = " -> ".join([*loop, loop[0]])
+            yield Finding(
+                level="error",
+                place=_place(document),
+                problem=f"the cohorts form a loop: {path}; give one another parent",
+            )
+
+
+def _place(document: Document) -> SourceLocation:
+    return document.place("spec.parentName")
+
+
+def _loop(name: str, parents: Mapping[str, str]) -> list[str]:
+    """Return the loop that `name` is part of, or nothing."""
+    path = [name]
+    while (parent := parents.get(path[-1], "")) and parent not in path:
+        path.append(parent)
+    return path if parent == name else []

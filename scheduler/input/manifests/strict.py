@@ -1,0 +1,86 @@
+"""Fields that a kind does not have: most are typing errors, so they are refused."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from scheduler.input.manifests.documents import Document
+from scheduler.model.errors import ManifestError
+
+
+class UnknownFieldError(ManifestError):
+    """An object has fields that its kind does not have: `fields` are all of them."""
+
+    fields: tuple[str, ...] = ()
+
+
+def expect_known(
+    document: Document, holder: dict[str, Any], path: str, known: Sequence[str]
+) -> None:
+    """Refuse a field that is not one of `known`; suggests the nearest.
+
+    Raises UnknownFieldError naming the first, with the paths of all of them.
+    """
+    unknown = [str(name) for name in holder if name not in known]
+    if not unknown:
+        return
+    fields = tuple(f"{path}.{name}" if path else name for name in unknown)
+    near = difflib.get_close_matches(unknown[0], known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    problem = f"unknown field; known: {', '.join(sorted(known))}{hint}"
+    error = UnknownFieldError(problem, place=document.place(fields[0]))
+    error.fields = fields
+    raise error
+
+
+def expect_texts(document: Document, holder: dict[str, Any], path: str) -> list[str]:
+    """Return a list of texts; absent is empty."""
+    given = holder.get(path.rsplit(".", 1)[-1])
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise document.error(path, f"expected a list, got {given!r:.60}")
+    for index, item in enumerate(given):
+        if not isinstance(item, str) or not item:
+            raise document.error(
+                f"{path}[{index}]", f"expected a text, got {item!r:.60}"
+            )
+    return given
+
+
+def expect_labels(document: Document, holder: dict[str, Any], path: str) -> None:
+    """Check an object of texts; absent is empty."""
+    given = holder.get(path.rsplit(".", 1)[-1])
+    if given is None:
+        return
+    if not isinstance(given, dict):
+        raise document.error(path, f"expected an object of texts, got {given!r:.60}")
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise document.error(
+                f"{path}.{name}", f"expected a text (in quotes), got {value!r:.60}"
+            )
+
+
+def expect_optional_text(document: Document, holder: dict[str, Any], path: str) -> str:
+    """Return a text; absent is empty."""
+    value = holder.get(path.rsplit(".", 1)[-1])
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise document.error(path, f"expected a text, got {value!r:.60}")
+    return value
+
+
+def expect_flag(
+    document: Document, holder: dict[str, Any], path: str, *, default: bool
+) -> bool:
+    """Return true or false; absent is the default."""
+    value = holder.get(path.rsplit(".", 1)[-1])
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise document.error(path, f"expected true or false, got {value!r:.60}")
+    return value

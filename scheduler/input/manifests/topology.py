@@ -1,0 +1,172 @@
+"""Topologies, and what asks for topology: fields of podsets and annotations.
+
+Source: docs/semantics/kueue-topology.md#what-is-refused.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.fields import (
+    expect_items,
+    expect_object,
+    expect_text,
+    expect_whole,
+)
+from scheduler.model.node import HOSTNAME
+
+Fields = dict[str, Any]
+
+PREFIX = "kueue.x-k8s.io/podset-"
+_REQUIRED, _PREFERRED = PREFIX + "required-topology", PREFIX + "preferred-topology"
+_UNCONSTRAINED, _GROUP = PREFIX + "unconstrained-topology", PREFIX + "group-name"
+_SLICE, _SIZE = PREFIX + "slice-required-topology", PREFIX + "slice-size"
+_LAYERS = PREFIX + "slice-required-topology-constraints"
+_MOST_LEVELS, _MOST_LAYERS = 16, 3
+_LABEL = re.compile(
+    r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?"
+)
+
+
+def check_topology(document: Document) -> Fields:
+    """Return a Topology. Raises ManifestError naming the field."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    levels = list(expect_items(document, spec, "spec.levels"))
+    if not 1 <= len(levels) <= _MOST_LEVELS:
+        problem = f"expected 1 to {_MOST_LEVELS} levels, got {len(levels)}"
+        raise document.error("spec.levels", problem)
+    seen: list[str] = []
+    for path, level in levels:
+        label = expect_text(document, level, f"{path}.nodeLabel")
+        if label in seen:
+            raise document.error(f"{path}.nodeLabel", f"{label} is a level already")
+        seen.append(label)
+    if HOSTNAME in seen[:-1]:
+        where = f"spec.levels[{seen.index(HOSTNAME)}].nodeLabel"
+        raise document.error(where, f"expected {HOSTNAME} as the last level only")
+    return copy.deepcopy(document.data)
+
+
+def check_flavor_topology(document: Document, spec: Fields) -> None:
+    """Check that a flavor with a Topology says which nodes are its own."""
+    if spec.get("topologyName"):
+        expect_text(document, spec, "spec.topologyName")
+        if not spec.get("nodeLabels"):
+            problem = "expected at least one label, as the flavor has a topologyName"
+            raise document.error("spec.nodeLabels", problem)
+
+
+def check_topology_request(document: Document, item: Fields, path: str) -> None:
+    """Check the topologyRequest of a podset of a Workload."""
+    where = f"{path}.topologyRequest"
+    request = expect_object(document, item, where)
+    level = request.get("podSetSliceRequiredTopology")
+    size = request.get("podSetSliceSize")
+    if (level is None) is not (size is None):
+        problem = "expected podSetSliceRequiredTopology and podSetSliceSize together"
+        raise document.error(where, problem)
+    if size is not None:
+        expect_whole(document, request, f"{where}.podSetSliceSize", least=1)
+    name = "podsetSliceRequiredTopologyConstraints"
+    for inner, layer in expect_items(document, request, f"{where}.{name}"):
+        expect_text(document, layer, f"{inner}.topology")
+        expect_whole(document, layer, f"{inner}.size", least=1)
+
+
+def check_annotations(document: Document, template: Fields, path: str) -> None:
+    """Check what the annotations of a pod template ask of topology."""
+    metadata = template.get("metadata")
+    given = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not isinstance(given, dict) or not any(k.startswith(PREFIX) for k in given):
+        return
+    where = f"{path}.metadata.annotations"
+    _one_request(document, given, where)
+    for name in (_REQUIRED, _PREFERRED, _SLICE):
+        _label(document, given, where, name)
+    if given.get(_UNCONSTRAINED, "true") not in ("true", "false"):
+        problem = f'expected "true" or "false", got {given[_UNCONSTRAINED]!r}'
+        raise document.error(f"{where}.{_UNCONSTRAINED}", problem)
+    _slices(document, given, where)
+    _group(document, given, where)
+
+
+def _one_request(document: Document, given: Fields, where: str) -> None:
+    asked = [n for n in (_REQUIRED, _PREFERRED, _UNCONSTRAINED) if n in given]
+    if len(asked) > 1:
+        problem = f"expected one of them, got {' and '.join(asked)}"
+        raise document.error(f"{where}.{asked[1]}", problem)
+
+
+def _label(document: Document, given: Fields, where: str, name: str) -> None:
+    if name in given and not _LABEL.fullmatch(str(given[name])):
+        problem = f"expected the name of a label, got {given[name]!r}"
+        raise document.error(f"{where}.{name}", problem)
+
+
+def _slices(document: Document, given: Fields, where: str) -> None:
+    if _LAYERS in given:
+        for name in (_SLICE, _SIZE):
+            if name in given:
+                problem = f"expected no {name} beside {_LAYERS}"
+                raise document.error(f"{where}.{name}", problem)
+        _layers(document, given[_LAYERS], f"{where}.{_LAYERS}")
+        return
+    if (_SLICE in given) is not (_SIZE in given):
+        name = _SLICE if _SLICE in given else _SIZE
+        problem = f"expected {_SLICE} and {_SIZE} together"
+        raise document.error(f"{where}.{name}", problem)
+    size = str(given.get(_SIZE, "1"))
+    if not size.isdigit() or int(size) < 1:
+        problem = f"expected a number of 1 or more, got {size!r}"
+        raise document.error(f"{where}.{_SIZE}", problem)
+
+
+def _layers(document: Document, text: Any, where: str) -> None:
+    layers = read_layers(text)
+    if layers is None or not 1 <= len(layers) <= _MOST_LAYERS:
+        problem = f"expected JSON: 1 to {_MOST_LAYERS} objects of topology and size"
+        raise document.error(where, problem)
+    levels = [layer["topology"] for layer in layers]
+    sizes = [layer["size"] for layer in layers]
+    if len(set(levels)) < len(levels):
+        raise document.error(where, "expected each level once")
+    for outer, inner in pairwise(sizes):
+        if outer % inner:
+            problem = f"expected sizes that divide each other, got {outer} and {inner}"
+            raise document.error(where, problem)
+
+
+def read_layers(text: Any) -> list[Fields] | None:
+    """Return the entries of the annotation with layers; None for what is none."""
+    try:
+        layers = msgspec.json.decode(str(text))
+    except msgspec.DecodeError:
+        return None
+    if not isinstance(layers, list):
+        return None
+    for layer in layers:
+        if not isinstance(layer, dict) or not isinstance(layer.get("topology"), str):
+            return None
+        if not isinstance(layer.get("size"), int) or layer["size"] < 1:
+            return None
+    return layers
+
+
+def _group(document: Document, given: Fields, where: str) -> None:
+    if _GROUP not in given:
+        return
+    if str(given[_GROUP]).isdigit():
+        problem = f"expected a name that is not a number, got {given[_GROUP]!r}"
+        raise document.error(f"{where}.{_GROUP}", problem)
+    if _REQUIRED not in given and _PREFERRED not in given:
+        problem = f"expected {_REQUIRED} or {_PREFERRED} with it"
+        raise document.error(f"{where}.{_GROUP}", problem)
+    for name in (_SLICE, _SIZE, _LAYERS):
+        if name in given:
+            raise document.error(f"{where}.{name}", f"expected no {name} in a group")

@@ -1,0 +1,226 @@
+"""Checks of what runs: Workload, batch Job, JobSet.
+
+Source: docs/semantics/kueue.md#defaults-and-validation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.fields import (
+    expect_choice,
+    expect_items,
+    expect_object,
+    expect_text,
+    expect_whole,
+)
+from scheduler.input.manifests.kubernetes import check_pod_spec
+from scheduler.input.manifests.strict import (
+    expect_flag,
+    expect_known,
+    expect_optional_text,
+)
+from scheduler.input.manifests.topology import check_annotations, check_topology_request
+from scheduler.input.manifests.versions import to_served
+from scheduler.model.cron import read_schedule
+from scheduler.model.errors import QuantityError
+
+Fields = dict[str, Any]
+
+MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+_MOST_POD_SETS = 8
+_CRON_COUNTS = (
+    "startingDeadlineSeconds",
+    "successfulJobsHistoryLimit",
+    "failedJobsHistoryLimit",
+)
+_WORKLOAD_FIELDS = (
+    "active",
+    "maximumExecutionTimeSeconds",
+    "podSets",
+    "preemptionGates",
+    "priority",
+    "priorityClassRef",
+    "queueName",
+)
+_POD_SET_FIELDS = ("count", "minCount", "name", "template", "topologyRequest")
+
+
+def check_workload(document: Document) -> Fields:
+    """Return a Workload. Raises ManifestError naming the field."""
+    document = replace(document, data=to_served(document.data))
+    spec = expect_object(document, document.data, "spec", needed=True)
+    expect_known(document, spec, "spec", _WORKLOAD_FIELDS)
+    expect_optional_text(document, spec, "spec.queueName")
+    expect_flag(document, spec, "spec.active", default=True)
+    expect_whole(document, spec, "spec.priority", least=-(2**31), default=0)
+    expect_whole(document, spec, "spec.maximumExecutionTimeSeconds", least=1, default=1)
+    for path, item in expect_items(document, spec, "spec.preemptionGates"):
+        expect_text(document, item, f"{path}.name")
+    counts = _check_pod_sets(document, spec)
+    _check_reclaimable(document, counts)
+    manifest = document.copied()
+    _default_workload(manifest["spec"])
+    return manifest
+
+
+def _check_pod_sets(document: Document, spec: Fields) -> dict[str, int]:
+    """Check the podsets; return their counts by name."""
+    items = list(expect_items(document, spec, "spec.podSets"))
+    if not 1 <= len(items) <= _MOST_POD_SETS:
+        raise document.error(
+            "spec.podSets", f"expected 1 to {_MOST_POD_SETS} podsets, got {len(items)}"
+        )
+    counts: dict[str, int] = {}
+    partial = ""
+    for path, item in items:
+        name, count = _check_pod_set(document, item, path)
+        if name in counts:
+            raise document.error(f"{path}.name", f"podset {name} is given twice")
+        counts[name] = count
+        if item.get("minCount") is not None:
+            if partial:
+                problem = f"expected one podset with minCount; {partial} has it too"
+                raise document.error(f"{path}.minCount", problem)
+            partial = name
+    return counts
+
+
+def _check_pod_set(document: Document, item: Fields, path: str) -> tuple[str, int]:
+    expect_known(document, item, path, _POD_SET_FIELDS)
+    name = expect_optional_text(document, item, f"{path}.name") or "main"
+    count = expect_whole(document, item, f"{path}.count", least=0, default=1)
+    if item.get("minCount") is not None:
+        least = expect_whole(document, item, f"{path}.minCount", least=1)
+        if least > count:
+            problem = f"expected at most the count {count}, got {least}"
+            raise document.error(f"{path}.minCount", problem)
+    check_topology_request(document, item, path)
+    check_template(document, item, f"{path}.template")
+    return name, count
+
+
+def check_template(document: Document, holder: Fields, path: str) -> None:
+    """Check a pod template; its pods may not ask for the resource `pods`.
+
+    Raises ManifestError naming the field.
+    Source: docs/semantics/kueue.md#the-pods-resource.
+    """
+    template = expect_object(document, holder, path, needed=True)
+    check_pod_spec(document, template, f"{path}.spec")
+    check_annotations(document, template, path)
+    refuse_pods_resource(document, template["spec"], f"{path}.spec")
+
+
+def refuse_pods_resource(document: Document, spec: Fields, path: str) -> None:
+    """Refuse a pod spec that asks for the resource `pods`, which counts pods."""
+    for kind in ("initContainers", "containers"):
+        for index, container in enumerate(spec.get(kind) or ()):
+            asked = (container.get("resources") or {}).get("requests") or {}
+            if "pods" in asked:
+                raise document.error(
+                    f"{path}.{kind}[{index}].resources.requests.pods",
+                    "expected no request: the resource pods counts pods by itself",
+                )
+
+
+def _check_reclaimable(document: Document, counts: dict[str, int]) -> None:
+    status = expect_object(document, document.data, "status")
+    for path, item in expect_items(document, status, "status.reclaimablePods"):
+        name = expect_text(document, item, f"{path}.name")
+        if name not in counts:
+            known = ", ".join(counts)
+            raise document.error(
+                f"{path}.name", f"expected one of {known}, got {name!r}"
+            )
+        count = expect_whole(document, item, f"{path}.count", least=0)
+        if count > counts[name]:
+            problem = f"expected at most the podset's {counts[name]}, got {count}"
+            raise document.error(f"{path}.count", problem)
+
+
+def _default_workload(spec: Fields) -> None:
+    spec.setdefault("active", True)
+    for item in spec["podSets"]:
+        item["name"] = item.get("name") or "main"
+        item.setdefault("count", 1)
+
+
+def check_job(document: Document) -> Fields:
+    """Return a batch Job. Raises ManifestError naming the field."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    parallelism = expect_whole(document, spec, "spec.parallelism", least=0, default=1)
+    expect_whole(document, spec, "spec.completions", least=0, default=1)
+    expect_flag(document, spec, "spec.suspend", default=False)
+    check_template(document, spec, "spec.template")
+    least = (document.metadata.get("annotations") or {}).get(MIN_PARALLELISM)
+    if least is not None and not _within(least, parallelism):
+        raise document.error(
+            f"metadata.annotations.{MIN_PARALLELISM}",
+            f"expected a count from 1 to the parallelism {parallelism}, got {least!r}",
+        )
+    return document.copied()
+
+
+def _within(text: object, most: int) -> bool:
+    return isinstance(text, str) and text.isdigit() and 1 <= int(text) <= most
+
+
+def check_cron_job(document: Document) -> Fields:
+    """Return a CronJob. Raises ManifestError naming the field.
+
+    Source: docs/semantics/controllers.md#cronjob.
+    """
+    spec = expect_object(document, document.data, "spec", needed=True)
+    schedule = expect_text(document, spec, "spec.schedule")
+    _check_schedule(document, schedule, "spec.schedule")
+    if spec.get("timeZone") is not None:
+        zone = expect_text(document, spec, "spec.timeZone")
+        _check_schedule(document, schedule, "spec.timeZone", zone)
+    if spec.get("concurrencyPolicy") is not None:
+        policies = ("Allow", "Forbid", "Replace")
+        expect_choice(document, spec, "spec.concurrencyPolicy", policies)
+    expect_flag(document, spec, "spec.suspend", default=False)
+    for name in _CRON_COUNTS:
+        expect_whole(document, spec, f"spec.{name}", least=0, default=0)
+    template = expect_object(document, spec, "spec.jobTemplate", needed=True)
+    check_annotations(document, template, "spec.jobTemplate")
+    inner = "spec.jobTemplate.spec"
+    job = expect_object(document, template, inner, needed=True)
+    expect_whole(document, job, f"{inner}.parallelism", least=0, default=1)
+    expect_whole(document, job, f"{inner}.completions", least=0, default=1)
+    expect_flag(document, job, f"{inner}.suspend", default=False)
+    check_template(document, job, f"{inner}.template")
+    return document.copied()
+
+
+def _check_schedule(document: Document, text: str, path: str, zone: str = "") -> None:
+    try:
+        read_schedule(text, zone)
+    except QuantityError as error:
+        raise document.error(path, str(error)) from error
+
+
+def check_job_set(document: Document) -> Fields:
+    """Return a JobSet. Raises ManifestError naming the field."""
+    spec = expect_object(document, document.data, "spec", needed=True)
+    names: set[str] = set()
+    for path, item in expect_items(document, spec, "spec.replicatedJobs"):
+        name = expect_text(document, item, f"{path}.name")
+        if name in names:
+            raise document.error(
+                f"{path}.name", f"replicated job {name} is given twice"
+            )
+        names.add(name)
+        expect_whole(document, item, f"{path}.replicas", least=0, default=1)
+        template = expect_object(document, item, f"{path}.template", needed=True)
+        inner = f"{path}.template.spec"
+        job = expect_object(document, template, inner, needed=True)
+        expect_whole(document, job, f"{inner}.parallelism", least=0, default=1)
+        expect_whole(document, job, f"{inner}.completions", least=0, default=1)
+        check_template(document, job, f"{inner}.template")
+    if not names:
+        raise document.error("spec.replicatedJobs", "expected at least one")
+    return document.copied()

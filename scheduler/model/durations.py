@@ -1,0 +1,96 @@
+"""Go durations and Kubernetes times, to integers and back."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+
+from scheduler.model.errors import QuantityError
+
+_NS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_STAMP = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)"
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def nanoseconds(text: str) -> int:
+    """Return a Go duration ("1m30s", "1.5h", "0") in nanoseconds.
+
+    Raises QuantityError naming the text.
+    """
+    rest = text.removeprefix("-")
+    if rest == "0":
+        return 0
+    total, at = 0, 0
+    while part := _PART.match(rest, at):
+        total += round(float(part[1]) * _NS[part[2]])
+        at = part.end()
+    if at == 0 or at != len(rest):
+        raise QuantityError(
+            f'expected a duration such as "90s" or "1m30s", got {text!r}'
+        )
+    return -total if text.startswith("-") else total
+
+
+def milliseconds(text: str) -> int:
+    """Return a Go duration in milliseconds, rounded to nearest."""
+    return round(nanoseconds(text) / 10**6)
+
+
+def duration_text(ms: int) -> str:
+    """Return milliseconds as Go prints a duration: "1m30s", "250ms"."""
+    if ms < 1000:
+        return f"{ms}ms" if ms else "0s"
+    minutes, rest = divmod(ms, 60_000)
+    hours, minutes = divmod(minutes, 60)
+    seconds = f"{rest / 1000:g}s"
+    if hours:
+        return f"{hours}h{minutes}m{seconds}"
+    return f"{minutes}m{seconds}" if minutes else seconds
+
+
+@lru_cache(maxsize=16_384)
+def stamp_us(text: str) -> int:
+    """Return an RFC 3339 time as microseconds since the Unix epoch.
+
+    Raises QuantityError naming the text. Many objects have the same few: read once.
+    """
+    match = _STAMP.fullmatch(text)
+    if match is None:
+        raise QuantityError(
+            f'expected a time such as "2026-01-31T12:00:00Z", got {text!r}'
+        )
+    zone = "+00:00" if match[3] == "Z" else match[3]
+    try:
+        whole = datetime.fromisoformat(match[1] + zone)
+    except ValueError as error:
+        raise QuantityError(f"not a time that exists: {text!r}") from error
+    fraction = int((match[2] or "0").ljust(9, "0")[:6])
+    return (whole - _EPOCH) // timedelta(microseconds=1) + fraction
+
+
+def stamp_text(us: int) -> str:
+    """Return microseconds since the Unix epoch as RFC 3339; whole seconds bare."""
+    seconds, fraction = divmod(us, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    day, hour = divmod(hours, 24)
+    text = f"{_date_text(day)}T{hour:02d}:{minute:02d}:{second:02d}"
+    return f"{text}.{fraction:06d}".rstrip("0") + "Z" if fraction else f"{text}Z"
+
+
+@lru_cache(maxsize=4096)
+def _date_text(day: int) -> str:
+    """Return a day since the Unix epoch as a date; a run has few of them."""
+    return (_EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")

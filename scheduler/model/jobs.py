@@ -1,0 +1,159 @@
+"""What a job kind answers, and what all kinds share: queue, names, pods at once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from scheduler.model.objects import Key
+
+Manifest = Mapping[str, Any]
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
+_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+_LONGEST_NAME = 63
+_SUFFIX = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a job kind may look up while it makes a Workload."""
+
+    workload_priorities: Mapping[str, int] = field(
+        default_factory=dict
+    )  # WorkloadPriorityClass -> value
+    priorities: Mapping[str, int] = field(
+        default_factory=dict
+    )  # PriorityClass -> value
+    default_priority: str = ""  # the PriorityClass with globalDefault
+    labels_to_copy: tuple[str, ...] = ()
+    runtimes: Mapping[Key, Manifest] = field(default_factory=dict)
+    """Training runtimes by their keys."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finish:
+    """How a job ended, as its own status says."""
+
+    success: bool
+    message: str = ""
+
+
+class JobKind(Protocol):
+    """One kind of job. Source: docs/semantics/kueue-lifecycle.md#workloads-of-jobs."""
+
+    endless: bool  # it serves, and never ends by itself
+
+    def queue_name(self, manifest: Manifest) -> str:
+        """Return the LocalQueue it asks for, or "" when it is not managed."""
+
+    def suspended(self, manifest: Manifest) -> bool:
+        """Return whether it is suspended, as it is written."""
+
+    def suspended_by_user(self, manifest: Manifest) -> bool:
+        """Return whether it must not run although nothing manages it."""
+
+    def pod_sets(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
+        """Return its podSets as a Workload has them: name, count, template.
+
+        Raises ManifestError when it refers to something that is not there.
+        """
+
+    def waves(self, manifest: Manifest) -> int:
+        """Return how many times its pods run one after another (completions)."""
+
+    def workloads(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
+        """Return the manifests of its Workloads, each with an ownerReference to it.
+
+        Most kinds have one; a Deployment has one per pod, a LeaderWorkerSet one
+        per group. Raises ManifestError when a priority class or runtime that it
+        names does not exist: Kueue makes no Workload then.
+        """
+
+    def finish(self, manifest: Manifest) -> Finish | None:
+        """Return how it ended, from its status; None while it goes on."""
+
+    def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
+        """Return whether its status says that all its pods are ready."""
+
+    def reclaimable(self, manifest: Manifest, around: Surroundings) -> dict[str, int]:
+        """Return the pods per podset that ended and are not needed again."""
+
+
+class GroupedKind(JobKind, Protocol):
+    """Pods: several may make one Workload together."""
+
+    def group(self, manifest: Manifest) -> tuple[str, int]:
+        """Return the group's name and its total count; ("", 1) for a lone pod."""
+
+    def group_workload(
+        self, manifests: Sequence[Manifest], around: Surroundings
+    ) -> dict[str, Any]:
+        """Return the manifest of the Workload of a complete group.
+
+        Labels to copy must be equal on all pods; raises ManifestError otherwise,
+        and when fewer pods than the group waits for have not failed.
+        """
+
+    def group_finish(self, manifests: Sequence[Manifest]) -> Finish | None:
+        """Return how the group ended; None while it goes on."""
+
+    def group_ready(self, manifests: Sequence[Manifest]) -> bool:
+        """Return whether all pods of the group are ready."""
+
+    def group_reclaimable(self, manifests: Sequence[Manifest]) -> dict[str, int]:
+        """Return the succeeded pods by podset."""
+
+
+def workload_name(
+    manifest: Manifest, *, name: str = "", generation: int | None = None
+) -> str:
+    """Return `kind-name-xxxxx`, the last part a stable hash of what owns it.
+
+    `name` replaces the object's own where one object has several Workloads, and
+    `generation` tells the slices of an elastic job apart.
+    The hash is our own: stored worlds that are run again keep their names.
+    Source: docs/semantics/kueue-jobs.md#name-of-the-workload
+    """
+    metadata, kind = manifest["metadata"], str(manifest["kind"])
+    name = name or str(metadata["name"])
+    owner = f"{kind}/{name}/{metadata.get('uid', '')}"
+    if generation is not None:
+        owner += f"/{generation}"
+    digest = hashlib.sha256(owner.encode()).digest()
+    suffix = "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:_SUFFIX])
+    prefix = f"{kind.lower()}-{name}"
+    return f"{prefix[: _LONGEST_NAME - _SUFFIX - 1]}-{suffix}"
+
+
+def pods_at_once(spec: Manifest) -> int:
+    """Return how many pods of a Job run together.
+
+    Source: docs/semantics/kueue-jobs.md#batch-job
+    """
+    parallelism = _count(spec, "parallelism")
+    return min(parallelism, _count(spec, "completions", parallelism))
+
+
+def waves_of(spec: Manifest) -> int:
+    """Return how many times a Job's pods run one after another."""
+    at_once = pods_at_once(spec)
+    completions = _count(spec, "completions", at_once)
+    return max(1, -(-completions // at_once)) if at_once else 1
+
+
+def _count(spec: Manifest, name: str, default: int = 1) -> int:
+    value = spec.get(name)
+    return default if value is None else int(value)
+
+
+def count_of(holder: Manifest, name: str, default: int) -> int:
+    """Return a count of a manifest; `default` when it is left out."""
+    return _count(holder, name, default)

@@ -1,0 +1,154 @@
+"""KubeSchedulerConfiguration as a whole: profiles, backoff, extenders, schedulers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler.model.errors import PolicyError
+from scheduler.model.kube.extender import Extender, read_extenders
+from scheduler.model.kube.notice_words import ConfigurationNotice
+from scheduler.model.kube.older_names import FIT, Notice, modernized
+from scheduler.model.kube.profiles import Profile, plugin_class, read_profiles
+
+_API_GROUP = "kubescheduler.config.k8s.io/"
+_KNOWN = (
+    "apiVersion",
+    "kind",
+    "profiles",
+    "percentageOfNodesToScore",
+    "podInitialBackoffSeconds",
+    "podMaxBackoffSeconds",
+    "extenders",
+    "parallelism",
+    "leaderElection",
+    "clientConnection",
+    "enableProfiling",
+    "enableContentionProfiling",
+    "healthzBindAddress",
+    "metricsBindAddress",
+    "delayCacheUntilActive",
+    "featureGates",
+    "metadata",
+)
+#: Arguments of NodeResourceTopologyMatch that say how old its view of zones may be.
+_ZONES = "NodeResourceTopologyMatch"
+_CACHE_ARGS = ("cacheResyncPeriodSeconds", "discardReservedNodes", "cache")
+_POP_GATE = "SchedulerPopFromBackoffQ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackoffSettings:
+    """Backoff, and whether an idle scheduler cuts it short."""
+
+    initial_ms: int = 1_000
+    max_ms: int = 10_000
+    pop_from_backoff: bool = True
+
+
+@dataclass(slots=True, kw_only=True)
+class Configuration:
+    """What one scheduler is configured with."""
+
+    profiles: list[Profile]
+    timing: BackoffSettings = field(default_factory=BackoffSettings)
+    extenders: list[Extender] = field(default_factory=list)
+
+
+def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
+    """Return one configuration per scheduler.
+
+    A `List` of KubeSchedulerConfiguration documents is several schedulers over
+    one cluster; a schedulerName belongs to one of them.
+    """
+    items = [document]
+    if document.get("kind") == "List":
+        items = list(document.get("items") or [])
+        if not items:
+            raise PolicyError("kubeScheduler.items: expected a configuration, got none")
+    found = [_read(item) for item in items]
+    seen: set[str] = set()
+    for configuration in found:
+        for profile in configuration.profiles:
+            if profile.scheduler_name in seen:
+                raise PolicyError(
+                    f"kubeScheduler: schedulerName {profile.scheduler_name!r} is "
+                    "served by two schedulers"
+                )
+            seen.add(profile.scheduler_name)
+    return found
+
+
+def notices(document: Mapping[str, Any]) -> list[Notice]:
+    """Return what a configuration says in older names, and what of it has no effect.
+
+    It must be a valid one.
+    """
+    return [*modernized(document)[1], *_without_effect(document)]
+
+
+def _without_effect(document: Mapping[str, Any]) -> Iterator[Notice]:
+    for number, profile in enumerate(document.get("profiles") or ()):
+        for index, entry in enumerate(profile.get("pluginConfig") or ()):
+            known = _CACHE_ARGS if entry.get("name") == _ZONES else ()
+            for name in known:
+                if name in (entry.get("args") or {}):
+                    path = f"profiles[{number}].pluginConfig[{index}].args.{name}"
+                    yield Notice(
+                        path, ConfigurationNotice.NO_CACHE.said(), ignored=True
+                    )
+
+
+def _read(given: Mapping[str, Any]) -> Configuration:
+    document, _ = modernized(given)
+    for key in document:
+        if key not in _KNOWN:
+            known = ", ".join(_KNOWN)
+            raise PolicyError(f"kubeScheduler: unknown key {key!r}; known: {known}")
+    version = str(document.get("apiVersion") or _API_GROUP)
+    if not version.startswith(_API_GROUP):
+        raise PolicyError(
+            f"kubeScheduler.apiVersion: expected {_API_GROUP}v1, got {version!r}"
+        )
+    extenders = read_extenders(document.get("extenders"))
+    configuration = Configuration(
+        profiles=read_profiles(document),
+        timing=_timing(document),
+        extenders=extenders,
+    )
+    _ignore_managed(configuration)
+    return configuration
+
+
+def _timing(document: Mapping[str, Any]) -> BackoffSettings:
+    """Return the backoff. The gate is read as the command line gives it."""
+    initial = document.get("podInitialBackoffSeconds")
+    highest = document.get("podMaxBackoffSeconds")
+    gates = document.get("featureGates") or {}
+    timing = BackoffSettings(
+        initial_ms=1000 if initial is None else int(initial) * 1000,
+        max_ms=10_000 if highest is None else int(highest) * 1000,
+        pop_from_backoff=bool(gates.get(_POP_GATE, True)),
+    )
+    if timing.max_ms and timing.max_ms < timing.initial_ms:
+        raise PolicyError(
+            "kubeScheduler.podMaxBackoffSeconds: expected at least "
+            f"podInitialBackoffSeconds ({timing.initial_ms // 1000}), got {highest}"
+        )
+    return timing
+
+
+def _ignore_managed(configuration: Configuration) -> None:
+    """Keep NodeResourcesFit from what an extender says it looks after."""
+    names = [
+        resource.name
+        for extender in configuration.extenders
+        for resource in extender.managed_resources
+        if resource.ignored_by_scheduler
+    ]
+    if not names:
+        return
+    for profile in configuration.profiles:
+        args: Any = profile.args.setdefault(FIT, plugin_class(FIT).args_type())
+        args.ignored_resources = [*args.ignored_resources, *names]

@@ -1,0 +1,330 @@
+"""Kueue's Configuration document: the switches that decide anything here.
+
+Source: docs/semantics/kueue-lifecycle.md#configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scheduler.model import durations, registry
+from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.kueue.feature_gates import (
+    DEFAULT_FEATURE_GATES,
+    FeatureGates,
+    read_feature_gates,
+)
+from scheduler.model.kueue.feature_gates import NAMES as FEATURE_NAMES
+from scheduler.model.kueue.multikueue import FIELDS as MULTI_KUEUE_FIELDS
+from scheduler.model.kueue.multikueue import read_multi_kueue
+from scheduler.model.kueue.resource_settings import (
+    FIELDS,
+    ignores_undeclared,
+    read_transform,
+)
+from scheduler.model.kueue.retention_settings import FIELDS as RETENTION_FIELDS
+from scheduler.model.kueue.retention_settings import RetentionSettings, read_retention
+from scheduler.model.kueue.topology_gates import (
+    DEFAULT_GATES,
+    NAMES,
+    TopologyGates,
+    read_gates,
+)
+from scheduler.model.kueue.usage_settings import FIELDS as USAGE_FIELDS
+from scheduler.model.kueue.usage_settings import (
+    UsageFairSharing,
+    read_usage_fair_sharing,
+)
+from scheduler.model.selectors import Requirement, Selector, read_selector
+from scheduler.model.transformations import ResourceTransform
+
+Document = Mapping[str, Any]
+
+GROUP = "config.kueue.x-k8s.io"
+VERSIONS = ("v1beta1", "v1beta2")
+DEFAULT_STRATEGIES = ("LessThanOrEqualToFinalShare", "LessThanInitialShare")
+#: Top-level fields that set up the real controller and decide nothing here.
+KEPT = (
+    "admissionFairSharing",
+    "clientConnection",
+    "controller",
+    "fairSharing",
+    "featureGates",
+    "health",
+    "integrations",
+    "internalCertManagement",
+    "leaderElection",
+    "manageJobsWithoutQueueName",
+    "managedJobsNamespaceSelector",
+    "metrics",
+    "multiKueue",
+    "namespace",
+    "objectRetentionPolicies",
+    "pprofBindAddress",
+    "queueVisibility",
+    "resources",
+    "tls",
+    "visibilityServer",
+    "waitForPodsReady",
+    "webhook",
+)
+#: The sections of Kueue's own process: no Workload is admitted otherwise for them.
+OF_PROCESS = frozenset(
+    {
+        "clientConnection",
+        "controller",
+        "health",
+        "internalCertManagement",
+        "leaderElection",
+        "metrics",
+        "namespace",
+        "pprofBindAddress",
+        "queueVisibility",
+        "tls",
+        "visibilityServer",
+        "webhook",
+    }
+)
+#: Gates of what is simulated always: only switching them off is not followed.
+_ALWAYS_ON = (
+    "AdmissionFairSharing",
+    "FlavorFungibility",
+    "HierarchicalCohorts",
+    "LendingLimit",
+    "LocalQueueDefaulting",
+    "MultiKueue",
+    "ObjectRetentionPolicies",
+    "PartialAdmission",
+    "PrioritySortingWithinCohort",
+    "TopologyAwareScheduling",
+    "VisibilityOnDemand",
+)
+#: The sections that decide something here, and which of their fields do.
+_SIMULATED = {
+    "admissionFairSharing": USAGE_FIELDS,
+    "fairSharing": ("enable", "preemptionStrategies"),
+    "featureGates": (*NAMES, *FEATURE_NAMES),
+    "integrations": ("labelKeysToCopy",),
+    "managedJobsNamespaceSelector": ("matchExpressions", "matchLabels"),
+    "multiKueue": MULTI_KUEUE_FIELDS,
+    "objectRetentionPolicies": RETENTION_FIELDS,
+    "resources": FIELDS,
+    "waitForPodsReady": (
+        "blockAdmission",
+        "enable",
+        "recoveryTimeout",
+        "requeuingStrategy",
+        "timeout",
+    ),
+}
+_REQUEUING = (
+    "backoffBaseSeconds",
+    "backoffLimitCount",
+    "backoffMaxSeconds",
+    "timestamp",
+)
+#: Kueue leaves the jobs of these namespaces alone where nothing else is said.
+NOT_SYSTEM = Selector(
+    (
+        Requirement(
+            "kubernetes.io/metadata.name", "NotIn", ("kube-system", "kueue-system")
+        ),
+    )
+)
+_SET_UP = ("apiVersion", "kind", "metadata")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """waitForPodsReady: how long pods may take, and what happens then."""
+
+    timeout_ms: int = 300_000
+    recovery_ms: int | None = None
+    block: bool = False
+    by_eviction: bool = True  # requeue by the time of eviction, else of creation
+    limit: int | None = None  # retries before deactivation
+    base_s: int = 60
+    most_s: int = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the Configuration says, with Kueue's defaults."""
+
+    fair: bool = False
+    strategies: tuple[str, ...] = DEFAULT_STRATEGIES
+    waiting: Waiting | None = None
+    copied_labels: tuple[str, ...] = ()
+    unqueued_jobs: bool = False  # manageJobsWithoutQueueName
+    managed_namespaces: Selector = NOT_SYSTEM  # managedJobsNamespaceSelector
+    usage: UsageFairSharing | None = None  # admissionFairSharing
+    transform: ResourceTransform | None = None  # resources
+    ignores_undeclared: bool = False  # resources.quotaCheckStrategy
+    topology_gates: TopologyGates = DEFAULT_GATES  # of featureGates
+    gates: FeatureGates = DEFAULT_FEATURE_GATES  # of featureGates, too
+    retention: RetentionSettings | None = None  # objectRetentionPolicies
+    kept: tuple[str, ...] = ()  # fields given that are not simulated
+
+    @property
+    def preemption(self) -> str:
+        """Return the name of the preemption strategy that is in force."""
+        return "FairSharing" if self.fair else "Classical"
+
+
+def _managed_namespaces(document: Document) -> Selector:
+    given = _section(document, "managedJobsNamespaceSelector")
+    return read_selector(given) if given else NOT_SYSTEM
+
+
+def read_configuration(document: Document) -> Settings:
+    """Return the settings; an empty document gives the defaults.
+
+    Raises PolicyError with the path of what is wrong.
+    """
+    version = _version(document)
+    unknown = sorted(set(document) - set(KEPT) - set(_SET_UP))
+    if unknown:
+        raise PolicyError(
+            f"kueue.{unknown[0]}: unknown field; known: {', '.join(KEPT)}"
+        )
+    fair = _enabled(document, "fairSharing", version)
+    waiting = _enabled(document, "waitForPodsReady", version)
+    integrations = _section(document, "integrations")
+    read_multi_kueue(_section(document, "multiKueue"))  # its stage reads it again
+    resources = _section(document, "resources")
+    return Settings(
+        fair=fair is not None,
+        strategies=_strategies(fair or {}),
+        waiting=None if waiting is None else _waiting(waiting),
+        copied_labels=tuple(integrations.get("labelKeysToCopy") or ()),
+        unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
+        managed_namespaces=_managed_namespaces(document),
+        usage=read_usage_fair_sharing(
+            _section(document, "admissionFairSharing")
+            if document.get("admissionFairSharing") is not None
+            else None
+        ),
+        transform=read_transform(resources),
+        ignores_undeclared=ignores_undeclared(resources),
+        topology_gates=read_gates(_section(document, "featureGates")),
+        gates=read_feature_gates(_section(document, "featureGates")),
+        retention=read_retention(_section(document, "objectRetentionPolicies")),
+        kept=tuple(_kept(document)),
+    )
+
+
+def _version(document: Document) -> str:
+    given = document.get("apiVersion", f"{GROUP}/v1beta2")
+    known = [f"{GROUP}/{version}" for version in VERSIONS]
+    if given not in known:
+        raise PolicyError(
+            f"kueue.apiVersion: expected {' or '.join(known)}, got {given!r}"
+        )
+    return str(given).rpartition("/")[2]
+
+
+def _section(document: Document, name: str) -> Document:
+    section = document.get(name)
+    if section is None:
+        return {}
+    if not isinstance(section, Mapping):
+        raise PolicyError(f"kueue.{name}: expected an object, got {section!r}")
+    return section
+
+
+def _enabled(document: Document, name: str, version: str) -> Document | None:
+    """Return a section that is on: in v1beta1 by `enable`, later by being there."""
+    if document.get(name) is None:
+        return None
+    section = _section(document, name)
+    if version == "v1beta1" and not section.get("enable", False):
+        return None
+    return section
+
+
+def _strategies(section: Document) -> tuple[str, ...]:
+    given = section.get("preemptionStrategies")
+    if not given:
+        return DEFAULT_STRATEGIES
+    known = [entry.name for entry in registry.entries("fair-strategy")]
+    path = "kueue.fairSharing.preemptionStrategies"
+    for index, name in enumerate(given):
+        if name not in known:
+            expected = ", ".join(known)
+            raise PolicyError(
+                f"{path}[{index}]: expected one of {expected}, got {name!r}"
+            )
+    if len(set(given)) != len(given) or tuple(given) == DEFAULT_STRATEGIES[::-1]:
+        raise PolicyError(f"{path}: expected {list(DEFAULT_STRATEGIES)} or one of them")
+    return tuple(given)
+
+
+def _waiting(section: Document) -> Waiting:
+    path = "kueue.waitForPodsReady"
+    strategy = section.get("requeuingStrategy") or {}
+    timestamp = strategy.get("timestamp") or "Eviction"
+    if timestamp not in ("Eviction", "Creation"):
+        raise PolicyError(
+            f"{path}.requeuingStrategy.timestamp: expected Eviction or Creation, "
+            f"got {timestamp!r}"
+        )
+    timeout = _milliseconds(section, "timeout", path)
+    return Waiting(
+        timeout_ms=300_000 if timeout is None else timeout,
+        recovery_ms=_milliseconds(section, "recoveryTimeout", path),
+        block=bool(section.get("blockAdmission", False)),
+        by_eviction=timestamp == "Eviction",
+        limit=_count(strategy, "backoffLimitCount", path),
+        base_s=_count(strategy, "backoffBaseSeconds", path, default=60) or 0,
+        most_s=_count(strategy, "backoffMaxSeconds", path, default=3600) or 0,
+    )
+
+
+def _milliseconds(section: Document, name: str, path: str) -> int | None:
+    text = section.get(name)
+    if text is None:
+        return None
+    try:
+        return durations.milliseconds(text)
+    except QuantityError as error:
+        raise PolicyError(f"{path}.{name}: {error}") from error
+
+
+def _count(
+    section: Document, name: str, path: str, default: int | None = None
+) -> int | None:
+    value = section.get(name, default)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise PolicyError(
+            f"{path}.requeuingStrategy.{name}: expected a count of 0 or more, "
+            f"got {value!r}"
+        )
+    return value
+
+
+def _kept(document: Document) -> Iterator[str]:
+    """Yield the paths of fields that are kept and not simulated, at any depth."""
+    for name in sorted(document):
+        if name in _SIMULATED:
+            section = _section(document, name)
+            known = (*_SIMULATED[name], *_switched_on(section, name))
+            yield from _others(section, known, name)
+            requeuing = section.get("requeuingStrategy")
+            if isinstance(requeuing, Mapping):
+                yield from _others(requeuing, _REQUEUING, f"{name}.requeuingStrategy")
+        elif name not in (*_SET_UP, "manageJobsWithoutQueueName"):
+            yield name
+
+
+def _switched_on(section: Document, name: str) -> Iterator[str]:
+    """Yield the gates of a section that are given as they always are here."""
+    if name == "featureGates":
+        yield from (gate for gate in _ALWAYS_ON if section.get(gate) is True)
+
+
+def _others(section: Document, known: tuple[str, ...], path: str) -> Iterator[str]:
+    return (f"{path}.{part}" for part in sorted(section) if part not in known)

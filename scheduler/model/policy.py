@@ -1,0 +1,260 @@
+"""Every strategy switch of a sandbox, as one document in the real formats."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from scheduler.model import durations, ranges
+from scheduler.model.check_rule import CheckRule, check_rules
+from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.latencies import Latencies, read_latencies
+from scheduler.model.spans import NEVER, read_span
+
+Stack = Literal["kueue", "yunikorn", "kube"]
+Laws = Literal["released", "documented"]
+Binding = Literal["kubernetes", "compare-and-set"]
+Locking = Literal["optimistic", "pessimistic"]
+
+
+_LATENCY = msgspec.Meta(
+    ge=0,
+    title="How long a call of an extender takes",
+    description="In milliseconds of virtual time; a scheduler waits for the answer.",
+)
+
+
+class ExtenderAnswers(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What an extender at `url_prefix` answers, stated instead of asked.
+
+    Nodes of `refuse` are filtered out with their message, `scores` are 0 to 10
+    by node, `error` fails every call, and `latency_ms` is how long each takes in
+    virtual time.
+    """
+
+    url_prefix: str
+    refuse: dict[str, str] = {}
+    scores: dict[str, Annotated[int, ranges.meta(ranges.EXTENDER_SCORE)]] = {}
+    error: str = ""
+    latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
+
+
+Expander = Literal[
+    "least-waste", "priority", "price", "most-pods", "least-nodes", "random"
+]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1000)]
+
+
+class Failures(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """Failures as a process, drawn from the seed for each node and each domain.
+
+    Each node fails after a time with the mean `meanTimeBetween` since it came or
+    was repaired, and is back after `repair`. The nodes that share a value of the
+    label `domain` (a rack) also fail at once, `domainMeanTimeBetween` apart, for
+    `domainRepair`. `nodes` are labels that a node must have to fail at all.
+    """
+
+    mean_time_between: str = "never"
+    repair: str = "30m"
+    domain: str = ""
+    domain_mean_time_between: str = "never"
+    domain_repair: str = "1h"
+    nodes: dict[str, str] = {}
+
+
+def check_failures(failures: Failures) -> None:
+    """Refuse lengths that are none, and a domain without its times; PolicyError."""
+    for name in (
+        "mean_time_between",
+        "repair",
+        "domain_mean_time_between",
+        "domain_repair",
+    ):
+        _check_length(name, getattr(failures, name))
+    if (failures.domain_mean_time_between != "never") and not failures.domain:
+        raise PolicyError(
+            "policy: simulation.failures.domain: expected the label whose values are "
+            "the domains of domainMeanTimeBetween, got none"
+        )
+
+
+def _check_length(name: str, text: str) -> None:
+    first, *rest = name.split("_")
+    path = f"policy: simulation.failures.{first}{''.join(w.title() for w in rest)}"
+    try:
+        span = read_span(text)
+    except QuantityError as error:
+        raise PolicyError(f"{path}: {error}") from error
+    mean = name.endswith("between")
+    if mean and (span.shape != "fixed" or not 0 < span.values[0] <= NEVER):
+        raise PolicyError(f"{path}: expected a mean above 0s or never, got {text!r}")
+
+
+class Autoscaler(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """How often it looks, which group it picks, and how it gives nodes back."""
+
+    scan_interval: str = "10s"
+    # A list: a document with a tuple would differ from the same one stored as JSON.
+    expanders: Annotated[list[Expander], msgspec.Meta(min_length=1)] = msgspec.field(
+        default_factory=lambda: ["least-waste"]
+    )
+    balance_similar_node_groups: bool = False
+    max_node_provision_time: str = "15m"
+    scale_down: bool = True
+    scale_down_delay_after_add: str = "10m"
+    max_empty_at_once: Count = 10
+    max_drained_at_once: Count = 1
+
+
+def check_autoscaler(autoscaler: Autoscaler) -> None:
+    """Refuse lengths that are none; PolicyError with the path."""
+    for field, text in (
+        ("scanInterval", autoscaler.scan_interval),
+        ("scaleDownDelayAfterAdd", autoscaler.scale_down_delay_after_add),
+        ("maxNodeProvisionTime", autoscaler.max_node_provision_time),
+    ):
+        path = f"policy: simulation.autoscaler.{field}"
+        try:
+            span = read_span(text)
+        except QuantityError as error:
+            raise PolicyError(f"{path}: {error}") from error
+        zero = span.zero and field != "scaleDownDelayAfterAdd"
+        if span.shape != "fixed" or zero:
+            raise PolicyError(f"{path}: expected one length above 0s, got {text!r}")
+
+
+_BINDING = msgspec.Meta(
+    title="How a binding is written",
+    description=(
+        "kubernetes: the last word is the node's, which refuses what does not fit. "
+        "compare-and-set: a binding to a node that others changed meanwhile is a "
+        "conflict, and the pod is tried again."
+    ),
+)
+_LOCKING = msgspec.Meta(
+    title="How several schedulers share the nodes",
+    description=(
+        "optimistic: all go on at once and conflicts are found when bindings are "
+        "written. pessimistic: who chose a node locks it until the binding is "
+        "written, and the others wait or go elsewhere."
+    ),
+)
+
+
+class Simulation(
+    msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
+):
+    """How virtual time runs. Durations are Go durations ("60s", "1m30s")."""
+
+    tick_ms: Annotated[int, ranges.meta(ranges.TICK_MS)] = 1000
+    default_runtime: str = "60s"
+    bind_latency_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
+    pod_start_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
+    binding: Annotated[Binding, _BINDING] = "kubernetes"
+    locking: Annotated[Locking, _LOCKING] = "optimistic"
+    start_time: str = "2026-01-01T00:00:00Z"  # the wall time of virtual 0
+    nodes_schedule: bool = True  # place pods when there are Node objects
+    extenders: list[ExtenderAnswers] = []
+    extender_latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
+    # Absent in what was stored before there were any: every step takes no time.
+    latencies: Latencies | msgspec.UnsetType = msgspec.UNSET
+    # What a job does that does not say it itself; absent: no checkpoints.
+    checkpoint_every: str | msgspec.UnsetType = msgspec.UNSET
+    restart_takes: str | msgspec.UnsetType = msgspec.UNSET
+    admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
+    autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
+    failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
+
+
+class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """Which laws of preemption hold, and the queues.yaml document."""
+
+    laws: Laws = "released"
+    queues: dict[str, Any] = {}
+
+
+class PolicySpec(
+    msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
+):
+    """The switches; `kueue` and `kubeScheduler` are the real configuration files."""
+
+    stack: Stack = "kueue"
+    kueue: dict[str, Any] = {}
+    kube_scheduler: dict[str, Any] = {}
+    yunikorn: YuniKorn = YuniKorn()
+    simulation: Simulation = Simulation()
+
+
+class Policy(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
+    """The whole document."""
+
+    api_version: Literal["quotalab.dev/v1"] = "quotalab.dev/v1"
+    kind: Literal["Policy"] = "Policy"
+    spec: PolicySpec = PolicySpec()
+
+    def document(self) -> dict[str, Any]:
+        """Return the policy as a plain document, defaults written out."""
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        return document
+
+
+def read_policy(document: dict[str, Any]) -> Policy:
+    """Return the policy; unknown keys and wrong values are a PolicyError with path."""
+    try:
+        policy = msgspec.convert(document, Policy)
+    except msgspec.ValidationError as error:
+        raise PolicyError(f"policy: {error}") from error
+    latencies = policy.spec.simulation.latencies
+    if latencies is not msgspec.UNSET:
+        read_latencies(latencies)
+    for name in ("checkpoint_every", "restart_takes"):
+        _check_span(policy.spec.simulation, name)
+    rules = policy.spec.simulation.admission_checks
+    if rules is not msgspec.UNSET:
+        check_rules(rules)
+    if not isinstance(policy.spec.simulation.autoscaler, msgspec.UnsetType):
+        check_autoscaler(policy.spec.simulation.autoscaler)
+    if not isinstance(policy.spec.simulation.failures, msgspec.UnsetType):
+        check_failures(policy.spec.simulation.failures)
+    _check_start_time(policy.spec.simulation.start_time)
+    return policy
+
+
+def _check_start_time(text: str) -> None:
+    place = "policy: simulation.startTime"
+    try:
+        start = durations.stamp_us(text)
+    except QuantityError as error:
+        raise PolicyError(f"{place}: {error}") from error
+    if start not in ranges.START_TIME_US:
+        raise PolicyError(f"{place}: expected a time from 1970 to 2999, got {text!r}")
+
+
+def _check_span(simulation: Simulation, name: str) -> None:
+    text = getattr(simulation, name)
+    if text is msgspec.UNSET:
+        return
+    try:
+        read_span(text)
+    except QuantityError as error:
+        path = name.split("_")[0] + name.split("_")[1].capitalize()
+        raise PolicyError(f"policy: simulation.{path}: {error}") from error

@@ -1,0 +1,203 @@
+"""A scenario: objects, policy and arrivals, shown in steps, with expected outcomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from scheduler.model import durations
+from scheduler.model.errors import PolicyError, QuantityError
+
+#: Texts by language tag; "en" is always there, "zh-Hans" and "zh-Hant" beside it.
+Texts = dict[str, str]
+
+FALLBACK = "en"
+
+
+class Arrival(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """Many objects made from one manifest, at the times a process gives.
+
+    `process` is a name of the registry's family "arrival", `parameters` its
+    arguments; `object` is a manifest whose name gets a number behind it.
+    """
+
+    process: str
+    parameters: dict[str, Any] = {}
+    object: dict[str, Any] = {}
+
+
+class Match(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What a decision must say; a field that is left out matches anything."""
+
+    type: str
+    subject: str = ""  # "Workload/default/name"
+    by: str = ""
+    reason: str = ""
+    node: str = ""
+    message: str = ""  # a part of it
+    lost: str = ""  # Go duration: the work that a Preempt or a Checkpoint loses
+
+
+class Expectation(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """A decision that must be taken at `at`, or (`never`) not then.
+
+    With `most` it may be taken no more often than that, and need not be.
+    """
+
+    event: Match
+    at: str = ""  # Go duration from the start; "" = at any time
+    never: bool = False
+    most: int | None = None
+
+
+class Checkpoint(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """A stop of a lesson: what to say, what to ask, what the answer is."""
+
+    at: str
+    say: Texts
+    ask: Texts = {}
+    answer: Texts = {}
+    choices: list[Texts] = []
+    right: int | None = None  # index of the right choice
+
+
+class _Claim(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What a lesson on a twin says that no decision shows; its tests ask for it."""
+
+
+class ShadowClaim(_Claim, frozen=True, kw_only=True):
+    """How many of the decisions seen until `at` this engine takes, too."""
+
+    at: str
+    judged: int
+    agree: int
+
+
+class ForecastClaim(_Claim, frozen=True, kw_only=True):
+    """When a Workload was forecast to start, as the page asks, and when it did.
+
+    Times are from `at` on; "" is beyond the horizon, of `came` that of the recording.
+    """
+
+    at: str
+    workload: str  # "Workload/default/name"
+    p10: str
+    p50: str
+    p90: str
+    came: str
+
+
+class RecordClaim(_Claim, frozen=True, kw_only=True):
+    """How forecasts came out, in percent, as of the end: of eight instants, evenly
+    apart, and of those that the lesson itself asks for.
+    """
+
+    judged: int
+    coverage50: int
+    coverage90: int
+
+
+class ForkClaim(_Claim, frozen=True, kw_only=True):
+    """What is decided in a fork of an instant that runs on to the horizon."""
+
+    at: str
+    expect: list[Expectation]
+
+
+class TwinClaims(_Claim, frozen=True, kw_only=True):
+    """A scenario with it is shown as a twin: a recording of its run, to the horizon."""
+
+    shadow: list[ShadowClaim] = []
+    forecasts: list[ForecastClaim] = []
+    record: RecordClaim | None = None
+    forks: list[ForkClaim] = []
+
+
+class ScenarioSpec(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What the file says."""
+
+    title: Texts
+    summary: Texts
+    seed: int = 1
+    policy: dict[str, Any] = {}
+    arrivals: list[Arrival] = []
+    checkpoints: list[Checkpoint] = []
+    expect: list[Expectation] = []
+    horizon: str = "10m"  # how far an experiment or a test of it runs
+    lesson: bool = False  # made from a design text, for teaching
+    order: int = 100  # place in the library
+    twin: TwinClaims | None = None
+
+
+class Scenario(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """The whole document."""
+
+    api_version: str = "quotalab.dev/v1"
+    kind: str = "Scenario"
+    metadata: dict[str, Any] = {}
+    spec: ScenarioSpec
+
+
+def read_scenario(document: dict[str, Any]) -> Scenario:
+    """Return the scenario; PolicyError names the path of what is wrong."""
+    try:
+        scenario = msgspec.convert(document, Scenario)
+        _check(scenario.spec)
+    except (msgspec.ValidationError, QuantityError) as error:
+        raise PolicyError(f"scenario: {error}") from error
+    return scenario
+
+
+def _check(spec: ScenarioSpec) -> None:
+    durations.milliseconds(spec.horizon)
+    for checkpoint in spec.checkpoints:
+        durations.milliseconds(checkpoint.at)
+    for expectation in spec.expect:
+        if expectation.at:
+            durations.milliseconds(expectation.at)
+    for field in ("title", "summary"):
+        if not getattr(spec, field).get(FALLBACK):
+            raise QuantityError(f'spec.{field}: expected a text under "{FALLBACK}"')

@@ -1,0 +1,124 @@
+"""A sentence with its code and what fills its holes; English is made of both.
+
+In the English words `{name}` is a hole. Forms of a number are parted by "|", one and
+many; the hole `n` chooses. A hole is a text or number, another sentence, or one of the
+parts below, which each language writes in its own way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Any, Self
+
+import msgspec
+
+from scheduler.model.english import bare, listed, ordinal, quantity
+
+_HOLE = re.compile(r"\{(\w+)\}")
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Something that fills a hole, and that languages write differently."""
+
+
+class Quantity(Part, frozen=True):
+    """An amount of a resource, canonical: "8 GPU"."""
+
+    resource: str
+    amount: str
+
+    def __str__(self) -> str:
+        return quantity(self.resource, self.amount)
+
+
+class Named(Part, frozen=True):
+    """An object by its key text; people read its name."""
+
+    key: str
+
+    def __str__(self) -> str:
+        return bare(self.key)
+
+
+class Place(Part, frozen=True):
+    """A place in a line, from 1: "2nd"."""
+
+    place: int
+
+    def __str__(self) -> str:
+        return ordinal(self.place)
+
+
+class Items(Part, frozen=True):
+    """Several in a row: all of them, or the first few and how many more."""
+
+    items: tuple[Hole, ...]
+    all: bool = False
+
+    def __str__(self) -> str:
+        texts = [text_of(item) for item in self.items]
+        return ", ".join(texts) if self.all else listed(texts)
+
+
+class Sentence(msgspec.Struct, frozen=True):
+    """A sentence: its code, the same in English, and what fills the holes of its words.
+
+    A hole is a text, a number, another sentence, `{resource, amount}`, `{key}` of an
+    object, `{place}` in a line from 1, or `{items, all}`.
+    """
+
+    code: str
+    text: str
+    holes: dict[str, Any] = {}
+
+    def __str__(self) -> str:
+        return self.text
+
+
+#: What fills a hole.
+Hole = str | int | float | Quantity | Named | Place | Items | Sentence
+
+
+class Coded(StrEnum):
+    """Codes, each with its English words; made to be extended."""
+
+    english: str
+
+    def __new__(cls, code: str, english: str) -> Self:
+        """Make one of its code and English words."""
+        made = str.__new__(cls, code)
+        made._value_ = code
+        made.english = english
+        return made
+
+
+class Words(Coded):
+    """Codes of sentences whose words may have holes; made to be extended."""
+
+    def said(self, **holes: Hole) -> Sentence:
+        """Return the sentence with its holes filled."""
+        return Sentence(str(self.value), filled(self.english, holes), holes)
+
+
+def filled(words: str, holes: dict[str, Hole]) -> str:
+    """Return English words with their holes filled; KeyError names one that is not."""
+    forms = words.split("|")
+    form = forms[0] if len(forms) == 1 or holes["n"] == 1 else forms[-1]
+    return _HOLE.sub(lambda hole: text_of(holes[hole[1]]), form)
+
+
+def text_of(hole: Hole) -> str:
+    """Return what fills a hole as English writes it."""
+    return f"{hole:g}" if isinstance(hole, float) else str(hole)
+
+
+def named(keys: Iterable[str]) -> Items:
+    """Return objects by their key texts, the first few of them."""
+    return Items(tuple(Named(key) for key in keys))
+
+
+def few(texts: Iterable[Hole]) -> Items:
+    """Return the first few of several, and how many more there are."""
+    return Items(tuple(texts))

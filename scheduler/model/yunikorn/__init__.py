@@ -1,0 +1,3 @@
+"""YuniKorn's queues.yaml: its fields, their checks, resources."""
+
+from __future__ import annotations

@@ -1,0 +1,239 @@
+"""A `.qrec` file as history: what stood at its begin, and the events since.
+
+The format is described in docs/recording.md#the-file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import BinaryIO
+
+import msgspec
+
+from scheduler.model import ranges
+from scheduler.model.errors import SchedulerError
+from scheduler.recorded.qrec.claims import lacking_claims, without_claims
+from scheduler.recorded.qrec.entries import (
+    EVENTS,
+    Entry,
+    Header,
+    Manifest,
+    check_object,
+    decode,
+)
+from scheduler.recorded.qrec.frames import FrameReader
+
+Place = tuple[str, str, str]  # kind, namespace, name
+#: The kind of a gap in which nothing was recorded.
+ALL = "*"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedChange:
+    """One change, `at_us` by the cluster's clock (microseconds since the epoch)."""
+
+    at_us: int
+    type: str
+    object: Manifest
+
+
+@dataclass(slots=True)
+class Followed:
+    """What a recorder saw. `standing` is as of `start_us`, the events come after.
+
+    `gaps` are the times in which the watch of a kind was broken: (from, to, kind,
+    why); what happened in one is seen at its end.
+    """
+
+    header: Header = field(default_factory=Header)
+    start_us: int = 0
+    standing: list[Manifest] = field(default_factory=list)
+    events: list[RecordedChange] = field(default_factory=list)
+    gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
+    #: Kinds of claims that pods were taken without, as the recording lacks them.
+    without: frozenset[str] = frozenset()
+
+    def leave_out_claims(self) -> None:
+        """Take claims out of pods where the recording lacks them or their volumes.
+
+        `without` says then which, where a pod has any.
+        """
+        changed = (event.object for event in self.events)
+        absent = lacking_claims(chain(self.standing, changed))
+        self.without = frozenset(kind for kind in absent if self._leave_out(kind))
+
+    def _leave_out(self, kind: str) -> bool:
+        """Take claims of a kind out of pods; return whether any had one."""
+        absent = frozenset({kind})
+        given = [*self.standing, *(event.object for event in self.events)]
+        taken = [without_claims(one, absent) for one in given]
+        if all(one is other for one, other in zip(given, taken, strict=True)):
+            return False
+        size = len(self.standing)
+        self.standing = taken[:size]
+        self.events = [
+            RecordedChange(event.at_us, event.type, one)
+            for event, one in zip(self.events, taken[size:], strict=True)
+        ]
+        return True
+
+
+def read_entries(stream: BinaryIO, name: str) -> Iterator[Entry]:
+    """Yield the entries of a file; a torn end is passed over.
+
+    Raises SchedulerError, naming the file and the entry, on what is no entry.
+    """
+    number = 0
+    for lines in FrameReader(stream, name):
+        for line in lines:
+            number += 1
+            yield read_entry(line, name, number)
+
+
+def read_entry(line: bytes, name: str, number: int) -> Entry:
+    """Return an entry. Raises SchedulerError, naming the file and its number."""
+    try:
+        entry = decode(line)
+        if entry.object is not None:
+            check_object(entry.object)
+        received_us(entry.at)
+    except (msgspec.MsgspecError, SchedulerError, RecursionError) as error:
+        raise SchedulerError(f"{name}: entry {number}: {error}") from error
+    return entry
+
+
+def read_followed(entries: Iterable[Entry]) -> Followed:
+    """Return the history of these entries, of one file or of its parts in order.
+
+    Raises SchedulerError when the first lists never became complete.
+    """
+    state = _Reading()
+    for entry in entries:
+        state.take(entry)
+    if state.synced_at is None:
+        raise SchedulerError(
+            "the recording ends before the first lists were complete; "
+            f"still missing: {', '.join(sorted(state.unlisted)) or 'everything'}"
+        )
+    state.found.leave_out_claims()
+    return state.found
+
+
+class _Reading:
+    """What is known while entries are read.
+
+    A recorder that begins again lists everything again: what differs from what is
+    known becomes an event, so that the history has no seam.
+    """
+
+    def __init__(self) -> None:
+        self.found = Followed()
+        self.objects: dict[Place, Manifest] = {}
+        self.synced_at: int | None = None
+        self.unlisted: set[str] = set()
+        self.listed: dict[str, set[Place]] = {}
+        self.skew_us = 0
+        self.last_us = 0
+        self.lost: dict[str, tuple[int, str]] = {}
+
+    def take(self, entry: Entry) -> None:
+        at = received_us(entry.at) + self.skew_us
+        if entry.type == "BEGIN" and entry.header is not None:
+            self._begin(entry.header)
+        elif entry.type == "SYNCED":
+            self._synced(entry.kind, at)
+        elif entry.type == "LISTED" and entry.object is not None:
+            place = place_of(entry.object)
+            self.listed.setdefault(place[0], set()).add(place)
+            self._see(at, place, entry.object)
+        elif entry.type in EVENTS and entry.object is not None:
+            gone = entry.type == "DELETED"
+            self._see(at, place_of(entry.object), None if gone else entry.object)
+        else:
+            self._gap(entry, at)
+        self.last_us = max(at, self.last_us)
+
+    def _begin(self, header: Header) -> None:
+        self.skew_us = 1000 * header.skew_ms
+        self.listed.clear()
+        self.unlisted = set(header.kinds)
+        if self.synced_at is None:
+            self.found.header = header
+        elif header.resumed:
+            self.lost[ALL] = self.last_us, "the recorder did not run"
+
+    def _synced(self, kind: str, at: int) -> None:
+        listed = self.listed.pop(kind, set())
+        known = [place for place in self.objects if place[0] == kind]
+        for place in known:
+            if place not in listed:
+                self._see(at, place, None)
+        self._end_gap(kind, at)
+        self.unlisted.discard(kind)
+        if not self.unlisted:
+            self._complete(at)
+
+    def _complete(self, at: int) -> None:
+        self._end_gap(ALL, at)
+        if self.synced_at is None:
+            self.synced_at = self.found.start_us = at
+            self.found.standing = list(self.objects.values())
+
+    def _see(self, at: int, place: Place, after: Manifest | None) -> None:
+        before = self.objects.get(place)
+        if after is None:
+            self.objects.pop(place, None)
+        else:
+            self.objects[place] = after
+        kind = _change(before, after)
+        if kind and self.synced_at is not None:
+            self.found.events.append(RecordedChange(at, kind, after or before or {}))
+
+    def _gap(self, entry: Entry, at: int) -> None:
+        if entry.type == "LOST":
+            self.lost.setdefault(entry.kind, (at, entry.message))
+        elif entry.type == "BACK":
+            self._end_gap(entry.kind, at)
+
+    def _end_gap(self, kind: str, at: int) -> None:
+        if kind in self.lost:
+            since, why = self.lost.pop(kind)
+            self.found.gaps.append((since, at, kind, why))
+
+
+def _change(before: Manifest | None, after: Manifest | None) -> str:
+    """Return the type of a change; empty where nothing changed."""
+    if after is None:
+        return "DELETED" if before is not None else ""
+    if before is None:
+        return "ADDED"
+    return "MODIFIED" if before != after else ""
+
+
+def place_of(manifest: Manifest) -> Place:
+    """Return kind, namespace and name."""
+    metadata = manifest["metadata"]
+    return manifest["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def stamp(us: int) -> str:
+    """Return a time of an entry, from microseconds since the epoch."""
+    return (_EPOCH + timedelta(microseconds=us)).isoformat(timespec="microseconds")
+
+
+def received_us(text: str) -> int:
+    """Return an entry's time in microseconds since 1970. Raises SchedulerError."""
+    try:
+        us = (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
+    except (ValueError, TypeError, OverflowError) as error:
+        problem = f"at: expected a time with its zone, got {text[:40]!r}"
+        raise SchedulerError(problem) from error
+    if us not in ranges.START_TIME_US:
+        raise SchedulerError(
+            f"at: expected a time from 1970 to 3000, got {text[:40]!r}"
+        )
+    return us

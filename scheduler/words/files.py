@@ -1,0 +1,90 @@
+"""What is wrong with files, recordings and archives, in words.
+
+Their English is written where it is found; `reading.py` finds the sentence again.
+"""
+
+from __future__ import annotations
+
+from scheduler.model.sentence import Words
+
+
+class FileProblem(Words):
+    """Why a file cannot be read, or no more of it."""
+
+    NESTED = ("file.nested", "archives within archives, over {most} deep")
+    UNPACKED = (
+        "file.unpacked",
+        "refused: unpacked it is over the limit; split it",
+    )
+    FILES = ("file.files", "over {most} files in it")
+    TAR = ("file.tar", "expected a tar: {problem}")
+    DOCUMENTS = ("file.documents", "over {most} documents")
+    COLUMNS = ("file.columns", "expected the columns {known}")
+    JOB_LIST = ("file.jobList", "expected a JSON list of jobs: {problem}")
+    SIMKUBE = (
+        "file.simkube",
+        "expected a trace of SimKube, as MessagePack or JSON: {problem}",
+    )
+    SIMKUBE_VERSION = (
+        "file.simkubeVersion",
+        "expected a trace of SimKube of version {least}, with `events`; an older one "
+        "is converted by exporting it again",
+    )
+    RECORDING = (
+        "file.recording",
+        "expected a .qrec file, which begins with {known}, got {given}",
+    )
+    ZLIB = ("file.zlib", "expected zlib data: {problem}")
+    NO_LISTS = (
+        "file.noLists",
+        "the recording ends before the first lists were complete; still missing: "
+        "{known}",
+    )
+    NOT_RECORDED = (
+        "file.notRecorded",
+        "not what a recording holds: {problem}",
+    )
+    NUL = ("file.nul", "a text holds a NUL; leave it out")
+    VALUES = ("file.values", "too many values when opened; split it")
+    BESIDE = ("file.beside", "expected it with {known}, got none")
+    NO_EVENTS = ("file.noEvents", "expected watch events, found none")
+    ITEMS = ("file.items", "expected a List with items: {problem}")
+    WATCH_EVENT = (
+        "file.watchEvent",
+        "expected a watch event with at, type and object: {problem}",
+    )
+    WATCHED = (
+        "file.watched",
+        "expected an object with kind and name, got {given}: {problem}; record again, "
+        "or take the line out",
+    )
+    TYPED = ("file.typed", "expected type and object: {problem}")
+    ONE_SCENARIO = ("file.oneScenario", "expected one Scenario, got a second")
+    LEVEL = (
+        "file.level",
+        "expected a world of compatibility level {most} at most, got {given}: a later "
+        "version made it; update this program",
+    )
+    FORMAT = ("file.format", "expected a world of format {least}, got {given}")
+
+
+class Unshown(Words):
+    """Why what stands behind a decision is not shown."""
+
+    NOT_THIS = (
+        "unshown.notThis",
+        "the tick after {at} ms does not let {first} preempt {last}: is this the world "
+        "before it?",
+    )
+    NO_SEARCH = ("unshown.noSearch", "no search stands behind {given}")
+    OTHER_PLUGIN = (
+        "unshown.otherPlugin",
+        "the search of {name} is not shown, only that of {other}: {first} preempted "
+        "{last}",
+    )
+    OF_WORKER = (
+        "unshown.ofWorker",
+        "{name} is of worker cluster {cluster}: what would become of it is run for the "
+        "manager's objects only; ask about the manager's, or about a change for "
+        "everybody",
+    )

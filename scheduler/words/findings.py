@@ -1,0 +1,133 @@
+"""What an import finds in the documents themselves, in words."""
+
+from __future__ import annotations
+
+from scheduler.model.sentence import Words
+
+
+class Missing(Words):
+    """Names that nothing has, and what waits for them."""
+
+    NAMED = ("missing.named", "{kind} {name} doesn't exist; {effect}")
+    NAMED_IN = (
+        "missing.namedIn",
+        "{kind} {name} doesn't exist in namespace {namespace}; {effect}",
+    )
+    NO_EFFECT = ("missing.noEffect", "it has no effect until it exists")
+    INACTIVE = ("missing.inactive", "the ClusterQueue stays inactive until it does")
+    QUEUE_WAITS = ("missing.queueWaits", "its workloads wait until it does")
+    WAITS = ("missing.waits", "the workload waits until it does")
+    NO_WORKLOAD = (
+        "missing.noWorkload",
+        "a job that names it gets no Workload until it does",
+    )
+    NO_TRAIN_JOB = ("missing.noTrainJob", "the TrainJob gets no Workload until it does")
+    FLAVOR = (
+        "missing.flavor",
+        "this ClusterQueue has no flavor '{name}': not checked in it",
+    )
+    CLAIM = (
+        "missing.claim",
+        "{kind} '{name}' does not exist; pods without a node wait for it: {remedy}",
+    )
+    CLAIMS = ("missing.claims", "a {kind} is named that does not exist: {remedy}")
+    VOLUMES = (
+        "missing.volumes",
+        "import claims and volumes as well: kubectl get pvc,pv,sc,csinodes -A -o yaml",
+    )
+    DEVICES = (
+        "missing.devices",
+        "import claims, classes and slices as well: kubectl get resourceclaims,"
+        "resourceclaimtemplates,deviceclasses,resourceslices -A -o yaml",
+    )
+
+
+class Unknown(Words):
+    """Fields and keys that nobody reads."""
+
+    FIELD = ("unknown.field", "unknown field {name} of {kind}")
+    FIELD_NEAR = (
+        "unknown.fieldNear",
+        "unknown field {name} of {kind}; did you mean {near}?",
+    )
+    FIELD_ABOVE = (
+        "unknown.fieldAbove",
+        "unknown field {name} of {kind}; it belongs to {holder}: indented too far?",
+    )
+    KEY = ("unknown.key", "unknown key {name} of {part}")
+    KEY_NEAR = ("unknown.keyNear", "unknown key {name} of {part}; did you mean {near}?")
+    OF_KIND = ("unknown.ofKind", "{kind}: {what}")
+
+
+class Kept(Words):
+    """What is kept and decides nothing, and why."""
+
+    KIND = ("kept.kind", "{kind} {name}: not simulated, kept as it is: {note}")
+    KINDS = ("kept.kinds", "{kind}: not simulated, kept as it is: {note}")
+    SETTING = ("kept.setting", "kept, not simulated")
+    SETTINGS = ("kept.settings", "{name}: kept, not simulated")
+    PROCESS = ("kept.process", "kept; a setting of Kueue's own process")
+    CONTROLLER = (
+        "kept.controller",
+        "its controller is not simulated; give the Pods or Jobs it makes",
+    )
+    SERVES = (
+        "kept.serves",
+        "read for one thing: the pods that it selects are spread by default",
+    )
+    UNLIMITED = ("kept.unlimited", "pods beyond it are made all the same")
+    NO_PART = ("kept.noPart", "does not take part in scheduling decisions")
+    POLICY = (
+        "kept.policy",
+        "read as policy when it holds a Kueue Configuration or a queues.yaml",
+    )
+    REPLICAS = ("kept.replicas", "the replicas stay those of the manifest")
+    REQUESTS = ("kept.requests", "the requests and replicas stay those of the manifest")
+    STORAGE = ("kept.storage", "free storage is not counted")
+    ATTACHMENTS = (
+        "kept.attachments",
+        "the volumes of a node are those of its pods, no attachment counts",
+    )
+    DEVICE_TAINTS = ("kept.deviceTaints", "taints of devices are not followed")
+    VERSION = (
+        "kept.version",
+        "version '{version}' of {kind} is not read; known: {known}",
+    )
+    OTHER = ("kept.other", "a kind of {group} that decides nothing here")
+    OTHER_CONVERTED = (
+        "kept.otherConverted",
+        "a kind of {group} that decides nothing here; `quotalab convert` writes it in "
+        "Kueue's terms",
+    )
+    OTHER_SIMULATED = (
+        "kept.otherSimulated",
+        "a kind of {group} that decides nothing here; {kind} of {known} is simulated",
+    )
+
+
+class Aside(Words):
+    """Documents that are no object of a cluster."""
+
+    NO_OBJECT = ("aside.noObject", "not an object of a cluster: not taken")
+    BECAUSE = (
+        "aside.because",
+        "{why}, so it is no object of a cluster: not taken",
+    )
+    KUSTOMIZATION = (
+        "aside.kustomization",
+        "a kustomization, which is not applied: the files beside it are taken as they "
+        "are; render it first, e.g. with `kubectl kustomize`",
+    )
+    ARMADA = (
+        "aside.armada",
+        "jobs of Armada, so no object of a cluster: not taken; `quotalab convert` "
+        "writes them in Kueue's terms",
+    )
+    KUBECONFIG = (
+        "aside.kubeconfig",
+        "a kubeconfig, which names clusters and their credentials",
+    )
+    STATUS = ("aside.status", "an answer of an API server")
+    NEITHER = ("aside.neither", "neither apiVersion nor kind")
+    NO_KIND = ("aside.noKind", "apiVersion {version} and no kind")
+    NO_NAME = ("aside.noName", "a {kind} of {group} without a name")

@@ -1,0 +1,235 @@
+"""What is asked for and nothing here does, and what decides nothing here, in words."""
+
+from __future__ import annotations
+
+from scheduler.model.sentence import Words
+
+
+class Unfollowed(Words):
+    """Fields of jobs and pods that are not followed, and what is done instead."""
+
+    OF_FIELD = ("unfollowed.ofField", "{kind} {field}: {what}")
+    CLAIMS = (
+        "unfollowed.claims",
+        "its claims are not made, so that its pods wait for no volume",
+    )
+    KEPT = ("unfollowed.kept", "claims of pods that are gone are kept")
+    DEADLINE = (
+        "unfollowed.deadline",
+        "the deadline of a pod is not followed: it runs to its end",
+    )
+    OWN_DISK = (
+        "unfollowed.ownDisk",
+        "a disk named in the pod itself holds it back on no node",
+    )
+    TOGETHER = (
+        "unfollowed.together",
+        "its Jobs start together, not one after another",
+    )
+    AUTOSCALER = (
+        "unfollowed.autoscaler",
+        "its autoscaler is not simulated: worker groups keep their replicas",
+    )
+    OTHERS_JOB = (
+        "unfollowed.othersJob",
+        "another controller's Job runs here as any other",
+    )
+    ALL_COMPLETIONS = (
+        "unfollowed.allCompletions",
+        "it ends when all its completions have, not before",
+    )
+    SHARED_DOMAIN = (
+        "unfollowed.sharedDomain",
+        "the pods of its Jobs may share a domain of the topology",
+    )
+    ALL_JOBS = (
+        "unfollowed.allJobs",
+        "it ends when all its Jobs have, not before",
+    )
+    NO_RESTARTS = (
+        "unfollowed.noRestarts",
+        "restarts after the deadline of a Job are not simulated: it runs on",
+    )
+    SCHEDULER = (
+        "unfollowed.scheduler",
+        "the scheduler is that of the pods and the policy, not the one named",
+    )
+    EXECUTORS = (
+        "unfollowed.executors",
+        "executors are not added or taken while it runs: there are `instances`",
+    )
+    ELASTIC = (
+        "unfollowed.elastic",
+        "it keeps its number of replicas: no autoscaler changes it",
+    )
+    OVERRIDES = (
+        "unfollowed.overrides",
+        "the pods are those of the runtime, without overrides",
+    )
+
+
+class Unsimulated(Words):
+    """Fields and annotations that decide nothing here."""
+
+    FIXED_POOL = ("unsimulated.fixedPool", "a pool of a fixed size is not simulated")
+    STARTUP_TAINTS = (
+        "unsimulated.startupTaints",
+        "startup taints are not put on its nodes",
+    )
+    AT_ONCE = ("unsimulated.atOnce", "nodes go at once")
+    KUBELET = (
+        "unsimulated.kubelet",
+        "kubelet settings decide nothing: give allocatable of the InstanceType",
+    )
+    DISRUPTED = (
+        "unsimulated.disrupted",
+        "taint {taint}: the node keeps it and stays, as what was about to take it is "
+        "not here",
+    )
+    ONE_BY_ONE = (
+        "unsimulated.oneByOne",
+        "consolidation takes nodes one by one, never several for one",
+    )
+    NO_DRIFT = (
+        "unsimulated.noDrift",
+        "no node drifts: those that are there stay when their pool is edited",
+    )
+    LABEL = (
+        "unsimulated.label",
+        "Kueue reads the label of this name, not the annotation",
+    )
+    ELASTIC_KIND = (
+        "unsimulated.elasticKind",
+        "elastic jobs of this kind are not scaled while they run",
+    )
+    ELASTIC_FEWER = (
+        "unsimulated.elasticFewer",
+        "elastic jobs that take fewer pods are not scaled: Kueue refuses both",
+    )
+    ELASTIC_TOPOLOGY = (
+        "unsimulated.elasticTopology",
+        "elastic jobs that ask for topology are not scaled: its gate is off",
+    )
+    ELASTIC_ELSEWHERE = (
+        "unsimulated.elasticElsewhere",
+        "elastic jobs of a queue with a MultiKueue check: scaling is of one cluster "
+        "alone",
+    )
+
+
+class Gated(Words):
+    """What counts only with a feature gate that is off."""
+
+    GATES = (
+        "gated.gates",
+        "preemption gates count only with MultiKueueOrchestratedPreemption, off",
+    )
+    BOOST = (
+        "gated.boost",
+        "it counts only with the feature gate PriorityBoost, which is off",
+    )
+    ELASTIC = (
+        "gated.elastic",
+        "elastic jobs are scaled only with ElasticJobsViaWorkloadSlices, off",
+    )
+    CONCURRENT = (
+        "gated.concurrent",
+        "it counts only with the feature gate ConcurrentAdmission, which is off",
+    )
+    REFUSED = (
+        "gated.refused",
+        "Kueue refuses this policy, and it is left out here: it takes one resource "
+        "group of at most {most} flavors, the last acceptable one among them, and no "
+        "StrictFIFO",
+    )
+
+
+class Devices(Words):
+    """What claims of devices say that is not followed."""
+
+    EXPRESSION = (
+        "devices.expression",
+        "an expression that does more than compare is not read; it accepts all",
+    )
+    FIRST = ("devices.first", "of alternatives only the first is tried")
+    ADMIN = ("devices.admin", "administrative access counts as any other use")
+    DISTINCT = (
+        "devices.distinct",
+        "distinctAttribute is not followed: devices may be equal in it",
+    )
+    COUNTERS = (
+        "devices.counters",
+        "shared counters are not followed: partitions of a device are all free",
+    )
+    SHARE = ("devices.share", "a share of a device takes all of it")
+    TAINTS = ("devices.taints", "taints of devices are not followed")
+    EXTENDED = (
+        "devices.extended",
+        "a pod that asks for it as a resource gets no device of the class",
+    )
+
+
+class Idle(Words):
+    """What has no effect in this world, and why."""
+
+    COUNTED = ("idle.counted", "{what} ({count})")
+    KIND = ("idle.kind", "{kind} ({count}): {what}")
+    KEPT = ("idle.kept", "kept as it is")
+    NO_PART = ("idle.noPart", "has no part in the stack {stack}")
+    SWITCH = (
+        "idle.switch",
+        "simulation.{name} ({value}): needs several kube-schedulers",
+    )
+    SETTING = ("idle.setting", "Configuration: {path} is not simulated")
+    CHECK = ("idle.check", "AdmissionCheck {name}: {what}")
+    NO_WORKER = (
+        "idle.noWorker",
+        "none of its clusters has objects here (annotation quotalab.dev/cluster), so "
+        "it is Ready at once",
+    )
+    NO_CONFIG_READY = (
+        "idle.noConfigReady",
+        "no ProvisioningRequestConfig here, so it is Ready at once",
+    )
+    NO_CONFIG_INACTIVE = (
+        "idle.noConfigInactive",
+        "no ProvisioningRequestConfig here, so it is inactive",
+    )
+    NO_SUCH_CONFIG_READY = (
+        "idle.noSuchConfigReady",
+        "no ProvisioningRequestConfig {name} here, so it is Ready at once",
+    )
+    NO_SUCH_CONFIG_INACTIVE = (
+        "idle.noSuchConfigInactive",
+        "no ProvisioningRequestConfig {name} here, so it is inactive",
+    )
+    NO_NODES = (
+        "idle.noNodes",
+        "no Node here: pods are placed nowhere and are ready after podStartMs",
+    )
+    NO_GANGS = (
+        "idle.noGangs",
+        "pods of a schedulingGroup or workloadRef are placed one by one: no profile "
+        "has GangScheduling",
+    )
+    NO_QUOTAS = (
+        "idle.noQuotas",
+        "ElasticQuotas decide nothing: no profile has CapacityScheduling",
+    )
+    NO_ZONES = (
+        "idle.noZones",
+        "NodeResourceTopologies decide nothing: no profile has "
+        "NodeResourceTopologyMatch",
+    )
+    YUNIKORN_DEVICES = (
+        "idle.yunikornDevices",
+        "devices are not looked at under YuniKorn; a claim holds no pod back",
+    )
+    YUNIKORN_VOLUMES = (
+        "idle.yunikornVolumes",
+        "volumes are not looked at under YuniKorn; a claim holds no pod back",
+    )
+    YUNIKORN_AFFINITY = (
+        "idle.yunikornAffinity",
+        "preferred node affinity is not looked at under YuniKorn",
+    )

@@ -1,0 +1,180 @@
+"""Problems of fields of manifests and policies that have a sentence of their own."""
+
+from __future__ import annotations
+
+from scheduler.model.sentence import Words
+
+
+class Problem(Words):
+    """What is wrong with a field, beyond the forms of `forms.py`."""
+
+    RECLAIM = (
+        "problem.reclaim",
+        "expected Never, as reclaimWithinCohort is Never; set that to Any or LowerPriority first",
+    )
+    PREFERENCE = (
+        "problem.preference",
+        "expected no preference unless whenCanBorrow and whenCanPreempt are both TryNextFlavor",
+    )
+    NO_COHORT = (
+        "problem.noCohort",
+        "expected no limit without spec.{above}: there is nobody to borrow from or to lend to",
+    )
+    EXISTS = ("problem.exists", "expected Exists, as the toleration has no key")
+    HOSTNAME = ("problem.hostname", "expected {literal} as the last level only")
+    COVERED = (
+        "problem.covered",
+        "expected the covered resources in their order, {known}, got {given}",
+    )
+    FLAVOR_USED = (
+        "problem.flavorUsed",
+        "flavor {name} is used already by {other}; one group only",
+    )
+    COVERED_ALREADY = (
+        "problem.coveredAlready",
+        "{name} is covered already by {other}; one group only",
+    )
+    ONE_MIN_COUNT = (
+        "problem.oneMinCount",
+        "expected one podset with minCount; {name} has it too",
+    )
+    BUDGET = ("problem.budget", "cannot be given together with minAvailable")
+    LEVEL = ("problem.level", "{name} is a level already")
+    ITSELF = ("problem.itself", "expected another cohort, got itself")
+    PODS = (
+        "problem.pods",
+        "expected no request: the resource pods counts pods by itself",
+    )
+    TOPOLOGY_LABEL = (
+        "problem.topologyLabel",
+        "expected at least one label, as the flavor has a topologyName",
+    )
+    SIZES = (
+        "problem.sizes",
+        "expected sizes that divide each other, got {first} and {last}",
+    )
+    OPERATOR = (
+        "problem.operator",
+        "{name} with {count} values cannot be evaluated; expected In or NotIn with some, Exists or DoesNotExist with none, Gt or Lt with one whole number",
+    )
+    SECTION = ("problem.section", "the policy section {name} is given twice")
+    JOB_TWICE = ("problem.jobTwice", "replicated job {name} is given twice")
+    KEY_TWICE = ("problem.keyTwice", "the key {name} is given twice")
+    RULE = ("problem.rule", "{name} has a rule already")
+    TRANSFORMATION = ("problem.transformation", "{name} has a transformation already")
+    EVERY_OPEN = ("problem.everyOpen", "expected both every and open, or neither")
+    RUNTIME_CLASS = (
+        "problem.runtimeClass",
+        "RuntimeClass {name} does not exist; known: {known}",
+    )
+    LIMIT_RANGE = ("problem.limitRange", "refused by LimitRange {name}: {problem}")
+    ABOVE_LIMIT = (
+        "problem.aboveLimit",
+        "the request {given} of {name} is above the limit {most}, its own or a LimitRange's default",
+    )
+    NO_WORKLOAD = (
+        "problem.noWorkload",
+        "{key} {name}: there is no {kind} {other}, so it gets no Workload; known: {known}",
+    )
+    SAME_SORT = (
+        "problem.sameSort",
+        "profiles {first} and {last} must use the same queueSort plugin with the same arguments",
+    )
+    TWO_SCHEDULERS = (
+        "problem.twoSchedulers",
+        "schedulerName {name} is served by two schedulers",
+    )
+    PROFILE_TWICE = ("problem.profileTwice", "schedulerName {name} is given twice")
+    NO_POINT = ("problem.noPoint", "plugin {name} has nothing to do at this point")
+    SHAPE_EMPTY = (
+        "problem.shapeEmpty",
+        "NodeResourcesFit: requestedToCapacityRatio.shape is empty",
+    )
+    SHAPE_RISES = (
+        "problem.shapeRises",
+        "NodeResourcesFit: shape: expected utilization to rise strictly, got {first} before {last}",
+    )
+    SHAPE_RANGE = (
+        "problem.shapeRange",
+        "NodeResourcesFit: shape: expected utilization 0 to 100 and score 0 to 10, got {first} and {last}",
+    )
+    STRATEGIES = ("problem.strategies", "expected {known} or one of them")
+    OTHER_THAN = ("problem.otherThan", "{kind} is of {version}, got {given}")
+    QUEUE_NAME = (
+        "problem.queueName",
+        "{name}: expected 1 to 64 of letters, digits, _:#/@-",
+    )
+    QUEUE_SPELLING = (
+        "problem.queueSpelling",
+        "queue name {name}: expected 1 to 64 of letters, digits, _:#/@-",
+    )
+    BESIDE64 = ("problem.beside64", "{given} is over 64 bits")
+    MIN_NODES = ("problem.minNodes", "expected at most maxNodes ({most}), got {given}")
+    BACKOFF = (
+        "problem.backoff",
+        "expected at least podInitialBackoffSeconds ({least}), got {given}",
+    )
+    BUDGET_NEEDS = (
+        "problem.budgetNeeds",
+        "The disruption budget {name} needs its {count} healthy pods",
+    )
+    ALIAS_LOOP = ("problem.aliasLoop", "an alias that contains itself")
+    ALIASES = ("problem.aliases", "refused: aliases repeat too many values")
+    NO_DOCUMENT = ("problem.noDocument", "expected partitions, got an empty text")
+    GENERATED = (
+        "problem.generated",
+        "{key} stands at {place}: the generator's is left out",
+    )
+    OPERATORS = (
+        "problem.operators",
+        "expected In, NotIn, Exists, DoesNotExist, Gt or Lt with fitting values, got {given} and {values}",
+    )
+    FIXED_QUEUE = (
+        "problem.fixedQueue",
+        "expected {name}: the queue of a LocalQueue is fixed; make another one",
+    )
+    FIXED_POD = (
+        "problem.fixedPod",
+        "expected {name}: it is fixed once the pod is there; delete it and make another",
+    )
+    ONCE_THERE = ("problem.onceThere", "fixed once the pod is there; make another one")
+    RESERVED = (
+        "problem.reserved",
+        "fixed while quota is reserved; deactivate or move it first",
+    )
+    LOOP = ("problem.loop", "the cohorts form a loop: {known}; give one another parent")
+    COLLECTION = (
+        "problem.collection",
+        "expected a text as key, got a collection (a template? render it first, e.g. with `helm template`)",
+    )
+    BINARY = ("problem.binary", "expected text, got a NUL (a binary file?)")
+    REPLACES = ("problem.replaces", "{key} replaces the one at {place}")
+    DOCUMENTS = ("problem.documents", "holds no document; nothing was taken of it")
+    DOMAINS = ("problem.domains", "expected {key} for {count} domains")
+    UNREAD = (
+        "problem.unread",
+        "version {version} of {kind} is not read; known: {known}",
+    )
+    ROOT = ("problem.root", "root takes no resources: its max is the sum of its nodes")
+    LAST = ("problem.last", "{name} is given after '*', which is the last")
+    ALLOWS = ("problem.allows", "{key} {other} is more than {name} allows ({most})")
+    JOB_ALONE = (
+        "problem.jobAlone",
+        "TrainJob {name}: there is no {kind} {other}, so it gets no Workload; give it as well",
+    )
+    RUNNABLE = (
+        "problem.runnable",
+        "{name} group has fewer runnable pods than expected",
+    )
+    AFFINITY = (
+        "problem.affinity",
+        "a preferred node affinity term cannot be evaluated",
+    )
+    OVERHEAD = (
+        "problem.overhead",
+        "{given} differs from the overhead of the pod's RuntimeClass, {known}; leave it out",
+    )
+    CONTRADICTS = (
+        "problem.contradicts",
+        "{given} contradicts the pod's RuntimeClass, which asks for {other}",
+    )

@@ -1,0 +1,59 @@
+"""What files of other programs and of running clusters are read as, in words."""
+
+from __future__ import annotations
+
+from scheduler.model.sentence import Words
+
+
+class ReadAs(Words):
+    """What is read as something else, and what counts where two differ."""
+
+    GPUS = (
+        "readAs.gpus",
+        "GPUs of its annotations are asked for as {resource} of the node, not of one "
+        "device: parts of several devices may serve a pod",
+    )
+    NO_INDEX = (
+        "readAs.noIndex",
+        "the device that {annotation} names is not kept: any of the node serves it",
+    )
+    QUEUES = ("readAs.queues", "takes the place of the queues.yaml before it")
+    SETTING = ("readAs.setting", "{name} takes the place of the one before it")
+    TIME = (
+        "readAs.time",
+        "read at {theirs}, but it is {ours} in this sandbox, and that is kept: ages, "
+        "run times and backoffs count to it; a new sandbox goes on from the files' "
+        "time",
+    )
+    SCENARIO = (
+        "readAs.scenario",
+        "a Scenario begins a sandbox of its own; create one with it",
+    )
+
+
+class Instant(Words):
+    """Whether the status of a ClusterQueue is of the instant of its Workloads."""
+
+    STATUS = (
+        "instant.status",
+        "ClusterQueue {queue}: its status is not of the Workloads' instant: it counts "
+        "{cells}; {when}",
+    )
+    CELL = (
+        "instant.cell",
+        "{theirs} {resource} of {flavor}, they hold {ours}",
+    )
+    CELLS = ("instant.cells", "{first}; {rest}")
+    EMPTY = (
+        "instant.empty",
+        "no Workload of these files holds any of it, so the queue begins empty",
+    )
+    BEFORE = (
+        "instant.before",
+        "it was so before {time} (changes since: {count}); the Workloads count",
+    )
+    NONE = (
+        "instant.none",
+        "of no instant that they show (what was evicted shows none); the Workloads "
+        "count",
+    )

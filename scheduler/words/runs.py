@@ -1,0 +1,97 @@
+"""Why a run or a search came to nothing, and what the engine gave up on, in words.
+
+Their English is written where it happens; `reading.py` finds the sentence again.
+"""
+
+from __future__ import annotations
+
+from scheduler.model.sentence import Words
+
+
+class RunProblem(Words):
+    """What is wrong with a run or a search as a whole."""
+
+    LOST = ("run.lost", "given up: its worker was lost {count} times")
+    NO_BASE = (
+        "run.noBase",
+        "what is set now could not be run with seed {seed}, so nothing can be compared "
+        "with it: {what}",
+    )
+    NO_BASE_RAW = (
+        "run.noBaseRaw",
+        "what is set now could not be run with seed {seed}, so nothing can be compared "
+        "with it: {problem}",
+    )
+
+
+class GivenUp(Words):
+    """What the engine could not do while time went on."""
+
+    NO_QUIET = (
+        "givenUp.noQuiet",
+        "no quiet after {count} attempts at one instant; virtual time went on",
+    )
+    IN_TURN = (
+        "givenUp.inTurn",
+        "Kueue was not quiet: workloads take quota from each other in turn at one "
+        "instant; virtual time went on",
+    )
+    NO_SCHEDULER = (
+        "givenUp.noScheduler",
+        "no scheduler is named {name}: pod {pod} waits for it",
+    )
+    STALLED = (
+        "givenUp.stalled",
+        "kube-scheduler tried {count} times at {at} ms without binding a pod; it goes "
+        "on a second later",
+    )
+    NOT_MADE = ("givenUp.notMade", "{kind} {name} cannot be made: {what}")
+    NOT_MADE_RAW = ("givenUp.notMadeRaw", "{kind} {name} cannot be made: {problem}")
+    UPDATES = (
+        "givenUp.updates",
+        "{key}: podSetUpdates of {name}: {problem}, which stands; Kueue would not "
+        "start the job",
+    )
+    NOT_THERE = (
+        "givenUp.notThere",
+        "{key} changes {other}, which is not in this world; nothing was done",
+    )
+    NOT_DONE = ("givenUp.notDone", "{key} was not carried out: {what}")
+    PRIORITIES = (
+        "givenUp.priorities",
+        "{key}: {problem}; the priorities stay as they were",
+    )
+    HINT = (
+        "givenUp.hint",
+        "preferred node affinity: not looked at under YuniKorn",
+    )
+    IGNORED = (
+        "givenUp.ignored",
+        "Namespace {name}: {key}: expected {wanted}, got {given}: ignored",
+    )
+    TICK_FAILED = ("givenUp.tickFailed", "the tick failed: {problem}")
+    SETTING = ("givenUp.setting", "queues.yaml: {path} is not simulated")
+    PARTITION = (
+        "givenUp.partition",
+        "queues.yaml: partition {name} is checked and stays empty: on Kubernetes every "
+        "node and application belongs to 'default'",
+    )
+    REJECTED = (
+        "givenUp.rejected",
+        "queues.yaml: {problem}: every application is rejected",
+    )
+    NO_LIST = (
+        "givenUp.noList",
+        "queues.yaml: no queue has a submitacl or adminacl; YuniKorn would reject "
+        "every application, here everyone may submit: give root submitacl: '*'",
+    )
+    STATE_AWARE = (
+        "givenUp.stateAware",
+        "{queue}: Sort policy 'stateaware' is deprecated; using 'fifo' instead",
+    )
+    NOT_FOLLOWED = ("givenUp.notFollowed", "not followed: {problem}")
+    UNREACHED = (
+        "givenUp.unreached",
+        "the cluster is not reached since {since}: {problem}",
+    )
+    UNSEEN = ("givenUp.unseen", "{kind} not seen since {since}: {problem}")

@@ -1,0 +1,187 @@
+"""Why a Workload waits, in words."""
+
+from __future__ import annotations
+
+from scheduler.model.sentence import Words
+
+
+class Why(Words):
+    """What an admission cycle decides about a Workload, and where it stands in line."""
+
+    NOT_TRIED = ("why.notTried", "It is not tried for admission: {why}.")
+    ADMITTED = (
+        "why.admitted",
+        "Tried now as the head of its queue, it would be admitted.",
+    )
+    PREEMPTS = (
+        "why.preempts",
+        "Tried now as the head of its queue, it would preempt {names}.",
+    )
+    SKIPPED = ("why.skipped", "Tried now, {message}.")
+    WAITS = (
+        "why.waits",
+        "Tried now as the head of its queue, it would wait: {reason}.",
+    )
+    NOT_BEFORE = ("why.notBefore", "It is not tried again before {seconds} s.")
+    SET_ASIDE = (
+        "why.setAside",
+        "It is set aside until quota is released in its tree.",
+    )
+    STRICT = (
+        "why.strict",
+        "It is {place} of {of} in its ClusterQueue: StrictFIFO tries nobody before "
+        "{head} is admitted.",
+    )
+    BEHIND = (
+        "why.behind",
+        "It is {place} of {of} in its ClusterQueue, behind {name}.",
+    )
+    HEAD = ("why.theHead", "the head")
+    REPLACES = (
+        "why.replaces",
+        "It is to replace {name}, whose job grows: only what it asks beyond that "
+        "one's quota counts, on the same flavors.",
+    )
+    GROWS = (
+        "why.grows",
+        "Its job grows: {name} waits to take over its quota.",
+    )
+    VARIANT_OF = (
+        "why.variantOf",
+        "It is the variant of {name} for flavor {flavor}, which runs as the first of "
+        "its variants that is admitted.",
+    )
+    VARIANT = ("why.variant", "Variant {name} for flavor {flavor}: {state}.")
+    VARIANT_INACTIVE = ("why.variant.inactive", "it is not active")
+    VARIANT_ADMITTED = ("why.variant.admitted", "it is admitted")
+    VARIANT_UNTRIED = ("why.variant.untried", "it was not tried yet")
+
+
+class NotTried(Words):
+    """Why a Workload is not tried for admission."""
+
+    FUTURE = ("notTried.future", "it has not arrived yet")
+    FINISHED = ("notTried.finished", "it ran to its end")
+    NO_QUEUE = ("notTried.noQueue", "its LocalQueue leads to no ClusterQueue")
+    HOLDS_QUOTA = ("notTried.holdsQuota", "it holds quota")
+    INACTIVE = ("notTried.inactive", "it is not active")
+    GATED = ("notTried.gated", "it is gated")
+    VARIANTS = (
+        "notTried.variants",
+        "its variants are tried in its place, one for each flavor",
+    )
+    LOCAL_QUEUE = ("notTried.localQueue", "LocalQueue {queue} is missing or stopped")
+    CLUSTER_QUEUE = ("notTried.clusterQueue", "ClusterQueue {queue} is not active")
+
+
+class Short(Words):
+    """What is short of quota or of places, and why nobody goes for it."""
+
+    BARRED = ("short.barred", "Flavor {flavor} cannot run its pods: {reason}.")
+    UNCOVERED = (
+        "short.uncovered",
+        "{asked} asked, and its ClusterQueue has no quota of {resource}.",
+    )
+    SHORT = (
+        "short.short",
+        "Flavor {flavor}: {asked} asked, {free} free; short by {short}.",
+    )
+    NEVER = (
+        "short.never",
+        "Flavor {flavor}: {asked} asked, {free} free, and no more than {most} could "
+        "ever be; short by {short}.",
+    )
+    PLACES = ("short.places", "{podSet} has places in flavor {flavor} {where}.")
+    NO_PLACES = ("short.noPlaces", "{podSet}: {reason}.")
+    NO_DOMAIN = (
+        "short.noDomain",
+        "No domain of {level} takes the {needed} pods of {podSet} {where}: the "
+        "roomiest has places for {best}.",
+    )
+    EMPTY = ("short.empty", "with nobody else there")
+    NOW = ("short.now", "as things are now")
+    NOBODY_GOES = (
+        "short.nobodyGoes",
+        "Preemption: {n} workload holds what is needed, and it may not go.|"
+        "Preemption: {n} workloads hold what is needed, and none of them may go.",
+    )
+    ALL_REFUSED = (
+        "short.allRefused",
+        "Preemption: {n} candidate looked at, all refused.|"
+        "Preemption: {n} candidates looked at, all refused.",
+    )
+    NOT_ENOUGH = (
+        "short.notEnough",
+        "Preemption: {n} candidate looked at; all who may go are not enough.|"
+        "Preemption: {n} candidates looked at; all who may go are not enough.",
+    )
+    NO_BORROWING = (
+        "short.noBorrowing",
+        "Preemption is not tried in flavor {flavor}: {asked} is more than its nominal "
+        "quota of {nominal}, and it may not preempt to borrow (borrowWithinCohort is "
+        "Never).",
+    )
+
+
+class Left(Words):
+    """Why a search for places left a domain of a topology."""
+
+    NOTHING = ("left.nothing", "nothing fits")
+    FEW = ("left.few", "{fits} of {count} pods fit")
+    ABOVE = ("left.above", "below a domain that was left")
+    LATER = ("left.later", "others come first in order, or fit more closely")
+    RESOURCE = ("left.resource", 'resource "{name}"')
+
+
+class Awaited(Words):
+    """What else a Workload waits for: checks, the usage of its LocalQueue, clusters."""
+
+    CHECKS = ("awaited.checks", "Admission checks that are not ready: {checks}.")
+    CHECK = ("awaited.check", "{name} ({state})")
+    CHECK_SAYS = ("awaited.check.says", "{name} ({state}: {message})")
+    CHECK_AT = ("awaited.check.at", "{name} ({state}, answered at {seconds} s)")
+    CHECK_SAYS_AT = (
+        "awaited.check.saysAt",
+        "{name} ({state}: {message}, answered at {seconds} s)",
+    )
+    USAGE = (
+        "awaited.usage",
+        "Its LocalQueue has usage {used}: number {place} of {of} in its ClusterQueue, "
+        "and the least used goes first.",
+    )
+    INFINITE = ("awaited.infinite", "infinite")
+    RUNS = ("awaited.runs", "Worker cluster {cluster} runs it{words}.")
+    RESERVED = (
+        "awaited.reserved",
+        "Worker cluster {cluster} reserved quota for its copy, which is not admitted "
+        "yet{words}.",
+    )
+    PENDING = (
+        "awaited.pending",
+        "Worker cluster {cluster} was asked, and its copy waits{words}.",
+    )
+    LOST = (
+        "awaited.lost",
+        "Worker cluster {cluster} is not reached{since}{words}{until}.",
+    )
+    MISSING = ("awaited.missing", "Worker cluster {cluster} has no MultiKueueCluster.")
+    ABSENT = (
+        "awaited.absent",
+        "Worker cluster {cluster} has no objects here, so nothing can be dispatched to "
+        "it.",
+    )
+    DROPPED = (
+        "awaited.dropped",
+        "Worker cluster {cluster} has no copy any more: another cluster admitted it "
+        "first.",
+    )
+    TAKEN = (
+        "awaited.taken",
+        "Worker cluster {cluster} was not given a copy: it has a Workload or job of "
+        "its own of this name.",
+    )
+    UNASKED = ("awaited.unasked", "Worker cluster {cluster} was not asked yet{next}.")
+    WORDS = ("awaited.words", ": {words}")
+    SINCE = ("awaited.since", " since {seconds} s")
+    UNTIL = ("awaited.until", "; the workload is taken from it at {seconds} s")
+    NEXT = ("awaited.next", ": the next round is at {seconds} s")

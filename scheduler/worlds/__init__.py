@@ -1,1 +1,0 @@
-"""What a world is made of: stages, objects, bytes; `scheduler/world.py` joins them."""
