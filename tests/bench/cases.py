@@ -1,7 +1,7 @@
 """What is profiled, compared and counted: named pieces of work at any size.
 
 Each case prepares itself in `make(size)` and gives back the act to be measured. Size 1
-is quick; the named sizes of `docs/benchmarks.md` are multiples of it.
+is quick; the named sizes of `docs/benchmarks-history.md` are multiples of it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.bench.worlds import crowded, four_teams
 Act = Callable[[], Any]
 Make = Callable[[int], Act]
 
-#: Ticks of the demo at size 1: 600 in `docs/benchmarks.md`, which is size 10.
+#: Ticks of the demo at size 1: 600 in `docs/benchmarks-history.md`, which is size 10.
 DEMO_TICKS = 60
 CROWDED_TICKS = 60
 

@@ -1,6 +1,6 @@
 """Larger worlds for the advisor that nobody thought of: all of each is drawn by its seed.
 
-Those of MEASURED are what docs/benchmarks.md has; the search may be worked on with
+Those of MEASURED are what docs/benchmarks-history.md has; the search may be worked on with
 others. A world is drawn again where it has fewer than LEAST_WAYS settings, and where
 there is nothing to be asked: a base in which work waits less than LEAST_WAIT_MS, or that
 has nothing of what should become less. So only its base is looked at.

@@ -2,7 +2,7 @@
 
 The lists of a dump are read one after the other, and Kueue writes the status of a
 queue after the Workloads that it counts.
-How often: docs/benchmarks.md, "Running clusters, continued".
+How often: docs/benchmarks-history.md, "Running clusters, continued".
 """
 
 from __future__ import annotations
