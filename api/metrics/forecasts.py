@@ -7,6 +7,7 @@ import math
 import msgspec
 
 from api.metrics.exposition import Exposition
+from sandbox.forecasts.record import kept_of
 from sandbox.models import KeptForecast, Sandbox
 from sandbox.page.diffs import Page
 from scheduler.analysis.forecast.starts import Forecast
@@ -20,9 +21,7 @@ def add_forecast(
     out: Exposition, sandbox: Sandbox, page: Page, common: dict[str, str]
 ) -> None:
     """Add three quantiles of each Workload that was forecast and waits still."""
-    rows = KeptForecast.objects.filter(
-        sandbox=sandbox, state=KeptForecast.DONE, revision__lte=sandbox.revision
-    )
+    rows = kept_of(sandbox).filter(state=KeptForecast.DONE)
     answer = rows.order_by("-pk").values_list("answer", flat=True).first()
     if answer is None:
         return

@@ -21,7 +21,7 @@ from sandbox.base.absences import Absent
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
-from sandbox.world.history import refuse_archived
+from sandbox.world.lineage import refuse_archived
 
 S = TypeVar("S", bound=serializers.Serializer[Any])
 

@@ -26,7 +26,7 @@ from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
 from sandbox.page.diffs import Row
 from sandbox.page.rows.samples import whole_sample
-from sandbox.world import history
+from sandbox.world import history, lineage
 from sandbox.world.schedulers import schedulers
 from scheduler.model import ranges
 
@@ -279,8 +279,7 @@ class Samples(View):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return samples in order, thinned out when there are more than `limit`."""
         sandbox = self.sandbox(sandbox_id)
-        query = Sample.objects.filter(
-            history.within(history.lineage(sandbox), "revision"),
+        query = lineage.rows(Sample, sandbox).filter(
             tick__gte=number(request, "fromTick", 0, most=ranges.REVISION.most),
             tick__lte=number(
                 request, "toTick", ranges.REVISION.most, most=ranges.REVISION.most

@@ -36,10 +36,17 @@ def do_fork(
     world, revision = _world(parent, tick)
     if parent.is_real:
         world = go_on(world, twins.after(parent, revision))
+    return fork_of(user, parent, world, revision, title or parent.title)
+
+
+def fork_of(
+    user: User, parent: Sandbox, world: World, revision: int, title: str
+) -> Sandbox:
+    """Make a sandbox that goes on from a revision of its parent, with this world."""
     return begin(
         user,
         world,
-        title=title or parent.title,
+        title=title,
         scenario=parent.scenario,
         parent=parent,
         parent_revision=revision,

@@ -32,6 +32,7 @@ from sandbox.world import (
     broadcast,
     history,
     leases,
+    lineage,
     worlds,
 )
 from sandbox.world.commits import CommitRequest, commit
@@ -229,7 +230,8 @@ def do_delete_sandbox(user: User, sandbox_id: str) -> None:
 def _begin_with_checkpoint(fork_id: str) -> None:
     """Give a fork a checkpoint of its own, where its own revisions begin.
 
-    What a rewind kept has none: its first diff leads on from the parent's page.
+    What a rewind of an older version kept has none: its first diff leads on from the
+    parent's page.
     Where that past cannot be run again, its history begins now.
     """
     fork = Sandbox.objects.select_related("parent").get(pk=fork_id)
@@ -267,8 +269,7 @@ def _begin_later(fork_id: str) -> None:
     fork = Sandbox.objects.select_related("parent").get(pk=fork_id)
     if fork.archived_at is not None:
         return
-    past = history.within(history.lineage(fork, whole=True), "revision")
-    first = Checkpoint.objects.filter(past).order_by("revision")
+    first = lineage.rows(Checkpoint, fork, whole=True).order_by("revision")
     revision, tick = first.values_list("revision", "tick")[0]
     Sandbox.objects.filter(pk=fork_id, kept_revision__lt=revision).update(
         kept_revision=revision, kept_tick=tick

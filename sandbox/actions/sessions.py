@@ -26,6 +26,7 @@ from sandbox.world import (
     commits,
     extenders,
     leases,
+    lineage,
     operations,
     worlds,
 )
@@ -152,9 +153,8 @@ def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> Non
     """
     if seen is None:
         return
-    since = Event.objects.filter(
-        sandbox=sandbox, type=EDIT, subject__in=subjects, revision__gt=seen
-    ).order_by("revision")[:20]
+    edits = lineage.rows(Event, sandbox).filter(type=EDIT, subject__in=subjects)
+    since = edits.filter(revision__gt=seen).order_by("revision")[:20]
     causes = [
         Cause(
             problem=Request.EDITED.said(

@@ -71,8 +71,11 @@ def do_ticks(
             watched = broadcast.is_watched(claim.sandbox_id)
             within_s = WATCHED_S if watched else UNWATCHED_S
         made = list(_making(claim, session, within_s or 0.0, most))
-        commits.write(session.loaded, session.sandbox, claim, made, watched=watched)
-        return [one.step for one in made]
+        steps = [one.step for one in made]
+        # Whoever comes where nobody watched sees the gap before the last.
+        sent = steps if watched else steps[-1:]
+        commits.write(session.loaded, session.sandbox, claim, made, sent=sent)
+        return steps
 
 
 def _making(

@@ -1,68 +1,48 @@
-"""Rewind, undo and redo: going on from another past, with nothing thrown away."""
+"""Rewind, undo and redo: going on from an earlier revision, with nothing thrown away.
+
+Each is a revision with a `base`: the world is what it was there, and what came after it
+is gone (`world/lineage.py`). An undo and a redo then make again what counts of it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Max, QuerySet
+from django.db.models.functions import Coalesce
 
-from sandbox.actions.forks import branch_for
-from sandbox.actions.sessions import EditSession, edit_session
+from sandbox.actions.forks import fork_of
+from sandbox.actions.sessions import EDIT, EditSession, edit_session
 from sandbox.base.errors import ConflictError
 from sandbox.base.refusals import Refused
-from sandbox.models import (
-    ALL_TABLES,
-    Checkpoint,
-    Diff,
-    Event,
-    Revision,
-    Sample,
-    Sandbox,
-)
+from sandbox.models import Event, Revision, Sandbox
+from sandbox.page import diffs
 from sandbox.page.diffs import RevisionDiff
+from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import KEY
 from sandbox.world import (
+    commits,
     extenders,
     history,
+    lineage,
     operations,
 )
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
+    AnyOperation,
     Redo,
     Rewind,
     Undo,
 )
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
+from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Edited
 from scheduler.words.reading import read_event
 from scheduler.words.refusals import said_of
-
-_COPIED = (
-    "owner_id",
-    "scenario",
-    "stack",
-    "seed",
-    "revision",
-    "tick",
-    "now_ms",
-    "tick_ms",
-    "header",
-    "start_policy",
-    "hash",
-    "speed",
-    "keep_ticks",
-    "keep_days",
-    "kept_revision",
-    "kept_tick",
-)
-_PAST: tuple[tuple[type[Model], str], ...] = (
-    (Revision, "number"),
-    (Event, "revision"),
-    (Diff, "revision"),
-    (Sample, "revision"),
-    (Checkpoint, "revision"),
-)
 
 
 def do_rewind(
@@ -77,83 +57,25 @@ def do_rewind(
         revision = history.revision_at(sandbox, tick)
         if revision == sandbox.revision:
             raise ConflictError(Refused.AT_TICK.said(tick=tick))
-        world = history.world_at(sandbox, revision)
-        loaded = session.loaded  # reads rows, which the fork takes away below
-        kept = _keep_as_fork(sandbox, revision)
-        loaded.world = world
-        summary = Edited.REWINDS.said(who=user.get_username(), tick=tick).text
-        line = session.edit_event(
-            user, "Rewind", KEY, summary, before=sandbox.tick, after=world.tick
-        )
-        step = session.commit(
-            CommitRequest(
-                operation=Rewind(revision),
-                who=user.pk,
-                summary=summary,
-                edits=[line],
-                columns={"playing": False, "until": {}},
-                whole=True,
-            )
-        )
+        title = f"{sandbox.title} (to tick {sandbox.tick})"[:200]
+        present = session.loaded.world.copy()
+        kept = fork_of(sandbox.owner, sandbox, present, sandbox.revision, title)
+        said = Edited.REWINDS.said(who=user.get_username(), tick=tick)
+        columns = {"playing": False, "until": {}}
+        operation = Rewind(revision)
+        step = _go_on(session, user, operation, revision, said, columns=columns)
         return step, kept
-
-
-def _keep_as_fork(sandbox: Sandbox, revision: int) -> Sandbox:
-    """Give what came after a revision, and the present rows, to a new fork.
-
-    The sandbox writes its own rows anew. Forks that were made of what is given
-    away follow it.
-    """
-    inherited = revision < sandbox.parent_revision
-    fork = Sandbox(
-        title=f"{sandbox.title} (to tick {sandbox.tick})"[:200],
-        parent=sandbox.parent if inherited else sandbox,
-        parent_revision=sandbox.parent_revision if inherited else revision,
-        branch=branch_for(sandbox),
-        **{name: getattr(sandbox, name) for name in _COPIED},
-    )
-    fork.save(force_insert=True)
-    for model, field in _PAST:
-        after = {f"{field}__gt": revision}
-        model._default_manager.filter(sandbox=sandbox, **after).update(sandbox=fork)
-    for table in ALL_TABLES:
-        table._default_manager.filter(sandbox=sandbox).update(sandbox=fork)
-    children = Sandbox.objects.filter(parent=sandbox, parent_revision__gt=revision)
-    children.exclude(pk=fork.pk).update(parent=fork)
-    if inherited:
-        sandbox.parent_revision = revision
-        Sandbox.objects.filter(pk=sandbox.pk).update(parent_revision=revision)
-    return fork
-
-
-def _again(world: World, revision: Revision) -> None:
-    """Do a revision again; questions that it did not ask before are asked now.
-
-    Their answers join those of the revision, for the next time.
-    """
-    operation = operations.from_document(revision.operation)
-    try:
-        done = operations.perform(world, operation, live=extenders.live())
-    except SchedulerError as error:
-        what = read_event(revision.summary) or revision.summary or revision.kind
-        raise ConflictError(
-            Refused.NOT_THEN.said(
-                revision=revision.number, what=what, problem=said_of(error)
-            )
-        ) from error
-    if done != operation:
-        document = operations.to_document(done)
-        Revision.objects.filter(pk=revision.pk).update(operation=document)
-    world.take()
 
 
 def do_undo(user: User, sandbox_id: str) -> RevisionDiff:
     """Run again without the last edit, up to the present tick."""
     with edit_session(user, sandbox_id) as session:
-        edit = _last_edit(session.sandbox, undone=False)
+        edit = _last_edit(session.sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_UNDO.said())
-        return _rerun(user, session, Undo(edit.number), edit)
+        said = Edited.UNDOES.said(who=user.get_username(), edit=edit.summary)
+        again = _made_since(session.sandbox, edit)
+        return _go_on(session, user, Undo(edit.number), edit.number - 1, said, again)
 
 
 def do_redo(user: User, sandbox_id: str) -> RevisionDiff:
@@ -162,66 +84,145 @@ def do_redo(user: User, sandbox_id: str) -> RevisionDiff:
         edit = _last_undone(session.sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_REDO.said())
-        return _rerun(user, session, Redo(edit.number), edit)
+        said = Edited.REDOES.said(who=user.get_username(), edit=edit.summary)
+        later = _made_since(session.sandbox, edit)
+        base = later[0].number - 1 if later else session.sandbox.revision
+        operation = Redo(edit.number)
+        return _go_on(session, user, operation, base, said, [edit, *later])
 
 
-def _last_edit(sandbox: Sandbox, *, undone: bool) -> Revision | None:
-    """Return the last edit that counts; edits before the fork are the parent's."""
-    return (
-        Revision.objects.filter(sandbox=sandbox, kind=Revision.EDIT, undone=undone)
-        .order_by("-number")
-        .first()
-    )
+def _own(sandbox: Sandbox) -> QuerySet[Revision]:
+    """Return the sandbox's own revisions of its past; those before a fork are the parent's."""
+    return lineage.rows(Revision, sandbox, whole=True).filter(sandbox=sandbox)
+
+
+def _last_edit(sandbox: Sandbox) -> Revision | None:
+    """Return the last edit that can be undone.
+
+    What an older version ran again is in no revisions, and so cannot be run once more.
+    """
+    own = _own(sandbox)
+    turns = own.filter(kind=Revision.RERUN, base=None)
+    begun = turns.aggregate(last=Max("number"))["last"] or 0
+    edits = own.filter(kind=Revision.EDIT, number__gt=begun)
+    return edits.order_by("-number").first()
 
 
 def _last_undone(sandbox: Sandbox) -> Revision | None:
     """Return the edit undone last, unless something was edited since."""
-    undos = Revision.objects.filter(
-        sandbox=sandbox, kind__in=(Revision.RERUN, Revision.EDIT)
+    made = Revision.objects.filter(
+        sandbox=sandbox, kind__in=(Revision.RERUN, Revision.EDIT), origin=None
     ).order_by("-number")
     redone = 0
-    for revision in undos.iterator():
+    for revision in made.iterator():
         match operations.from_document(revision.operation):
             case Redo():
                 redone += 1
             case Undo() if redone:
                 redone -= 1
-            case Undo(revision=number):
+            case Undo(revision=number) if revision.base is not None:
                 return Revision.objects.filter(sandbox=sandbox, number=number).first()
             case _:
                 return None
     return None
 
 
-def _rerun(
-    user: User, session: EditSession, operation: Undo | Redo, edit: Revision
+def _made_since(sandbox: Sandbox, edit: Revision) -> list[Revision]:
+    """Return the ticks and edits that come after an edit, in order."""
+    own = _own(sandbox).filter(kind__in=(Revision.TICK, Revision.EDIT))
+    placed = own.annotate(place=Coalesce("origin", "number"))
+    return list(placed.filter(place__gt=_place(edit)).order_by("number"))
+
+
+def _place(revision: Revision) -> int:
+    """Return which revision it was when it was made first: its place among others."""
+    return revision.number if revision.origin is None else revision.origin
+
+
+def _go_on(
+    session: EditSession,
+    user: User,
+    operation: Rewind | Undo | Redo,
+    base: int,
+    said: Sentence,
+    again: Iterable[Revision] = (),
+    *,
+    columns: Mapping[str, Any] | None = None,
 ) -> RevisionDiff:
-    sandbox = session.sandbox
-    undoing = isinstance(operation, Undo)
-    others = [
-        revision
-        for revision in history.effective(sandbox, edit.number - 1)
-        if revision.number != edit.number
-    ]
-    ran = others if undoing else sorted([*others, edit], key=lambda r: r.number)
-    world = history.world_at(sandbox, edit.number - 1)
-    for revision in ran:
-        _again(world, revision)
-    words = Edited.UNDOES if undoing else Edited.REDOES
-    summary = words.said(who=user.get_username(), edit=edit.summary).text
-    line = session.edit_event(
-        user, "Undo" if undoing else "Redo", KEY, summary, after=edit.number
+    """Go on from a revision, and make others again; the one way to another past.
+
+    Returns what leads there from the present, as one diff. Raises ConflictError for an
+    edit that is not possible then.
+    """
+    sandbox, held = session.sandbox, session.loaded
+    present = sandbox.tick
+    held.world = history.world_at(sandbox, base)
+    line = EventRecord(
+        t_ms=held.world.context.now_ms,
+        type=EDIT,
+        subject=KEY,
+        by=f"User//{user.get_username()}",
+        reason=type(operation).__name__,
+        message=said.text,
+        data={
+            "action": type(operation).__name__,
+            "before": present,
+            "after": held.world.tick,
+        },
     )
-    session.loaded.world = world
-    with transaction.atomic():
-        step = session.commit(
-            CommitRequest(
-                operation=operation,
-                who=user.pk,
-                summary=summary,
-                edits=[line],
-                whole=True,
-            )
+    changed = dict(columns or {})
+    if base < sandbox.kept_revision:
+        # What is made again of what was no longer kept can be shown again.
+        changed |= {"kept_revision": sandbox.revision + 1, "kept_tick": held.world.tick}
+    turn = CommitRequest(
+        operation=operation,
+        who=user.pk,
+        summary=said.text,
+        edits=[line],
+        columns=changed,
+        whole=True,
+        base=base,
+    )
+    made = [commits.make_revision(held, sandbox, turn)]
+    for revision in again:
+        request = CommitRequest(
+            operation=_again(held.world, revision),
+            who=revision.who_id,
+            summary=revision.summary,
+            edits=_lines(revision),
+            origin=_place(revision),
         )
-        Revision.objects.filter(pk=edit.pk).update(undone=undoing)
+        made.append(commits.make_revision(held, sandbox, request))
+    step = diffs.merge([one.step for one in made])
+    commits.write(held, sandbox, session.claim, made, sent=[step])
     return step
+
+
+def _again(world: World, revision: Revision) -> AnyOperation:
+    """Do a revision again; questions that it did not ask before are asked now.
+
+    Returns it with their answers.
+    """
+    operation = operations.from_document(revision.operation)
+    try:
+        return operations.perform(world, operation, live=extenders.live())
+    except SchedulerError as error:
+        what = read_event(revision.summary) or revision.summary or revision.kind
+        raise ConflictError(
+            Refused.NOT_THEN.said(
+                revision=revision.number, what=what, problem=said_of(error)
+            )
+        ) from error
+
+
+def _lines(revision: Revision) -> list[EventRecord]:
+    """Return what is said of an edit by whoever made it; its decisions come anew."""
+    if revision.kind != Revision.EDIT:
+        return []
+    said = Event.objects.filter(
+        sandbox=revision.sandbox_id, revision=revision.number, type=EDIT
+    )
+    return [
+        EventRecord(**dict(zip(EventRecord.COLUMNS, row, strict=True)))
+        for row in said.order_by("seq").values_list(*EventRecord.COLUMNS)
+    ]

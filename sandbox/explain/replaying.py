@@ -10,7 +10,7 @@ from sandbox.base.errors import ConflictError, InvalidError
 from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins import ticks as twins
-from sandbox.world import history
+from sandbox.world import history, lineage
 from scheduler.analysis.explain.changes import apply
 from scheduler.analysis.explain.shapes import Change
 from scheduler.analysis.forecast.workloads import waits
@@ -75,12 +75,9 @@ def _until(deadline: float) -> Callable[[], None]:
 
 def _decided(sandbox: Sandbox, after: int, upto: int) -> tuple[dict[str, int], int]:
     """Return the first admission (ms) of each Workload, and how many were preempted."""
-    past = history.lineage(sandbox, upto, whole=True)
-    rows = Event.objects.filter(
-        history.within(past, "revision"),
-        revision__gt=after,
-        type__in=("Admit", "Preempt"),
-    ).order_by("revision", "seq")
+    known = lineage.rows(Event, sandbox, upto, whole=True)
+    decided = known.filter(revision__gt=after, type__in=("Admit", "Preempt"))
+    rows = decided.order_by("revision", "seq")
     starts: dict[str, int] = {}
     preempted = 0
     for kind, subject, at in rows.values_list("type", "subject", "t_ms"):

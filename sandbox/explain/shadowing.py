@@ -12,7 +12,7 @@ from sandbox.base.absences import Absent
 from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.models import Revision, Sandbox
-from sandbox.world import history, operations, worlds
+from sandbox.world import history, lineage, operations, worlds
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
 from scheduler.analysis.explain.shadow_decision import OpenedDecision, opened
@@ -180,10 +180,8 @@ def _judge(sandbox: Sandbox) -> Judge:
 
 
 def _observed(sandbox: Sandbox, begin: int) -> list[Observe]:
-    past = history.lineage(sandbox)
-    rows = Revision.objects.filter(
-        history.within(past, "number"), number__gt=begin, kind=Revision.TICK
-    ).order_by("number")
+    known = lineage.rows(Revision, sandbox)
+    rows = known.filter(number__gt=begin, kind=Revision.TICK).order_by("number")
     found = (
         operations.from_document(document)
         for document in rows.values_list("operation", flat=True).iterator()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 
 from sandbox.forecasts.asking import ForecastState, state_of
 from sandbox.forecasts.work import options_of
 from sandbox.models import Event, KeptForecast, Revision, Sandbox
-from sandbox.world import history
+from sandbox.world import lineage
 from scheduler.analysis.forecast.given import GivenStart
 from scheduler.analysis.forecast.track_record import (
     PastForecast,
@@ -33,9 +33,15 @@ class Forecasts(msgspec.Struct, frozen=True, kw_only=True):
 
 def forecasts_of(sandbox: Sandbox, most: int) -> Forecasts:
     """Return the newest so many forecasts, and the sandbox's track record."""
-    found = KeptForecast.objects.filter(sandbox=sandbox).defer("world", "given")
+    found = kept_of(sandbox).defer("world", "given")
     items = [state_of(one, whole=False) for one in found.order_by("-pk")[:most]]
     return Forecasts(items=items, record=record_of(sandbox))
+
+
+def kept_of(sandbox: Sandbox) -> QuerySet[KeptForecast]:
+    """Return the sandbox's own forecasts of revisions that are still its past."""
+    past = lineage.rows(KeptForecast, sandbox, whole=True)
+    return past.filter(sandbox=sandbox)
 
 
 def record_of(sandbox: Sandbox) -> TrackRecord:
@@ -67,7 +73,7 @@ def record_of(sandbox: Sandbox) -> TrackRecord:
 
 
 def _newest(sandbox: Sandbox) -> Sequence[KeptForecast]:
-    found = KeptForecast.objects.filter(sandbox=sandbox, state=KeptForecast.DONE)
+    found = kept_of(sandbox).filter(state=KeptForecast.DONE)
     rows = found.defer("world", "answer").order_by("-pk")[:MOST]
     by_revision: dict[int, KeptForecast] = {}
     for one in rows:
@@ -77,10 +83,8 @@ def _newest(sandbox: Sandbox) -> Sequence[KeptForecast]:
 
 def _end(sandbox: Sandbox, revision: int) -> tuple[int, int]:
     """Return the revision before which, and the time until which it is known what came."""
-    own = Revision.objects.filter(
-        history.within(history.lineage(sandbox, whole=True), "number"),
-        number__gt=revision,
-    )
+    known = lineage.rows(Revision, sandbox, whole=True)
+    own = known.filter(number__gt=revision)
     changed = own.filter(kind__in=(Revision.EDIT, Revision.RERUN))
     first = changed.aggregate(first=Min("number"))["first"]
     if first is None:
@@ -92,10 +96,9 @@ def _end(sandbox: Sandbox, revision: int) -> tuple[int, int]:
 
 def _starts(sandbox: Sandbox, revision: int) -> Starts:
     """Return the admissions after a revision by Workload, in order: revision and ms."""
-    past = history.lineage(sandbox, whole=True)
-    rows = Event.objects.filter(
-        history.within(past, "revision"), type="Admit", revision__gt=revision
-    ).order_by("revision", "seq")
+    known = lineage.rows(Event, sandbox, whole=True)
+    admitted = known.filter(type="Admit", revision__gt=revision)
+    rows = admitted.order_by("revision", "seq")
     found: Starts = {}
     for subject, number, at in rows.values_list("subject", "revision", "t_ms"):
         found.setdefault(subject, []).append((number, at))

@@ -12,7 +12,8 @@ from sandbox.models.sandbox import Sandbox
 class Revision(models.Model):
     """One commit: a tick, an edit, or play, pause and speed.
 
-    `operation` is all that is needed to do it again on the world before it.
+    `operation` is all that is needed to do it again on the world before it. One with a
+    `base` goes on from there, and what was between the two is gone: see world/lineage.py.
     """
 
     TICK, EDIT, TRANSPORT, RERUN = "tick", "edit", "transport", "rerun"
@@ -30,7 +31,8 @@ class Revision(models.Model):
     who = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True
     )
-    undone = models.BooleanField(default=False)
+    base = models.BigIntegerField(null=True)  # of a rewind, undo or redo
+    origin = models.BigIntegerField(null=True)  # the revision that it does again
     at = models.DateTimeField()  # wall time
 
     class Meta:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils import timezone as clock
 
 from sandbox.base.denials import NotNow
@@ -31,12 +32,12 @@ from sandbox.models import (
     Sample,
     Sandbox,
 )
-from sandbox.world import history, worlds
+from sandbox.world import history, lineage, worlds
 from scheduler.input.files.inflating import inflated_size, most_values
 
-FORMAT = 3
+FORMAT = 4
 #: Formats that are read; an older one lacks what has a default here.
-READ = (1, 2, 3)
+READ = (1, 2, 3, 4)
 MAGIC = b"quotalab sandbox "
 #: What an archive that was written here may come to when it is opened.
 LARGEST = 1 << 34
@@ -82,9 +83,11 @@ class ArchivedRevision(msgspec.Struct, array_like=True):
     kind: Annotated[str, _text(9)]
     operation: dict[str, Any]
     summary: Annotated[str, _text(300)]
-    undone: bool
+    undone: bool  # of an older format, which had no bases
     at_us: int | None = None  # wall time, since 1970
     who: str = ""  # a user's name
+    base: _Count | None = None  # of a rewind, undo or redo: what it goes on from
+    origin: _Count | None = None  # the revision that it does again
 
 
 class ArchivedEvent(msgspec.Struct, array_like=True):
@@ -141,6 +144,8 @@ class Archive(msgspec.Struct, kw_only=True):
     samples: list[ArchivedSample]
     checkpoints: Annotated[list[ArchivedCheckpoint], _MANY]
     source: ArchivedSource | None = None
+    #: Edits that were undone and what undid them, for redo; no part of its past.
+    left: list[ArchivedRevision] = []
     #: Ticks of the recording, with what was seen in each as `sandbox.world.seen` packs it.
     recorded: Annotated[list[tuple[_Count, bytes]], _MANY] = []
 
@@ -232,7 +237,8 @@ def wrong(problem: str) -> InvalidError:
 
 
 def _archive(sandbox: Sandbox, world: bytes) -> Archive:
-    past = history.lineage(sandbox)
+    past = lineage.lineage(sandbox)
+    left = _left(sandbox)
     return Archive(
         columns=ArchiveColumns(
             **{
@@ -243,21 +249,27 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
         start_policy=sandbox.start_policy,
         world=world,
         page=history.page_at(sandbox, sandbox.revision),
-        revisions=_revisions(sandbox),
+        revisions=_revisions(lineage.rows(Revision, sandbox, whole=True)),
+        left=_revisions(left),
         events=[
             ArchivedEvent(*row)
-            for row in _rows(Event, past, ArchivedEvent.__struct_fields__)
+            for rows in (lineage.of(Event, past), _said_of(sandbox, left))
+            for row in _values(rows, ArchivedEvent.__struct_fields__)
         ],
-        diffs=[(n, bytes(body)) for n, body in _rows(Diff, past, ("revision", "body"))],
+        diffs=[
+            (n, bytes(body))
+            for n, body in _values(lineage.of(Diff, past), ("revision", "body"))
+        ],
         samples=[
             ArchivedSample(*row)
-            for row in _rows(Sample, past, ArchivedSample.__struct_fields__)
+            for row in _values(
+                lineage.of(Sample, past), ArchivedSample.__struct_fields__
+            )
         ],
         checkpoints=[
             ArchivedCheckpoint(revision, tick, bytes(world), bytes(page))
-            for revision, tick, world, page in _rows(
-                Checkpoint,
-                history.lineage(sandbox, whole=True),
+            for revision, tick, world, page in _values(
+                lineage.rows(Checkpoint, sandbox, whole=True),
                 ArchivedCheckpoint.__struct_fields__,
             )
         ],
@@ -278,13 +290,26 @@ def _source(sandbox: Sandbox) -> ArchivedSource | None:
     return msgspec.convert(sandbox.source, ArchivedSource)
 
 
-_FIELDS = ("number", "tick", "t_ms", "kind", "operation", "summary", "undone")
+_FIELDS = ("number", "tick", "t_ms", "kind", "operation", "summary", "base", "origin")
 
 
-def _revisions(sandbox: Sandbox) -> list[ArchivedRevision]:
-    past = history.lineage(sandbox, whole=True)
-    rows = Revision.objects.filter(history.within(past, "number")).order_by("number")
-    found = rows.values_list(*_FIELDS, "at", "who__username")
+def _left(sandbox: Sandbox) -> QuerySet[Revision]:
+    """Return what a redo needs that is no part of the past: edits, and what undid them."""
+    past = lineage.rows(Revision, sandbox, whole=True)
+    made = Revision.objects.filter(
+        sandbox=sandbox, kind__in=(Revision.EDIT, Revision.RERUN)
+    )
+    return made.exclude(pk__in=past.values("pk"))
+
+
+def _said_of(sandbox: Sandbox, edits: QuerySet[Revision]) -> QuerySet[Event]:
+    return Event.objects.filter(
+        sandbox=sandbox, type="Edit", revision__in=edits.values("number")
+    )
+
+
+def _revisions(rows: QuerySet[Revision]) -> list[ArchivedRevision]:
+    found = rows.order_by("number").values_list(*_FIELDS, "at", "who__username")
     return [
         ArchivedRevision(
             number=row[0],
@@ -293,9 +318,11 @@ def _revisions(sandbox: Sandbox) -> list[ArchivedRevision]:
             kind=row[3],
             operation=row[4],
             summary=row[5],
-            undone=row[6],
-            at_us=_micros(row[7]),
-            who=row[8] or "",
+            undone=False,
+            at_us=_micros(row[8]),
+            who=row[9] or "",
+            base=row[6],
+            origin=row[7],
         )
         for row in found
     ]
@@ -319,11 +346,8 @@ def moment(line: ArchivedRevision) -> datetime:
         raise wrong(f"revision {line.number}: no such time: {line.at_us}") from error
 
 
-def _rows(
-    model: Any, past: list[history.RevisionRange], columns: tuple[str, ...]
-) -> Any:
-    found = model.objects.filter(history.within(past, "revision"))
-    return found.order_by("revision", "pk").values_list(*columns)
+def _values(rows: QuerySet[Any], columns: tuple[str, ...]) -> Any:
+    return rows.order_by("revision", "pk").values_list(*columns)
 
 
 def people_of(archive: Archive) -> dict[str, int]:

@@ -102,8 +102,8 @@ def _bodies(archive: Archive) -> list[bytes]:
 def _check_sequence(archive: Archive) -> None:
     """Refuse a history with holes in what is kept of it.
 
-    Numbers count up by one, but over what a rewind gave away: the rewind's own
-    revision follows what a fork has now, and begins with a checkpoint.
+    Numbers count up by one, but over what a rewind, an undo or a redo left behind: its
+    own revision follows, and begins with a checkpoint.
     """
     last, kept = archive.columns.revision, archive.columns.kept_revision
     marks = {c.revision for c in archive.checkpoints if kept <= c.revision <= last}
@@ -115,6 +115,8 @@ def _check_sequence(archive: Archive) -> None:
     for before, line in itertools.pairwise(archive.revisions):
         if line.number != before.number + 1:
             _check_gap(before, line, marks, kept)
+        if line.base not in (None, before.number):
+            raise wrong(f"revision {line.number} goes on from another one")
     shown = {number for number in numbers if number > min(marks)}
     missing = shown - {number for number, _ in archive.diffs}
     if missing:
@@ -127,11 +129,12 @@ def _check_gap(
     marks: Collection[int],
     kept: int,
 ) -> None:
-    rewound = isinstance(operations.from_document(line.operation), operations.Rewind)
-    if before.number >= line.number or not rewound:
+    operation = operations.from_document(line.operation)
+    turns = (operations.Rewind, operations.Undo, operations.Redo)
+    if before.number >= line.number or not isinstance(operation, turns):
         raise wrong(f"there is a gap before revision {line.number}")
     if line.number >= kept and line.number not in marks:
-        raise wrong(f"the checkpoint of the rewind at {line.number} is missing")
+        raise wrong(f"the checkpoint of what goes on at {line.number} is missing")
 
 
 def _world(archive: Archive) -> World:
@@ -194,11 +197,12 @@ def _insert_revisions(
                 kind=line.kind,
                 operation=line.operation,
                 summary=line.summary,
-                undone=line.undone,
+                base=line.base,
+                origin=line.origin,
                 at=archives.moment(line),
                 who_id=people.get(line.who),
             )
-            for line in archive.revisions
+            for line in (*archive.revisions, *archive.left)
             if line.number > after
         ],
         batch_size=500,

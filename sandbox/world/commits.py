@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox.base import bulk, counters
+from sandbox.base import counters
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import OvertakenError
@@ -68,10 +68,12 @@ def make_revision(
         line.row(step.revision, step.tick, n) for n, line in enumerate(lines)
     ]
     diffs.apply(held.page, step)
+    due = _checkpoint_due(sandbox, request)
     if request.kind == Revision.TICK:
         step.samples = [rows.sample_of(sandbox, held.page, held.tally, lines)]
     else:
         held.tally = WorkloadTally.of(held.page)
+    checkpoint = (pack_world(held.world), pack_page(held.page)) if due else None
     return MadeRevision(
         request=request,
         step=step,
@@ -79,6 +81,7 @@ def make_revision(
         changes=changes,
         t_ms=sandbox.now_ms,
         at=timezone.now(),
+        checkpoint=checkpoint,
     )
 
 
@@ -88,13 +91,12 @@ def write(
     claim: Claim,
     made: Sequence[MadeRevision],
     *,
-    watched: bool = True,
+    sent: Sequence[RevisionDiff] | None = None,
 ) -> None:
     """Write revisions that follow one another in one transaction: all of them or none.
 
-    A checkpoint holds the world as it is now, so it can only be due at the last of
-    them. When nobody watches, the last diff alone is sent: whoever came meanwhile
-    sees the gap. Raises OvertakenError, and then nothing is written.
+    Every diff is sent, unless others say the same or nobody watches: `sent` then. Whoever
+    misses one sees the gap. Raises OvertakenError, and then nothing is written.
     """
     sandbox.header = worlds.header_bytes(held.world)
     with transaction.atomic():
@@ -102,9 +104,8 @@ def write(
         store_objects(held, made)
         insert_history(sandbox.pk, made)
         held.revision = sandbox.revision
-        _insert_checkpoint(held, sandbox, made[-1].request)
-        for one in made if watched else made[-1:]:
-            broadcast.after_commit(sandbox.pk, one.step)
+        for step in [one.step for one in made] if sent is None else sent:
+            broadcast.after_commit(sandbox.pk, step)
     counters.count(f"commits_{made[-1].request.kind}", len(made))
 
 
@@ -212,30 +213,10 @@ def _claim_revision(sandbox: Sandbox, claim: Claim, before: int) -> None:
         raise OvertakenError(NotNow.MOVED_ON.said(sandbox=sandbox.pk, revision=before))
 
 
-def _insert_checkpoint(
-    held: LoadedSandbox, sandbox: Sandbox, request: CommitRequest
-) -> None:
-    if not _due(sandbox, request):
-        return
-    bulk.insert(
-        Checkpoint,
-        ("sandbox_id", "revision", "tick", "world", "page"),
-        [
-            (
-                sandbox.pk,
-                sandbox.revision,
-                sandbox.tick,
-                pack_world(held.world),
-                pack_page(held.page),
-            )
-        ],
-    )
-
-
-def _due(sandbox: Sandbox, request: CommitRequest) -> bool:
-    if request.kind == Revision.RERUN or sandbox.revision % CHECKPOINT_EVERY == 0:
+def _checkpoint_due(sandbox: Sandbox, request: CommitRequest) -> bool:
+    if request.kind == Revision.RERUN or ends_batch(sandbox):
         return True
-    if request.kind != Revision.EDIT:
+    if request.kind != Revision.EDIT or request.origin is not None:
         return False
     near = Checkpoint.objects.filter(
         sandbox=sandbox, revision__gt=sandbox.revision - CHECKPOINT_APART

@@ -1,8 +1,8 @@
 """What was: pages and worlds at any revision or tick, across forks.
 
-A fork has the history of its parent up to where it began. A page of the past
-is the newest checkpoint before it with the diffs since; a world of the past is
-the checkpoint's world with the operations done again.
+Whose revisions these are, `lineage.py` says. A page of the past is the newest
+checkpoint before it with the diffs since; a world of the past is the checkpoint's
+world with the operations done again.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Collection
-from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from sandbox.base.absences import Absent
 from sandbox.base.errors import GoneError, NotFoundError
-from sandbox.base.refusals import Refused
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
@@ -27,58 +25,10 @@ from sandbox.page.packing import (
     unpack_world,
 )
 from sandbox.page.rows.transport import KEY, until_text
-from sandbox.world import operations
+from sandbox.world import lineage, operations
+from sandbox.world.lineage import RevisionRange
 from scheduler.engine.world import World
 from scheduler.engine.worlds.memory import gc_paused
-
-
-@dataclass(frozen=True, slots=True)
-class RevisionRange:
-    """A part of a lineage: the revisions of one sandbox in (after, upto]."""
-
-    sandbox_id: str
-    after: int
-    upto: int
-
-
-def lineage(
-    sandbox: Sandbox, upto: int | None = None, *, whole: bool = False
-) -> list[RevisionRange]:
-    """Return whose revisions make up the sandbox's past, oldest first.
-
-    From the first revision that is kept; with `whole` from the very first: what
-    was done then is known for ever. One query per generation of forks. Raises
-    GoneError for an archived sandbox.
-    """
-    refuse_archived(sandbox)
-    first = 0 if whole else max(0, sandbox.kept_revision - 1)
-    end = sandbox.revision if upto is None else min(upto, sandbox.revision)
-    ranges: list[RevisionRange] = []
-    place: Sandbox | None = sandbox
-    while place is not None:
-        begin = place.parent_revision if place.parent_id else 0
-        if max(begin, first) < end:
-            ranges.append(RevisionRange(place.pk, max(begin, first), end))
-        end = min(end, begin)
-        place = place.parent if place.parent_id and end > first else None
-    return ranges[::-1]
-
-
-def refuse_archived(sandbox: Sandbox) -> None:
-    """Raise GoneError for a sandbox whose rows are in a file."""
-    if sandbox.archived_at is not None:
-        raise GoneError(Refused.ARCHIVED.said())
-
-
-def within(ranges: list[RevisionRange], field: str) -> Q:
-    """Return the condition that picks the rows of a lineage."""
-    condition = Q(pk__in=())
-    for part in ranges:
-        condition |= Q(
-            sandbox_id=part.sandbox_id,
-            **{f"{field}__gt": part.after, f"{field}__lte": part.upto},
-        )
-    return condition
 
 
 def revision_at(sandbox: Sandbox, tick: int) -> int:
@@ -92,7 +42,8 @@ def revision_at(sandbox: Sandbox, tick: int) -> int:
     if sandbox.kept_revision and tick < sandbox.kept_tick:
         raise GoneError(Absent.OLD_TICK.said(tick=tick, first=sandbox.kept_tick))
     found = (
-        Revision.objects.filter(within(lineage(sandbox), "number"), tick__lte=tick)
+        lineage.rows(Revision, sandbox)
+        .filter(tick__lte=tick)
         .order_by("-number")
         .values_list("number", flat=True)
         .first()
@@ -109,7 +60,8 @@ def steps_since(
     if sandbox.revision - revision > most:
         return None
     bodies = (
-        Diff.objects.filter(within(lineage(sandbox), "revision"), revision__gt=revision)
+        lineage.rows(Diff, sandbox)
+        .filter(revision__gt=revision)
         .order_by("revision")
         .values_list("body", flat=True)
     )
@@ -164,12 +116,11 @@ def page_at(sandbox: Sandbox, revision: int) -> Page:
     Raises GoneError when its checkpoint is no longer kept. Cost: opening one
     checkpoint and at most 64 diffs.
     """
-    ranges = lineage(sandbox, revision)
+    ranges = lineage.lineage(sandbox, revision)
     at, page = _start(ranges, revision)
     bodies = (
-        Diff.objects.filter(
-            within(ranges, "revision"), revision__gt=at, revision__lte=revision
-        )
+        lineage.of(Diff, ranges)
+        .filter(revision__gt=at, revision__lte=revision)
         .order_by("revision")
         .values_list("body", flat=True)
     )
@@ -198,7 +149,8 @@ def _start(ranges: list[RevisionRange], revision: int) -> tuple[int, Page]:
 
 def _checkpoint(ranges: list[RevisionRange], revision: int) -> Checkpoint:
     found = (
-        Checkpoint.objects.filter(within(ranges, "revision"), revision__lte=revision)
+        lineage.of(Checkpoint, ranges)
+        .filter(revision__lte=revision)
         .defer("world", "page")
         .order_by("-revision")
         .first()
@@ -231,16 +183,13 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
     done stays known, and some checkpoints stay to begin from. Raises GoneError when
     an update of this program decides otherwise than it did then.
     """
-    ranges = lineage(sandbox, revision, whole=True)
+    ranges = lineage.lineage(sandbox, revision, whole=True)
     checkpoint = _checkpoint(ranges, revision)
     body = Checkpoint.objects.values_list("world", flat=True).get(pk=checkpoint.pk)
     world = unpack_world(bytes(body))
     documents = (
-        Revision.objects.filter(
-            within(ranges, "number"),
-            number__gt=checkpoint.revision,
-            number__lte=revision,
-        )
+        lineage.of(Revision, ranges)
+        .filter(number__gt=checkpoint.revision, number__lte=revision)
         .order_by("number")
         .values_list("operation", flat=True)
     )
@@ -260,7 +209,8 @@ def _refuse_another(
     they decided may not.
     """
     body = (
-        Diff.objects.filter(within(ranges, "revision"), revision=revision)
+        lineage.of(Diff, ranges)
+        .filter(revision=revision)
         .values_list("body", flat=True)
         .first()
     )
@@ -279,38 +229,9 @@ def _refuse_another(
         raise GoneError(Absent.NO_GOING_ON.said(tick=world.tick))
 
 
-def effective(sandbox: Sandbox, after: int = 0) -> list[Revision]:
-    """Return the revisions whose operations, in order, make the present world.
-
-    Rewinds, undone edits and play, pause and speed are taken out of account.
-    Only revisions above `after` are looked at.
-    """
-    found: list[Revision] = []
-    taken: dict[int, Revision] = {}
-    query = Revision.objects.filter(
-        within(lineage(sandbox, whole=True), "number"), number__gt=after
-    ).order_by("number")
-    for revision in query.iterator():
-        match operations.from_document(revision.operation):
-            case operations.Transport():
-                continue
-            case operations.Rewind(revision=target):
-                found = [r for r in found if r.number <= target]
-            case operations.Undo(revision=target):
-                taken.update({r.number: r for r in found if r.number == target})
-                found = [r for r in found if r.number != target]
-            case operations.Redo(revision=target):
-                if target in taken:
-                    found.append(taken.pop(target))
-                    found.sort(key=lambda r: r.number)
-            case _:
-                found.append(revision)
-    return found
-
-
 def events(sandbox: Sandbox) -> QuerySet[Event]:
     """Return the events of the whole lineage, as a query."""
-    return Event.objects.filter(within(lineage(sandbox), "revision"))
+    return lineage.rows(Event, sandbox)
 
 
 def newest_events(
@@ -318,9 +239,7 @@ def newest_events(
 ) -> list[Event]:
     """Return the last events up to a revision, oldest first, but for types in `without`."""
     found = (
-        Event.objects.filter(
-            within(lineage(sandbox, revision), "revision"), revision__lte=revision
-        )
+        lineage.rows(Event, sandbox, revision)
         .exclude(type__in=without)
         .defer("data")
         .order_by("-revision", "-seq")[:most]
@@ -330,7 +249,5 @@ def newest_events(
 
 def newest_samples(sandbox: Sandbox, revision: int, most: int) -> list[Sample]:
     """Return the last samples up to a revision, oldest first."""
-    found = Sample.objects.filter(
-        within(lineage(sandbox, revision), "revision"), revision__lte=revision
-    ).order_by("-revision")[:most]
-    return list(found)[::-1]
+    found = lineage.rows(Sample, sandbox, revision)
+    return list(found.order_by("-revision")[:most])[::-1]

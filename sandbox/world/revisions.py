@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection
 
 from sandbox.base import bulk
-from sandbox.models import Diff, Event, Revision, Sample
+from sandbox.models import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.fields import json_text
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
@@ -47,6 +47,8 @@ class CommitRequest:
     edits: list[EventRecord] = field(default_factory=list)  # events of the edit itself
     columns: dict[str, Any] = field(default_factory=dict)  # of the sandbox's row
     whole: bool = False  # the world is another one: write every object
+    base: int | None = None  # the revision that it goes on from; None = the one before
+    origin: int | None = None  # the revision that it does again
 
     @property
     def kind(self) -> str:
@@ -72,12 +74,13 @@ class MadeRevision:
     changes: Changes
     t_ms: int
     at: datetime
+    checkpoint: tuple[bytes, bytes] | None = None  # world and page, where one is due
 
 
 def store_objects(held: LoadedSandbox, made: Sequence[MadeRevision]) -> None:
     """Write the objects that the revisions touched, each once, as they are now."""
     sandbox_id, last = held.sandbox_id, made[-1]
-    if last.request.whole:
+    if any(one.request.whole for one in made):
         manifests.clear(sandbox_id)
         objects = [(obj, last.step.revision) for obj in held.world.objects.values()]
         manifests.store(sandbox_id, objects)
@@ -96,7 +99,7 @@ def store_objects(held: LoadedSandbox, made: Sequence[MadeRevision]) -> None:
 
 
 def insert_history(sandbox_id: str, made: Sequence[MadeRevision]) -> None:
-    """Write the revisions with their events, diffs and samples; one statement each."""
+    """Write the revisions with their events, diffs, samples and checkpoints; a statement each."""
     bulk.insert(Revision, _REVISION, [_revision(sandbox_id, one) for one in made])
     bulk.insert(
         Event,
@@ -121,6 +124,15 @@ def insert_history(sandbox_id: str, made: Sequence[MadeRevision]) -> None:
             for sample in one.step.samples
         ],
     )
+    bulk.insert(
+        Checkpoint,
+        ("sandbox_id", "revision", "tick", "world", "page"),
+        [
+            (sandbox_id, one.step.revision, one.step.tick, *one.checkpoint)
+            for one in made
+            if one.checkpoint is not None
+        ],
+    )
 
 
 _REVISION = (
@@ -132,7 +144,8 @@ _REVISION = (
     "operation",
     "summary",
     "who_id",
-    "undone",
+    "base",
+    "origin",
     "at",
 )
 
@@ -148,6 +161,7 @@ def _revision(sandbox_id: str, made: MadeRevision) -> tuple[Any, ...]:
         json_text(operations.to_document(request.operation)),
         request.summary[:300],
         request.who,
-        False,
+        request.base,
+        request.origin,
         connection.ops.adapt_datetimefield_value(made.at),
     )

@@ -26,7 +26,7 @@ from sandbox.page.diffs import Page, RevisionDiff
 from sandbox.page.packing import unpack_step
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.world import (
-    history,
+    lineage,
     manifests,
     operations,
 )
@@ -157,7 +157,7 @@ def reading(sandbox: Sandbox) -> Iterator[World]:
 
     The one held here if it is current, else one read from rows.
     """
-    history.refuse_archived(sandbox)
+    lineage.refuse_archived(sandbox)
     with lock(sandbox.pk):
         held = _cache.get(sandbox.pk)
         if held is not None and held.revision == sandbox.revision:
@@ -192,7 +192,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
         sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
         if sandbox is None:
             raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
-        history.refuse_archived(sandbox)
+        lineage.refuse_archived(sandbox)
         with lock(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:

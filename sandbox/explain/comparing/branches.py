@@ -13,17 +13,9 @@ from sandbox.base.errors import GoneError
 from sandbox.explain.comparing.shapes import BranchLine
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.models.fields import decode_json, json_text
-from sandbox.page import diffs, rows
-from sandbox.page.diffs import Row
-from sandbox.page.events import EventRecord, records_of
-from sandbox.page.rows.tally import WorkloadTally
-from sandbox.world import history, operations
-from sandbox.world.history import RevisionRange
-from sandbox.world.operations import (
-    Redo,
-    Transport,
-    Undo,
-)
+from sandbox.page.events import EventRecord
+from sandbox.world import history, lineage
+from sandbox.world.lineage import RevisionRange
 
 #: Decisions that a comparison is about. That somebody tries and waits on is not.
 TYPES = (
@@ -92,7 +84,7 @@ def _refuse_forgotten(sandbox: Sandbox, common: int) -> None:
 
 def common_revision(sandboxes: Sequence[Sandbox]) -> int:
     """Return the last revision that all the sandboxes share; 0 for strangers."""
-    first, *others = [history.lineage(one, whole=True) for one in sandboxes]
+    first, *others = [lineage.lineage(one, whole=True) for one in sandboxes]
     return min(
         (_shared(first, other) for other in others),
         default=sandboxes[0].revision,
@@ -102,7 +94,7 @@ def common_revision(sandboxes: Sequence[Sandbox]) -> int:
 def _shared(one: Sequence[RevisionRange], other: Sequence[RevisionRange]) -> int:
     shared = 0
     for ours, theirs in zip(one, other, strict=False):
-        if ours.sandbox_id != theirs.sandbox_id:
+        if (ours.sandbox_id, ours.after) != (theirs.sandbox_id, theirs.after):
             break
         shared = min(ours.upto, theirs.upto)
         if ours.upto != theirs.upto:
@@ -113,9 +105,8 @@ def _shared(one: Sequence[RevisionRange], other: Sequence[RevisionRange]) -> int
 def _revision(sandbox: Sandbox, number: int) -> tuple[int, int]:
     """Return (tick, virtual time) of a revision."""
     found = (
-        Revision.objects.filter(
-            history.within(history.lineage(sandbox), "number"), number__lte=number
-        )
+        lineage.rows(Revision, sandbox)
+        .filter(number__lte=number)
         .order_by("-number")
         .values_list("tick", "t_ms")
         .first()
@@ -131,12 +122,6 @@ def _branch(
     end: int,
     before: list[Happened],
 ) -> Branch:
-    # What is stored of what was undone describes something else.
-    if _was_rerun(sandbox, common):
-        since, samples = _rerun(sandbox, common, end)
-    else:
-        since = _happened(sandbox, Q(revision__gt=common, tick__lte=end))
-        samples = _samples(sandbox, common, end)
     return Branch(
         line=BranchLine(
             id=sandbox.pk,
@@ -149,8 +134,8 @@ def _branch(
         begin_ms=t_ms,
         end_ms=_time_at(sandbox, end),
         before=before,
-        since=since,
-        samples=samples,
+        since=_happened(sandbox, Q(revision__gt=common, tick__lte=end)),
+        samples=_samples(sandbox, common, end),
     )
 
 
@@ -161,59 +146,15 @@ def _time_at(sandbox: Sandbox, tick: int) -> int:
 
 
 def _happened(sandbox: Sandbox, which: Q) -> list[Happened]:
-    rows = Event.objects.filter(
-        history.within(history.lineage(sandbox), "revision"), which, type__in=TYPES
-    )
+    rows = lineage.rows(Event, sandbox).filter(which, type__in=TYPES)
     ordered = rows.order_by("revision", "seq").values_list(*_COLUMNS)
     return [Happened(*row) for row in ordered.iterator(chunk_size=5000)]
 
 
 def _samples(sandbox: Sandbox, common: int, end: int) -> list[dict[str, Any]]:
-    rows = Sample.objects.filter(
-        history.within(history.lineage(sandbox), "revision"),
-        revision__gt=common,
-        tick__lte=end,
-    )
+    known = lineage.rows(Sample, sandbox)
+    rows = known.filter(revision__gt=common, tick__lte=end)
     return [sample.body for sample in rows.order_by("revision").iterator()]
-
-
-def _was_rerun(sandbox: Sandbox, common: int) -> bool:
-    """Return whether edits were undone since: rows then describe what is not so."""
-    reruns = Revision.objects.filter(
-        history.within(history.lineage(sandbox), "number"),
-        number__gt=common,
-        kind=Revision.RERUN,
-    ).values_list("operation", flat=True)
-    kinds = [type(operations.from_document(document)) for document in reruns]
-    return any(kind in (Undo, Redo) for kind in kinds)
-
-
-def _rerun(sandbox: Sandbox, common: int, end: int) -> tuple[list[Happened], list[Row]]:
-    """Return decisions and samples of the way that counts: it is run again."""
-    world = history.world_at(sandbox, max(common, 1))
-    shown = Sandbox(title=sandbox.title, stack=sandbox.stack, seed=sandbox.seed)
-    page = rows.page_of(world, shown)
-    tally = WorkloadTally.of(page)
-    found: list[Happened] = []
-    samples: list[Row] = []
-    for revision in history.effective(sandbox, common):
-        operation = operations.from_document(revision.operation)
-        if isinstance(operation, Transport | operations.Begin):
-            continue
-        operations.perform(world, operation)
-        changes = world.take()
-        if world.tick > end:
-            break
-        lines = records_of(changes.decisions)
-        found += happened_in(world.tick, lines)
-        if isinstance(operation, operations.Tick | operations.Observe):
-            shown.tick, shown.now_ms = world.tick, world.context.now_ms
-            diffs.apply(page, rows.delta_of(world, shown, page, tally, changes))
-            samples.append(rows.sample_of(shown, page, tally, lines))
-        else:
-            page = rows.page_of(world, shown)
-            tally = WorkloadTally.of(page)
-    return found, samples
 
 
 def happened_in(tick: int, lines: Iterable[EventRecord]) -> list[Happened]:
