@@ -12,8 +12,8 @@ from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from scheduler.input.manifests.texts.plain_text import is_suspect, unstorable
-from scheduler.input.manifests.texts.writing import write, write_all
+from scheduler.model.texts.plain_text import is_suspect, unstorable
+from scheduler.model.texts.writing import write, write_all
 
 YAML = "application/yaml"
 

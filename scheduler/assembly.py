@@ -13,7 +13,7 @@ from scheduler.engine.world import World
 from scheduler.input.arrivals import Taken, expand, name_apart
 from scheduler.input.files.unpacking import UnreadText, is_read
 from scheduler.input.manifests import kinds
-from scheduler.input.manifests.documents import DEFAULT_LIMITS, Document, Limits
+from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.dumps.dump_time import time_of
 from scheduler.input.manifests.dumps.run_times import estimate_run_times
 from scheduler.input.manifests.load import (
@@ -32,6 +32,7 @@ from scheduler.model.objects import Object
 from scheduler.model.patches import merge as merge
 from scheduler.model.policy import Stack, read_policy
 from scheduler.model.scenario import Scenario, read_scenario
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 Sources = Sequence[tuple[str, str]]  # (file name, text)
 _YAML = (".yaml", ".yml", ".json", ".jsonl")

@@ -15,6 +15,7 @@ from mcp.server import MCPServer
 from api.assistants.asking import Upstream
 from api.assistants.server import PATH, application, build, is_loopback
 from api.command.parser import version
+from scheduler.model.amounts import is_whole
 
 #: Connections that wait to be accepted.
 _BACKLOG = 128
@@ -84,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
 def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     host = host.strip("[]") if colon else "127.0.0.1"
-    if not port.isdecimal() or int(port) > 65_535 or not host:
+    if not is_whole(port) or int(port) > 65_535 or not host:
         raise ValueError(f"--http: expected PORT or HOST:PORT, got {text!r}")
     return host, int(port)
 

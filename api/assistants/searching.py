@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import yaml
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
@@ -14,6 +13,7 @@ from api.assistants import fields
 from api.assistants.asking import Asker, Upstream, refusals
 from api.assistants.tools import adding
 from api.assistants.wording import answer, plain, span
+from scheduler.model.texts.values import read_values
 
 _MOST_EDITS = 20
 _MOST_MANIFESTS = 2_500  # letters of patches that are quoted
@@ -186,5 +186,5 @@ def _number(name: str, value: float | None) -> str:
 def _manifests(text: str) -> Iterator[str]:
     """Yield the manifests to apply, one a line, when they are few."""
     if 0 < len(text) <= _MOST_MANIFESTS:
-        for one in yaml.safe_load_all(text):
+        for one in read_values(text):
             yield f"manifest: {json.dumps(one, sort_keys=True, ensure_ascii=False)}"

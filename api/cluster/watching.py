@@ -31,6 +31,7 @@ from sandbox.live import rights
 from sandbox.live.people import Asker
 from sandbox.models import Sandbox
 from sandbox.world import history
+from scheduler.model.amounts import is_whole
 
 LOOK_EVERY_S = 0.2
 #: Watches of one sandbox that look within this time share one question.
@@ -75,7 +76,7 @@ class Watch:
     def _begin(self, version: str) -> None:
         if version in ("", "0"):
             return
-        if not version.isdecimal() or len(version) > 18:
+        if not is_whole(version) or len(version) > 18:
             problem = f"expected a resourceVersion of a list, got {version!r}"
             raise ValidationError({"resourceVersion": problem})
         since, present = int(version), self.sandbox.revision

@@ -7,8 +7,6 @@ import base64
 import time
 from typing import Any
 
-import yaml
-
 from api.command.output import Bar, Found
 from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
@@ -16,8 +14,9 @@ from scheduler.cli.convert import converted, text_of
 from scheduler.cli.files import read_bytes, read_one, read_paths
 from scheduler.cli.trace_words import add_trace_words, traces_of
 from scheduler.input.files.unpacking import PACKED
-from scheduler.input.manifests.texts.writing import write
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.values import read_value
+from scheduler.model.texts.writing import write
 
 LOOK_EVERY_S = 0.1
 
@@ -344,8 +343,8 @@ def policy(asked: Asked) -> Found:
         text = write(found)
         return Found(document=found, text=text)
     try:
-        patch = yaml.safe_load(read_one(words.patch)[1])
-    except (SchedulerError, yaml.YAMLError) as error:
+        patch = read_value(read_one(words.patch)[1], file=words.patch)
+    except SchedulerError as error:
         raise WrongError(str(error)) from error
     if not isinstance(patch, dict):
         raise WrongError(f"{words.patch}: expected a YAML object, e.g. spec: {{...}}")

@@ -6,7 +6,8 @@ from typing import Any
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
-from scheduler.input.manifests.texts.writing import write
+from scheduler.model.amounts import is_whole
+from scheduler.model.texts.writing import write
 
 #: Where `quotalab up` listens unless it is given another port.
 HERE = "http://127.0.0.1:8000"
@@ -76,7 +77,7 @@ def tokens(asked: Asked) -> Found:
     """List or revoke."""
     given = asked.words.revoke
     if given is not None:
-        if not given.isdecimal():
+        if not is_whole(given):
             raise WrongError(f"--revoke: expected the number of a token, got {given!r}")
         asked.client.operations.tokens_delete(given)
         return Found(document={"revoked": given}, line="revoked")

@@ -15,9 +15,9 @@ from scheduler.analysis.forecast.starts import (
     submission_text_of,
     text_of,
 )
-from scheduler.input.manifests.texts.writing import write, write_all
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.writing import write, write_all
 
 
 def _explain(part: Part) -> None:

@@ -6,13 +6,12 @@ import base64
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from api.command.changing import play_ticks
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
 from scheduler.cli.files import read_one
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.values import read_values
 
 #: Of a recording's folder; the other files in it are not needed.
 _FOLDER = ("snapshot-0.json", "watch.jsonl", "config.yaml")
@@ -138,11 +137,9 @@ def incident(asked: Asked) -> Found:
 def _edits(file: str) -> list[dict[str, Any]]:
     """Return the documents of a file as merge patches."""
     try:
-        found = list(yaml.safe_load_all(read_one(file)[1]))
+        found = read_values(read_one(file)[1], file=file)
     except SchedulerError as error:
         raise WrongError(str(error)) from error
-    except yaml.YAMLError as error:
-        raise WrongError(f"{file}: {error}") from error
     edits = [_edit(file, one) for one in found if one is not None]
     if not edits:
         raise WrongError(f"{file}: expected a policy or manifests, got no document")

@@ -22,6 +22,7 @@ from sandbox.base.denials import NotNow
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from sandbox.world.lineage import refuse_archived
+from scheduler.model.amounts import is_whole
 
 S = TypeVar("S", bound=serializers.Serializer[Any])
 
@@ -153,7 +154,7 @@ def whole(text: str) -> int | None:
 
     Digits of other scripts are none, and no number here has over 18 digits.
     """
-    fits = text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER
+    fits = is_whole(text) and len(text) <= LONGEST_NUMBER
     return int(text) if fits else None
 
 

@@ -29,6 +29,7 @@ from sandbox.page.rows.samples import whole_sample
 from sandbox.world import history, lineage
 from sandbox.world.schedulers import schedulers
 from scheduler.model import ranges
+from scheduler.model.amounts import is_whole
 
 #: Amounts are sums of 64-bit numbers.
 LONGEST_AMOUNT = 40
@@ -158,7 +159,7 @@ def _rank(value: Any) -> tuple[int, Any]:
     if isinstance(value, bool | int | float):
         return 1, value
     text = str(value)
-    if text.removeprefix("-").isdecimal() and len(text) < LONGEST_AMOUNT:
+    if is_whole(text.removeprefix("-")) and len(text) < LONGEST_AMOUNT:
         return 1, int(text)
     return 2, text
 

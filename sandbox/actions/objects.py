@@ -30,12 +30,12 @@ from sandbox.world.operations import (
 )
 from scheduler.assembly import merge
 from scheduler.engine.world import World
-from scheduler.input.manifests.documents import Limits
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.objects import Key, stored_key
+from scheduler.model.texts.values import Limits
 from scheduler.words.edits import Edited, imported
 
 #: An edit of more objects than this is one event with their number.

@@ -42,12 +42,12 @@ from sandbox.world.worlds import LoadedSandbox
 from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.engine.world import World
 from scheduler.engine.worlds.memory import gc_paused
-from scheduler.input.manifests.documents import Limits
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.values import Limits
 from scheduler.recorded.twin.played import recording_of
 from scheduler.words.edits import Edited
 

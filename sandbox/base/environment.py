@@ -21,6 +21,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from scheduler.model.amounts import is_whole
+
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
 LONGEST_SOCKET_PATH = 103
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -50,7 +52,7 @@ def flag(name: str, default: bool) -> bool:
 def number(name: str, default: int) -> int:
     """Return a whole-number variable."""
     value = os.environ.get(name) or str(default)
-    if not value.isdecimal():
+    if not is_whole(value):
         raise ImproperlyConfigured(f"{name}: expected a whole number, got {value!r}")
     return int(value)
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.http.request import split_domain_port, validate_host
 
-from scheduler.input.manifests.texts.plain_text import is_storable
+from scheduler.model.texts.plain_text import is_storable
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (

@@ -13,6 +13,7 @@ from typing import Any
 
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import Resource
+from scheduler.model.amounts import is_whole
 from scheduler.recorded.qrec.entries import Type
 
 Json = dict[str, Any]
@@ -148,7 +149,7 @@ class Reflector:
 def _age(manifest: Json) -> int:
     """Return an object's place in the order of changes, where versions have one."""
     version = manifest["metadata"].get("resourceVersion", "")
-    return int(version) if version.isdecimal() else 0
+    return int(version) if is_whole(version) else 0
 
 
 def _place(manifest: Json) -> tuple[str, str]:

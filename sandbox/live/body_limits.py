@@ -15,6 +15,7 @@ from sandbox.base.security import (
     Scope,
     status,
 )
+from scheduler.model.amounts import is_whole
 
 #: Requests that carry whole files; every other body is a few names and numbers.
 CARRYING = re.compile(
@@ -93,7 +94,7 @@ class _Body:
 
 def _announced(scope: Scope) -> int:
     length = dict(scope["headers"]).get(b"content-length", b"")
-    return int(length) if length.isdigit() else 0
+    return int(length) if is_whole(length) else 0
 
 
 def _too_large(most: int) -> tuple[int, str, str]:

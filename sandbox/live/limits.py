@@ -19,9 +19,9 @@ from sandbox.base.errors import (
 )
 from sandbox.models import Experiment, KeptForecast, Sandbox
 from sandbox.models.sandbox import is_guest
-from scheduler.input.manifests.documents import Limits
-from scheduler.input.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.model.objects import Object
+from scheduler.model.texts.plain_text import is_suspect, unstorable
+from scheduler.model.texts.values import Limits
 
 #: Seconds after which somebody who has too many jobs may try again.
 JOB_WAIT_S = 5.0

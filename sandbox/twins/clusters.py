@@ -9,13 +9,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-import yaml
 from django.conf import settings
 from django.contrib.auth.models import User
 
 from sandbox.base.denials import Denied
 from sandbox.base.errors import InvalidError, NotFoundError
 from sandbox.following.cluster import Cluster
+from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.values import read_value
 
 
 class AllowedCluster(
@@ -52,8 +53,10 @@ def allowed(user: User | None = None) -> list[AllowedCluster]:
         return []
     try:
         text = Path(settings.CLUSTERS_FILE).read_text(encoding="utf-8")
-        found = msgspec.convert(yaml.safe_load(text) or {}, _File)
-    except (OSError, yaml.YAMLError, msgspec.ValidationError) as error:
+        found = msgspec.convert(
+            read_value(text, file=settings.CLUSTERS_FILE) or {}, _File
+        )
+    except (OSError, SchedulerError, msgspec.ValidationError) as error:
         raise InvalidError(f"QUOTALAB_CLUSTERS: {error}") from error
     return [
         one

@@ -11,8 +11,8 @@ from scheduler.analysis.conversion.files import convert_files
 from scheduler.assembly import assemble
 from scheduler.cli.files import read_paths
 from scheduler.input.manifests.documents import read_documents
-from scheduler.input.manifests.texts.writing import write_all
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.writing import write_all
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from scheduler.model import durations
+from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.recorded.absences import late_begin, not_replayed
 from scheduler.recorded.qrec.reading import Followed, RecordedChange
@@ -28,7 +29,7 @@ from scheduler.recorded.recording import (
 from scheduler.recorded.worlds import Source
 
 _START = re.compile(r"t=0 \((\S+?)\)")
-_SNAPSHOT = re.compile(r"(?:snapshot|metrics)-(\d+)\.(?:json|txt)\.gz")
+_SNAPSHOT = re.compile(r"(?:snapshot|metrics)-([0-9]+)\.(?:json|txt)\.gz")
 _BEGIN = "snapshot-0.json.gz"
 _ALONE = "pods that ran before the first Job (of DaemonSets, say) are left out"
 
@@ -101,7 +102,7 @@ def read_snapshot(folder: Path, given: str | None) -> Source | None:
     """
     if given is None:
         return None
-    name = f"snapshot-{given}.json.gz" if given.isdecimal() else given
+    name = f"snapshot-{given}.json.gz" if is_whole(given) else given
     for path in (folder / name, Path(name)):
         if path.is_file():
             data = path.read_bytes()

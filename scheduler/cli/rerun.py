@@ -14,6 +14,7 @@ import msgspec
 from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.model import durations
+from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.model.latencies import INSTANT, USUAL
 from scheduler.recorded.followed import recording_of, snapshot
@@ -138,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _repeats(given: str) -> int:
     """Read how many runs to hold against each other. Raises for one that is alone."""
-    if not given.isdecimal() or int(given) < _LEAST_REPEATS:
+    if not is_whole(given) or int(given) < _LEAST_REPEATS:
         raise argparse.ArgumentTypeError(
             f"expected a count of {_LEAST_REPEATS} or more, got {given!r}"
         )
@@ -151,7 +152,7 @@ def _read(options: argparse.Namespace) -> _Given:
     simulation = _simulation(options)
     if not path.is_file():
         return _Given(read_folder(path), read_snapshot(path, given), simulation)
-    if given is not None and not given.isdecimal():
+    if given is not None and not is_whole(given):
         raise SchedulerError(f"--from: expected a second of {path}, got {given!r}")
     found = read_file(path)
     at_us = found.start_us + 1_000_000 * int(given or 0)

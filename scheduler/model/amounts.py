@@ -37,10 +37,25 @@ _DECIMAL = {
     "E": 18,
 }
 _SHAPE = re.compile(
-    r"(?P<sign>[+-]?)(?P<number>\d+(?:\.\d*)?|\.\d+)"
-    r"(?P<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,3}|)"
+    r"(?P<sign>[+-]?)(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+    r"(?P<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|)"
 )
 _LONGEST = 64
+
+
+def is_whole(text: str) -> bool:
+    """Return whether a text is a whole number in the digits 0 to 9, without a sign.
+
+    `str.isdigit` takes the digits of every script, which no real system reads.
+    """
+    return text.isascii() and text.isdigit()
+
+
+def whole(text: str) -> int:
+    """Return a whole number; a sign may stand before it. Raises QuantityError."""
+    if not is_whole(text[1:] if text[:1] in ("-", "+") else text) or len(text) > 20:
+        raise QuantityError(f"expected a whole number, got {text!r:.40}")
+    return int(text)
 
 
 def parse(text: str | int | float) -> Fraction:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from scheduler.model.amounts import is_whole
 from scheduler.model.errors import QuantityError
 
 _MONTHS = (
@@ -169,6 +170,6 @@ def _span(
 def _number(text: str, name: str, names: dict[str, int]) -> int:
     if text.lower() in names:
         return names[text.lower()]
-    if not (text.isascii() and text.isdigit()):
+    if not is_whole(text):
         raise QuantityError(f"{name}: expected a number, got {text!r}")
     return int(text)

@@ -17,10 +17,12 @@ _NS = {
     "m": 60 * 10**9,
     "h": 3600 * 10**9,
 }
-_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
 _STAMP = re.compile(
-    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)"
+    r"([0-9]{4}-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9])(?:\.([0-9]{1,9}))?(Z|[+-][0-9][0-9]:[0-9][0-9])"
 )
+_MOST_NS = 2**63  # of Go: 292 years
+_NEVER = "0001-01-01T00:00:00Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -34,11 +36,11 @@ def nanoseconds(text: str) -> int:
         return 0
     total, at = 0, 0
     while part := _PART.match(rest, at):
-        total += round(float(part[1]) * _NS[part[2]])
+        total += round(min(float(part[1]) * _NS[part[2]], _MOST_NS))
         at = part.end()
-    if at == 0 or at != len(rest):
+    if at == 0 or at != len(rest) or total >= _MOST_NS:
         raise QuantityError(
-            f'expected a duration such as "90s" or "1m30s", got {text!r}'
+            f'expected a duration such as "90s" or "1m30s", got {text!r:.80}'
         )
     return -total if text.startswith("-") else total
 
@@ -80,6 +82,14 @@ def stamp_us(text: str) -> int:
     return (whole - _EPOCH) // timedelta(microseconds=1) + fraction
 
 
+def stamp_or_none(text: str | None) -> int | None:
+    """Return an RFC 3339 time as `stamp_us` does; None for none, and for Go's zero time.
+
+    What Go never set is written as the first instant of the year 1: no time at all.
+    """
+    return stamp_us(text) if text and text != _NEVER else None
+
+
 def stamp_text(us: int) -> str:
     """Return microseconds since the Unix epoch as RFC 3339; whole seconds bare."""
     seconds, fraction = divmod(us, 1_000_000)
@@ -93,4 +103,4 @@ def stamp_text(us: int) -> str:
 @lru_cache(maxsize=4096)
 def _date_text(day: int) -> str:
     """Return a day since the Unix epoch as a date; a run has few of them."""
-    return (_EPOCH + timedelta(days=day)).strftime("%Y-%m-%d")
+    return (_EPOCH + timedelta(days=day)).date().isoformat()

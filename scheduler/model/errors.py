@@ -13,6 +13,10 @@ class QuantityError(SchedulerError):
     """A text that is not a Kubernetes quantity."""
 
 
+class PatternError(SchedulerError):
+    """A text that is no regular expression of Go."""
+
+
 class PolicyError(SchedulerError):
     """A policy with an unknown key or a value out of range; names the path."""
 

@@ -11,7 +11,7 @@ import msgspec
 from scheduler.model.amounts import parse
 from scheduler.model.conditions import has_ended
 from scheduler.model.devices.claims import PodClaim, read_pod_claims
-from scheduler.model.durations import stamp_us
+from scheduler.model.durations import stamp_or_none
 from scheduler.model.objects import Key
 from scheduler.model.requests import (
     Container,
@@ -158,8 +158,8 @@ def read_pod(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Pod:
         scheduler_name=str(spec.get("schedulerName") or "default-scheduler"),
         wanted_node=str(spec.get("nodeName") or ""),
         nominated=str(status.get("nominatedNodeName") or ""),
-        created_us=stamp_us(created) if created else 0,
-        started_us=stamp_us(started) if started else None,
+        created_us=stamp_or_none(created) or 0,
+        started_us=stamp_or_none(started),
         terminating=bool(metadata.get("deletionTimestamp")),
         disrupted=_disrupted(status),
         finished=has_ended(status),

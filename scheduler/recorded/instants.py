@@ -13,6 +13,7 @@ from typing import Any
 from scheduler.assembly import prepare
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model import durations
+from scheduler.model.amounts import is_whole
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.recorded.recording import Recording
@@ -104,7 +105,7 @@ def _version(item: Item) -> str:
 def _is_newer(item: Item, known: str | None) -> bool:
     """Return whether a resourceVersion comes after the known one; they are numbers."""
     version = _version(item)
-    if known is None or not (version.isdecimal() and known.isdecimal()):
+    if known is None or not (is_whole(version) and is_whole(known)):
         return False
     return int(version) > int(known)
 

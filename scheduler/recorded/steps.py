@@ -315,6 +315,6 @@ def _ready_after(pod: Item) -> int:
 
 def _length(obj: Item, name: str) -> int | None:
     text = (obj.get("metadata") or {}).get("annotations", {}).get(name)
-    if text is None or not re.fullmatch(r"[\d.]+(ms|s|m|h)", text):
+    if text is None or not re.fullmatch(r"[0-9.]+(ms|s|m|h)", text):
         return None
     return durations.milliseconds(text)

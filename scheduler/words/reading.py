@@ -37,7 +37,7 @@ _DEEPEST = 6
 _HOLE = re.compile(r"\{(\w+)\}")
 #: Where another problem begins, behind one in a row of them.
 _NEXT = r"; (?!known: |found: )(?=\S*: )"
-_NUMBER = r"-?[\d.]+(?:e\+?\d+)?[a-z%]*"
+_NUMBER = r"-?[0-9.]+(?:e\+?[0-9]+)?[a-z%]*"
 _ALONE = rf"(?:(?!{_NEXT}).)+?"
 #: Hole -> what may fill it; anything where it is not named.
 _MAY_BE = {
@@ -53,15 +53,15 @@ _MAY_BE = {
     "least": _NUMBER,
     "most": _NUMBER,
     "tick": _NUMBER,
-    "seconds": r"\d+",
+    "seconds": r"[0-9]+",
     "kind": r"[\w.]+",
     "literal": r"[A-Z'\"]\S*",
     "who": r"\S+",
     "object": r"\S+",
     "target": r"\S+",
-    "number": r"\d+",
-    "ticks": r"\d+",
-    "days": r"\d+",
+    "number": r"[0-9]+",
+    "ticks": r"[0-9]+",
+    "days": r"[0-9]+",
     "speed": _NUMBER,
     "long": _NUMBER,
 }

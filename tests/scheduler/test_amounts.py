@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.model import amounts
+from scheduler.model import amounts, durations
 from scheduler.model.errors import QuantityError
 
 
@@ -77,3 +77,19 @@ def test_unlimited_swallows_what_is_added():
 def test_sums_stay_within_64_bits(left, right):
     assert amounts.MIN <= amounts.add(left, right) <= amounts.MAX
     assert amounts.MIN <= amounts.subtract(left, right) <= amounts.MAX
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0664", "\u0661\u0660Gi", "1e\u0663", "\u00b2", "\uff14"]
+)
+def test_digits_of_other_scripts_are_no_quantity(text):
+    with pytest.raises(QuantityError):
+        amounts.parse(text)
+    with pytest.raises(QuantityError):
+        durations.nanoseconds(f"{text}s")
+    assert not amounts.is_whole(text)
+
+
+def test_a_duration_longer_than_go_has_is_refused():
+    with pytest.raises(QuantityError, match="expected a duration"):
+        durations.nanoseconds("9" * 400 + "h")

@@ -17,6 +17,7 @@ from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
 from scheduler.input.manifests.load import load
 from scheduler.model.decisions import Admit, Finish, Preempt
+from scheduler.model.durations import stamp_text, stamp_us
 from scheduler.model.latencies import Latencies
 from scheduler.model.objects import Key
 from tests.bench.bench_running_clusters import judge
@@ -396,3 +397,14 @@ def test_to_export_with_status_and_to_load_again_is_the_identity(ticks):
     assert {key: (obj.manifest, obj.status) for key, obj in again.objects.items()} == {
         key: (obj.manifest, obj.status) for key, obj in world.objects.items()
     }
+
+
+def test_the_zero_time_of_go_in_a_condition_is_no_time():
+    """A control plane that never set a time writes the first instant of the year 1."""
+    never = "0001-01-01T00:00:00Z"
+    waiting = workload(conditions=[condition("QuotaReserved", never, "False")])
+    unset = pod("j-0", of=owner("Job", "j"), ready=never)
+    world = world_of(waiting, unset)
+    run_tick(world)
+    assert world.context.now_ms > 0
+    assert stamp_us(stamp_text(stamp_us(never))) == stamp_us(never)

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from sandbox.models import Sandbox
 from sandbox.retention import exports
-from scheduler.input.manifests.texts.writing import write_all
+from scheduler.model.texts.writing import write_all
 
 
 class Command(BaseCommand):

@@ -9,9 +9,9 @@ import msgspec
 
 from scheduler.analysis.advice.space import Point, Space
 from scheduler.analysis.experiments.objects import changed, key_of
-from scheduler.input.manifests.texts.writing import write, write_all
 from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
+from scheduler.model.texts.writing import write, write_all
 
 #: Metadata that says what an object is; the rest is the cluster's.
 _METADATA = ("name", "namespace", "labels", "annotations")

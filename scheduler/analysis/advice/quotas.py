@@ -21,7 +21,7 @@ from scheduler.model.objects import Key, Object
 Objects = Mapping[Key, Object]
 #: More values than these of one queue are refused: the step is too small.
 MOST_VALUES = 200
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
 _LIMITS = {"borrowing_limit": "borrowingLimit", "lending_limit": "lendingLimit"}
 
 

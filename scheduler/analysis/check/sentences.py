@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_TIME = r"(?P<bound>[\d.]+ ?(?:ms|s|m|h)(?:[\d.]+(?:ms|s|m))*)"
+_TIME = r"(?P<bound>[0-9.]+ ?(?:ms|s|m|h)(?:[0-9.]+(?:ms|s|m))*)"
 _UNDER = r"(?:under|below|at most|no more than|within)"
 _FEW = r"(?:no more than|at most|under|fewer than)"
-_WAIT = r"(?P<wait>p\d\d?|mean|average|median|max|maximum|longest|worst)"
+_WAIT = r"(?P<wait>p[0-9][0-9]?|mean|average|median|max|maximum|longest|worst)"
 _FORMS = (
     rf"(?:(?P<queue>\S+) )?{_WAIT} wait (?:is )?{_UNDER} {_TIME}",
-    rf"{_FEW} (?P<bound>[\d.]+) (?P<what>preemptions|evictions)(?P<rate> per hour)?",
-    r"(?P<none>no queue) waits more than (?P<more>[\d.]+ ?%) longer than on (?:the )?base"
-    r"(?: \((?P<wait>[a-z]+\d{0,2})\))?",
-    r"(?P<queue>\S+) waits no more than (?P<more>[\d.]+ ?%) longer than on (?:the )?base"
-    r"(?: \((?P<wait>[a-z]+\d{0,2})\))?",
+    rf"{_FEW} (?P<bound>[0-9.]+) (?P<what>preemptions|evictions)(?P<rate> per hour)?",
+    r"(?P<none>no queue) waits more than (?P<more>[0-9.]+ ?%) longer than on (?:the )?base"
+    r"(?: \((?P<wait>[a-z]+[0-9]{0,2})\))?",
+    r"(?P<queue>\S+) waits no more than (?P<more>[0-9.]+ ?%) longer than on (?:the )?base"
+    r"(?: \((?P<wait>[a-z]+[0-9]{0,2})\))?",
     r"(?P<resource>\S+) utili[sz]ation (?:is )?(?:at least|above|no less than) "
-    r"(?P<least>[\d.]+ ?%)",
+    r"(?P<least>[0-9.]+ ?%)",
     r"(?P<all>everything|all work) starts",
 )
 #: What to write, for messages and documents.
@@ -70,6 +70,6 @@ def _fields(given: dict[str, str]) -> dict[str, Any] | None:
 
 def _measure(wait: str) -> str:
     """Return "waitP95" of "p95"; "" for what is no wait."""
-    if re.fullmatch(r"[pP]\d\d?", wait):
+    if re.fullmatch(r"[pP][0-9][0-9]?", wait):
         return f"wait{wait.upper()}"
     return _WAITS.get(wait.lower(), "")

@@ -13,7 +13,7 @@ from scheduler.model.errors import QuantityError
 Unit = Literal["time", "share", "count"]
 
 #: A share of workloads by wait: waitP95, waitP99.
-_QUANTILE = re.compile(r"waitP(\d\d?)")
+_QUANTILE = re.compile(r"waitP([0-9][0-9]?)")
 #: What each queue has, and all work together.
 OF_QUEUES: Mapping[str, Unit] = {
     "waitMean": "time",
@@ -100,7 +100,7 @@ def amount(text: object, unit: Unit) -> float:
 
 def percent(text: str) -> float | None:
     """Return 0.1 of "10%"; None for what is no percentage."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", text)
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
     return float(match[1]) / 100 if match else None
 
 

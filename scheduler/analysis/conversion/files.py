@@ -13,15 +13,16 @@ from scheduler.analysis.conversion.converting import convert
 from scheduler.analysis.conversion.foreign.writing import Manifest
 from scheduler.assembly import Prepared, prepare, stack_of
 from scheduler.input.files.unpacking import Text, UnreadText
-from scheduler.input.manifests.documents import DEFAULT_LIMITS, Document, Limits
+from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.faults.parts import read_all
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
-from scheduler.input.manifests.texts.writing import write_all
 from scheduler.input.traces.taking import is_trace
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import Object
 from scheduler.model.sentence import Sentence
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
+from scheduler.model.texts.writing import write_all
 from scheduler.words.losses import NotCarried
 
 #: The file of what was written.

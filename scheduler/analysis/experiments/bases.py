@@ -17,12 +17,12 @@ from scheduler.analysis.experiments.objects import (
 from scheduler.assembly import Prepared, merge, prepare
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import Header, decode_world
-from scheduler.input.manifests.documents import DEFAULT_LIMITS, Limits
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Object
 from scheduler.model.policy import read_policy
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 DEFAULT_HORIZON_MS = 3_600_000
 

@@ -18,7 +18,7 @@ from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object
 from scheduler.model.spans import Span, read_span
 
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
 
 
 def change_loaded(loaded: Loaded, changes: Sequence[ObjectChange]) -> None:

@@ -47,7 +47,7 @@ class RangeSpec(
     wl_classes_max_avg_time_to_admission_ms: dict[str, float] = {}
 
 
-_UNDERSCORED = re.compile(r"\d[\d_]*(\.\d+)?")
+_UNDERSCORED = re.compile(r"[0-9][0-9_]*(\.[0-9]+)?")
 _NO_COUNTERPART = {
     "mCPU": "CPU of Kueue's process",
     "maxrss": "memory of Kueue's process",

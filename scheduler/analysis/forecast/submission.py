@@ -37,13 +37,13 @@ from scheduler.assembly import InputError
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import settle
 from scheduler.engine.world import World
-from scheduler.input.manifests.documents import DEFAULT_LIMITS, Limits
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.references import check_references
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.conditions import condition
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 #: What stands for every LocalQueue of the world.
 ALL = "all"

@@ -26,6 +26,7 @@ from scheduler.engine.provisioning.conditions import (
     since_ms,
 )
 from scheduler.engine.stage import Context
+from scheduler.model.amounts import is_whole
 from scheduler.model.conditions import is_true
 from scheduler.model.decisions import NodeChange
 from scheduler.model.durations import stamp_us
@@ -187,4 +188,4 @@ def _age(request: Object) -> tuple[int, str]:
 def _valid_s(request: Object) -> int:
     """Return for how long a request may go unanswered."""
     text = (request.spec.get("parameters") or {}).get("ValidUntilSeconds", "")
-    return int(text) if str(text).isdecimal() else _VALID_S
+    return int(text) if is_whole(str(text)) else _VALID_S

@@ -5,19 +5,19 @@ Source: docs/semantics/capacity.md#expanders.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import yaml
-
-from scheduler.model.errors import QuantityError
+from scheduler.model.amounts import whole
+from scheduler.model.errors import QuantityError, SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.texts.patterns import Pattern, read_pattern
+from scheduler.model.texts.values import read_value
 
 CONFIG_MAP = Key("ConfigMap", "kube-system", "cluster-autoscaler-priority-expander")
 _FIELD = "priorities"
 
-Rules = list[tuple[int, list[re.Pattern[str]]]]
+Rules = list[tuple[int, list[Pattern]]]
 
 
 class Priorities:
@@ -67,7 +67,7 @@ class Priorities:
             (
                 number
                 for number, patterns in self.rules
-                if any(p.search(name) for p in patterns)
+                if any(pattern.found_in(name) for pattern in patterns)
             ),
             None,
         )
@@ -76,10 +76,15 @@ class Priorities:
 def read_priorities(data: Any) -> Rules:
     """Return the rules, highest first. Raises QuantityError."""
     text = (data or {}).get(_FIELD)
+    if not isinstance(text, str | None):
+        raise QuantityError(f"data.{_FIELD}: expected a text, got {text!r:.40}")
     try:
-        found = yaml.safe_load(text or "")
-        rules = [(int(n), [re.compile(p) for p in given]) for n, given in found.items()]
-    except (yaml.YAMLError, re.error, AttributeError, TypeError, ValueError) as error:
+        found = read_value(text or "", file=CONFIG_MAP.path)
+        rules = [
+            (whole(number), [read_pattern(str(one)) for one in given])
+            for number, given in found.items()
+        ]
+    except (SchedulerError, AttributeError, TypeError) as error:
         raise QuantityError(
             f"data.{_FIELD}: expected lists of patterns by number, got {error}"
         ) from error

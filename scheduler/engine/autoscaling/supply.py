@@ -16,6 +16,7 @@ from scheduler.engine.autoscaling.host import AutoscalingHost
 from scheduler.engine.autoscaling.node_group import NodeGroup
 from scheduler.engine.stage import Context
 from scheduler.model import streams
+from scheduler.model.amounts import is_whole
 from scheduler.model.autoscaling.group_spec import (
     GROUP_LABEL,
     NODE_GROUP,
@@ -102,7 +103,7 @@ class NodeSupply:
             if label <= self.host.objects[key].labels.items():
                 group.ordered[key.name] = self.context.now_ms
                 number = key.name.removeprefix(f"{group.name}-")
-                if number.isdecimal():
+                if is_whole(number):
                     group.made = max(group.made, int(number))
                 self._may_be_interrupted(group, key.name)
 

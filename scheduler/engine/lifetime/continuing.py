@@ -217,7 +217,7 @@ class RunContinuing(NodeLoss):
     def _ms(self, text: object) -> int | None:
         """Return a timestamp in virtual time; None when it is none."""
         try:
-            us = durations.stamp_us(str(text)) if text else None
+            us = durations.stamp_or_none(str(text)) if text else None
         except QuantityError:
             return None
         return None if us is None else (us - self.context.epoch_us) // 1000

@@ -4,48 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 import yaml
 
 from scheduler.input.manifests.dumps import simulator
-from scheduler.input.manifests.texts.json_documents import (
+from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.objects import Key
+from scheduler.model.texts.json_documents import (
     ItemLines,
     NotPlainError,
     decode,
     decode_many,
     looks_like_json,
 )
-from scheduler.input.manifests.texts.scalars import unchanged
-from scheduler.input.manifests.texts.yaml_events import (
-    Bounds,
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits, read_each
+from scheduler.model.texts.yaml_events import Loader as _Loader
+from scheduler.model.texts.yaml_events import (
     Read,
     SpanLines,
-    read_events,
     refused,
 )
-from scheduler.input.manifests.texts.yaml_events import Loader as _Loader
-from scheduler.model.errors import ManifestError, SourceLocation
-from scheduler.model.objects import Key
 
-_INDEX = re.compile(r"\[(\d+)\]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a text may cost, set by whoever runs the server."""
-
-    bytes: int = 64 * 2**20
-    depth: int = 64
-    aliases: int = 1_000
-    repeats: int = 200_000  # values that aliases add by repeating
-    values: int = 10_000_000  # as written: about 100 bytes of memory each
-    documents: int = 200_000
-
-
-DEFAULT_LIMITS = Limits()
+_INDEX = re.compile(r"\[([0-9]+)\]")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -211,34 +194,9 @@ def _read_many(text: str, file: str, limits: Limits) -> list[Document]:
 
 def _read_yaml(text: str, file: str, limits: Limits) -> Iterator[Document]:
     text = text.removeprefix("\ufeff")  # marks do not count it
-    bounds = Bounds(
-        depth=limits.depth,
-        aliases=limits.aliases,
-        repeats=limits.repeats,
-        values=limits.values,
-        documents=limits.documents,
-    )
-    try:
-        for read in read_events(text, file, bounds):
-            if _is_queues(read.data):
-                read = _with_texts(read, text, file, bounds)
-            if read.data is not None:
-                yield from _documents(read, text, file)
-    except yaml.YAMLError as error:
-        raise _broken(file, error) from error
-    except (RecursionError, UnicodeError) as error:
-        raise refused(file, 1, "nested or encoded beyond reading") from error
-
-
-def _is_queues(data: Any) -> bool:
-    return isinstance(data, dict) and "partitions" in data and "kind" not in data
-
-
-def _with_texts(read: Read, text: str, file: str, bounds: Bounds) -> Read:
-    """Read a queues.yaml once more as YuniKorn does, which knows what is a text."""
-    again = text[read.span.begin : read.span.end]
-    (named,) = read_events(again, file, bounds, unchanged)
-    return replace(read, data=named.data)
+    for read in read_each(text, file, limits):
+        if read.data is not None:
+            yield from _documents(read, text, file)
 
 
 def _documents(read: Read, text: str, file: str) -> Iterator[Document]:
@@ -266,25 +224,6 @@ def _documents(read: Read, text: str, file: str) -> Iterator[Document]:
                 file=file, data=own, lines=lines, index=index, line=lines.line(index)
             )
         )
-
-
-def _broken(file: str, error: yaml.YAMLError) -> ManifestError:
-    mark = getattr(error, "problem_mark", None)
-    line = mark.line + 1 if mark is not None else 1
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    problem += _hint(error, problem)
-    return ManifestError(
-        f"not YAML: {problem}", place=SourceLocation(file=file, line=line)
-    )
-
-
-def _hint(error: yaml.YAMLError, problem: str) -> str:
-    """Return what is probably wrong; "" for no idea."""
-    if "cannot start any token" in problem:
-        return " (a tab? YAML is indented with spaces)"
-    if "expected the node content" in problem or "flow" in str(error):
-        return " (a template? render it first, e.g. with `helm template`)"
-    return ""
 
 
 def _kind(data: object) -> str:

@@ -19,6 +19,7 @@ from scheduler.input.manifests.fields import (
     expect_text,
     expect_whole,
 )
+from scheduler.model.amounts import is_whole
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.pod_defaults import default_pod_spec
@@ -243,7 +244,7 @@ def _check_share(document: Document, spec: dict[str, Any], path: str) -> None:
     if value is None or (isinstance(value, int) and value >= 0):
         return
     percent = value[:-1] if isinstance(value, str) and value.endswith("%") else ""
-    if percent.isdigit() and int(percent) <= 100:
+    if is_whole(percent) and int(percent) <= 100:
         return
     raise document.error(
         path, f'expected a number or a percentage such as "50%", got {value!r}'

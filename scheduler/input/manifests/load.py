@@ -7,11 +7,7 @@ from dataclasses import replace
 
 from scheduler.input.files.unpacking import READ, UnreadText, is_read
 from scheduler.input.manifests import kinds
-from scheduler.input.manifests.documents import (
-    DEFAULT_LIMITS,
-    Document,
-    Limits,
-)
+from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.dumps import openb
 from scheduler.input.manifests.dumps.status_instants import status_instants
 from scheduler.input.manifests.effects import Effect
@@ -35,13 +31,14 @@ from scheduler.input.manifests.loading.loaded import Loaded, Unread, finding, ra
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
-from scheduler.input.manifests.texts.plain_text import is_suspect, unstorable
 from scheduler.model.errors import (
     ManifestError,
     SchedulerError,
     SourceLocation,
 )
 from scheduler.model.objects import Object
+from scheduler.model.texts.plain_text import is_suspect, unstorable
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 from scheduler.words.findings import Kept, Unknown
 
 EMPTY = "holds no document; nothing was taken of it"

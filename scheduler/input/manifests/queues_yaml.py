@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.input.manifests.documents import Document, read_documents
-from scheduler.input.manifests.texts.writing import write
 from scheduler.model.errors import ManifestError
 from scheduler.model.hierarchy import PartitionSpec
+from scheduler.model.texts.writing import write
 from scheduler.model.yunikorn.reading import Reader, from_plain
 from scheduler.model.yunikorn.writing import to_plain
 

@@ -19,6 +19,7 @@ from scheduler.input.manifests.fields import (
     expect_text,
     expect_whole,
 )
+from scheduler.model.amounts import is_whole
 from scheduler.model.node import HOSTNAME
 
 Fields = dict[str, Any]
@@ -122,7 +123,7 @@ def _slices(document: Document, given: Fields, where: str) -> None:
         problem = f"expected {_SLICE} and {_SIZE} together"
         raise document.error(f"{where}.{name}", problem)
     size = str(given.get(_SIZE, "1"))
-    if not size.isdigit() or int(size) < 1:
+    if not is_whole(size) or int(size) < 1:
         problem = f"expected a number of 1 or more, got {size!r}"
         raise document.error(f"{where}.{_SIZE}", problem)
 
@@ -161,7 +162,7 @@ def read_layers(text: Any) -> list[Fields] | None:
 def _group(document: Document, given: Fields, where: str) -> None:
     if _GROUP not in given:
         return
-    if str(given[_GROUP]).isdigit():
+    if is_whole(str(given[_GROUP])):
         problem = f"expected a name that is not a number, got {given[_GROUP]!r}"
         raise document.error(f"{where}.{_GROUP}", problem)
     if _REQUIRED not in given and _PREFERRED not in given:

@@ -24,6 +24,7 @@ from scheduler.input.manifests.strict import (
 )
 from scheduler.input.manifests.topology import check_annotations, check_topology_request
 from scheduler.input.manifests.versions import to_served
+from scheduler.model.amounts import is_whole
 from scheduler.model.cron import read_schedule
 from scheduler.model.errors import QuantityError
 
@@ -165,7 +166,7 @@ def check_job(document: Document) -> Fields:
 
 
 def _within(text: object, most: int) -> bool:
-    return isinstance(text, str) and text.isdigit() and 1 <= int(text) <= most
+    return isinstance(text, str) and is_whole(text) and 1 <= int(text) <= most
 
 
 def check_cron_job(document: Document) -> Fields:

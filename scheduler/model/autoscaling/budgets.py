@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scheduler.model import durations
+from scheduler.model.amounts import is_whole
 from scheduler.model.cron import CronSchedule, read_schedule
 from scheduler.model.errors import QuantityError
 
@@ -70,7 +71,7 @@ def read_budgets(items: Any) -> tuple[Budget, ...]:
 def _budget(item: Mapping[str, Any], path: str) -> Budget:
     text, reasons = str(item.get("nodes", "10%")), tuple(item.get("reasons") or ())
     number = text.removesuffix("%")
-    if not number.isdecimal():
+    if not is_whole(number):
         raise QuantityError(f"{path}.nodes: expected 5 or 10%, got {text!r}")
     for reason in reasons:
         if reason not in _REASONS:

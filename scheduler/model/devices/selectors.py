@@ -45,7 +45,7 @@ _NAMED = rf"\[{_TEXT}\]\.([A-Za-z_]\w*)"
 _DRIVER = re.compile(r"device\.driver" + _OPERATOR + _TEXT)
 _FLAG = re.compile(r"(!?)\s*device\.attributes" + _NAMED)
 _ATTRIBUTE = re.compile(
-    rf"device\.attributes{_NAMED}{_OPERATOR}({_TEXT}|-?\d+|true|false)"
+    rf"device\.attributes{_NAMED}{_OPERATOR}({_TEXT}|-?[0-9]+|true|false)"
 )
 _CAPACITY = re.compile(
     rf"device\.capacity{_NAMED}\.compareTo\(quantity\({_TEXT}\)\){_OPERATOR}0"

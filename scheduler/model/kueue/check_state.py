@@ -40,7 +40,7 @@ def _read(item: Manifest) -> CheckState:
     return CheckState(
         state=item.get("state") or PENDING,
         message=item.get("message") or "",
-        since_us=durations.stamp_us(since) if since else 0,
+        since_us=durations.stamp_or_none(since) or 0,
         pod_set_updates=tuple(item.get("podSetUpdates") or ()),
         requeue_after_s=item.get("requeueAfterSeconds"),
         retry_count=item.get("retryCount"),

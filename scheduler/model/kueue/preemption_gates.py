@@ -30,7 +30,7 @@ def read_gates(spec: Document, status: Document) -> tuple[tuple[str, ...], State
     states = {
         item["name"]: GateState(
             item.get("position") or CLOSED,
-            durations.stamp_us(at) if (at := item.get("lastTransitionTime")) else 0,
+            durations.stamp_or_none(item.get("lastTransitionTime")) or 0,
         )
         for item in status.get("preemptionGates") or ()
     }

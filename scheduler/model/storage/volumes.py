@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.model import amounts
-from scheduler.model.durations import stamp_us
+from scheduler.model.durations import stamp_or_none
 from scheduler.model.objects import Key
 from scheduler.model.selectors import (
     NodeTerm,
@@ -138,7 +138,7 @@ def read_storage_class(manifest: Mapping[str, Any]) -> StorageClass:
         waits=manifest.get("volumeBindingMode") == "WaitForFirstConsumer",
         topologies=tuple(term for term in terms if term),
         is_default=any(annotations.get(name) == "true" for name in _DEFAULT_CLASS),
-        created_us=stamp_us(created) if created else 0,
+        created_us=stamp_or_none(created) or 0,
     )
 
 

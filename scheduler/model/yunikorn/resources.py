@@ -21,7 +21,7 @@ VCORE = "vcore"
 MEMORY = "memory"
 PODS = "pods"
 
-_SHAPE = re.compile(r"(\d+) *([A-Za-z]*)")
+_SHAPE = re.compile(r"([0-9]+) *([A-Za-z]*)")
 _SUFFIX = {
     "": 1,
     "k": 10**3,

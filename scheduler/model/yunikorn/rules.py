@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler.model.errors import PatternError
 from scheduler.model.hierarchy import PlacementRule, RuleFilter
+from scheduler.model.texts.patterns import read_pattern
 from scheduler.model.yunikorn.fields import Fields
 
 _RULES = ("provided", "user", "fixed", "tag")
@@ -45,8 +47,6 @@ _KEYWORDS = frozenset(
         "var",
     ]
 )
-#: What Python compiles and Go does not: looking around, and back references.
-_BEYOND_GO = re.compile(r"\(\?(?:[=!]|<[=!]|P=|\()|\\[1-9]")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -100,14 +100,13 @@ class RuleReader(Fields):
         """Refuse a single entry that is neither a name nor a regular expression."""
         if len(entries) != 1 or name.fullmatch(entries[0]):
             return
-        try:
-            re.compile(entries[0])
-            good = SPECIAL.search(entries[0]) and not _BEYOND_GO.search(entries[0])
-        except re.error:
-            good = False
-        if not good:
+        if not SPECIAL.search(entries[0]):
             problem = f"expected a name or a regular expression, got {entries[0]!r}"
             raise self.error(f"{path}[0]", problem)
+        try:
+            read_pattern(entries[0])
+        except PatternError as error:
+            raise self.error(f"{path}[0]", str(error)) from error
 
     def unbuildable(self, rules: tuple[PlacementRule, ...]) -> str:
         """Return why the rules cannot be built, "" when they can.

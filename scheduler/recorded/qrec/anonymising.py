@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from scheduler.model.amounts import is_whole
 from scheduler.recorded.qrec.named_fields import (
     ADDRESSES,
     BY_NAME,
@@ -33,7 +34,7 @@ Manifest = dict[str, Any]
 _LETTERS = 12
 _UIDS = re.compile(r"\((?:[A-Za-z]*UID: [0-9a-fA-F-]+(?:, )?)+\)")
 _UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_AMOUNT = re.compile(r"-?[\d.]+[A-Za-zµ%]{0,3}|")
+_AMOUNT = re.compile(r"-?[0-9.]+[A-Za-zµ%]{0,3}|")
 _LABEL_KEY = re.compile(r"[a-z0-9.-]+/[A-Za-z0-9._-]+")
 
 
@@ -76,10 +77,10 @@ class Anonymiser:
         return self.known[text]
 
     def _part(self, text: str) -> str:
-        if not text or text in KEPT or text.isdecimal() or _UID.fullmatch(text):
+        if not text or text in KEPT or is_whole(text) or _UID.fullmatch(text):
             return text
         head, dash, number = text.rpartition("-")
-        if dash and (number.isdecimal() or not number):
+        if dash and (is_whole(number) or not number):
             return f"{self._part(head)}-{number}"
         digest = hmac.new(self.key, text.encode(), hashlib.sha256).hexdigest()
         return f"n{digest[:_LETTERS]}"

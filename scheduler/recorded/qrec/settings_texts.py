@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from typing import Any
 
-import yaml
-
-from scheduler.input.manifests.texts.writing import write
+from scheduler.model.errors import ManifestError
 from scheduler.model.kueue.configuration import GROUP
+from scheduler.model.texts.values import read_values
+from scheduler.model.texts.writing import write
 from scheduler.model.yunikorn.reading import PARTITION_FIELDS, QUEUE_FIELDS
 from scheduler.recorded.qrec.kept_pods import Tree, fields, keep
 
@@ -33,8 +33,8 @@ def mapped(text: str, name: Name, rewrite: Rewrite) -> str:
     `name` maps one name or path of a queue, `rewrite` the names in an object.
     """
     try:
-        found = [_document(one, name, rewrite) for one in yaml.safe_load_all(text)]
-    except (yaml.YAMLError, AttributeError, TypeError, ValueError):
+        found = [_document(one, name, rewrite) for one in read_values(text)]
+    except (ManifestError, AttributeError, TypeError, ValueError):
         return ""  # what cannot be read cannot be made anonymous
     return "---\n".join(write(one) for one in found if one)
 

@@ -28,7 +28,7 @@ from scheduler.recorded.twin.observing import is_shown
 Files = Sequence[tuple[str, bytes]]
 Item = dict[str, Any]
 _MOST = 1024 * 1024 * 1024
-_PART = re.compile(r"\.(\d+)\.qrec$")
+_PART = re.compile(r"\.([0-9]+)\.qrec$")
 _WATCH, _BEGIN, _CONFIG = "watch.jsonl", "snapshot-0.json", "config.yaml"
 _CONFIG_MAP = "controller_manager_config.yaml"
 

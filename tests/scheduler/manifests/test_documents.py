@@ -7,8 +7,9 @@ import json
 import pytest
 import yaml
 
-from scheduler.input.manifests.documents import Limits, read_documents
+from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import ManifestError
+from scheduler.model.texts.values import Limits
 
 TWO = """\
 apiVersion: v1

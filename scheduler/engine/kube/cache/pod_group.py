@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.model import amounts
-from scheduler.model.durations import stamp_us
+from scheduler.model.durations import stamp_or_none
 from scheduler.model.objects import Key
 from scheduler.model.selectors import Selector, read_selector
 
@@ -53,7 +53,7 @@ def read_group(manifest: Mapping[str, Any], namespace: str) -> PodGroup:
             for name, value in (spec.get("minResources") or {}).items()
         },
         timeout_ms=None if seconds is None else int(seconds) * 1000,
-        created_us=stamp_us(created) if created else 0,
+        created_us=stamp_or_none(created) or 0,
     )
 
 

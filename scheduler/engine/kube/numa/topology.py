@@ -18,6 +18,7 @@ from scheduler.engine.kube.numa.zones import (
     subtract,
 )
 from scheduler.model import amounts
+from scheduler.model.amounts import is_whole
 from scheduler.model.node import CPU
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
@@ -158,7 +159,7 @@ def _settings(manifest: Mapping[str, Any]) -> tuple[str, str, int]:
     if named.get("topologyManagerScope") in _SCOPES:
         scope = str(named["topologyManagerScope"])
     most = str(named.get("topologyManagerMaxNUMANodes") or "")
-    valid = most.isdecimal() and int(most) > 1
+    valid = is_whole(most) and int(most) > 1
     return policy, scope, min(int(most), 1024) if valid else _MOST
 
 
@@ -169,7 +170,7 @@ def zone_number(zone: Mapping[str, Any]) -> int | None:
 
 def _number(name: Any) -> int | None:
     prefix, _, number = str(name).partition("node-")
-    known = not prefix and number.isdecimal() and int(number) in _NUMBERS
+    known = not prefix and is_whole(number) and int(number) in _NUMBERS
     return int(number) if known else None
 
 

@@ -28,6 +28,7 @@ from scheduler.engine.kube.framework.status import (
 )
 from scheduler.engine.kube.framework.verdicts import Verdicts
 from scheduler.model import amounts
+from scheduler.model.amounts import is_whole
 from scheduler.model.node import PODS
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
@@ -96,7 +97,7 @@ class Coscheduling(Plugin):
         minimum = members[0].labels.get(OLD_MINIMUM_LABEL, "")
         return PodGroup(
             key=key,
-            min_member=int(minimum) if minimum.isdigit() else 1,
+            min_member=int(minimum) if is_whole(minimum) else 1,
             created_us=members[0].created_us,
         )
 

@@ -39,8 +39,8 @@ Verdict = tuple[bool, str, str]  # active, reason, message
 def active_since(status: Mapping[str, Any]) -> int | None:
     """Return when a stored Active condition last flipped, negated if it is False."""
     for condition in status.get("conditions") or ():
-        if condition.get("type") == ACTIVE and condition.get("lastTransitionTime"):
-            since = durations.stamp_us(condition["lastTransitionTime"])
+        since = durations.stamp_or_none(condition.get("lastTransitionTime"))
+        if condition.get("type") == ACTIVE and since is not None:
             return since if condition.get("status") == "True" else -since
     return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scheduler.model.amounts import is_whole
 from scheduler.model.topology import Path, TopologyAssignment, TopologyRequest
 
 #: Annotation of a pod template: what the first index of its podset is.
@@ -85,7 +86,7 @@ def _rank(
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
+    return int(text) if text is not None and is_whole(text) else None
 
 
 def _as_they_come(

@@ -10,6 +10,7 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
 from scheduler.engine.kueue.workload.variants import PARENT, allowed_flavors, parent_of
 from scheduler.model import durations
+from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import (
     ADMISSION_GATED_BY,
     MAX_EXECUTION,
@@ -74,7 +75,7 @@ def update_from_document(
     work.owned_by_pod = len(owners) == 1 and owners[0].get("kind") == "Pod"
     work.max_execution_s = _seconds(spec, obj.labels)
     created = metadata.get("creationTimestamp")
-    work.created_us = durations.stamp_us(created) if created else 0
+    work.created_us = durations.stamp_or_none(created) or 0
     work.reclaimable = read_reclaimable(obj.status)
 
 
@@ -90,7 +91,7 @@ def priority_boost(obj: Object) -> int:
 def _seconds(spec: Manifest, labels: Mapping[str, str]) -> int | None:
     given = spec.get("maximumExecutionTimeSeconds")
     label = labels.get(MAX_EXECUTION, "")
-    if given is None and label.isdigit():
+    if given is None and is_whole(label):
         given = int(label)
     return int(given) if given else None
 
@@ -117,7 +118,7 @@ def update_from_status(work: WorkloadInfo, status: Manifest) -> None:
     requeue = status.get("requeueState") or {}
     work.requeue_count = int(requeue.get("count") or 0)
     at = requeue.get("requeueAt")
-    work.requeue_at_us = durations.stamp_us(at) if at else None
+    work.requeue_at_us = durations.stamp_or_none(at)
     work.accumulated_s = int(status.get("accumulatedPastExecutionTimeSeconds") or 0)
     work.evictions = {
         (item.get("reason", ""), item.get("underlyingCause", "")): item["count"]
@@ -131,7 +132,7 @@ def _condition(item: Manifest) -> Condition:
         status=item.get("status") == "True",
         reason=item.get("reason") or "",
         message=item.get("message") or "",
-        since_us=durations.stamp_us(since) if since else 0,
+        since_us=durations.stamp_or_none(since) or 0,
         generation=int(item.get("observedGeneration") or 0),
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler.engine.lifetime.pods import POD_SET, make_pod
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
+from scheduler.model.amounts import is_whole
 from scheduler.model.conditions import has_ended
 from scheduler.model.objects import Object
 from scheduler.model.pod_defaults import default_pod_spec
@@ -58,4 +59,4 @@ def make_owned_pod(
 def _age(pod: Object) -> int:
     """Return the number of a pod that was made here; one that came is older."""
     number = pod.key.name.rpartition("-")[2]
-    return int(number) if number.isdigit() else 0
+    return int(number) if is_whole(number) else 0

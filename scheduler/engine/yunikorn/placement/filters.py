@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from scheduler.model.errors import PatternError
 from scheduler.model.hierarchy import RuleFilter
+from scheduler.model.texts.patterns import read_pattern
 
 _SPECIAL = re.compile(r"[\^$*+?()\[{}|]")
 
@@ -27,8 +29,8 @@ def _match(entries: tuple[str, ...], names: Iterable[str]) -> bool:
     """Return whether a name is meant; only a single entry may be an expression."""
     if len(entries) == 1 and _SPECIAL.search(entries[0]):
         try:
-            pattern = re.compile(entries[0])
-        except re.error:
+            pattern = read_pattern(entries[0])
+        except PatternError:
             return False
-        return any(pattern.search(name) for name in names)
+        return any(pattern.found_in(name) for name in names)
     return any(name in entries for name in names)

@@ -14,6 +14,7 @@ from scheduler.engine.yunikorn.objects.model import Application
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.queue_tree import RECOVERY
 from scheduler.model import amounts
+from scheduler.model.amounts import is_whole
 from scheduler.model.errors import QuantityError
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import VCORE, Amounts
@@ -58,7 +59,7 @@ def tags_of(namespace: str, annotations: Mapping[str, str]) -> dict[str, str]:
 def read(tags: Mapping[str, str], complain: Complain) -> NamespaceQuota:
     """Return the quota in the tags; what cannot be read is left out with a notice."""
     text = tags.get("namespace.resourcemaxapps", "0").strip()
-    if not text.isdigit():
+    if not is_whole(text):
         complain(_ignored(tags, "namespace.maxApps", text, "a whole number"))
         text = "0"
     return NamespaceQuota(

@@ -14,6 +14,7 @@ from scheduler.engine.yunikorn.objects.gang_state import (
     TaskGroup,
 )
 from scheduler.engine.yunikorn.shim.node_predicates import predicate_of
+from scheduler.model.amounts import is_whole
 from scheduler.model.errors import QuantityError
 from scheduler.model.node import Node as NodeRecord
 from scheduler.model.node import read_node
@@ -215,6 +216,6 @@ def _parameters(text: str) -> tuple[Style, int]:
         name, _, value = part.partition("=")
         if name == "gangSchedulingStyle" and value == "Hard":
             style = "Hard"
-        elif name == "placeholderTimeoutInSeconds" and value.isdigit() and int(value):
+        elif name == "placeholderTimeoutInSeconds" and is_whole(value) and int(value):
             timeout = int(value) * 1000
     return style, timeout

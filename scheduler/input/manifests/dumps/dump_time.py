@@ -43,8 +43,8 @@ def _times(obj: Object) -> Iterator[int]:
     texts += _condition_times(obj.status)
     for text in texts:
         try:
-            if text:
-                yield durations.stamp_us(str(text))
+            if text and (us := durations.stamp_or_none(str(text))) is not None:
+                yield us
         except QuantityError:
             continue
 

@@ -21,7 +21,7 @@ from scheduler.model.kueue.deadlines import deadline_of
 from scheduler.model.objects import Object
 
 _US = 1_000_000
-_ORDINAL = re.compile(r"[-.]?[0-9a-f]*\d[0-9a-f]*$|-[a-z0-9]{5}$")
+_ORDINAL = re.compile(r"[-.]?[0-9a-f]*[0-9][0-9a-f]*$|-[a-z0-9]{5}$")
 _QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _ENOUGH = 5
 _QUEUE = "kueue.x-k8s.io/queue-name"
@@ -160,7 +160,7 @@ def _since(obj: Object, *types: str) -> str | None:
 
 def _us(text: object) -> int | None:
     try:
-        return durations.stamp_us(str(text)) if text else None
+        return durations.stamp_or_none(str(text)) if text else None
     except QuantityError:
         return None
 

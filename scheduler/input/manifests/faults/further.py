@@ -18,7 +18,7 @@ from scheduler.model.errors import ManifestError
 #: Faults of one document that are reported; a hostile one has more.
 MOST_FAULTS = 20
 _CHOICES = re.compile(r"expected one of ([\w, /.-]+?)(?:, got|;|$)")
-_STEP = re.compile(r"\[(\d+)\]")
+_STEP = re.compile(r"\[([0-9]+)\]")
 
 Check = Callable[[Document], object]
 

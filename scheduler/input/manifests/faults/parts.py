@@ -6,8 +6,9 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from scheduler.input.manifests.documents import Document, Limits, read_documents
+from scheduler.input.manifests.documents import Document, read_documents
 from scheduler.model.errors import ManifestError
+from scheduler.model.texts.values import Limits
 
 _MARK = re.compile(r"^---(?=[ \t\r\n]|$)", re.MULTILINE)
 #: Beyond it a broken text is refused whole: parts are read with the lines before them.

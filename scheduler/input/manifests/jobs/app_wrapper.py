@@ -16,7 +16,7 @@ from scheduler.model.registry import register
 
 #: Kinds whose podSets are known without being listed.
 _INFERRED = ("Pod", "Job", "JobSet", "RayCluster", "RayJob", "PyTorchJob")
-_INDEX = re.compile(r"([^\[\]]+)((?:\[\d+\])*)")
+_INDEX = re.compile(r"([^\[\]]+)((?:\[[0-9]+\])*)")
 
 
 class AppWrapper(QueuedJob):
@@ -91,7 +91,7 @@ def _at(component: Manifest, path: str) -> Manifest | None:
     for part in path.removeprefix(".").split("."):
         found = _INDEX.fullmatch(part)
         value = value.get(found[1]) if found and isinstance(value, dict) else None
-        for index in re.findall(r"\d+", found[2]) if found else ():
+        for index in re.findall(r"[0-9]+", found[2]) if found else ():
             listed = isinstance(value, list) and int(index) < len(value)
             value = value[int(index)] if listed else None
     return value if isinstance(value, dict) else None

@@ -7,6 +7,7 @@ from typing import Any
 from scheduler.input.manifests.jobs.base import QueuedJob, pod_set
 from scheduler.input.manifests.jobs.making import annotations_of
 from scheduler.input.manifests.jobs.topology import JOB_INDEX
+from scheduler.model.amounts import is_whole
 from scheduler.model.jobs import (
     Manifest,
     Surroundings,
@@ -33,7 +34,7 @@ class BatchJob(QueuedJob):
             "main", pods_at_once(spec), spec.get("template") or {}, index=JOB_INDEX
         )
         least = annotations_of(manifest).get(MIN_PARALLELISM, "")
-        if least.isdigit():
+        if is_whole(least):
             main["minCount"] = int(least)
         return [main]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import MAX_EXECUTION
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE, Surroundings
@@ -102,7 +103,7 @@ def make_workload(
     if reference is not None:
         spec["priorityClassRef"] = reference
     seconds = labels_of(manifest).get(MAX_EXECUTION, "")
-    if seconds.isdigit() and int(seconds):
+    if is_whole(seconds) and int(seconds):
         spec["maximumExecutionTimeSeconds"] = int(seconds)
     return {
         "apiVersion": "kueue.x-k8s.io/v1beta2",

@@ -14,6 +14,7 @@ from scheduler.input.manifests.jobs.making import (
     owner_reference,
 )
 from scheduler.input.manifests.jobs.topology import POD_GROUP_INDEX
+from scheduler.model.amounts import is_whole
 from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import Finish, Manifest, Surroundings
@@ -135,7 +136,7 @@ def phase_of(manifest: Manifest) -> str:
 
 def _total(manifest: Manifest) -> int:
     total = annotations_of(manifest).get(TOTAL, "")
-    return max(1, int(total) if total.isdigit() else 1)
+    return max(1, int(total) if is_whole(total) else 1)
 
 
 def _template(manifest: Manifest) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from scheduler.model.registry import register
 _FAILED = ("FAILED", "SUBMISSION_FAILED")
 _RUNNING = ("RUNNING", "COMPLETED")
 #: Java's units are powers of two, with or without a b.
-_MEMORY = re.compile(r"(\d+)\s*([kmgtp]?)b?", re.IGNORECASE)
+_MEMORY = re.compile(r"([0-9]+)\s*([kmgtp]?)b?", re.IGNORECASE)
 _COPIED = ("nodeSelector", "tolerations", "affinity", "priorityClassName")
 
 

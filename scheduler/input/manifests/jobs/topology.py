@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.input.manifests.topology import read_layers
+from scheduler.model.amounts import is_whole
 
 Manifest = Mapping[str, Any]
 
@@ -46,7 +47,7 @@ def topology_request(
         unconstrained = annotations[_PREFIX + "unconstrained-topology"]
         request["unconstrained"] = unconstrained == "true"
     size = annotations.get(_PREFIX + "slice-size", "")
-    if size.isdigit():
+    if is_whole(size):
         request["podSetSliceSize"] = int(size)
     layers = read_layers(annotations.get(_PREFIX + _LAYERS))
     if layers:

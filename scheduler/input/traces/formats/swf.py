@@ -7,6 +7,7 @@ import re
 
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.trace import MOST_PODS, Trace, TraceJob
+from scheduler.model.amounts import is_whole
 from scheduler.model.errors import ManifestError
 from scheduler.model.registry import register
 from scheduler.model.sentence import Sentence
@@ -16,7 +17,7 @@ _FIELDS = 18
 _LARGEST = 1e12  # beyond it a number is a slip: as seconds, 30,000 years
 _PARTIAL = (2, 3, 4)  # status of a line that is one attempt of a job
 _HEADER = re.compile(r";\s*(\w+):\s*(.*)")
-_QUEUE = re.compile(r"(\d+)\s+(\S+)")
+_QUEUE = re.compile(r"([0-9]+)\s+(\S+)")
 _COLUMNS = ("queue", "partition", "user", "group", "executable")
 
 
@@ -76,7 +77,7 @@ class _Reader:
         if match is None:
             return
         name, value = match.groups()
-        if name == "MaxProcs" and value.strip().isdecimal():
+        if name == "MaxProcs" and is_whole(value.strip()):
             if size := min(int(value), MOST_PODS):
                 self.trace.size["cpu"] = str(size)
         elif name == "Queue" and (queue := _QUEUE.match(value.strip())):

@@ -24,7 +24,7 @@ from scheduler.model.registry import register
 from scheduler.model.sentence import Sentence
 from scheduler.words.traces import LeftOut, Taken
 
-_CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
+_CLOCK = re.compile(r"(?:([0-9]+)-)?([0-9]+):([0-9][0-9]):([0-9][0-9](?:\.[0-9]+)?)")
 _SHORT = 200  # a column with more values than these names no queue
 #: What stands in `lacks` -> its words.
 _LACKED = {one.english: one for one in (LeftOut.SUBMIT_OR_START, LeftOut.RUN_OR_END)}

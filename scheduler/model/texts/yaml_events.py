@@ -14,8 +14,8 @@ from typing import Any
 
 import yaml
 
-from scheduler.input.manifests.texts.scalars import key, plain
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.texts.scalars import key, plain
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STR = "tag:yaml.org,2002:str"
