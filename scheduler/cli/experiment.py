@@ -35,6 +35,7 @@ from scheduler.model.errors import SchedulerError
 COLUMNS = (
     "waitP50Ms",
     "waitP95Ms",
+    "waiting",
     "preemptions",
     "workLostMs",
     "shareError",

@@ -165,11 +165,18 @@ def _line(decision: Decision) -> str:
     return f"{time}  {what:<10} {decision.subject}{by}{why}"
 
 
+def _never(summary: Summary) -> str:
+    """Return how many of the waits are lower bounds: they have not ended."""
+    if not summary.waiting:
+        return ""
+    return f" at least ({summary.waiting} never started)"
+
+
 def _closing(outcome: SimulationResult, summary: Summary) -> str:
     wait = "-" if summary.wait_p50_ms is None else f"{summary.wait_p50_ms / 1000:.1f}s"
     return (
         f"\n{summary.arrived} arrived, {summary.admitted} admitted, "
         f"{summary.finished} finished, {summary.preemptions} preempted, "
-        f"median wait {wait}, end {outcome.end_ms / 1000:.1f}s"
+        f"median wait {wait}{_never(summary)}, end {outcome.end_ms / 1000:.1f}s"
         f"{'' if outcome.settled else ' (more would happen)'}\n"
     )

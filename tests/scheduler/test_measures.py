@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.analysis.measures import Measures, Summary, flat, quantile
+from scheduler.analysis.measures import Measures, Summary, flat, quantile, waits_of
 from scheduler.analysis.measures.capacity import Capacity, CapacityPool
 from scheduler.analysis.measures.fairness import Stand, fair_shares
 from scheduler.analysis.measures.fragmentation import by_arrays, one_by_one
@@ -43,6 +43,30 @@ def test_waits_are_from_arrival_to_the_first_start():
     found = measured(one_after_another(), 60_000)
     assert (found.wait_p50_ms, found.wait_max_ms) == (10_000, 20_000)
     assert found.wait_mean_ms == 10_000
+
+
+def test_what_never_starts_counts_with_its_wait_so_far_and_is_counted_beside():
+    found = measured(one_after_another(), 15_000)
+    assert (found.admitted, found.waiting) == (2, 1)
+    assert (found.wait_p50_ms, found.wait_max_ms) == (10_000, 15_000)
+    assert found.workloads is not None
+    assert found.wait_mean_ms == found.workloads.mean_ms
+    (own,) = found.classes.values()
+    assert (own.count, own.waiting, own.max_ms) == (2, 1, 15_000)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.none() | st.integers(0, 50))),
+    st.integers(100, 200),
+)
+def test_to_wait_longer_unseen_never_makes_a_wait_shorter(subjects, end_ms):
+    starts = [(a, None if s is None else a + s) for a, s in subjects]
+    now, later = waits_of(starts, end_ms), waits_of(starts, end_ms + 10)
+    assert all(a <= b for a, b in zip(now.ordered, later.ordered, strict=True))
+    started = waits_of([one for one in starts if one[1] is not None], end_ms)
+    for share in (0.5, 0.95):
+        if started.ordered:
+            assert (now.quantile(share) or 0) >= (started.quantile(share) or 0)
 
 
 def test_the_95th_percentile_lies_between_the_last_two_waits():

@@ -9,7 +9,7 @@ from typing import Any
 from sandbox.explain.comparing.branches import Branch
 from sandbox.explain.comparing.shapes import Curves, Series
 from sandbox.explain.comparing.timelines import Timelines
-from scheduler.analysis.measures import quantile
+from scheduler.analysis.measures import Waits
 
 Body = dict[str, Any]  # a sample
 
@@ -75,17 +75,35 @@ def _used(body: Body | None, queue: str, resource: str) -> int | None:
 
 
 def _waits(timelines: Timelines, bodies: Iterable[Body | None]) -> list[float | None]:
-    """Return the median wait of all that had started by each sample's time."""
-    starts = sorted(
-        (timeline.first_ms or 0, wait)
-        for timeline in timelines.values()
-        if (wait := timeline.wait_ms()) is not None
-    )
-    waits: list[int] = []
-    at, found = 0, list[float | None]()
+    """Return the median wait by each sample's time, of all that had come by then.
+
+    The bodies are in order of time. O(workloads) for each.
+    """
+    known = [
+        (one.arrived_ms, one.first_ms)
+        for one in timelines.values()
+        if one.arrived_ms is not None
+    ]
+    arrivals = sorted(arrived for arrived, _ in known)
+    starts = sorted((first, arrived) for arrived, first in known if first is not None)
+    waits: list[int] = []  # of those that started, in order
+    waiting: list[int] = []  # when those that wait came, in order
+    came = started = 0
+    found = list[float | None]()
     for body in bodies:
-        while body is not None and at < len(starts) and starts[at][0] <= body["tMs"]:
-            bisect.insort(waits, starts[at][1])
-            at += 1
-        found.append(None if body is None else quantile(waits, 0.5))
+        if body is None:
+            found.append(None)
+            continue
+        now = body["tMs"]
+        while came < len(arrivals) and arrivals[came] <= now:
+            waiting.append(arrivals[came])
+            came += 1
+        while started < len(starts) and starts[started][0] <= now:
+            first, arrived = starts[started]
+            bisect.insort(waits, first - arrived)
+            del waiting[bisect.bisect_left(waiting, arrived)]
+            started += 1
+        so_far = [now - arrived for arrived in reversed(waiting)]
+        every = Waits(ordered=sorted(waits + so_far), never_started=len(waiting))
+        found.append(every.quantile(0.5))
     return found

@@ -110,7 +110,7 @@ class Curves(Shape, frozen=True, kw_only=True):
 
     pending: list[int | None]
     running: list[int | None]
-    wait_p50_ms: list[float | None]  # of all that started so far
+    wait_p50_ms: list[float | None]  # of all that came so far; see Waits
     utilisation: dict[str, list[float | None]]  # resource -> share of capacity
     shares: dict[str, list[float | None]]  # queue -> weighted share
     used: dict[str, dict[str, list[int | None]]]  # queue -> resource -> amount

@@ -38,12 +38,6 @@ class TimelineBuilder:
             self.spans[-1] = (before, since, now_ms)
         self.spans.append((state, now_ms, None))
 
-    def wait_ms(self) -> int | None:
-        """Return the time to the first start; None when that was not seen."""
-        if self.first_ms is None or self.arrived_ms is None:
-            return None
-        return self.first_ms - self.arrived_ms
-
     def built(self) -> Timeline:
         """Return the timeline as it travels."""
         return Timeline(

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.explain.comparing.branches import Branch
 from sandbox.explain.comparing.shapes import Total
 from sandbox.explain.comparing.timelines import Timelines
-from scheduler.analysis.measures import better, quantile
+from scheduler.analysis.measures import better, waits_of
 from scheduler.model.amounts import CPU
 
 _HOUR_MS = 3_600_000
@@ -31,10 +31,13 @@ def _total(name: str, values: list[float | None]) -> Total:
 
 
 def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
-    waits = sorted(
-        wait
-        for timeline in timelines.values()
-        if not timeline.started_before and (wait := timeline.wait_ms()) is not None
+    waits = waits_of(
+        (
+            (timeline.arrived_ms, timeline.first_ms)
+            for timeline in timelines.values()
+            if not timeline.started_before and timeline.arrived_ms is not None
+        ),
+        branch.end_ms,
     )
     finished = [
         timeline
@@ -43,15 +46,16 @@ def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
     ]
     types = [happened.type for happened in branch.since]
     return {
-        "started": len(waits),
+        "started": len(waits.ordered) - waits.never_started,
         "finished": len(finished),
         "waiting": sum(_waits(timeline.spans) for timeline in timelines.values()),
         "preemptions": types.count("Preempt"),
         "evictions": sum(timeline.evictions for timeline in timelines.values()),
-        "waitMeanMs": sum(waits) / len(waits) if waits else None,
-        "waitP50Ms": quantile(waits, 0.5),
-        "waitP95Ms": quantile(waits, 0.95),
-        "waitMaxMs": float(waits[-1]) if waits else None,
+        "neverStarted": waits.never_started,
+        "waitMeanMs": waits.mean_ms,
+        "waitP50Ms": waits.quantile(0.5),
+        "waitP95Ms": waits.quantile(0.95),
+        "waitMaxMs": waits.max_ms,
         "workLostMs": sum(timeline.lost_ms for timeline in timelines.values()),
         **_lost(timelines),
         **_used(branch.samples),

@@ -9,10 +9,11 @@ from scheduler.analysis.check.sides import is_work
 from scheduler.analysis.check.terms import quantile_of
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.runs import run_until
-from scheduler.analysis.measures import Measures, quantile
+from scheduler.analysis.measures import Measures, Waits
+from scheduler.analysis.measures.queues import waits_in
 from scheduler.analysis.measures.summary import Summary
 from scheduler.model.annotations import read_timing
-from scheduler.model.objects import Object
+from scheduler.model.objects import Key, Object
 
 _HOUR_MS = 3_600_000
 #: How long a run goes on after the last arrival when nothing is said of it.
@@ -44,50 +45,35 @@ def measure(
     """
     world = base.world(PLAIN, seed)
     begin_ms = world.context.now_ms
-    measures = Measures(world)
+    measures = Measures(world, until_ms=begin_ms + horizon_ms)
     settled = run_until(world, begin_ms + horizon_ms, hear=measures.observe)
-    waits, waiting = _waits(measures, begin_ms + horizon_ms)
     names = (*_QUANTILES, *wanted)
-    every = sorted(wait for own in waits.values() for wait in own)
     hours = max(world.context.now_ms - begin_ms, 1) / _HOUR_MS
     whole = _whole(measures.summary(), hours)
-    whole |= _of_waits(every, sum(waiting.values()), names)
+    whole |= _of_waits(waits_in(measures, measures.arrivals), names)
+    queues: dict[str, list[Key]] = {}
+    for key in measures.arrivals:
+        queue = measures.subject(key).queue or NO_QUEUE
+        queues.setdefault(queue, []).append(key)
     return RunNumbers(
         hash=world.hash(),
         settled=settled,
         whole=whole,
         queues={
-            queue: _of_waits(sorted(own), waiting.get(queue, 0), names)
-            for queue, own in sorted(waits.items())
+            queue: _of_waits(waits_in(measures, keys), names)
+            for queue, keys in sorted(queues.items())
         },
     )
 
 
-def _waits(
-    measures: Measures, end_ms: int
-) -> tuple[dict[str, list[int]], dict[str, int]]:
-    """Return the waits by queue, and how many of each queue never started."""
-    waits: dict[str, list[int]] = {}
-    waiting: dict[str, int] = {}
-    for key, arrived in measures.arrivals.items():
-        queue = measures.subject(key).queue or NO_QUEUE
-        wait = measures.waits.get(key)
-        if wait is None:
-            waiting[queue] = waiting.get(queue, 0) + 1
-            wait = end_ms - arrived
-        waits.setdefault(queue, []).append(wait)
-    return waits, waiting
-
-
-def _of_waits(waits: list[int], waiting: int, names: tuple[str, ...]) -> Numbers:
-    found: Numbers = {"arrived": float(len(waits)), "waiting": float(waiting)}
-    if waits:
-        found["waitMean"] = sum(waits) / len(waits)
-        found["waitMax"] = float(waits[-1])
-    for name in names:
-        value = quantile(waits, quantile_of(name) or 0.0)
-        if value is not None:
-            found[name] = float(value)
+def _of_waits(waits: Waits, names: tuple[str, ...]) -> Numbers:
+    found: Numbers = {
+        "arrived": float(len(waits.ordered)),
+        "waiting": float(waits.never_started),
+    }
+    measured = {"waitMean": waits.mean_ms, "waitMax": waits.max_ms}
+    measured |= {name: waits.quantile(quantile_of(name) or 0.0) for name in names}
+    found |= {name: value for name, value in measured.items() if value is not None}
     return found
 
 

@@ -6,5 +6,15 @@ from scheduler.analysis.measures.collector import Measures
 from scheduler.analysis.measures.directions import better
 from scheduler.analysis.measures.statistics import quantile
 from scheduler.analysis.measures.summary import ClassWait, Summary, flat
+from scheduler.analysis.measures.waits import Waits, waits_of
 
-__all__ = ["ClassWait", "Measures", "Summary", "better", "flat", "quantile"]
+__all__ = [
+    "ClassWait",
+    "Measures",
+    "Summary",
+    "Waits",
+    "better",
+    "flat",
+    "quantile",
+    "waits_of",
+]

@@ -15,6 +15,7 @@ _BETTER: dict[str, Direction] = {
     "preemptions": "low",
     "evictions": "low",
     "waitMeanMs": "low",
+    "neverStarted": "low",
     "waitP50Ms": "low",
     "waitP95Ms": "low",
     "waitMaxMs": "low",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from scheduler.analysis.measures.ledger import Ledger
-from scheduler.analysis.measures.statistics import quantile
 from scheduler.analysis.measures.subjects import Subject
 from scheduler.analysis.measures.summary import QueueWait
+from scheduler.analysis.measures.waits import Waits, waits_of
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
 
@@ -49,19 +49,59 @@ def queue_wait(run: Followed, keys: Iterable[Key]) -> QueueWait:
     any more, so work that starves must not look better than work that is late.
     """
     keys = list(keys)
-    now = max(run.world.context.now_ms, run.until_ms)
-    waits = sorted(run.waits.get(key, now - run.arrivals[key]) for key in keys)
+    now = end_of(run)
+    waits = waits_in(run, keys)
     there = sum(run.ends.get(key, now) - run.arrivals[key] for key in keys)
     useful = sum(_useful(run, key, now) for key in keys)
     return QueueWait(
         arrived=len(keys),
-        started=sum(key in run.waits for key in keys),
-        mean_ms=sum(waits) / len(waits) if waits else None,
-        p50_ms=quantile(waits, 0.5),
-        p95_ms=quantile(waits, 0.95),
-        max_ms=float(waits[-1]) if waits else None,
+        started=len(keys) - waits.never_started,
+        mean_ms=waits.mean_ms,
+        p50_ms=waits.quantile(0.5),
+        p95_ms=waits.quantile(0.95),
+        max_ms=waits.max_ms,
         slowdown=max(there, LEAST_RUN_MS) / max(useful, LEAST_RUN_MS) if keys else None,
     )
+
+
+class Waited(Protocol):
+    """What is read of a run for its waits."""
+
+    @property
+    def world(self) -> World:
+        """Return the world that runs."""
+
+    @property
+    def until_ms(self) -> int:
+        """Return the end that was asked for; 0 for none."""
+
+    @property
+    def arrivals(self) -> Mapping[Key, int]:
+        """Return when each subject came, in ms."""
+
+    @property
+    def waits(self) -> Mapping[Key, int]:
+        """Return how long each that started waited to its first start, in ms."""
+
+
+def end_of(run: Waited) -> int:
+    """Return up to when (ms) what never started has waited."""
+    return max(run.world.context.now_ms, run.until_ms)
+
+
+def waits_in(run: Waited, keys: Iterable[Key]) -> Waits:
+    """Return the waits of some subjects of a run."""
+    return waits_of(
+        (
+            (arrived := run.arrivals[key], _after(arrived, run.waits.get(key)))
+            for key in keys
+        ),
+        end_of(run),
+    )
+
+
+def _after(arrived_ms: int, wait_ms: int | None) -> int | None:
+    return None if wait_ms is None else arrived_ms + wait_ms
 
 
 def _useful(run: Followed, key: Key, now: int) -> int:

@@ -7,9 +7,15 @@ from typing import Protocol
 
 from scheduler.analysis.measures.fairness import dominant
 from scheduler.analysis.measures.ledger import Ledger, Shares
-from scheduler.analysis.measures.queues import queue_wait, queue_waits, slowdown_ratio
+from scheduler.analysis.measures.queues import (
+    end_of,
+    queue_wait,
+    queue_waits,
+    slowdown_ratio,
+    waits_in,
+)
 from scheduler.analysis.measures.samples import Samples
-from scheduler.analysis.measures.statistics import jain, mean, quantile
+from scheduler.analysis.measures.statistics import jain
 from scheduler.analysis.measures.subjects import Amounts, Subject
 from scheduler.analysis.measures.summary import ClassWait, Summary
 from scheduler.engine.world import World
@@ -50,7 +56,7 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
     queues = queue_waits(run)
     now = run.world.context.now_ms
     spent = run.ledger.spent_until(now)
-    waits = sorted(run.waits.values())
+    every = queue_wait(run, run.arrivals)
     return Summary(
         end_ms=now,
         arrived=len(run.arrivals),
@@ -59,10 +65,10 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         waiting=len(run.arrivals) - len(run.waits),
         preemptions=run.preemptions,
         evictions=run.evictions,
-        wait_mean_ms=mean(waits),
-        wait_p50_ms=quantile(waits, 0.5),
-        wait_p95_ms=quantile(waits, 0.95),
-        wait_max_ms=float(waits[-1]) if waits else None,
+        wait_mean_ms=every.mean_ms,
+        wait_p50_ms=every.p50_ms,
+        wait_p95_ms=every.p95_ms,
+        wait_max_ms=every.max_ms,
         makespan_ms=_makespan(run),
         work_lost_ms=run.work_lost_ms,
         work_lost=_hours(run.lost),
@@ -77,7 +83,7 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         nominal_use=_nominal_use(run, spent, now),
         classes=_classes(run),
         within_limit=_within(run, now),
-        workloads=queue_wait(run, run.arrivals),
+        workloads=every,
         queues=queues,
         slowdown_ratio=slowdown_ratio(queues),
         limit_ms=run.limit_ms,
@@ -162,25 +168,22 @@ def _nominal_use(run: MeasuredRun, spent: Shares, now: int) -> dict[str, float]:
 
 
 def _classes(run: MeasuredRun) -> dict[str, ClassWait]:
-    groups: dict[str, list[int]] = {}
-    last: dict[str, list[int]] = {}
-    for key, wait in run.waits.items():
-        name = run.subject(key).priority_class
-        groups.setdefault(name, []).append(wait)
-        last.setdefault(name, []).append(run.last_waits[key])
-    return {
-        name: _class_wait(sorted(waits), last[name])
-        for name, waits in sorted(groups.items())
-    }
+    groups: dict[str, list[Key]] = {}
+    for key in run.arrivals:
+        groups.setdefault(run.subject(key).priority_class, []).append(key)
+    return {name: _class_wait(run, keys) for name, keys in sorted(groups.items())}
 
 
-def _class_wait(waits: list[int], last: list[int]) -> ClassWait:
+def _class_wait(run: MeasuredRun, keys: list[Key]) -> ClassWait:
+    waits, end = waits_in(run, keys), end_of(run)
+    last = [run.last_waits.get(key, end - run.arrivals[key]) for key in keys]
     return ClassWait(
-        count=len(waits),
-        mean_ms=sum(waits) / len(waits),
-        p50_ms=quantile(waits, 0.5) or 0.0,
-        p95_ms=quantile(waits, 0.95) or 0.0,
-        max_ms=float(waits[-1]),
+        count=len(keys) - waits.never_started,
+        waiting=waits.never_started,
+        mean_ms=waits.mean_ms or 0.0,
+        p50_ms=waits.quantile(0.5) or 0.0,
+        p95_ms=waits.quantile(0.95) or 0.0,
+        max_ms=waits.max_ms or 0.0,
         mean_last_ms=sum(last) / len(last),
     )
 

@@ -15,11 +15,6 @@ def quantile(ordered: Sequence[int], share: float) -> float | None:
     return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
 
 
-def mean(values: Sequence[int]) -> float | None:
-    """Return the mean; None for nothing."""
-    return sum(values) / len(values) if values else None
-
-
 def jain(shares: Iterable[float]) -> float | None:
     """Return Jain's index: 1 = all equal, 1/n = one has everything.
 

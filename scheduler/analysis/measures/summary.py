@@ -16,10 +16,12 @@ class ClassWait(
 ):
     """How long the workloads of one class waited; milliseconds of virtual time.
 
+    Those that never started count with what they have waited so far (`waits.py`).
     `mean_last_ms` counts to the last start, which an eviction makes later.
     """
 
     count: int  # that started
+    waiting: int = 0  # that never started
     mean_ms: float
     p50_ms: float
     p95_ms: float
@@ -37,7 +39,7 @@ class QueueWait(
     """How the workloads of one queue fared, or all; milliseconds of virtual time.
 
     What never started counts with what it has waited so far, of an experiment to
-    its horizon. `slowdown` is the time from arrivals to ends (or now) over the time
+    its horizon (`waits.py`). `slowdown` is the time from arrivals to ends (or now) over the time
     of the runs that were not lost, both of ten seconds at least: 1 = nothing ever
     waited; None = nothing came.
     """
@@ -54,7 +56,9 @@ class QueueWait(
 class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A run in numbers. Times in milliseconds of virtual time.
 
-    None stands for what this run cannot say: nothing started, nothing waited.
+    None stands for what this run cannot say: nothing came. Waits are of all that
+    arrived; the `waiting` that never started count with what they have waited so far,
+    which is a lower bound.
     """
 
     end_ms: int

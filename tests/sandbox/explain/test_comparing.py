@@ -98,7 +98,9 @@ def test_totals_count_since_the_branches_parted(parted):
     found = compare(parted(WIDE))
     assert of(found, "started") == [2, 3]
     assert of(found, "finished") == [2, 4]
-    assert of(found, "waitMaxMs") == [18_000, 9_000]
+    # Of the two, what never starts has waited longest.
+    assert of(found, "neverStarted") == [1, 0]
+    assert of(found, "waitMaxMs") == [25_000, 9_000]
 
 
 def test_curves_are_over_the_same_ticks_and_thinned_out(parted):

@@ -990,6 +990,7 @@ export const EN_LATER = {
   "measure.utilisation": "Utilisation",
   "measure.waitMaxMs": "Longest wait",
   "measure.waitMeanMs": "Mean wait",
+  "measure.waitsNote": "Waits run from the arrival to the first start. What never started counts with its wait so far: a lower bound.",
   "measure.waitP50Ms": "Median wait",
   "measure.waitP95Ms": "p95 wait",
   "measure.waiting": "Never started",

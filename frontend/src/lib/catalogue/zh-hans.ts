@@ -1569,6 +1569,7 @@ export const ZH_HANS: Words = {
   "measure.utilisation": "利用率",
   "measure.waitMaxMs": "最长等待",
   "measure.waitMeanMs": "平均等待",
+  "measure.waitsNote": "等待从到达算到首次开始。从未开始的按至今的等待计入：这是下限。",
   "measure.waitP50Ms": "等待中位数",
   "measure.waitP95Ms": "p95 等待",
   "measure.waiting": "从未开始",

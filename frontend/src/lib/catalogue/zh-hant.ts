@@ -1569,6 +1569,7 @@ export const ZH_HANT: Words = {
   "measure.utilisation": "利用率",
   "measure.waitMaxMs": "最長等待",
   "measure.waitMeanMs": "平均等待",
+  "measure.waitsNote": "等待從到達算到首次開始。從未開始的按至今的等待計入：這是下限。",
   "measure.waitP50Ms": "等待中位數",
   "measure.waitP95Ms": "p95 等待",
   "measure.waiting": "從未開始",

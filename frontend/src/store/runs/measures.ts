@@ -20,6 +20,7 @@ const WORDS = {
   schedulingMs: "measure.schedulingMs",
   share: "measure.share",
   shareError: "measure.shareError",
+  neverStarted: "measure.waiting",
   started: "measure.started",
   usedHours: "measure.usedHours",
   utilisation: "measure.utilisation",
@@ -48,7 +49,7 @@ const SHARES = new Set(["goodput", "utilisation", "fragmentation", "shareError",
 const BYTES = 2 ** 30;
 
 /** Those that say most about a policy, in the order in which they are read. */
-export const FIRST = ["waitMeanMs", "waitP95Ms", "utilisation", "preemptions", "workLostMs", "shareError"] as const;
+export const FIRST = ["waitMeanMs", "waitP95Ms", "waiting", "utilisation", "preemptions", "workLostMs", "shareError"] as const;
 
 /** Return what a measure is called: "Utilisation, GPU", "Mean wait, class high". */
 export function measureLabel(name: string): string {
