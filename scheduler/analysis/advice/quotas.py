@@ -19,6 +19,8 @@ from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
 
 Objects = Mapping[Key, Object]
+#: Kinds by which nodes come that are not there yet.
+_GROWS = {"NodeGroup", "NodePool"}
 #: More values than these of one queue are refused: the step is too small.
 MOST_VALUES = 200
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
@@ -68,12 +70,43 @@ def _places(
             yield queue, path, quota
 
 
+def nodes_lack(flavor: str, resource: str, objects: Objects) -> bool:
+    """Return whether a flavor has nodes and none of them has any of a resource.
+
+    False where no node has the flavor's labels, and where nodes may still come:
+    then nothing is known.
+    """
+    found = objects.get(Key("ResourceFlavor", "", flavor))
+    if found is None or any(key.kind in _GROWS for key in objects):
+        return False
+    wanted = (found.spec.get("nodeLabels") or {}).items()
+    nodes = [
+        obj
+        for key, obj in objects.items()
+        if key.kind == "Node" and wanted <= obj.labels.items()
+    ]
+    return bool(nodes) and not any(_has(node, resource) for node in nodes)
+
+
+def _has(node: Object, resource: str) -> bool:
+    text = (node.status.get("allocatable") or {}).get(resource)
+    try:
+        return text is not None and amounts.canonical(resource, text) > 0
+    except QuantityError:
+        return False
+
+
 def quota(change: QuotaChange, objects: Objects) -> tuple[list[Dimension], list[Pool]]:
     """Return a dimension per queue, and the pool that keeps their total."""
     places = list(_places(change.queues, change.flavor, change.resource, objects))
     if not places:
         problem = f"no ClusterQueue has {change.resource} in flavor {change.flavor}"
         raise ExperimentError(problem)
+    if nodes_lack(change.flavor, change.resource, objects):
+        raise ExperimentError(
+            f"no node of flavor {change.flavor} has {change.resource}: quota of it "
+            "admits work whose pods cannot run; name a flavor whose nodes have it"
+        )
     step = _amount(change.resource, change.step)
     if step <= 0:
         raise ExperimentError(f"expected a step above 0, got {change.step!r}")

@@ -21,6 +21,8 @@ from scheduler.model.objects import Key
 
 HORIZON_MS = 600_000
 MOST_RUNS = 40
+#: How long pods may take to get their nodes once their Workload is admitted.
+PLACES_MS = 30_000
 
 #: How many questions were tried, how many there are, and the verdict on the last.
 
@@ -97,7 +99,11 @@ class _Search:
     def _try(self, candidate: CandidateChange) -> Trial:
         self.left -= 1
         return attempt(
-            self.world, self.key, candidate.change, horizon_ms=self._horizon()
+            self.world,
+            self.key,
+            candidate.change,
+            horizon_ms=self._horizon(),
+            places_ms=PLACES_MS,
         )
 
     def _horizon(self) -> int:

@@ -20,6 +20,7 @@ from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import share_of
 from scheduler.engine.kueue.tree.shares import share_of_node
 from scheduler.engine.kueue.tree.tree import QuotaNode
+from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.engine.worlds.memory import gc_paused
@@ -59,11 +60,19 @@ class Trial:
     pods_message: str = ""
 
 
-def attempt(world: World, key: Key, change: Change | None, *, horizon_ms: int) -> Trial:
+def attempt(
+    world: World,
+    key: Key,
+    change: Change | None,
+    *,
+    horizon_ms: int,
+    places_ms: int = 0,
+) -> Trial:
     """Run a change until a Workload is admitted, for at most `horizon_ms`.
 
     The world given stays as it is. After the admission the copy goes on until
-    all pods have a node. Cost: a copy, and the decisions of that time.
+    all pods have a node, to the horizon or for `places_ms` after the admission,
+    whichever is later. Cost: a copy, and the decisions of that time.
     """
     copy = fork(world)
     stage = kueue_of(copy)
@@ -84,7 +93,7 @@ def attempt(world: World, key: Key, change: Change | None, *, horizon_ms: int) -
         _run_to_admission(trial, world, until)
     trial.after = all_shares(stage)
     if trial.admitted_ms is not None and copy.lifetime.placement():
-        _run_to_places(trial, until)
+        _run_to_places(trial, max(until, trial.admitted_ms + places_ms))
     return trial
 
 
@@ -146,15 +155,31 @@ def _run_to_places(trial: Trial, until_ms: int) -> None:
     world = trial.world
 
     def placed(_: Decision) -> bool:
-        return not _unplaced(world, trial.key)
+        return not _awaits_nodes(world, trial.key)
 
-    if _unplaced(world, trial.key):
+    if _awaits_nodes(world, trial.key):
         outcome = simulate(world, until_ms=until_ms, stop=placed)
         trial.decisions += outcome.decisions
-    missing = _unplaced(world, trial.key)
-    trial.pods = "pending" if missing else "placed"
-    if missing:
-        trial.pods_message = _why_unplaced(world, missing[0])
+    trial.pods = "placed"
+    if _awaits_nodes(world, trial.key):
+        missing = _unplaced(world, trial.key)
+        trial.pods = "pending"
+        trial.pods_message = (
+            _why_unplaced(world, missing[0]) if missing else "its pods are not made yet"
+        )
+
+
+def _awaits_nodes(world: World, key: Key) -> bool:
+    """Return whether its pods are still to be made, or not all have a node.
+
+    Where starting a Job takes time no pod is there at the instant of the admission.
+    """
+    run = world.lifetime.runs.get(key)
+    if run is None or run.done:
+        return False
+    if not run.active:
+        return run.step is not None and run.step[0] == Due.START
+    return bool(_unplaced(world, key))
 
 
 def _unplaced(world: World, key: Key) -> list[Key]:

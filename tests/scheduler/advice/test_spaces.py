@@ -14,6 +14,7 @@ from scheduler.analysis.experiments.document import Change, ExperimentError, Var
 from scheduler.analysis.experiments.goals import Constraint, MayChange
 from scheduler.analysis.experiments.runs import Plan, run
 from scheduler.model.objects import Key
+from tests.builders import cluster_queue, flavor, local_queue, node, world_of
 from tests.scheduler.advice.worlds import Team, base_of, manifests_of
 
 TEAMS = (Team("a", 2, 1, 1, 1, 1), Team("b", 4, 1, 1, 1, 1), Team("c", 3, 1, 1, 1, 1))
@@ -190,3 +191,18 @@ def test_a_sentence_is_a_bound_of_a_measure(text, expected):
 )
 def test_what_may_not_be_lost_is_said_in_words(measure, text):
     assert text_of(Constraint(measure=measure, loses=0.1)) == text
+
+
+def test_quota_of_what_no_node_of_its_flavor_has_is_not_offered():
+    gpu = "nvidia.com/gpu"
+    bare, whole = node("bare", cpu=8), node("whole", cpu=8)
+    whole["status"]["allocatable"][gpu] = "8"
+    queue = cluster_queue("main")
+    (group,) = queue["spec"]["resourceGroups"]
+    group["coveredResources"].append(gpu)
+    group["flavors"][0]["resources"].append({"name": gpu, "nominalQuota": "4"})
+    change = read(quota={"flavor": "default", "resource": gpu, "step": 1})
+    small = [flavor(), queue, local_queue("main", cluster_queue="main"), bare]
+    with pytest.raises(ExperimentError, match=f"no node of flavor default has {gpu}"):
+        space_of([change], world_of(*small).objects, {})
+    assert space_of([change], world_of(*small, whole).objects, {}).dimensions

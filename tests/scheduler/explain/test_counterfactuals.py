@@ -95,6 +95,20 @@ def test_admitted_with_pods_that_find_no_node_is_a_but() -> None:
     assert "0/1 nodes are available" in verdict.outcome.pods_message
 
 
+def test_pods_that_are_not_made_yet_do_not_pass_for_placed() -> None:
+    world = lender_and_borrower(
+        job("long", queue="borrower", cpu=6, runtime="40s"),
+        job("late", queue="borrower", cpu=3, arrival="1s"),
+        node("small", cpu=6),
+        until_ms=2_000,
+        policy={"simulation": {"latencies": {"jobStart": "300ms"}}},
+    )
+    answer = counterfactuals(world, workload(world, "late"), horizon_ms=20_000)
+    verdict = _of(answer, "nominalQuota")
+    assert (verdict.verdict, verdict.outcome.pods) == ("but", "pending")
+    assert "Insufficient cpu" in verdict.effect
+
+
 def test_moving_to_another_queue_moves_its_job_too() -> None:
     world = _stuck()
     verdict = _of(counterfactuals(world, workload(world, "late")), "localQueue")
