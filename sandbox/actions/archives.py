@@ -71,7 +71,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
     ConflictError while forks show a part of its history: that would go with it.
     """
     _owned(user, sandbox_id)
-    with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
+    with leases.lineage_claimed(sandbox_id), worlds.lock(sandbox_id):
         sandbox = Sandbox.objects.get(pk=sandbox_id)
         if sandbox.archived_at is not None:
             raise ConflictError(Refused.ARCHIVED_ALREADY.said())
@@ -132,7 +132,7 @@ def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
     it no more. It follows its cluster again, unless another sandbox does by now.
     """
     _owned(user, sandbox_id)
-    with leases.claimed(sandbox_id), worlds.lock(sandbox_id):
+    with leases.lineage_claimed(sandbox_id), worlds.lock(sandbox_id):
         sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
         if sandbox.archived_at is None:
             raise ConflictError(Refused.OPEN.said())

@@ -11,7 +11,7 @@ from sandbox.base.refusals import Refused
 from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.twins import ticks as twins
-from sandbox.world import history, worlds
+from sandbox.world import history, leases, worlds
 from scheduler.engine.world import World
 from scheduler.recorded.twin.going_on import go_on
 
@@ -27,16 +27,22 @@ def do_fork(
     arrived afterwards. Whoever may see a sandbox may fork it, unless they see it by a link that is
     only to look; the fork is theirs.
     """
-    parent = Sandbox.objects.visible_to(user).filter(pk=sandbox_id).first()
-    if parent is None:
+    _check_forkable(user, sandbox_id)
+    limits.check_sandboxes(user)
+    # A rewind gives revisions away: they must be the parent's until the fork is there.
+    with leases.lineage_claimed(sandbox_id):
+        parent = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
+        world, revision = _world(parent, tick)
+        if parent.is_real:
+            world = go_on(world, twins.after(parent, revision))
+        return fork_of(user, parent, world, revision, title or parent.title)
+
+
+def _check_forkable(user: User, sandbox_id: str) -> None:
+    if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
         raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
     if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
         raise ForbiddenError(Refused.NO_FORK_BY_LINK.said())
-    limits.check_sandboxes(user)
-    world, revision = _world(parent, tick)
-    if parent.is_real:
-        world = go_on(world, twins.after(parent, revision))
-    return fork_of(user, parent, world, revision, title or parent.title)
 
 
 def fork_of(

@@ -215,7 +215,11 @@ def do_delete_sandbox(user: User, sandbox_id: str) -> None:
     allowed(user, sandbox_id)
     if not Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk).exists():
         raise ForbiddenError(Denied.DELETE.said())
-    with leases.claimed(sandbox_id), transaction.atomic():
+
+    def family() -> list[str]:
+        return [one.pk for one in retention.descendants(Sandbox(pk=sandbox_id))]
+
+    with leases.lineage_claimed(sandbox_id, family), transaction.atomic():
         forks = list(retention.descendants(Sandbox.objects.get(pk=sandbox_id)))
         for fork in forks:
             if fork.parent_id == sandbox_id:

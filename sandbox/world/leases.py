@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from django.db import DatabaseError, connection
@@ -31,6 +31,8 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.004, 0.05
 FURTHEST_AHEAD_S = 60.0
 #: How long ticks keep out of the way of an edit that asked.
 WAITING_S = 1.0
+#: A lineage that changes again and again while it is being claimed is given up.
+_MOST_LOOKS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,10 @@ def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
 
 
 def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
-    """Hold on for longer; False when the claim is lost."""
-    own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
+    """Hold on for longer; False when the claim is lost or was given back."""
+    own = Sandbox.objects.filter(
+        pk=claim.sandbox_id, fence=claim.fence, lease_until__gt=0
+    )
     return own.update(lease_until=DatabaseTime() + lease_s) == 1
 
 
@@ -80,15 +84,20 @@ def mend_times() -> int:
 def renewed(claim: Claim) -> Iterator[None]:
     """Renew the claim from a thread for as long as the block runs.
 
-    For what may take longer than a lease; a process that dies renews nothing.
+    For what may take longer than a lease; a process that dies renews nothing. The
+    thread has ended when the block has: none renews what was given back.
     """
     done = threading.Event()
-    thread = threading.Thread(target=_renew_until, args=(claim, done), daemon=True)
+    name = f"renew-{claim.sandbox_id}"
+    thread = threading.Thread(
+        target=_renew_until, args=(claim, done), name=name, daemon=True
+    )
     thread.start()
     try:
         yield
     finally:
         done.set()
+        thread.join()
 
 
 def _renew_until(claim: Claim, done: threading.Event) -> None:
@@ -118,6 +127,37 @@ def claimed(sandbox_id: str, *, patience_s: float = 15.0) -> Iterator[Claim]:
             yield claim
     finally:
         release(claim)
+
+
+@contextmanager
+def lineage_claimed(
+    sandbox_id: str, others: Callable[[], Iterable[str]] = tuple
+) -> Iterator[Claim]:
+    """Hold a sandbox as above, with those whose past it shows and `others`.
+
+    None of them is rewound, undone or deleted meanwhile: whatever is read of the past
+    is of one moment. Raises as above.
+    """
+    for _ in range(_MOST_LOOKS):
+        held = {*_ancestors(sandbox_id), sandbox_id, *others()}
+        with ExitStack() as stack:
+            # In one order, so that two who want the same do not wait for each other.
+            claims = {pk: stack.enter_context(claimed(pk)) for pk in sorted(held)}
+            if held.issuperset([*_ancestors(sandbox_id), *others()]):
+                yield claims[sandbox_id]
+                return
+    raise BusyError(NotNow.BUSY.said())
+
+
+def _ancestors(sandbox_id: str) -> list[str]:
+    found: list[str] = []
+    place: str | None = sandbox_id
+    while place is not None:
+        parents = Sandbox.objects.filter(pk=place).values_list("parent_id", flat=True)
+        place = parents.first()
+        if place is not None:
+            found.append(place)
+    return found
 
 
 def _insist(sandbox_id: str, until: float) -> Claim:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import pytest
+from django.db import connection
 
 from sandbox import actions
 from sandbox.base import counters
@@ -13,7 +15,7 @@ from sandbox.models import Sandbox
 from sandbox.world import leases
 from tests.sandbox.conftest import contended, row
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_giving_one_sandbox_back_leaves_others_of_the_same_fence_held(busy, make):
@@ -53,3 +55,44 @@ def test_a_commit_of_who_lost_the_claim_is_counted(busy):
     counts, _ = counters.take()
     assert counts["leases_lost"] == 1
     assert row(busy).tick == 0
+
+
+def test_a_claim_that_was_given_back_is_not_renewed(busy):
+    claim = leases.take(busy.pk)
+    leases.release(claim)
+    assert not leases.renew(claim)
+    assert leases.take(busy.pk) is not None
+
+
+def test_nobody_renews_a_claim_once_its_block_has_ended(busy):
+    claim = leases.take(busy.pk)
+    with leases.renewed(claim):
+        [thread] = [t for t in threading.enumerate() if t.name == f"renew-{busy.pk}"]
+    assert not thread.is_alive()
+
+
+def test_a_fork_waits_for_who_holds_its_parent_or_one_before_it(busy, person):
+    fork = actions.do_fork(person, busy.pk)
+    claim = leases.take(busy.pk)
+    released: list[bool] = []
+
+    def release() -> None:
+        released.append(Sandbox.objects.filter(parent=fork).exists())
+        leases.release(claim)
+        connection.close()
+
+    timer = threading.Timer(0.3, release)
+    timer.start()
+    actions.do_fork(person, fork.pk)
+    timer.join()
+    assert released == [False]
+
+
+def test_a_deletion_holds_the_forks_and_an_archive_those_before_it(busy, person):
+    fork = actions.do_fork(person, busy.pk)
+    with leases.lineage_claimed(fork.pk):
+        assert leases.take(busy.pk) is None
+    with leases.lineage_claimed(busy.pk, lambda: [fork.pk]):
+        assert leases.take(fork.pk) is None
+    assert leases.take(busy.pk)
+    assert leases.take(fork.pk)
