@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
 from sandbox.models import Sandbox
+from sandbox.process import one_run
 from sandbox.retention import backups
 
 
@@ -32,15 +35,24 @@ class Command(BaseCommand):
     def handle(self, *_: object, file: Path, replace: bool, **__: object) -> None:
         """Check the file, replace the database, and migrate it."""
         backups.check(file)
-        if not replace and (count := _sandboxes()):
-            raise CommandError(
-                f"the database holds {count} sandboxes, which would be gone; "
-                "back it up and give --replace"
-            )
-        backups.read(file)
-        connection.close()
-        call_command("migrate", interactive=False, verbosity=0)
-        self.stdout.write(f"{_sandboxes()} sandboxes are restored from {file}")
+        with _nothing_runs():
+            if not replace and (count := _sandboxes()):
+                raise CommandError(
+                    f"the database holds {count} sandboxes, which would be gone; "
+                    "back it up and give --replace"
+                )
+            backups.read(file)
+            connection.close()
+            call_command("migrate", interactive=False, verbosity=0)
+            self.stdout.write(f"{_sandboxes()} sandboxes are restored from {file}")
+
+
+def _nothing_runs() -> AbstractContextManager[object]:
+    """Keep a run of this machine from the folder; refused while there is one."""
+    if settings.SERVER:
+        return nullcontext()
+    advice = "End it, then restore: it would go on with what is no longer there."
+    return one_run.held(settings.DATA_FOLDER, advice=advice)
 
 
 def _sandboxes() -> int:

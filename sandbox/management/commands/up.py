@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import logging
 import os
 import signal
 import socket
 import sys
 import threading
-import time
 import webbrowser
 from collections.abc import Iterator
 from functools import partial
@@ -29,7 +27,7 @@ from sandbox.base.environment import make_private
 from sandbox.live.connection_timeouts import TimedProtocol
 from sandbox.live.owner_link import owner_link
 from sandbox.live.people import local_user
-from sandbox.process import lan
+from sandbox.process import lan, one_run
 from sandbox.process.processes import Children, ourselves
 from sandbox.process.schema_version import refuse_newer_database
 from sandbox.process.services import (
@@ -44,8 +42,7 @@ from scheduler import ENGINE
 logger = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
-CLEAN_UP_S = 2.0  # a run that was killed is cleaned up after in this time,
-CLEAN_UP_LATE_S = 20.0  # or in this, on a machine with much else to do
+_SECOND = "For a second one set QUOTALAB_DATA to another folder."
 LARGEST_SOCKET_MESSAGE = 2**16  # bytes; pages say hello and no more
 REST_S = 0.4  # between looks whether to end, beside the tenth that uvicorn rests
 PATIENCE_S = 15.0  # an answer that is still being computed at Ctrl-C has this long
@@ -85,13 +82,15 @@ class Command(BaseCommand):
             _start_for_others(options["lan"])
         signal.signal(signal.SIGTERM, _end)
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as stack:
-            note = stack.enter_context(_only_one(settings.DATA_FOLDER))
+            note = stack.enter_context(
+                one_run.held(settings.DATA_FOLDER, advice=_SECOND)
+            )
             refuse_newer_database()
             listener = stack.enter_context(_listening(options["port"]))
             if ENGINE.outdated:
                 self.stderr.write(f"The engine is {ENGINE}.")
             url = f"http://{settings.LAN or HOST}:{listener.getsockname()[1]}"
-            _write(note, url)
+            one_run.write(note, url)
             stack.enter_context(_children(options["workers"], lock=note))
             stack.enter_context(_ticking())
             _Server(url, open_page=not options["no_open"]).run(sockets=[listener])
@@ -109,54 +108,6 @@ def _start_for_others(address: str) -> NoReturn:
 
 def _end(*_: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def _only_one(folder: Path) -> Iterator[int]:
-    """Hold the data folder; a second run on it is shown where the first one is."""
-    note = os.open(folder / "running", os.O_RDWR | os.O_CREAT, 0o600)
-    if not _locked(note):
-        where = os.read(note, 200).decode() or "another address"
-        os.close(note)
-        raise CommandError(
-            f"{folder} is in use: Quotalab already runs at {where}. "
-            f"For a second one set QUOTALAB_DATA to another folder."
-        )
-    try:
-        yield note
-    finally:
-        os.ftruncate(note, 0)
-        os.close(note)
-
-
-def _locked(note: int) -> bool:
-    """Lock the file; a run that was just killed is given time to be cleaned up."""
-    begun = time.monotonic()
-    while True:
-        try:
-            fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waited_s = time.monotonic() - begun
-            if waited_s > (CLEAN_UP_S if _serves(note) else CLEAN_UP_LATE_S):
-                return False
-            time.sleep(0.05)
-        else:
-            return True
-
-
-def _serves(note: int) -> bool:
-    """Return whether somebody takes connections at the address in the note."""
-    host, _, port = os.pread(note, 200, 0).decode().rpartition("/")[2].rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), timeout=1).close()
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def _write(note: int, text: str) -> None:
-    os.ftruncate(note, 0)
-    os.pwrite(note, text.encode(), 0)
 
 
 @contextlib.contextmanager

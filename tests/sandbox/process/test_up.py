@@ -80,8 +80,12 @@ def everything_ends_with(default_run: DefaultRun) -> None:
 
 
 def up(default_run: DefaultRun, *words: str) -> subprocess.CompletedProcess[str]:
+    return manage(default_run, "up", "--no-open", *words)
+
+
+def manage(default_run: DefaultRun, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", "up", "--no-open", *words],
+        [sys.executable, "manage.py", *words],
         cwd=ROOT,
         env=default_run.environment,
         capture_output=True,
@@ -94,6 +98,14 @@ def test_a_second_run_on_the_same_folder_learns_where_the_first_one_is(shared_ru
     second = up(shared_run, "--port", "0")
     assert second.returncode == 1
     assert f"already runs at {shared_run.url}" in second.stderr
+
+
+def test_no_backup_is_restored_under_a_run_of_the_same_folder(shared_run, tmp_path):
+    file = tmp_path / "all.backup"
+    assert manage(shared_run, "backup", str(file)).returncode == 0
+    refused = manage(shared_run, "restore", str(file), "--replace")
+    assert refused.returncode == 1
+    assert f"already runs at {shared_run.url}" in refused.stderr
 
 
 def test_a_taken_port_is_named_with_another_one_to_try(shared_run, tmp_path):
