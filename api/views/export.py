@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +14,7 @@ from rest_framework.serializers import ValidationError
 
 from api.renderers import YAML, OneShape, dump, dump_all
 from api.views.base import View, flag
+from sandbox.base import csv_text
 from sandbox.models import Sandbox
 from sandbox.page.rows.samples import whole_sample
 from sandbox.retention import exports
@@ -144,15 +143,6 @@ def _flat(row: Mapping[str, Any], head: str = "") -> dict[str, Any]:
 
 
 def _csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the rows as CSV; a text that a spreadsheet would run gets a quote."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
-    return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    risky = isinstance(value, str) and value[:1] in "=+-@\t\r" and value != ""
-    return f"'{value}" if risky else value
+    cells = [[row.get(name) for name in columns] for row in rows]
+    return csv_text.write([columns, *cells])

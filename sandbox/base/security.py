@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.http.request import split_domain_port, validate_host
+from django.utils.cache import patch_vary_headers
 
 from scheduler.model.texts.plain_text import is_storable
 
@@ -41,12 +42,19 @@ App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
 def headers(get_response: Respond) -> Respond:
-    """Middleware: every answer says what a page made from it may load."""
+    """Middleware: every answer says what a page made from it may load, and who keeps it.
+
+    What is answered below /api/ is for who asked: nobody stores it but where the view
+    says so, and a cache that does tells people apart.
+    """
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
+        if request.path_info.startswith("/api/"):
+            response.headers.setdefault("Cache-Control", "private, no-store")
+            patch_vary_headers(response, ("Accept", "Authorization", "Cookie"))
         return response
 
     return respond

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from operator import ne
 from typing import Any, NamedTuple
@@ -12,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 from django.db.models import QuerySet
 
+from sandbox.base import csv_text
 from sandbox.models import Experiment, Run
 from scheduler.analysis.advice.advisor import derived
 from scheduler.analysis.advice.goal import Goal, Numbers
@@ -150,28 +149,21 @@ def write_csv(experiment: Experiment) -> str:
     names = variants_of(experiment)
     places = axes_of(read_experiment(experiment.document).spec)
     axes = list(dict.fromkeys(name for place in places for name in place))
-    out = io.StringIO()
-    writer = csv.writer(out)
     head = ("run", "variant", *(f"axis.{axis}" for axis in axes), *_OF_RUN)
-    writer.writerow([*map(_plain, head), "error", "measure", "value"])
+    lines: list[Sequence[Any]] = [(*head, "error", "measure", "value")]
     for row in map(run_row, _all(experiment)):
         place = places[row["variant"]] if row["variant"] < len(places) else {}
         line = [
             row["number"],
-            _plain(names[row["variant"]]),
-            *(_plain(place.get(axis, "")) for axis in axes),
+            names[row["variant"]],
+            *(place.get(axis, "") for axis in axes),
             *(row[name] for name in _OF_RUN),
-            _plain(row["error"]),
+            row["error"],
         ]
         measures = row["measures"].items() or [("", "")]
-        writer.writerows([*line, name, value] for name, value in measures)
-    return out.getvalue()
+        lines += [[*line, name, value] for name, value in measures]
+    return csv_text.write(lines)
 
 
 def _all(experiment: Experiment) -> Iterator[Run]:
     return Run.objects.filter(experiment=experiment).order_by("number").iterator()
-
-
-def _plain(text: str) -> str:
-    """Keep spreadsheets from taking a text for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

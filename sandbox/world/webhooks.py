@@ -68,7 +68,7 @@ class Allowed:
         host = parts.hostname or ""
         for found in _numbers(host, _port(parts)):
             number = ipaddress.ip_address(found)
-            if number.is_global or self._listed(host, number):
+            if is_outside(number) or self._listed(host, number):
                 return found
         raise NotAllowedError(
             f"extender {host}: the name leads into a private network; the operator "
@@ -79,6 +79,33 @@ class Allowed:
         if host in (str(number), "localhost"):
             return True  # the prefix names it
         return any(number in network for network in self.networks)
+
+
+def is_outside(number: Address) -> bool:
+    """Return whether a number is of one host out on the Internet.
+
+    Numbers that stand for others (mapped, translated, tunnelled) count as inside,
+    whatever they stand for: what they lead to is decided elsewhere.
+    """
+    if not number.is_global or number.is_multicast or number.is_reserved:
+        return False
+    return not any(number in network for network in _STAND_INS)
+
+
+#: IPv4 within IPv6: compatible, mapped, translated (RFC 6052, RFC 8215), Teredo, 6to4.
+_STAND_INS = [
+    ipaddress.IPv6Network(network)
+    for network in (
+        "::/96",
+        "::ffff:0:0/96",
+        "::ffff:0:0:0/96",
+        "64:ff9b::/96",
+        "64:ff9b:1::/48",
+        "2001::/32",
+        "2002::/16",
+        "fec0::/10",  # site-local, which was given up
+    )
+]
 
 
 def _prefix(entry: str) -> SplitResult:

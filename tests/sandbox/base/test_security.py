@@ -64,6 +64,17 @@ def test_no_script_or_style_may_stand_inside_the_page():
     assert "default-src 'none'" in policy
 
 
+def test_no_answer_of_the_api_is_stored_or_given_to_somebody_else():
+    answer = headers(lambda _: HttpResponse())(RequestFactory().get("/api/v1/me"))
+    assert "no-store" in answer["Cache-Control"]
+    assert {"Authorization", "Cookie"} <= set(answer["Vary"].split(", "))
+
+
+def test_the_page_itself_may_be_kept():
+    answer = headers(lambda _: HttpResponse())(RequestFactory().get("/"))
+    assert "Cache-Control" not in answer
+
+
 @pytest.mark.parametrize(
     ("handshake", "open_"),
     [

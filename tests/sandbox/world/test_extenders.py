@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Iterator
 from http.server import ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sandbox import actions
 from sandbox.models import Pod, Revision, Sandbox
@@ -16,6 +19,7 @@ from sandbox.world.webhooks import (
     Allowed,
     HttpPort,
     NotAllowedError,
+    is_outside,
 )
 from scheduler.engine.kube.extender.ports import ExtenderError
 from scheduler.model.kube.extender import Extender
@@ -177,6 +181,53 @@ def test_a_name_that_leads_into_a_private_network_is_refused(monkeypatch):
     with pytest.raises(NotAllowedError, match="private network"):
         Allowed(entries).address(parts)
     assert Allowed([*entries, "10.0.0.0/8"]).address(parts) == "10.1.2.3"
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "10.1.2.3",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "239.255.255.250",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "::10.1.2.3",
+        "::ffff:10.1.2.3",
+        "::ffff:8.8.8.8",
+        "::ffff:0:10.1.2.3",
+        "64:ff9b::a01:203",
+        "64:ff9b::808:808",
+        "64:ff9b:1::a01:203",
+        "2001:0:a01:203::1",
+        "2002:a01:203::1",
+        "fe80::1",
+        "fc00::1",
+        "fec0::1",
+        "ff02::1",
+        "ff0e::1",
+        "2001:db8::1",
+    ],
+)
+def test_a_number_that_stands_for_another_or_for_many_counts_as_inside(number):
+    assert not is_outside(ipaddress.ip_address(number))
+
+
+@pytest.mark.parametrize("number", ["8.8.8.8", "1.1.1.1", "2606:4700::1111"])
+def test_a_number_of_one_host_on_the_internet_is_outside(number):
+    assert is_outside(ipaddress.ip_address(number))
+
+
+@given(st.ip_addresses(v=4))
+def test_no_number_with_an_inner_one_is_outside_whatever_the_inner_one(inner):
+    prefixes = ("::ffff:0:0", "64:ff9b::", "::", "::ffff:0:0:0")
+    for prefix in prefixes:
+        whole = int(ipaddress.IPv6Address(prefix)) + int(inner)
+        assert not is_outside(ipaddress.IPv6Address(whole))
 
 
 def test_a_wrong_entry_of_the_list_is_named():
