@@ -15,7 +15,6 @@ from api.assistants.wording import answer, patches, plain, quoted, span
 
 _FIRST = ("phase", "state", "queue", "clusterQueue", "priority", "node", "message")
 _MOST_BRANCHES_ROWS = 15
-_WAITING = ("pending", "inadmissible")
 _SAME = ("type", "subject", "by", "reason")
 
 
@@ -51,24 +50,20 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         tick: fields.Tick = None,
     ) -> str:
         """List workloads, queues, nodes or other objects of a sandbox, a line each."""
-        phases = _WAITING if phase == "waiting" else (phase,)
-        rows: list[dict[str, Any]] = []
-        total = 0
+        if table == "workloads" and phase == "waiting":
+            phase = "pending"
         with refusals():
-            operations = up.client(context).operations
-            for one in phases:
-                found: Any = operations.tables_read(
-                    sandbox,
-                    table,
-                    fields={"phase": one} if one else {},
-                    search=search or None,
-                    limit=limit,
-                    tick=tick,
-                )
-                rows += found["items"]
-                total += found["total"]
-        head = f"{len(rows[:limit])} of {total} {table}"
-        return answer([head, *map(_row, rows[:limit])], up.link(sandbox))
+            found: Any = up.client(context).operations.tables_read(
+                sandbox,
+                table,
+                fields={"phase": phase} if phase else {},
+                search=search or None,
+                limit=limit,
+                tick=tick,
+            )
+        rows = found["items"]
+        head = f"{len(rows)} of {found['total']} {table}"
+        return answer([head, *map(_row, rows)], up.link(sandbox))
 
     @tool
     def explain(
@@ -162,8 +157,11 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         ]
         head = f"{len(starts)} wait; {found['futures']} futures"
         if not found["enough"]:
-            head += ", not enough finished work to go by"
-        lines = [head, *(_start(one) for one in starts[:30])]
+            head += ", not enough finished work to go by: the times are guesses"
+        lines = [
+            head,
+            *(start_line(one, enough=found["enough"]) for one in starts[:30]),
+        ]
         if name and not starts:
             lines = [f"{name} does not wait"]
         return answer(lines, up.link(sandbox, f"Workload/{name}" if name else ""))
@@ -221,10 +219,13 @@ def _row(row: dict[str, Any]) -> str:
     return f"{name}: {', '.join(said)}" if said else name
 
 
-def _start(one: dict[str, Any]) -> str:
+def start_line(one: dict[str, Any], *, enough: bool) -> str:
+    """Return when a Workload starts; without enough history it is called a guess."""
     low, middle, high = (span(one[f"{p}Ms"]) for p in ("p10", "p50", "p90"))
     own = plain(one["workload"]).removeprefix("Workload/")
     where = f"{own} in {plain(one['queue'])}"
+    if not enough:
+        return f"{where}: a guess, {low} to {high}"
     chances = ", ".join(
         f"{one['chance']:.0%} within {span(one['withinMs'])}" for one in one["chances"]
     )

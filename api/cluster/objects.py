@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from api.cluster import parsers, reading, resources, validation
 from api.cluster.base import ClusterView
+from api.cluster.delete_options import options_of
 from api.cluster.patches import json_patch, strategic
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
@@ -36,9 +37,14 @@ class ObjectView(ClusterView):
         return found
 
     def change(
-        self, sandbox: Sandbox, resource: Resource, places: dict[str, str]
+        self,
+        sandbox: Sandbox,
+        resource: Resource,
+        places: dict[str, str],
+        *,
+        dry_run: bool = False,
     ) -> Change:
-        """Return a write as the request asks for it."""
+        """Return a write as the request asks for it, or its body: only tried."""
         if resource.is_events:
             raise ForbiddenError("events are written by the simulation alone")
         return Change(
@@ -46,7 +52,7 @@ class ObjectView(ClusterView):
             sandbox,
             resource,
             places.get("namespace", "default"),
-            dry_run=flag(self.request, "dryRun"),
+            dry_run=dry_run or flag(self.request, "dryRun"),
             validation=validation.asked(self.request),
             of_status=self.of_status,
         )
@@ -96,8 +102,13 @@ class Collection(ObjectView):
         """Delete all that the selectors pick."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         namespace = places.get("namespace", "")
+        options = options_of(request)
         part = reading.listing(request, sandbox, resource, namespace)
-        change = self.change(sandbox, resource, places)
+        change = self.change(sandbox, resource, places, dry_run=options.dry_run)
+        for item in part.items if options.uid or options.version else ():
+            place = item["metadata"].get("namespace", "")
+            name = item["metadata"]["name"]
+            options.check(reading.get(sandbox.pk, resource, place, name))
         metadata = [item["metadata"] for item in part.items]
         change.delete([(m.get("namespace", ""), m["name"]) for m in metadata])
         return Response(
@@ -158,11 +169,13 @@ class One(Present):
     def delete(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
-        """Delete it; gone at once, whatever grace the request allows."""
+        """Delete it, at once, or only try to; what cannot be done so is refused."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
-        change = self.change(sandbox, resource, places)
+        options = options_of(request)
+        change = self.change(sandbox, resource, places, dry_run=options.dry_run)
         row = reading.get(sandbox.pk, resource, change.namespace, name)
         version_matches(request, row.revision)
+        options.check(row)
         change.delete([(row.namespace, row.name)])
         kind = resource.kind
         details = {"name": name, "kind": kind.plural, "uid": row.uid}

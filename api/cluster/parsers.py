@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from api.cluster.protobuf import MEDIA as PROTOBUF
+from api.cluster.protobuf import EvictionParser
 from api.renderers import StorableJSONParser, refuse_unstorable
 from sandbox.live.limits import of_texts
 from scheduler.input.manifests.documents import read_documents
@@ -66,20 +66,7 @@ class ApplyPatch(YAMLObjectParser):
     media_type = APPLY
 
 
-class Unread(BaseParser):
-    """A body in Kubernetes' binary encoding where the path says all that is needed."""
-
-    media_type = PROTOBUF
-
-    def parse(
-        self,
-        stream: Any,
-        media_type: str | None = None,
-        parser_context: Any = None,
-    ) -> dict[str, Any]:
-        """Return nothing of it."""
-        return {}
-
-
 OBJECTS = (StorableJSONParser, YAMLObjectParser)
 PATCHES = (MergePatch, StrategicMergePatch, JSONPatch, ApplyPatch)
+
+__all__ = ["OBJECTS", "PATCHES", "EvictionParser"]

@@ -1,6 +1,6 @@
-"""Reviews in Kubernetes' binary encoding, which kubectl asks them in.
+"""Reviews and evictions in Kubernetes' binary encoding, which clients send them in.
 
-Of the encoding only what these two messages need: fields of texts and messages.
+Of the encoding only what these messages need: numbers, texts and messages.
 
 Source: <https://protobuf.dev/programming-guides/encoding/> and `generated.proto` of
 authorization.k8s.io/v1; the envelope is that of
@@ -37,6 +37,14 @@ _SPECS: dict[str, Fields] = {
     "SelfSubjectAccessReview": _ACCESS,
     "SelfSubjectRulesReview": {1: ("namespace", None)},
 }
+_OPTIONS: Fields = {
+    1: ("gracePeriodSeconds", None),
+    2: ("preconditions", {1: ("uid", None), 2: ("resourceVersion", None)}),
+    3: ("orphanDependents", None),
+    4: ("propagationPolicy", None),
+    5: ("dryRun", None),
+}
+_EVICTION: Fields = {2: ("deleteOptions", _OPTIONS)}
 _TYPE: Fields = {1: ("apiVersion", None), 2: ("kind", None)}
 
 
@@ -60,12 +68,43 @@ class ReviewParser(BaseParser):
             ) from error
 
 
-def _review(body: bytes) -> dict[str, Any]:
+class EvictionParser(BaseParser):
+    """An eviction as the data that its JSON would be: its options, as all else is said."""
+
+    media_type = MEDIA
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Any = None,
+    ) -> dict[str, Any]:
+        """Return its deleteOptions. Raises ParseError for anything else."""
+        try:
+            found = _message(_raw(stream.read())[1], _EVICTION)
+        except (IndexError, KeyError, UnicodeDecodeError, ValueError) as error:
+            raise ParseError(
+                f"expected an Eviction in {MEDIA}; send it as application/json"
+            ) from error
+        options = found.get("deleteOptions", {})
+        if "dryRun" in options:
+            options["dryRun"] = [options["dryRun"]]
+        if "orphanDependents" in options:
+            options["orphanDependents"] = bool(options["orphanDependents"])
+        return found
+
+
+def _raw(body: bytes) -> tuple[str, bytes]:
+    """Return the kind of a body and the message in it."""
     if not body.startswith(_MAGIC):
         raise ValueError(body[:4])
-    envelope = dict(_parts(body[len(_MAGIC) :]))
-    kind = _message(envelope[1], _TYPE)["kind"]
-    spec = dict(_parts(envelope[2])).get(2, b"")
+    envelope: dict[int, Any] = dict(_parts(body[len(_MAGIC) :]))
+    return _message(envelope[1], _TYPE)["kind"], envelope.get(2, b"")
+
+
+def _review(body: bytes) -> dict[str, Any]:
+    kind, raw = _raw(body)
+    spec: Any = dict(_parts(raw)).get(2, b"")
     return {"kind": kind, "spec": _message(spec, _SPECS[kind])}
 
 
@@ -75,17 +114,21 @@ def _message(data: bytes, fields: Fields) -> dict[str, Any]:
     for number, value in _parts(data):
         if number in fields:
             name, below = fields[number]
-            found[name] = _message(value, below) if below else value.decode()
+            if isinstance(value, int):
+                found[name] = value
+            else:
+                found[name] = _message(value, below) if below else value.decode()
     return found
 
 
-def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield (number, content) of the texts and messages of a message."""
+def _parts(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield (number, content) of the numbers, texts and messages of a message."""
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)
-        if tag & 7 == 0:  # a number: none is asked for
-            _, at = _varint(data, at)
+        if tag & 7 == 0:
+            value, at = _varint(data, at)
+            yield tag >> 3, value
             continue
         if tag & 7 != 2:
             raise ValueError(tag)

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
 from api.cluster import parsers, reading, resources
+from api.cluster.delete_options import read_options
 from api.cluster.objects import ObjectView
 from api.cluster.resources import Resource
 from api.views.base import flag
@@ -80,7 +81,7 @@ class Log(ObjectView):
 class Eviction(ObjectView):
     """POST .../pods/{name}/eviction: 429 while a disruption budget forbids it."""
 
-    parser_classes = (*parsers.OBJECTS, parsers.Unread)
+    parser_classes = (*parsers.OBJECTS, parsers.EvictionParser)
 
     def post(
         self, request: Request, sandbox_id: str, *, namespace: str, name: str
@@ -88,9 +89,11 @@ class Eviction(ObjectView):
         """Evict the pod."""
         sandbox = self.sandbox(sandbox_id)
         given = request.data if isinstance(request.data, dict) else {}
-        options = given.get("deleteOptions")
-        dry = isinstance(options, dict) and bool(options.get("dryRun"))
-        dry = dry or flag(request, "dryRun")
+        options = read_options(given.get("deleteOptions"), "deleteOptions")
+        if options.uid or options.version:
+            pods = resources.find("", "v1", "pods")
+            options.check(reading.get(sandbox.pk, pods, namespace, name))
+        dry = options.dry_run or flag(request, "dryRun")
         actions.do_evict(self.user(), sandbox.pk, namespace, name, dry_run=dry)
         return _done(201)
 

@@ -11,6 +11,8 @@ from rest_framework import serializers
 from rest_framework.views import APIView
 
 from api.permissions import READING
+from scheduler.input.manifests.kinds import BY_KIND, KUEUE
+from scheduler.input.manifests.known_fields.table import kinds, types
 
 
 def unknown_keys(
@@ -34,7 +36,7 @@ def _unknown(field: object, given: Any, path: str) -> Iterator[tuple[str, list[s
             if key in field.fields:
                 yield from _unknown(field.fields[key], value, place)
             else:
-                yield place, [_problem(str(key), list(field.fields))]
+                yield place, [problem(str(key), list(field.fields))]
 
 
 def unknown_parameters(view: APIView, given: Iterable[str]) -> dict[str, list[str]]:
@@ -49,7 +51,34 @@ def unknown_parameters(view: APIView, given: Iterable[str]) -> dict[str, list[st
     if len(view.renderer_classes) > 1:
         known.append("format")
     wrong = [] if any(map(_takes_any, found)) else sorted(set(given) - set(known))
-    return {name: [_problem(name, known, "parameter")] for name in wrong}
+    return {name: [problem(name, known, "parameter")] for name in wrong}
+
+
+def wrong_choices(view: APIView, given: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return what is wrong with every parameter that has choices and is none of them."""
+    if not given or (schema := _schema_of(view)) is None:
+        return {}
+    found = [p for p in schema.get_override_parameters() if p.location == _QUERY]
+    return {
+        parameter.name: [no_choice(given[parameter.name], parameter.enum)]
+        for parameter in found
+        if parameter.enum
+        and given.get(parameter.name, parameter.enum[0]) not in parameter.enum
+    }
+
+
+def no_choice(given: str, choices: Iterable[str]) -> str:
+    """Return what is wrong with a value that is none of some, and what was probably meant."""
+    known = [*choices]
+    hint = near_to(given, known)
+    return f"expected one of {', '.join(known)}, got {given[:40]!r}{hint}"
+
+
+def near_to(given: str, known: list[str]) -> str:
+    """Return "; did you mean x?" for what is like something known, else ""."""
+    lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(given.lower(), lower, 1)
+    return f"; did you mean {lower[near[0]]}?" if near else ""
 
 
 def reads_no_body(view: APIView) -> bool:
@@ -78,10 +107,49 @@ def _takes_any(parameter: OpenApiParameter) -> bool:
     return isinstance(parameter.type, dict) and "additionalProperties" in parameter.type
 
 
-def _problem(key: str, known: list[str], word: str = "key") -> str:
-    near = difflib.get_close_matches(
-        key.lower(), {name.lower(): name for name in known}
-    )
-    names = [name for name in known if near and name.lower() == near[0]]
-    hint = f"; did you mean {names[0]}?" if names else ""
+def problem(key: str, known: list[str], word: str = "key") -> str:
+    """Return what is wrong with a name that is not known, and what was probably meant."""
+    hint = near_to(key, known)
     return f"unknown {word}{hint}; known: {', '.join(known) or 'none'}"
+
+
+#: Options of a write that are sent beside it, and are no part of any object.
+_OPTIONS = frozenset(
+    [
+        "dryRun",
+        "fieldManager",
+        "fieldValidation",
+        "force",
+        "gracePeriodSeconds",
+        "orphanDependents",
+        "preconditions",
+        "pretty",
+        "propagationPolicy",
+    ]
+)
+
+
+def unknown_at_top(document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return what is wrong with each key of an object that its kind does not have.
+
+    Of kinds whose fields are not listed only the options of a write are known to be
+    none of theirs.
+    """
+    kind = str(document.get("kind"))
+    known = types().get(kind) if kind in kinds() else None
+    if known is None and BY_KIND[kind].group == KUEUE:
+        known = dict.fromkeys(_KUEUE.get(kind, _USUAL), "")
+    given = [str(key) for key in document]
+    if known is None:
+        return {
+            key: ["this is an option of the request; give it in the query"]
+            for key in given
+            if key in _OPTIONS
+        }
+    return {key: [problem(key, list(known))] for key in given if key not in known}
+
+
+_USUAL = ("apiVersion", "kind", "metadata", "spec", "status")
+_KUEUE = {
+    "WorkloadPriorityClass": ("apiVersion", "kind", "metadata", "value", "description")
+}

@@ -15,6 +15,7 @@ from api.serializers.unknown_keys import (
     reads_no_body,
     unknown_keys,
     unknown_parameters,
+    wrong_choices,
 )
 from api.serializers.wrong_values import wrong_values
 from sandbox.base.absences import Absent
@@ -34,7 +35,8 @@ LONGEST_NUMBER = 18
 class View(APIView):
     """A view whose user is known.
 
-    A parameter of the query that it does not document is a 422; one without a schema
+    A parameter of the query that it does not document is a 422, and a value that is
+    none of those documented; one without a schema
     of ours (Kubernetes' paths, YuniKorn's, metrics) reads what it knows.
     """
 
@@ -44,6 +46,7 @@ class View(APIView):
         if self.schema is None:
             return
         wrong = unknown_parameters(self, request.query_params)
+        wrong |= wrong_choices(self, request.query_params)
         if not wrong and reads_no_body(self) and request.data:
             wrong = {"": [f"expected no body, got {request.data!r:.60}"]}
         if wrong:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from rest_framework.serializers import ValidationError
 
 from api.renderers import YAML, StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
+from api.serializers.unknown_keys import unknown_at_top
 from api.views.base import View, flag, version_matches, versioned, whole
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError, NotFoundError
@@ -65,6 +67,8 @@ class OneObject(View):
     ) -> Response:
         """Create or replace the object."""
         self._check_version(sandbox_id, kind, namespace, name)
+        if isinstance(request.data, dict) and set(request.data) != {"files"}:
+            _refuse_unknown(kind, request.data)
         return self._apply(sandbox_id, _text(request), kind, namespace, name)
 
     @extend_schema(
@@ -81,6 +85,7 @@ class OneObject(View):
         version_matches(request, row.revision)
         if not isinstance(request.data, dict):
             raise ValidationError({"": "expected a JSON object to merge"})
+        _refuse_unknown(kind, request.data, row.manifest)
         merged = merge(row.manifest, request.data)
         text = msgspec.json.encode(merged).decode()
         return self._apply(sandbox_id, text, kind, namespace, name)
@@ -143,6 +148,21 @@ class OneObject(View):
             only=Key(kind, "" if namespace == CLUSTER_WIDE else namespace, name),
         )
         return Response(imported_body(imported))
+
+
+def _refuse_unknown(
+    kind: str, given: Mapping[str, Any], known: Mapping[str, Any] | None = None
+) -> None:
+    """Refuse keys beside the object's own: options belong into the query.
+
+    What the object has already (`known`) is no news. Raises ValidationError naming each.
+    """
+    document = {**(known or {}), **given, "kind": kind}
+    wrong = unknown_at_top(document)
+    for name in wrong.keys() & (known or {}).keys():
+        del wrong[name]
+    if wrong:
+        raise ValidationError(wrong)
 
 
 def _text(request: Request) -> str:

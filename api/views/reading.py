@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
 
+import msgspec
 from django.db.models import F, Q
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -20,16 +22,19 @@ from api.serializers.reading import (
     SampleListSerializer,
     TableSerializer,
 )
+from api.serializers.unknown_keys import no_choice
 from api.views.base import View, flag, number, whole
 from sandbox.base.errors import NotFoundError
 from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
 from sandbox.page.diffs import Row
 from sandbox.page.rows.samples import whole_sample
+from sandbox.page.wire_rows import AnyRow
 from sandbox.world import history, lineage
 from sandbox.world.schedulers import schedulers
 from scheduler.model import ranges
 from scheduler.model.amounts import is_whole
+from scheduler.model.decisions import NAMES
 
 #: Amounts are sums of 64-bit numbers.
 LONGEST_AMOUNT = 40
@@ -46,6 +51,8 @@ TABLES = {
     "queues": "Queue",
     "applications": "Application",
 }
+#: Of events: decisions, and what marks a point of a scenario.
+EVENT_TYPES = (*NAMES, "Checkpoint")
 #: Counted by the engine, and not on the live page.
 _SCHEDULERS = "schedulers"
 _TICK = OpenApiParameter("tick", int, description="As it was at this tick; now.")
@@ -82,7 +89,8 @@ class Table(View):
                 {"type": "object", "additionalProperties": {"type": "string"}},
                 style="form",
                 explode=True,
-                description="Any field of the rows: those with this value only.",
+                description="Any field of the rows: those with this value only. "
+                "phase=pending finds inadmissible Workloads, too; active leaves them out.",
             ),
         ],
     )
@@ -93,7 +101,7 @@ class Table(View):
             known = ", ".join((*TABLES, _SCHEDULERS))
             raise NotFoundError(f"no table {table!r}; known: {known}")
         revision = _revision(request, sandbox)
-        rows = _select(_table(sandbox, table, revision), request)
+        rows = _select(table, _table(sandbox, table, revision), request)
         offset = number(request, "offset", 0, most=10**9)
         limit = number(request, "limit", 50, most=5000)
         return Response(
@@ -125,16 +133,44 @@ def _table(sandbox: Sandbox, table: str, revision: int) -> list[Row]:
 _RESERVED = frozenset({"search", "sort", "group", "limit", "offset", "tick", "format"})
 
 
-def _select(rows: list[Row], request: Request) -> list[Row]:
-    if not rows:
-        return rows
-    fields = rows[0].keys()
+#: What waits is pending, also where its ClusterQueue has put it aside; active is the rest.
+_PHASES = {"pending": ("pending", "inadmissible"), "active": ("pending",)}
+
+
+@cache
+def _fields(table: str) -> dict[str, tuple[str, ...]]:
+    """Return field -> its values where it has only some, of the rows of a table."""
+    for kind in get_args(AnyRow):
+        if kind.__struct_config__.tag == TABLES.get(table):
+            fields = msgspec.structs.fields(kind)
+            return {"kind": ()} | {f.encode_name: _values(f.type) for f in fields}
+    return {}
+
+
+def _values(hint: Any) -> tuple[str, ...]:
+    return get_args(hint) if get_origin(hint) is Literal else ()
+
+
+def _meant(table: str, name: str, value: str) -> tuple[str, ...]:
+    """Return the values that a value of a field stands for; 422 for what is none."""
+    groups = _PHASES if (table, name) == ("workloads", "phase") else {}
+    known = _fields(table).get(name)
+    if known and value not in (*known, *groups):
+        raise ValidationError({name: no_choice(value, [*known, *groups])})
+    return groups.get(value, (value,))
+
+
+def _select(table: str, rows: list[Row], request: Request) -> list[Row]:
+    fields = rows[0].keys() if rows else _fields(table).keys()
     for name, value in request.query_params.items():
         if name in _RESERVED:
             continue
-        if name not in fields:
+        if fields and name not in fields:
             raise ValidationError({name: f"no such field; known: {', '.join(fields)}"})
-        rows = [row for row in rows if str(row[name]) == value]
+        meant = _meant(table, name, str(value))
+        rows = [row for row in rows if str(row[name]) in meant]
+    if not rows:
+        return rows
     words = request.query_params.get("search", "").lower().split()
     rows = [row for row in rows if all(word in _text(row) for word in words)]
     sort = request.query_params.get("sort", "key")
@@ -225,6 +261,9 @@ def _events(
 ) -> dict[str, object]:
     query = history.events(sandbox)
     given = [t for t in request.query_params.get("type", "").split(",") if t]
+    for one in given:
+        if one not in EVENT_TYPES:
+            raise ValidationError({"type": no_choice(one, EVENT_TYPES)})
     if wanted := [*types] or given:
         query = query.filter(type__in=wanted)
     if subject := request.query_params.get("subject"):

@@ -21,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from api.assistants.asking import Upstream
 from api.assistants.command import main
+from api.assistants.reading import start_line
 from api.assistants.server import build
 from tests.builders import cluster_queue, flavor, job, local_queue
 from tests.services.default_run import PATIENCE_S, ROOT, DefaultRun
@@ -138,6 +139,7 @@ async def test_why_a_job_waits_and_what_starts_it_is_answered_by_tools_alone(
         assert "compared up to tick 20" in compared
         forecast = await ask(client, "forecast", sandbox=fork, name=name, futures=2)
         assert forecast.startswith("1 wait")
+        assert ("a guess" in forecast) == ("not enough finished" in forecast)
         assert len(why) + len(what) + len(tried) < 4_000
 
 
@@ -345,3 +347,20 @@ def test_wrong_words_are_refused(words, said, capsys):
         main(words)
     assert end.value.code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("enough", "said"), [(True, "likely in 10 s"), (False, "a guess, 5 s to 20 s")]
+)
+def test_without_enough_history_a_start_is_called_a_guess(enough, said):
+    one = {
+        "workload": "Workload/default/big",
+        "queue": "main",
+        "p10Ms": 5_000,
+        "p50Ms": 10_000,
+        "p90Ms": 20_000,
+        "chances": [{"chance": 0.5, "withinMs": 60_000}],
+    }
+    line = start_line(one, enough=enough)
+    assert said in line
+    assert ("50%" in line) == enough

@@ -162,6 +162,74 @@ def test_deleting_answers_success_and_then_not_found(call, busy):
     assert gone.json()["message"] == 'clusterqueues.kueue.x-k8s.io "a" not found'
 
 
+FLAVOR = f"{KUEUE}/resourceflavors"
+UNDONE = [
+    ({"propagationPolicy": "Orphan"}, "propagationPolicy"),
+    ({"propagationPolicy": "Sideways"}, "propagationPolicy"),
+    ({"orphanDependents": True}, "orphanDependents"),
+    ({"gracePeriodSeconds": 30}, "gracePeriodSeconds"),
+    ({"dryRun": ["Some"]}, "dryRun"),
+    ({"dryRuns": ["All"]}, "dryRuns"),
+    ({"preconditions": {"name": "x"}}, "preconditions"),
+]
+
+
+def flavors(call, sandbox):
+    items = call("get", sandbox, FLAVOR).json()["items"]
+    return [item["metadata"]["name"] for item in items]
+
+
+@pytest.mark.parametrize("place", ["/default", ""])
+@pytest.mark.parametrize(
+    ("query", "body"),
+    [("", {"dryRun": ["All"], "kind": "DeleteOptions"}), ("?dryRun=All", {})],
+)
+def test_a_dry_deletion_deletes_nothing(call, busy, place, query, body):
+    assert call("delete", busy, f"{FLAVOR}{place}{query}", body).status_code == 200
+    assert flavors(call, busy) == ["default"]
+
+
+@pytest.mark.parametrize("place", ["/default", ""])
+@pytest.mark.parametrize(("body", "field"), UNDONE)
+def test_an_option_that_a_deletion_does_not_follow_is_refused(
+    call, busy, place, body, field
+):
+    refused = call("delete", busy, f"{FLAVOR}{place}", body)
+    assert refused.status_code == 422
+    assert refused.json()["details"]["causes"][0]["field"] == field
+    assert flavors(call, busy) == ["default"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["propagationPolicy=Orphan", "gracePeriodSeconds=9", "gracePeriodSeconds=x"],
+)
+def test_an_option_of_the_query_is_refused_as_that_of_a_body(call, busy, query):
+    assert call("delete", busy, f"{FLAVOR}/default?{query}").status_code == 422
+    assert flavors(call, busy) == ["default"]
+
+
+@pytest.mark.parametrize("place", ["/default", ""])
+@pytest.mark.parametrize("name", ["uid", "resourceVersion"])
+def test_a_precondition_that_does_not_hold_is_a_conflict(call, busy, place, name):
+    body = {"preconditions": {name: "another"}}
+    assert call("delete", busy, f"{FLAVOR}{place}", body).status_code == 409
+    assert flavors(call, busy) == ["default"]
+
+
+def test_what_a_deletion_can_follow_is_done(call, busy):
+    metadata = call("get", busy, f"{FLAVOR}/default").json()["metadata"]
+    body = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Foreground",
+        "gracePeriodSeconds": 0,
+        "preconditions": {name: metadata[name] for name in ("uid", "resourceVersion")},
+    }
+    assert call("delete", busy, f"{FLAVOR}/default", body).status_code == 200
+    assert flavors(call, busy) == []
+
+
 def test_positions_count_from_zero_in_queue_order(call, busy):
     tick(busy, 8)
     path = "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/a/pendingworkloads"

@@ -66,6 +66,46 @@ def test_a_dry_eviction_evicts_nobody(call, placed):
     assert row(placed).revision == before
 
 
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"gracePeriodSeconds": 30}, "deleteOptions.gracePeriodSeconds"),
+        ({"propagationPolicy": "Orphan"}, "deleteOptions.propagationPolicy"),
+        ({"dry": True}, "deleteOptions.dry"),
+    ],
+)
+def test_an_option_that_an_eviction_does_not_follow_is_refused(
+    call, placed, options, field
+):
+    body = {"deleteOptions": options}
+    refused = call("post", placed, f"{PODS}/p0/eviction", body)
+    assert refused.json()["details"]["causes"][0]["field"] == field
+    assert call("get", placed, f"{PODS}/p0").status_code == 200
+
+
+def test_an_eviction_of_another_pod_of_that_name_is_a_conflict(call, placed):
+    body = {"deleteOptions": {"preconditions": {"uid": "another"}}}
+    assert call("post", placed, f"{PODS}/p0/eviction", body).status_code == 409
+    assert call("get", placed, f"{PODS}/p0").status_code == 200
+
+
+def test_a_dry_eviction_in_the_binary_encoding_evicts_nobody(client, placed):
+    def part(number: int, data: bytes) -> bytes:
+        return bytes([number << 3 | 2, len(data)]) + data
+
+    kind = part(1, b"policy/v1") + part(2, b"Eviction")
+    options = part(5, b"All")
+    body = b"k8s\x00" + part(1, kind) + part(2, part(2, options))
+    answer = client.generic(
+        "POST",
+        f"/api/v1/sandboxes/{placed.pk}{PODS}/p0/eviction",
+        body,
+        content_type="application/vnd.kubernetes.protobuf",
+    )
+    assert answer.status_code == 201, answer.content
+    assert Pod.objects.filter(sandbox=placed, name="p0").exists()
+
+
 def test_a_binding_places_a_pod_that_waits_and_no_other(call, make):
     waiting = pod("lone", cpu=1)
     waiting["spec"]["schedulerName"] = "outside"

@@ -16,9 +16,10 @@ import api.views
 from api.serializers.lessons import LookSerializer
 from api.serializers.unknown_keys import unknown_keys
 from api.serializers.wrong_values import wrong_values
+from sandbox import actions
 from sandbox.live.body_limits import CARRYING
-from tests.builders import flavor
-from tests.sandbox.conftest import row
+from tests.builders import flavor, job, small_cluster
+from tests.sandbox.conftest import row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -217,3 +218,70 @@ def test_a_body_where_none_is_read_is_refused(call, make, path):
     assert "expected no body" in problems(answer)[""]
     assert revision(call, sandbox) == before
     assert call("delete", sandbox, "", {"dryRun": True}).status_code == 422
+
+
+@pytest.mark.parametrize("method", ["patch", "put"])
+@pytest.mark.parametrize("key", ["dryRun", "specs", "propagationPolicy"])
+def test_a_key_that_no_object_has_is_refused_and_nothing_is_stored(
+    call, busy, method, key
+):
+    path = "/objects/ResourceFlavor/-/default"
+    before = call("get", busy, path).json()
+    body = {key: ["All"]}
+    if method == "put":
+        body |= {n: before[n] for n in ("apiVersion", "kind")}
+        body["metadata"] = {"name": "default"}
+    refused = call(method, busy, path, body)
+    assert refused.status_code == 422
+    assert key in refused.json()["message"]
+    assert call("get", busy, path).json() == before
+
+
+def test_an_option_is_refused_in_an_object_of_a_kind_whose_fields_are_not_listed(
+    call, busy, person
+):
+    text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {a: b}}"
+    actions.do_import(person, busy.pk, [("x.yaml", text)])
+    path = "/objects/ConfigMap/default/x"
+    refused = call("patch", busy, path, {"dryRun": "All"})
+    assert "in the query" in refused.json()["message"]
+    assert call("patch", busy, path, {"data": {"a": "c"}}).status_code == 200
+
+
+WRONG_CHOICES = {
+    "tables/workloads?phase=pendign": "did you mean pending?",
+    "tables/nodes?state=redy": "did you mean ready?",
+    "tables/pods?phase=Runing": "did you mean running?",
+    "events?type=admit": "did you mean Admit?",
+    "events?type=Admit,Preemt": "did you mean Preempt?",
+    "export?what=object": "did you mean objects?",
+    "export?output=xml": "expected one of",
+    "forecast?arrivals=knwon": "did you mean known?",
+    "explain/default/x?kind=pod": "did you mean Pod?",
+}
+
+
+@pytest.mark.parametrize(("path", "said"), WRONG_CHOICES.items())
+def test_a_value_that_is_none_of_the_choices_is_refused_and_says_which_was_meant(
+    call, busy, path, said
+):
+    refused = call("get", busy, f"/{path}")
+    assert refused.status_code == 422
+    assert said in refused.json()["message"]
+
+
+def test_an_empty_table_refuses_what_a_full_one_does(call, make):
+    refused = call("get", make(), "/tables/workloads?phase=nothing")
+    assert refused.status_code == 422
+
+
+def test_what_waits_inadmissible_is_pending_and_not_active(call, make, person):
+    big = [job(f"big-{n}", queue="main", cpu="9") for n in range(3)]
+    sandbox = make(*small_cluster(cpu="4"), *big)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 3)
+    found = {
+        phase: call("get", sandbox, f"/tables/workloads?phase={phase}").json()["total"]
+        for phase in ("pending", "inadmissible", "active")
+    }
+    assert found == {"pending": 3, "inadmissible": 3, "active": 0}
