@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
+from scheduler.cli.statuses import ended
+
 #: Each verb is a module with `main(arguments) -> exit code`, loaded when called.
 VERBS = {
     "run": "scheduler.cli.run",
@@ -38,13 +40,15 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
 
 
 def main(arguments: list[str]) -> int:
-    """Run one verb; return the exit code."""
+    """Run one verb; return the exit status.
+
+    0 good, 1 an assertion failed, 2 the input is refused, 3 a fault of the program.
+    """
     verb = VERBS.get(arguments[0]) if arguments else None
     if verb is None:
         sys.stderr.write(USAGE)
         return 2
-    code: int = importlib.import_module(verb).main(arguments[1:])
-    return code
+    return ended(lambda: int(importlib.import_module(verb).main(arguments[1:])))
 
 
 if __name__ == "__main__":

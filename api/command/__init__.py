@@ -10,7 +10,6 @@ import argparse
 import importlib
 import json
 import os
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -20,15 +19,22 @@ from api.command.local import InProcess, begin, manage
 from api.command.output import show
 from api.command.parser import ALONE, LOCAL, parser
 from api.command.verbs import VERBS, Asked, WrongError
+from scheduler.cli.statuses import FAILED, GOOD, OURS, REFUSED, ended
+
+_SERVER_FAILED = 500
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the first word says; return the exit status.
 
-    0 done, 1 refused or an assertion failed, 2 what was given makes no sense.
+    0 good, 1 an assertion failed, 2 the input is refused, 3 a fault of the program.
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     words = list(sys.argv[1:] if arguments is None else arguments)
+    return ended(lambda: _run(words))
+
+
+def _run(words: list[str]) -> int:
     if words and words[0] in LOCAL:
         return manage(words)
     if words and words[0] in ALONE:
@@ -38,21 +44,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.verb == "completion":
             print(script(given.shell, parser()), end="", flush=True)
-            return 0
+            return GOOD
         return _do(given)
     except ApiError as error:
         _refused(error, as_json=given.json)
-        return 1
+        return OURS if error.code >= _SERVER_FAILED else REFUSED
     except StoppedError as error:
         print(f"quotalab: {error}", file=sys.stderr)
-        return 1
+        return FAILED
     except BrokenPipeError:
-        return _nobody_reads()
+        raise
     except (WrongError, OSError, TimeoutError) as error:
         print(f"quotalab: {_reason(error)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        return 130
+        return REFUSED
 
 
 def _do(given: argparse.Namespace) -> int:
@@ -65,13 +69,6 @@ def _do(given: argparse.Namespace) -> int:
     show(found, as_json=given.json)
     sys.stdout.flush()  # a reader that went away is noticed here
     return found.status
-
-
-def _nobody_reads() -> int:
-    """Return the status of a command whose reader went away, as `head` does."""
-    # The interpreter flushes at its end, and would complain.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 128 + signal.SIGPIPE
 
 
 def _reason(error: Exception) -> str:

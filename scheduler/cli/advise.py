@@ -21,6 +21,7 @@ from scheduler.assembly import Sources
 from scheduler.cli.check_input import Library, no_library
 from scheduler.cli.experiment import read_file, sources_of
 from scheduler.cli.run import read_sources
+from scheduler.cli.statuses import refused, try_to_write
 from scheduler.model.errors import SchedulerError
 
 #: The exit status of each verdict.
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
 def run(options: argparse.Namespace, out: TextIO, library: Library = no_library) -> int:
     """Do what the words say. `library` finds scenarios by name."""
     try:
+        try_to_write([options.patches, options.undo, options.markdown, options.html])
         experiment, sources = _read(options, library)
         base = FileBase.read(sources)
         advisor = Advisor.of(experiment.spec, base)
@@ -47,8 +49,7 @@ def run(options: argparse.Namespace, out: TextIO, library: Library = no_library)
         answer = advise(advisor, lambda ask: advisor.run(base, ask), hear=_bar(advisor))
         write(options, out, answer, title_of(experiment))
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     return STATUS[answer.verdict]
 
 

@@ -19,6 +19,7 @@ from scheduler.analysis.forecast.backtest.models import (
 from scheduler.analysis.forecast.backtest.recorded import recorded_trace
 from scheduler.analysis.forecast.backtest.run import BacktestResult, backtest
 from scheduler.analysis.forecast.backtest.synthetic import SYNTHETIC, synthetic
+from scheduler.cli.statuses import refused
 from scheduler.input.traces.formats.swf import read_trace
 from scheduler.input.traces.trace import Trace
 from scheduler.model.errors import SchedulerError
@@ -32,8 +33,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         trace = read_log(options.file, options.seed)
         results = [_one(trace, load, options, out) for load in options.load or [None]]
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     scored = [one for result in results for one in result.scored]
     out.write(f"{BacktestResult(scored)}\n")
     return 0

@@ -29,9 +29,10 @@ from scheduler.analysis.check.outcome import Outcome, check_queues, outcome_of
 from scheduler.analysis.check.terms import quantile_of
 from scheduler.cli.check_input import Library, no_library, read_inputs
 from scheduler.cli.files import read_one
+from scheduler.cli.statuses import OURS, REFUSED, try_to_write
 from scheduler.cli.trace_words import add_trace_words
 from scheduler.model import durations
-from scheduler.model.errors import SchedulerError
+from scheduler.model.errors import InvariantError, NoProgressError, SchedulerError
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 64
@@ -50,6 +51,7 @@ def main(
     out = out or sys.stdout
     options = _parser(prog).parse_args(arguments)
     try:
+        try_to_write([options.markdown, options.junit, options.sarif])
         outcome = run(options, library)
         written = {
             "markdown": markdown.markdown_of(outcome),
@@ -211,7 +213,7 @@ def _refused(options: argparse.Namespace, out: TextIO, error: Exception) -> int:
         out.write(msgspec.json.encode({"faults": listed}).decode() + "\n")
     else:
         out.write(written["markdown"])
-    return 2
+    return OURS if isinstance(error, InvariantError | NoProgressError) else REFUSED
 
 
 def _write(options: argparse.Namespace, written: dict[str, str]) -> None:

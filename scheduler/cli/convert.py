@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from scheduler.analysis.conversion.files import convert_files
 from scheduler.assembly import assemble
 from scheduler.cli.files import read_paths
+from scheduler.cli.statuses import refused
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 from scheduler.model.texts.writing import write_all
@@ -22,8 +23,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         documents, losses = converted(read_paths(options.paths), options.to)
     except SchedulerError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     out.write(text_of(documents))
     sys.stderr.writelines(f"lost: {loss}\n" for loss in losses)
     return 0

@@ -28,6 +28,7 @@ from scheduler.analysis.experiments.results import (
 from scheduler.analysis.experiments.runs import plan, run
 from scheduler.analysis.measures import flat
 from scheduler.cli.run import read_sources
+from scheduler.cli.statuses import refused
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 
@@ -63,8 +64,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             numbers = flat(result.summary)
             cells.append(VariantMeasure(variant=variant, seed=seed, numbers=numbers))
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     lines = table(cells, len(names), experiment.spec.objectives)
     verdicts = judge(experiment.spec.assertions, names, lines, cells, files)
     report = write_json if options.json else write_table

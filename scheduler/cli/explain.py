@@ -14,6 +14,7 @@ from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.shapes import Explanation
 from scheduler.analysis.explain.workloads import explain
 from scheduler.cli.run import world_at
+from scheduler.cli.statuses import refused
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
@@ -30,8 +31,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         world = world_at(options.paths, options.at)
         found = list(_explained(world, options.workload))
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     if not found:
         wanted = f"is named {options.workload}" if options.workload else "waits"
         sys.stderr.write(f"no workload {wanted} at {options.at}\n")

@@ -19,6 +19,7 @@ from scheduler.analysis.forecast.starts import (
 from scheduler.analysis.forecast.submission import forecast_submission, read_submission
 from scheduler.analysis.forecast.world import forecast
 from scheduler.cli.run import read_sources, world_at
+from scheduler.cli.statuses import refused
 from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
@@ -32,8 +33,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         world = world_at(options.paths, options.at)
         found = _forecast(world, options)
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     out.write(_json(found) if options.json else _text(found))
     return 0
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from scheduler.cli.recording_file import read_file
+from scheduler.cli.statuses import refused
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import SchedulerError
@@ -21,15 +22,14 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
+        options.into.mkdir(parents=True, exist_ok=True)
         found = read_file(options.recording)
         at_us = found.start_us + 1000 * durations.milliseconds(options.at)
         files = incident(found, at_us)
-        options.into.mkdir(parents=True, exist_ok=True)
         for name, text in files:
             (options.into / name).write_text(text, encoding="utf-8")
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     out.write(f"{options.into}: {_count(files[-1][1])}\n")
     return 0
 

@@ -21,6 +21,7 @@ from scheduler.analysis.reproduction import (
 )
 from scheduler.assembly import Sources, assemble
 from scheduler.cli.run import read_sources
+from scheduler.cli.statuses import refused
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
 from scheduler.model import durations
@@ -43,8 +44,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         until_ms = durations.milliseconds(options.until)
         found = smallest(sources, wanted, until_ms=until_ms, hear=_hear())
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     if not found.found:
         sys.stderr.write(f"{found.decision}: not shown within {options.until}\n")
         return 1

@@ -13,6 +13,7 @@ import msgspec
 
 from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_folder, read_snapshot
+from scheduler.cli.statuses import refused
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
@@ -46,8 +47,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         if options.repeats:
             out.write(f"{given.repeats(options.repeats).beside(runs[0])}\n")
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     return 0
 
 

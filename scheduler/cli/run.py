@@ -14,6 +14,7 @@ from scheduler.analysis.expectations import Verdict, judge
 from scheduler.analysis.measures import Measures, Summary
 from scheduler.assembly import Assembled, assemble
 from scheduler.cli.files import read_paths
+from scheduler.cli.statuses import refused, try_to_write
 from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.simulation import SimulationResult, simulate
 from scheduler.engine.tick import advance
@@ -34,6 +35,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
+        try_to_write([options.record])
         assembled = assemble(
             read_sources(options.paths),
             seed=options.seed,
@@ -49,8 +51,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             hear=measures.observe,
         )
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     verdicts = judge(assembled.scenario, outcome.decisions)
     report = _json if options.json else _table
     report(out, assembled, outcome, measures.summary(), verdicts)

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from scheduler.cli.recording_file import history_of, read_file, settings_of
 from scheduler.cli.recording_folder import read_followed_folder
+from scheduler.cli.statuses import refused
 from scheduler.model.errors import SchedulerError
 from scheduler.recorded.absences import SHADOW, notes_on
 from scheduler.recorded.followed import configuration
@@ -27,8 +28,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         found, notes = judge(options.recording)
     except (SchedulerError, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        return refused(error)
     sys.stderr.writelines(f"{note}\n" for note in notes)
     if options.details:
         out.writelines(f"{line}\n" for line in _details(found))

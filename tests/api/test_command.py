@@ -134,7 +134,7 @@ def test_a_sandbox_is_archived_opened_again_and_measured(person, said, world):
     before = said("disk")[1][0]["bytes"]
     assert said("archive", key)[1]["archived"]
     assert said("disk")[1][0]["bytes"] < before
-    assert said("hash", key)[0] == 1
+    assert said("hash", key)[0] == 2
     assert said("unarchive", key)[1]["tick"] == 6
     assert {line["part"] for line in said("disk", key)[1]} >= {"objects", "diffs"}
 
@@ -144,7 +144,7 @@ def test_history_is_let_go_at_once(person, said, world):
     said("run", key, "--ticks", "80")
     assert said("keep", key, "--ticks", "10")[1]["keepTicks"] == 10
     assert tasks.tidy() > 0
-    assert said("state", key, "--tick", "3")[0] == 1
+    assert said("state", key, "--tick", "3")[0] == 2
 
 
 def test_time_goes_both_ways(person, said, world):
@@ -172,7 +172,7 @@ def test_a_policy_is_printed_and_patched(person, said, world, tmp_path, capsys):
 def test_what_is_refused_is_reported_with_its_place(person, tmp_path, capsys):
     path = tmp_path / "bad.yaml"
     path.write_text(text_of(cluster_queue("q", cpu="four")))
-    assert main(["import", str(path)]) == 1
+    assert main(["import", str(path)]) == 2
     reported = capsys.readouterr().err
     assert "bad.yaml:" in reported
     assert "four" in reported
@@ -182,7 +182,7 @@ def test_what_is_refused_is_reported_with_its_place(person, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "status", "reported"),
     [
-        (["pause", "aaaaaaaaaaaa"], 1, "is not there"),
+        (["pause", "aaaaaaaaaaaa"], 2, "is not there"),
         (["import", "/nowhere.yaml"], 2, "No such file"),
         (["explain", "aaaaaaaaaaaa", "x"], 2, "NAMESPACE/NAME"),
         (["run", "aaaaaaaaaaaa", "--ticks", "0"], 2, "1 or more"),
