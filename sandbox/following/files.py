@@ -57,6 +57,12 @@ class RecordingFile:
         """Close the part."""
         self.stream.close()
 
+    def discard(self) -> None:
+        """Close the part, and leave no file where nothing was written to a new one."""
+        self.stream.close()
+        if self.path.stat().st_size <= len(MAGIC):
+            self.path.unlink()
+
     def _open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.stream = self.path.open("ab")

@@ -36,7 +36,8 @@ _WAITING = 20_000
 class Progress:
     """What was recorded so far: entries by type, and kinds whose watch is broken.
 
-    `unlisted` are kinds whose first list is not complete.
+    `unlisted` are kinds whose first list is not complete. `lag_s` is how long the
+    oldest entry of the last frame waited until it was on the disk.
     """
 
     entries: Counter[str] = field(default_factory=Counter)
@@ -44,6 +45,12 @@ class Progress:
     lost: dict[str, str] = field(default_factory=dict)
     kinds: int = 0
     absent: dict[str, str] = field(default_factory=dict)
+    lag_s: float = 0.0
+
+    @property
+    def changes(self) -> int:
+        """Return how many changes of objects were recorded."""
+        return sum(self.entries[one] for one in ("ADDED", "MODIFIED", "DELETED"))
 
 
 class Recorder:
@@ -69,14 +76,19 @@ class Recorder:
         self.progress = Progress()
         self._skew_ms = 0
         self._nodes: dict[str, bytes] = {}
-        self._seen: queue.Queue[Entry] = queue.Queue(_WAITING)
+        self._seen: queue.Queue[tuple[float, Entry]] = queue.Queue(_WAITING)
 
     def run(self, report: Callable[[Progress], None] = lambda progress: None) -> None:
         """Record until stopped. Raises ClusterError when nothing can be begun.
 
-        `report` is called each time that something was written.
+        Then no empty file is left. `report` is called about once a second, and each
+        time that something was written.
         """
-        resources, absent = served(self.cluster)
+        try:
+            resources, absent = served(self.cluster)
+        except ClusterError:
+            self.file.discard()
+            raise
         self.progress.kinds, self.progress.absent = len(resources), absent
         self.progress.unlisted = {resource.kind for resource in resources}
         resumed = self.file.resumed
@@ -120,8 +132,10 @@ class Recorder:
         try:
             while not self.stop.is_set() and not self.file.is_full:
                 if entries := self._waiting():
-                    self._write(entries)
-                    report(self.progress)
+                    self._write([entry for _, entry in entries])
+                    since = min(at for at, _ in entries)
+                    self.progress.lag_s = time.monotonic() - since
+                report(self.progress)
         finally:
             ended.set()
             self.cluster.end_watches()
@@ -133,18 +147,22 @@ class Recorder:
         def take(kind: Type, manifest: Json | None, message: str) -> None:
             # What comes after the end is in the lists of the next part.
             entry = Entry(_now(), kind, resource.kind, manifest, message=message)
+            seen = time.monotonic()
             while not ended.is_set():
                 with contextlib.suppress(queue.Full):
-                    self._seen.put(entry, timeout=1)
+                    self._seen.put((seen, entry), timeout=1)
                     return
 
         reflector = Reflector(self.cluster, resource, take, ended)
         name = f"follow-{resource.kind}"
         threading.Thread(target=reflector.run, name=name, daemon=True).start()
 
-    def _waiting(self) -> list[Entry]:
-        """Return what came within the next second, or until a frame is full."""
-        found: list[Entry] = []
+    def _waiting(self) -> list[tuple[float, Entry]]:
+        """Return what came within the next second, or until a frame is full.
+
+        Each with when it was seen, by this process's clock.
+        """
+        found: list[tuple[float, Entry]] = []
         end = time.monotonic() + FLUSH_S
         while len(found) < MOST_ENTRIES and (rest := end - time.monotonic()) > 0:
             if self.stop.is_set():
@@ -159,7 +177,7 @@ class Recorder:
         """Write what had been seen when the part ended."""
         left = []
         while not self._seen.empty():
-            left.append(self._seen.get())
+            left.append(self._seen.get()[1])
         if left:
             self._write(left)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from scheduler.model.errors import SchedulerError
 from scheduler.recorded.qrec.anonymising import Anonymiser
 
 _MIB = 1024 * 1024
+#: How often it says how far it is: on a terminal, over the same line, or in a log.
+_TERMINAL_S, _LOG_S = 1.0, 60.0
 
 
 class Command(BaseCommand):
@@ -84,13 +87,20 @@ class Command(BaseCommand):
             timer = threading.Timer(options["long"], stopped)
             timer.daemon = True
             timer.start()
-        self._lost: dict[str, str] = {}
+        self.begin()
         try:
-            recorder.run(self._report)
+            recorder.run(self.report)
         finally:
             for name, handler in before.items():
                 signal.signal(name, handler)
         self._close(recorder)
+
+    def begin(self) -> None:
+        """Begin to tell how far it is; nothing was said yet."""
+        self._lost: dict[str, str] = {}
+        self._open_line = False
+        self._began = self._outage_began = time.monotonic()
+        self._next = self._began + _TERMINAL_S
 
     def _recorder(self, options: dict[str, Any]) -> Recorder:
         if options["file"] is None:
@@ -105,34 +115,69 @@ class Command(BaseCommand):
             )
         return Recorder(cluster, file, rewrite=rewrite, anonymised=bool(key))
 
-    def _report(self, progress: Progress) -> None:
-        """Say on stderr which watches broke or came back since the last report."""
-        for kind in progress.lost.keys() - self._lost.keys():
-            self.stderr.write(f"{kind}: watch lost: {progress.lost[kind]}")
-        for kind in self._lost.keys() - progress.lost.keys():
-            self.stderr.write(f"{kind}: watch goes on, nothing missed")
-        self._lost = dict(progress.lost)
+    def report(self, progress: Progress) -> None:
+        """Say on stderr how far it is, and of an outage when it begins and ends."""
+        now = time.monotonic()
+        if progress.lost and not self._lost:
+            self._outage_began = now
+            kind, why = next(iter(progress.lost.items()))
+            self._say(
+                f"the cluster is not followed (first {kind}): {why}; trying again"
+            )
+        if self._lost and not progress.lost:
+            lasted = now - self._outage_began
+            kinds = f"{len(self._lost)} kind{'s' * (len(self._lost) != 1)}"
+            self._say(f"followed again after {lasted:.0f} s: {kinds}, nothing missed")
+        self._lost = {**self._lost, **progress.lost} if progress.lost else {}
+        if now >= self._next:
+            self._next = now + (_TERMINAL_S if self._is_terminal() else _LOG_S)
+            self._tell(progress, now - self._began)
+
+    def _tell(self, progress: Progress, lasted: float) -> None:
+        line = (
+            f"{lasted:.0f} s: {progress.entries['LISTED']} objects, "
+            f"{progress.changes} changes, {progress.lag_s:.1f} s behind"
+        )
+        if self._is_terminal():  # the same line again
+            self.stderr.write(f"\r{line}\x1b[K", ending="")
+            self.stderr.flush()
+            self._open_line = True
+        else:
+            self._say(line)
+
+    def _say(self, line: str) -> None:
+        if self._open_line:
+            self.stderr.write("")
+            self._open_line = False
+        self.stderr.write(line)
+
+    def _is_terminal(self) -> bool:
+        return bool(self.stderr.isatty())
 
     def _close(self, recorder: Recorder) -> None:
-        """Print what was recorded, and what could not be."""
+        """Print what was recorded. Raises CommandError with what could not be."""
         found = recorder.progress
-        counts = found.entries
-        changes = counts["ADDED"] + counts["MODIFIED"] + counts["DELETED"]
-        for kind, why in sorted(found.absent.items()):
-            if why != NOT_SERVED:
-                self.stderr.write(f"{kind}: not recorded: {why}")
+        refused = {kind: why for kind, why in found.absent.items() if why != NOT_SERVED}
+        for kind, why in sorted(refused.items()):
+            self._say(f"{kind}: not recorded: {why}")
         for kind, why in sorted(found.lost.items()):
-            self.stderr.write(f"{kind}: not recorded to the end: {why}")
+            self._say(f"{kind}: not recorded to the end: {why}")
         if found.unlisted:
             kinds = ", ".join(sorted(found.unlisted))
-            self.stderr.write(
+            self._say(
                 f"stopped before the first lists of {kinds} were complete: begin again "
                 "on the same file, for longer; what is there is kept"
             )
         self.stdout.write(
-            f"{recorder.file.path}: {found.kinds} kinds, {counts['LISTED']} objects, "
-            f"{changes} changes"
+            f"{recorder.file.path}: {found.kinds} kinds, {found.entries['LISTED']} "
+            f"objects, {found.changes} changes"
         )
+        if refused:
+            raise CommandError(
+                f"{', '.join(sorted(refused))} could not be read: the recording lacks "
+                "them; give the role that --print-role prints, and record again",
+                returncode=2,
+            )
 
 
 def _cluster(options: dict[str, Any]) -> Cluster:

@@ -14,9 +14,10 @@ from django.core.management import CommandError, call_command
 
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import RecordingFile, parts_of
-from sandbox.following.recorder import Recorder
+from sandbox.following.recorder import Progress, Recorder
 from sandbox.following.resources import cluster_role
 from sandbox.following.resources import served as of_cluster
+from sandbox.management.commands import record
 from scheduler.cli.recording_file import read_file
 from scheduler.recorded.qrec.entries import Entry
 from scheduler.recorded.qrec.reading import Followed, read_entries
@@ -206,19 +207,70 @@ def test_an_anonymous_recording_has_no_sentence_of_the_server(
     assert lost == [""]
 
 
+def kubeconfig(folder: Path, url: str) -> Path:
+    place = folder / "config.yaml"
+    place.write_text(
+        f"""
+        apiVersion: v1
+        kind: Config
+        clusters: [{{name: c, cluster: {{server: "{url}"}}}}]
+        users: [{{name: u, user: {{}}}}]
+        contexts: [{{name: x, context: {{cluster: c, user: u}}}}]
+        current-context: x
+        """
+    )
+    return place
+
+
+def test_a_recording_that_cannot_begin_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.qrec"
+    with api_server() as (server, url):
+        server.forbidden |= {"Pod", "Node"}
+        with pytest.raises(CommandError, match="no kind to follow"):
+            call_command(
+                "record", str(path), f"--kubeconfig={kubeconfig(tmp_path, url)}"
+            )
+    assert not path.exists()
+
+
+def test_a_permission_that_was_missing_is_no_success(tmp_path: Path) -> None:
+    said = io.StringIO()
+    with api_server() as (server, url):
+        server.forbidden.add("Pod")
+        words = ["record", str(tmp_path / "a.qrec"), "--for=3s"]
+        with pytest.raises(CommandError, match="Pod could not be read") as refused:
+            call_command(
+                *words,
+                f"--kubeconfig={kubeconfig(tmp_path, url)}",
+                stdout=said,
+                stderr=said,
+            )
+    assert refused.value.returncode == 2
+    assert "objects, 0 changes, " in said.getvalue()
+
+
+def test_an_outage_is_said_once_when_it_begins_and_once_when_it_ends() -> None:
+    said = io.StringIO()
+    command = record.Command(stderr=said)
+    command.begin()
+    progress = Progress(lost={"Pod": "refused", "Node": "refused"})
+    for lost in (
+        {"Pod": "away"},
+        {"Pod": "away", "Node": "away"},
+        {"Node": "away"},
+        {},
+    ):
+        progress.lost = lost
+        command.report(progress)
+    first, last = said.getvalue().splitlines()
+    assert first == "the cluster is not followed (first Pod): away; trying again"
+    assert last.endswith("2 kinds, nothing missed")
+
+
 def test_a_recording_that_is_too_short_for_its_lists_says_so(tmp_path: Path) -> None:
-    said, place = io.StringIO(), tmp_path / "config.yaml"
+    said = io.StringIO()
     with api_server() as (_, url):
-        place.write_text(
-            f"""
-            apiVersion: v1
-            kind: Config
-            clusters: [{{name: c, cluster: {{server: "{url}"}}}}]
-            users: [{{name: u, user: {{}}}}]
-            contexts: [{{name: x, context: {{cluster: c, user: u}}}}]
-            current-context: x
-            """
-        )
+        place = kubeconfig(tmp_path, url)
         words = ["record", str(tmp_path / "a.qrec"), f"--kubeconfig={place}"]
         call_command(*words, "--for=1ms", stdout=said, stderr=said)
     assert "before the first lists of Node, Pod were complete" in said.getvalue()
