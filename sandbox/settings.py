@@ -194,6 +194,8 @@ LIMITS: dict[str, int] = {
         "EXPLANATIONS_PER_MINUTE", 120 if SHARED else 0
     ),
     "ticks_per_second": environment.number("TICKS_PER_SECOND", 0),
+    "answers_per_user": environment.number("ANSWERS_PER_USER", 4),
+    "answers": environment.number("ANSWERS", 8),
     "jobs_per_user": environment.number("JOBS_PER_USER", 20),
     "runs_per_experiment": environment.number("RUNS_PER_EXPERIMENT", 10_000),
     "hours_per_experiment": environment.number(

@@ -18,9 +18,11 @@ from api.serializers.unknown_keys import (
     wrong_choices,
 )
 from api.serializers.wrong_values import wrong_values
+from api.throttles import Explanations
 from sandbox.base.absences import Absent
-from sandbox.base.denials import NotNow
-from sandbox.base.errors import NotFoundError
+from sandbox.base.denials import Denied, NotNow
+from sandbox.base.errors import NotFoundError, TooManyError
+from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.world.lineage import refuse_archived
 from scheduler.model.amounts import is_whole
@@ -28,6 +30,10 @@ from scheduler.model.amounts import is_whole
 S = TypeVar("S", bound=serializers.Serializer[Any])
 
 
+#: Seconds for which an answer that is run anew waits for others to be done.
+ANSWER_PATIENCE_S = 5.0
+#: Seconds after which an answer may be asked for again that was one too many.
+ANSWER_WAIT_S = 1.0
 #: Digits that fit 64 bits.
 LONGEST_NUMBER = 18
 
@@ -51,6 +57,26 @@ class View(APIView):
             wrong = {"": [f"expected no body, got {request.data!r:.60}"]}
         if wrong:
             raise serializers.ValidationError(wrong)
+        self._take_slot()
+
+    def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        """Answer, and give back the slot of an answer that was run anew."""
+        try:
+            return super().dispatch(request, *args, **kwargs)
+        finally:
+            if self._slot is not None:
+                limits.answer_slots.leave(self._slot)
+
+    _slot: int | None = None  # of the user whose slot is taken
+
+    def _take_slot(self) -> None:
+        """Take a slot for an answer that is run anew, or wait. Raises TooManyError."""
+        user_id = self.request.user.pk
+        if Explanations not in self.throttle_classes or user_id is None:
+            return
+        if not limits.answer_slots.take(user_id, patience_s=ANSWER_PATIENCE_S):
+            raise TooManyError(Denied.ANSWERS.said(), wait=ANSWER_WAIT_S)
+        self._slot = user_id
 
     def user(self) -> User:
         """Return who asks; the permission lets nobody else get here."""

@@ -34,6 +34,10 @@ class Denied(Words):
         "{most} experiments and forecasts of yours run now, as many as allowed; "
         "try again when one has ended, or cancel one",
     )
+    ANSWERS = (
+        "denied.answers",
+        "as many answers as allowed are being worked out for you or for all; try again",
+    )
     EXPORT = ("denied.export", "the link that you opened is to look, not to export")
     CLUSTERS = (
         "denied.clusters",

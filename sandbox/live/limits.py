@@ -129,31 +129,38 @@ def _too_big(problem: str) -> InvalidError:
     return InvalidError(said, causes=[Cause(problem=said, field="spec")])
 
 
-class ConnectionSlots:
-    """How many sockets each person has open in this process, and all together."""
+class Slots:
+    """How much of something each person has under way in this process, and all together.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    `each` and `in_all` name the limits.
+    """
+
+    def __init__(self, each: str, in_all: str) -> None:
+        self._each, self._in_all = each, in_all
+        self._changed = threading.Condition()
         self._taken: Counter[int] = Counter()
 
-    def take(self, user_id: int) -> bool:
-        """Take one; False when all are taken."""
-        most = settings.LIMITS["connections_per_user"]
-        most_in_all = settings.LIMITS["connections"]
-        with self._lock:
-            if most and self._taken[user_id] >= most:
-                return False
-            if most_in_all and self._taken.total() >= most_in_all:
-                return False
-            self._taken[user_id] += 1
-            return True
+    def take(self, user_id: int, *, patience_s: float = 0.0) -> bool:
+        """Take one, waiting so long for it; False when all are taken."""
+        with self._changed:
+            found = self._changed.wait_for(lambda: self._is_free(user_id), patience_s)
+            self._taken[user_id] += found
+            return found
+
+    def _is_free(self, user_id: int) -> bool:
+        most = settings.LIMITS[self._each]
+        most_in_all = settings.LIMITS[self._in_all]
+        if most and self._taken[user_id] >= most:
+            return False
+        return not most_in_all or self._taken.total() < most_in_all
 
     def leave(self, user_id: int) -> None:
         """Give one back."""
-        with self._lock:
+        with self._changed:
             self._taken[user_id] -= 1
             if self._taken[user_id] <= 0:
                 del self._taken[user_id]
+            self._changed.notify_all()
 
 
 class HandshakeLimiter:
@@ -175,5 +182,7 @@ class HandshakeLimiter:
             return not most or self._counted[address] <= most
 
 
-connection_slots = ConnectionSlots()
+connection_slots = Slots("connections_per_user", "connections")
+#: Of answers that are run anew for whoever asks.
+answer_slots = Slots("answers_per_user", "answers")
 handshakes = HandshakeLimiter()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from urllib.parse import urljoin
 
@@ -10,6 +12,8 @@ import psutil
 import pytest
 from django.conf import settings as configured
 from django.test import override_settings as with_settings
+from hypothesis import given
+from hypothesis import strategies as st
 from rest_framework.test import APIClient
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -19,7 +23,7 @@ from sandbox.actions.ticks import _next_due
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments import actions as experiments
-from sandbox.live.limits import ConnectionSlots, HandshakeLimiter
+from sandbox.live.limits import HandshakeLimiter, Slots, answer_slots
 from sandbox.models import Experiment, Sandbox
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import contended, row, text_of
@@ -53,6 +57,48 @@ def statuses(client: APIClient, method: str, url: str, count: int = 3) -> list[i
 def test_requests_are_counted_per_minute(client, allow):
     allow(requests_per_minute_all=2)
     assert statuses(client, "get", "/api/v1/me") == [200, 200, 429]
+
+
+@pytest.mark.django_db
+def test_one_answer_more_than_a_person_may_have_at_once_is_refused(
+    client, allow, make, person, monkeypatch
+):
+    monkeypatch.setattr("api.views.base.ANSWER_PATIENCE_S", 0.0)
+    allow(answers_per_user=1)
+    url = f"/api/v1/sandboxes/{make(flavor()).pk}"
+    asked = f"{url}/explain/default/x"
+    assert answer_slots.take(person.pk)
+    try:
+        assert statuses(client, "get", asked, 1) == [429]
+        assert client.get(f"{url}/tables/nodes").status_code == 200
+    finally:
+        answer_slots.leave(person.pk)
+    assert statuses(client, "get", asked, 3) == [404, 404, 404]
+
+
+def test_who_waits_for_a_slot_has_it_once_another_leaves(allow):
+    allow(answers_per_user=2, answers=2)
+    seats = Slots("answers_per_user", "answers")
+    assert [seats.take(1), seats.take(1), seats.take(2)] == [True, True, False]
+    leaving = threading.Timer(0.1, seats.leave, (1,))
+    leaving.start()
+    assert seats.take(2, patience_s=60.0)
+    leaving.join()
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 4)), max_size=60))
+def test_no_more_slots_are_held_than_each_and_all_may(steps):
+    limits = {**configured.LIMITS, "answers_per_user": 2, "answers": 5}
+    with with_settings(LIMITS=limits):
+        seats, held = Slots("answers_per_user", "answers"), Counter()
+        for takes, user in steps:
+            if takes:
+                free = held[user] < 2 and held.total() < 5
+                assert seats.take(user) == free
+                held[user] += free
+            elif held[user]:
+                seats.leave(user)
+                held[user] -= 1
 
 
 @pytest.mark.django_db
@@ -201,7 +247,7 @@ def test_an_experiment_is_no_larger_than_allowed(person, allow, limits, words):
 
 def test_seats_are_counted_and_given_back(allow):
     allow(connections_per_user=1, connections=2)
-    seats = ConnectionSlots()
+    seats = Slots("connections_per_user", "connections")
     assert seats.take(1)
     assert not seats.take(1)
     assert seats.take(2)

@@ -1686,6 +1686,7 @@ export const EN_LATER = {
   "said.denied.guest": "a guest follows a lesson and has no sandboxes",
   "said.denied.sandboxes": "you have {most} sandboxes, as many as allowed; delete one first",
   "said.denied.jobs": "{most} experiments and forecasts of yours run now, as many as allowed; try again when one has ended, or cancel one",
+  "said.denied.answers": "as many answers as allowed are being worked out for you or for all; try again",
   "said.denied.export": "the link that you opened is to look, not to export",
   "said.notNow.archive": "the archive could not be read back, so nothing was removed: {error}",
   "said.notNow.run": "run {run} is {state}; name a tick to open it at",

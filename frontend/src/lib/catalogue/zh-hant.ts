@@ -2091,6 +2091,7 @@ export const ZH_HANT: Words = {
   "said.denied.guest": "訪客只跟隨課程，沒有沙盒",
   "said.denied.sandboxes": "您已有 {most} 個沙盒，達到上限；請先刪除一個",
   "said.denied.jobs": "您有 {most} 個實驗和預測正在執行，達到上限；請等其中一個結束後再試，或取消一個",
+  "said.denied.answers": "正在為您或所有人計算的回答已達上限；請稍後再試",
   "said.denied.export": "您開啟的連結只能檢視，不能匯出",
   "said.notNow.archive": "無法讀回封存檔，因此沒有移除任何內容：{error}",
   "said.notNow.run": "執行 {run} 的狀態為 {state}；請指明在哪個時刻開啟",
