@@ -408,3 +408,66 @@ def test_the_zero_time_of_go_in_a_condition_is_no_time():
     run_tick(world)
     assert world.context.now_ms > 0
     assert stamp_us(stamp_text(stamp_us(never))) == stamp_us(never)
+
+
+#: What a pod's phase may become.
+FORWARD = {
+    "Pending": {"Pending", "Running", "Succeeded", "Failed"},
+    "Running": {"Running", "Succeeded", "Failed"},
+    "Succeeded": {"Succeeded"},
+    "Failed": {"Failed"},
+}
+
+
+def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
+    """Return what an object of a dump had reached and no longer has, tick by tick."""
+    world = assemble([("dump.json", text), *config]).world
+    given = {
+        Key(
+            one["kind"], one["metadata"].get("namespace", ""), one["metadata"]["name"]
+        ): one
+        for one in json.loads(text)["items"]
+    }
+    stood = {
+        key: one["status"].get("phase", "Pending")
+        for key, one in given.items()
+        if key.kind == "Pod" and "deletionTimestamp" not in one["metadata"]
+    }
+    found = []
+    for tick in range(ticks):
+        run_tick(world)
+        world.take()
+        for key, before in stood.items():
+            obj = world.objects.get(key)
+            if obj is None or obj.metadata.get("uid") != given[key]["metadata"].get(
+                "uid"
+            ):
+                continue
+            stood[key] = after = obj.status.get("phase", "Pending")
+            if after not in FORWARD[before]:
+                found.append(f"{key.path} at tick {tick}: {before}, then {after}")
+    return found
+
+
+EVERY = [Path(__file__).parent / "running" / "snapshot-100.json.gz", *SNAPSHOTS]
+
+
+@pytest.mark.parametrize(
+    "path", EVERY, ids=lambda path: f"{path.parent.name}/{path.name}"
+)
+def test_what_a_pod_of_a_dump_has_reached_is_not_run_again(path):
+    with gzip.open(path, "rt") as file:
+        text = file.read()
+    config = path.parent / "config.yaml"
+    assert went_back(text, 5, ("config.yaml", config.read_text())) == []
+
+
+@pytest.mark.parametrize("ready", [[], [condition("Ready", READ, "False")]])
+def test_a_pod_that_runs_and_is_not_ready_runs_on(ready):
+    given = pod("lone", of=owner("Job", "x"))
+    del given["metadata"]["ownerReferences"]
+    given["status"]["conditions"] = ready
+    world = running(given)
+    run_tick(world)
+    world.take()
+    assert world.get(Key("Pod", "default", "lone")).status["phase"] == "Running"

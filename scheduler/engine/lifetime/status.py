@@ -26,7 +26,7 @@ def write(lifetime: RuntimeState, obj: Object) -> None:
 
 
 def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
-    """Write phase and Ready.
+    """Write phase and Ready. A pod that runs, ready or not, never waits again.
 
     Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/>
     """
@@ -35,8 +35,11 @@ def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
     owner = lifetime.owners.get(pod.key)
     run = lifetime.runs.get(owner) if owner is not None else None
     ready = run is not None and pod.key in run.ready
-    pod.status["phase"] = "Running" if ready else "Pending"
+    runs = pod.status.get("phase") == "Running" and bool(pod.spec.get("nodeName"))
+    pod.status["phase"] = "Running" if ready or runs else "Pending"
     given = pod.status.get("conditions") or []
+    if runs and not ready:
+        return  # as it came: its containers started, and it is not ready yet
     conditions = [c for c in given if c["type"] != "Ready"]
     if ready:
         known = true_condition(pod.status, "Ready")
