@@ -121,6 +121,9 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 # Messages have no expiry: it would be judged by the clock of the host that takes them.
 PULSE_EVERY_S = 0.05
+#: A worker that stands still for so long, in a tick or between two instants of a run, is
+#: ended; what it was at is given up when that has happened twice. 0 = no limit.
+STANDSTILL_S = environment.number("STANDSTILL_SECONDS", 120)
 #: How often what is no longer to be kept is looked for.
 TIDY_EVERY_S = 60.0
 

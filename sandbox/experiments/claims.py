@@ -15,7 +15,7 @@ from scheduler.analysis.experiments.runs import Result
 
 LEASE_S = 15.0
 #: A run whose worker was lost this often is given up: it may be the reason.
-MOST_TRIES = 4
+MOST_TRIES = 2
 _GLANCE = 8
 
 

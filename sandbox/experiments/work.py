@@ -6,12 +6,14 @@ import logging
 import time
 
 import msgspec
+from django.conf import settings
 from django.db import DatabaseError, OperationalError
 
 from sandbox.experiments import claims, searching
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.claims import RunClaim
 from sandbox.models import Experiment
+from sandbox.process import watchdog
 from scheduler.analysis.experiments.runs import CancelledError, Plan, run
 from scheduler.model.errors import SchedulerError
 
@@ -81,6 +83,7 @@ class _Pulse:
         if now < self.next:
             return True
         self.next = now + RENEW_S
+        watchdog.goes_on(settings.STANDSTILL_S)
         try:
             return claims.renew(self.claim)
         except DatabaseError:

@@ -14,6 +14,8 @@ from sandbox.base.database_time import DatabaseTime
 from sandbox.models import ForecastPart, KeptForecast
 
 LEASE_S = 10.0
+#: Futures at which a worker was lost this often are given up: they may be the reason.
+MOST_TRIES = 2
 _GLANCE = 8
 #: A forecast is split into at most so many parts.
 MOST_PARTS = 24
@@ -59,6 +61,10 @@ def take(forecast_id: int | None = None) -> PartClaim | None:
         parts = parts.filter(forecast_id=forecast_id)
     while found := list(parts.order_by("number", "forecast_id")[:_GLANCE]):
         for part in found:
+            if part.fence >= MOST_TRIES:
+                error = f"given up: its worker was lost {part.fence} times"
+                end(running(part.forecast_id), state=KeptForecast.FAILED, error=error)
+                continue
             same = ForecastPart.objects.filter(pk=part.pk, fence=part.fence)
             lease = {"fence": part.fence + 1, "lease_until": DatabaseTime() + LEASE_S}
             if same.filter(futures=None).update(**lease) == 1:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import msgspec
+from django.conf import settings
 from django.db import DatabaseError, OperationalError
 from django.db.models import F
 
@@ -20,6 +21,7 @@ from sandbox.forecasts import parts
 from sandbox.forecasts.parts import PartClaim
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.page.packing import unpack_world
+from sandbox.process import watchdog
 from scheduler.analysis.forecast.curves import Level
 from scheduler.analysis.forecast.given import given_of
 from scheduler.analysis.forecast.present import (
@@ -177,6 +179,7 @@ class _Watch:
             return False
         if now >= self.next and not self.lost:
             self.next = now + RENEW_S
+            watchdog.goes_on(settings.STANDSTILL_S)
             try:
                 self.lost = not parts.renew(self.claim)
             except DatabaseError:

@@ -150,6 +150,10 @@ class Sandbox(models.Model):
     lease_until = models.FloatField(default=0)
     waiting_until = models.FloatField(default=0)  # an edit waits: ticks step aside
     queued_until = models.FloatField(default=0)  # a tick is on its way to a worker
+    tries = models.IntegerField(
+        default=0
+    )  # visits since the last that ended by itself,
+    tried_at = models.BigIntegerField(default=0)  # and the revision that they began at
     warm = models.CharField(
         max_length=64, blank=True
     )  # worker with the world in memory

@@ -19,6 +19,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from kombu.exceptions import OperationalError
 
+from sandbox.process import watchdog
 from sandbox.process.celery import EXPERIMENTS, app
 from sandbox.process.idle_flag import LOOKED
 from sandbox.process.services import bus_client
@@ -51,7 +52,8 @@ class PartWork:
     def visit(self, run: Callable[[float], int]) -> int:
         """Run waiting parts for one visit; return how many ended."""
         self.end_lapsed()
-        ended = run(VISIT_S)
+        with watchdog.ended_after(settings.STANDSTILL_S):
+            ended = run(VISIT_S)
         if ended:
             self.call()
         return ended

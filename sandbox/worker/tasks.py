@@ -8,8 +8,9 @@ import time
 
 from celery import shared_task
 from celery.signals import worker_process_init
+from django.conf import settings
 from django.db import InterfaceError, InternalError, OperationalError
-from django.db.models import F
+from django.db.models import Case, F, Value, When
 
 from sandbox.actions import do_clear, do_end_guests, do_fail, do_ticks, do_trim
 from sandbox.base import counters
@@ -20,7 +21,7 @@ from sandbox.experiments import tasks as experiments
 from sandbox.forecasts import by_itself
 from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Sandbox
-from sandbox.process import calls, idle_flag, service_counts
+from sandbox.process import calls, idle_flag, service_counts, watchdog
 from sandbox.process.celery import app, own_queue
 from sandbox.retention.retention import (
     BATCH,
@@ -39,6 +40,8 @@ logger = logging.getLogger(__name__)
 VISIT_S = 0.4
 #: A visitor waits this long for a tick that is nearly due, rather than go away.
 NEARLY_S = 0.06
+#: A tick at which so many workers in a row were lost is not begun again.
+MOST_TRIES = 2
 #: Clearing history away goes on for so long at a time.
 TIDY_S = 2.0
 #: A tick that its process has not begun after this is sent to all of them.
@@ -122,14 +125,41 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
         return 0
     service_counts.start()
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
-    Sandbox.objects.filter(pk=sandbox_id).update(queued_until=0, warm=name)
     try:
+        if _count_try(claim, name) > MOST_TRIES:
+            _stop_poison(claim)
+            return 0
         if running.take_over(claim):
             return 0
-        with leases.renewed(claim):
+        with leases.renewed(claim), watchdog.ended_after(settings.STANDSTILL_S):
             return _visit(claim)
     finally:
         leases.release(claim)
+
+
+def _count_try(claim: Claim, worker: str) -> int:
+    """Note that somebody begins here; return how often since anything was committed.
+
+    It is written before the work: a process that is lost writes nothing any more.
+    """
+    mine = Sandbox.objects.filter(pk=claim.sandbox_id)
+    same = When(tried_at=F("revision"), then=F("tries") + 1)
+    mine.update(
+        queued_until=0,
+        warm=worker,
+        tries=Case(same, default=Value(1)),
+        tried_at=F("revision"),
+    )
+    return mine.values_list("tries", flat=True).first() or 0
+
+
+def _stop_poison(claim: Claim) -> None:
+    """Pause a sandbox whose tick cost as many workers as may be, and say so."""
+    problem = (
+        f"its worker was lost, or stood still for {settings.STANDSTILL_S} s, "
+        f"{MOST_TRIES} times; change what is unusual in it, then play"
+    )
+    _pause(claim, problem)
 
 
 def _newest(sandbox_id: str, ticket: float) -> bool:
@@ -141,6 +171,7 @@ def _visit(claim: Claim) -> int:
     end = time.monotonic() + VISIT_S
     while _await_due(claim, end):
         begun = time.monotonic()
+        watchdog.goes_on(settings.STANDSTILL_S)
         try:
             made = len(do_ticks(claim, most=1 if alone else None))
             if not made:
@@ -184,12 +215,15 @@ def _await_due(claim: Claim, end: float) -> bool:
     return True
 
 
+def _pause(claim: Claim, problem: str) -> None:
+    do_fail(claim, GivenUp.TICK_FAILED.said(problem=problem).text[:1000])
+
+
 def _stop(claim: Claim, error: Exception) -> None:
     counters.count("ticks_failed")
     logger.exception("tick failed", extra={"sandbox": claim.sandbox_id})
     try:
-        problem = f"{type(error).__name__}: {error}"
-        do_fail(claim, GivenUp.TICK_FAILED.said(problem=problem).text[:1000])
+        _pause(claim, f"{type(error).__name__}: {error}")
     except OvertakenError:
         logger.warning("somebody else went on", extra={"sandbox": claim.sandbox_id})
 

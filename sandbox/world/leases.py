@@ -62,9 +62,12 @@ def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
 
 
 def release(claim: Claim) -> None:
-    """Give the sandbox back; nothing happens when the claim is lost already."""
+    """Give the sandbox back; nothing happens when the claim is lost already.
+
+    Whoever gets here was not lost, so that its try does not count any more.
+    """
     own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
-    own.update(lease_until=0)
+    own.update(lease_until=0, tries=0)
 
 
 def mend_times() -> int:

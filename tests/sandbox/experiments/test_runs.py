@@ -98,7 +98,10 @@ def test_a_run_that_costs_every_worker_is_given_up(start):
         lose(claims.take("w", experiment.pk))
     assert claims.take("w", experiment.pk) is None
     assert (again(experiment).state, again(experiment).failed) == ("done", 1)
-    assert "lost 4 times" in Run.objects.get(experiment=experiment).error
+    assert (
+        f"lost {claims.MOST_TRIES} times"
+        in Run.objects.get(experiment=experiment).error
+    )
 
 
 def test_a_run_that_cannot_be_says_why_and_the_others_go_on(start):
