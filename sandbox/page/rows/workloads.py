@@ -9,12 +9,15 @@ from sandbox.page.diffs import Row
 from sandbox.page.phases import phase_of
 from sandbox.page.rows.wording import shortened
 from sandbox.page.wire_rows import CheckCell, ConditionCell, PodSetCell, WorkloadRow
+from scheduler.analysis.forecast.workloads import finished_run_ms
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.status_records import Condition
+from scheduler.engine.lifetime.runs import Run
 from scheduler.engine.multikueue.copies import is_copy
 from scheduler.engine.world import World
 from scheduler.model import amounts
 from scheduler.model.objects import Key, Object, qualified
+from scheduler.recorded.twin.observing import version_of
 
 _WAITING = ("pending", "inadmissible")
 
@@ -30,6 +33,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
     condition = _summary_condition(work)
     run = world.lifetime.runs.get(obj.key)
     running = run if run is not None and phase == "admitted" else None
+    ready_ms, length_ms = _work_times(world, obj, running)
     return WorkloadRow(
         key=str(obj.key),
         name=obj.key.name,
@@ -50,9 +54,9 @@ def row(world: World, obj: Object) -> WorkloadRow:
         created_ms=world.context.ms(work.created_us) if work else 0,
         reserved_ms=_since(world, work, "QuotaReserved"),
         admitted_ms=_since(world, work, "Admitted"),
-        ready_ms=running.ready_ms if running else None,
+        ready_ms=ready_ms,
         ends_ms=running.ends_ms if running else None,
-        runtime_ms=runtime_ms(world, obj),
+        runtime_ms=length_ms,
         requeue_ms=_requeue(world, work),
         evictions=sum(work.evictions.values()) if work else 0,
         evicted=work.evicted if work else False,
@@ -69,6 +73,19 @@ def _checks(work: WorkloadInfo | None) -> list[CheckCell]:
         CheckCell(name=name, state=check.state, message=shortened(check.message))
         for name, check in sorted(work.checks.items() if work else ())
     ]
+
+
+def _work_times(
+    world: World, obj: Object, running: Run | None
+) -> tuple[int | None, int]:
+    """Return when its pods were ready, and how long its work takes, in ms.
+
+    Of what ended on a real cluster both are as its conditions say.
+    """
+    if version_of(obj) and (seen := finished_run_ms(world, obj)) is not None:
+        end_ms, ran_ms = seen
+        return end_ms - ran_ms, ran_ms
+    return running.ready_ms if running else None, runtime_ms(world, obj)
 
 
 def runtime_ms(world: World, obj: Object) -> int:

@@ -18,6 +18,7 @@ from scheduler.model.decisions import (
     Bind,
     Deactivate,
     Decision,
+    Edit,
     Evict,
     Fail,
     Finish,
@@ -33,9 +34,25 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import PREEMPTOR_UID
 from scheduler.model.workload import read_admission
 from scheduler.recorded.twin.owners import Owners
+from scheduler.words.edits import Edited
 
 Manifest = dict[str, Any]
 Status = Mapping[str, Any]
+#: Kinds by which people say what may be admitted, and in which order.
+POLICY_KINDS = frozenset(
+    {
+        "AdmissionCheck",
+        "ClusterQueue",
+        "Cohort",
+        "LocalQueue",
+        "PriorityClass",
+        "ResourceFlavor",
+        "Topology",
+        "WorkloadPriorityClass",
+    }
+)
+#: A cluster does not say who changed an object.
+SOMEBODY = "somebody"
 Before = tuple[Manifest, Status] | None
 
 
@@ -57,6 +74,40 @@ def decisions_of(
         yield from _of_pod(at_ms, before, after)
     elif key.kind == "Node":
         yield from _of_node(at_ms, key, before, after)
+    elif key.kind in POLICY_KINDS:
+        yield from _edit(at_ms, key, before, after)
+
+
+def _edit(
+    at_ms: int, key: Key, before: Before, after: Object | None
+) -> Iterator[Decision]:
+    """Yield an edit that somebody made on the cluster; status and metadata are none."""
+    old = None if before is None else before[0]
+    new = None if after is None else after.manifest
+    if _stated(old) == _stated(new):
+        return
+    if old is None:
+        action, words = "Create", Edited.CREATES
+    elif new is None:
+        action, words = "Delete", Edited.DELETES
+    else:
+        action, words = "Update", Edited.CHANGES
+    yield Edit(
+        at_ms=at_ms,
+        subject=key,
+        reason=action,
+        message=words.said(who=SOMEBODY, kind=key.kind, object=key.path).text,
+        action=action,
+        before=old,
+        after=new,
+    )
+
+
+def _stated(manifest: Manifest | None) -> Manifest | None:
+    """Return what a person states of an object; None where it is not there."""
+    if manifest is None:
+        return None
+    return {n: v for n, v in manifest.items() if n not in ("metadata", "status")}
 
 
 def _of_workload(

@@ -12,9 +12,11 @@ from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
 from sandbox.explain.explaining import explain_event
 from sandbox.models import Event, Sandbox
 from sandbox.page import rows
+from sandbox.page.rows import workloads
 from sandbox.twins.ticks import last_tick
 from sandbox.world import history, leases, worlds
 from scheduler.model.decisions import Admit, Finish, Preempt
+from scheduler.model.durations import stamp_us
 from scheduler.model.objects import Key
 from tests.sandbox.conftest import check_rows, job, row, text_of, tick
 from tests.sandbox.twins.conftest import TICKS, Played, _conditions
@@ -161,3 +163,25 @@ def test_a_scenario_of_a_twin_is_shown_as_a_recording_of_its_run(person) -> None
     assert last_tick(twin) == 480
     with pytest.raises(ForbiddenError, match="shows a real cluster"):
         actions.do_undo(person, twin.pk)
+
+
+def test_finished_work_ran_as_long_as_its_conditions_say(twin) -> None:
+    tick(twin, TICKS)
+    world = worlds.fresh(row(twin))
+    ended = [
+        obj
+        for key in world.keys("Workload")
+        if (obj := world.get(key)).status.get("conditions", [])[-1:]
+        and any(one["type"] == "Finished" for one in obj.status["conditions"])
+    ]
+    assert ended
+    for obj in ended:
+        obj.state["twin"] = {"version": "7"}  # as a server counts what it stores
+        card = workloads.row(world, obj)
+        seen = {
+            one["type"]: world.context.ms(stamp_us(one["lastTransitionTime"]))
+            for one in obj.status["conditions"]
+            if one["status"] == "True"
+        }
+        begun = seen.get("PodsReady", seen["Admitted"])
+        assert (card.ready_ms, card.runtime_ms) == (begun, seen["Finished"] - begun)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.assembly import assemble
-from scheduler.model.decisions import Admit
+from scheduler.model.decisions import Admit, Decision, Edit
 from scheduler.model.objects import Key, Object
 from scheduler.recorded.twin.owners import Owners
 from scheduler.recorded.twin.real_decisions import decisions_of
@@ -39,3 +39,30 @@ def test_an_admission_after_an_eviction_that_was_not_seen_is_shown():
 def test_an_admission_that_stands_is_no_news():
     same = admitted("2027-01-01T00:00:00Z")
     assert shown(same, same) == []
+
+
+def edited(
+    was: dict[str, Any] | None, now: dict[str, Any] | None, kind: str = "ClusterQueue"
+) -> list[Decision]:
+    """Return what a change of a policy object shows."""
+    world, key = assemble([]).world, Key(kind, "", "team-a")
+    before = None if was is None else (was, {})
+    after = None if now is None else Object(key=key, manifest=now, status={"n": 1})
+    return list(decisions_of(world.context, 5, key, before, after, Owners(world)))
+
+
+def test_an_edit_of_quota_that_somebody_made_is_an_event():
+    was, now = {"spec": {"cohort": "x"}}, {"spec": {"cohort": "y"}}
+    (edit,) = edited(was, now)
+    assert isinstance(edit, Edit)
+    assert (edit.action, edit.before, edit.after) == ("Update", was, now)
+    assert edit.message == "somebody changes ClusterQueue team-a"
+    made, gone = edited(None, now), edited(was, None)
+    assert [one.reason for one in (*made, *gone)] == ["Create", "Delete"]
+
+
+def test_an_edit_of_a_class_is_an_event_and_a_new_status_is_none():
+    (edit,) = edited({"value": 1}, {"value": 2}, kind="WorkloadPriorityClass")
+    assert edit.reason == "Update"
+    same = {"spec": {"cohort": "x"}}
+    assert edited(same, {**same, "metadata": {"generation": 2}}) == []
