@@ -471,3 +471,34 @@ def test_a_pod_that_runs_and_is_not_ready_runs_on(ready):
     run_tick(world)
     world.take()
     assert world.get(Key("Pod", "default", "lone")).status["phase"] == "Running"
+
+
+def on_a_lost_node(*more: dict):
+    lost = pod("lone", of=owner("Job", "x"), node="gone")
+    del lost["metadata"]["ownerReferences"], lost["status"]
+    lost["metadata"]["annotations"] = {"quotalab.dev/runtime": "30s"}
+    return [lost, node("n1"), *more]
+
+
+def test_a_pod_on_a_node_that_does_not_exist_waits_and_is_named():
+    text = "\n---\n".join(yaml.safe_dump(one) for one in on_a_lost_node())
+    policy = {"stack": "kube"}
+    made = assemble([("dump.yaml", text)], policy=policy)
+    said = [str(one) for one in made.loaded.findings]
+    assert any("spec.nodeName: Node gone doesn't exist" in one for one in said)
+    simulate(made.world, until_ms=600_000)
+    lone = made.world.get(Key("Pod", "default", "lone"))
+    assert lone.status["phase"] == "Pending"
+
+
+def test_a_pod_starts_when_the_node_comes_that_it_names():
+    late = node("gone")
+    late["metadata"]["annotations"] = {"quotalab.dev/arrival": "60s"}
+    text = "\n---\n".join(yaml.safe_dump(one) for one in on_a_lost_node(late))
+    world = assemble([("dump.yaml", text)], policy={"stack": "kube"}).world
+    [end] = [
+        d.at_ms
+        for d in simulate(world, until_ms=600_000).decisions
+        if isinstance(d, Finish)
+    ]
+    assert end >= 90_000

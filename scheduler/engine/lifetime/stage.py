@@ -28,7 +28,9 @@ class Lifetime(Restoring):
         elif obj.key.kind in RANK:
             self.fresh[obj.key] = None
             if obj.key.kind == NODE:
-                self.nodes.add(obj.key)
+                if obj.key not in self.nodes:
+                    self.nodes.add(obj.key)
+                    self.node_came(obj.key.name)
                 if self.failures is not None:
                     self.failures.begin(obj)
         self.job_stage.note(obj)

@@ -178,8 +178,14 @@ class RunStarting(RunRounds):
     def _wait_ready(self, run: Run, key: Key, since_ms: int | None = None) -> None:
         """Let a pod (or a run without pods) get ready after its start time.
 
-        Counted from when it was bound: `since_ms`, else now.
+        Counted from when it was bound: `since_ms`, else now. A pod whose node does
+        not exist waits for it: no kubelet starts it.
         """
+        node = self.placed.get(key)
+        if node is not None and self.nodes and Key("Node", "", node) not in self.nodes:
+            run.waiting[key] = NEVER
+            self._touch(run.owner)
+            return
         obj = self.host.objects[run.owner]
         span = self.timing(obj).ready_after
         delay = self.pod_start_ms
@@ -196,6 +202,14 @@ class RunStarting(RunRounds):
             self.timers.add(at, Due.READY, key, run.attempt)
         else:
             self._ready(run, key)
+
+    def node_came(self, node: str) -> None:
+        """Start the pods that name a node which did not exist until now."""
+        for key in sorted(pod for pod, at in self.placed.items() if at == node):
+            owner = self.owners.get(key)
+            run = self.runs.get(owner) if owner is not None else None
+            if run is not None and run.waiting.get(key, 0) >= NEVER:
+                self._wait_ready(run, key)
 
     def bound_on(self, run: Run, pod: Key, node: str) -> None:
         """Take a pod that came with its node as started there."""

@@ -10,6 +10,7 @@ from scheduler.input.manifests.loading.loaded import Finding, finding
 from scheduler.input.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
 from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.model import registry
+from scheduler.model.conditions import has_ended
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import (
     Key,
@@ -41,6 +42,7 @@ def check_references(
         manifest = manifests.get(key)
         if manifest is not None and stack == "kueue":
             findings += _dangling(key, manifest, document, manifests)
+    findings += _lost_nodes(manifests, places)
     if stack == "kueue":
         findings += elastic_elsewhere(manifests, places)
     if stack != "yunikorn":
@@ -59,6 +61,19 @@ def _dangling(
             yield finding("warning", document.place(path), _missing(target))
     if key.kind == "ClusterQueue":
         yield from _foreign_flavors(manifest, document)
+
+
+def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    """Yield the pods whose node does not exist, where there are nodes at all."""
+    nodes = {key for key in manifests if key.kind == "Node"}
+    for key, document in places.items() if nodes else ():
+        spec = manifests.get(key, {}).get("spec")
+        name = spec.get("nodeName") if key.kind == "Pod" and spec else None
+        if not name or has_ended(document.data.get("status")):
+            continue
+        target = qualified(Key("Node", "", str(name)), cluster_of(key))
+        if target not in nodes:
+            yield finding("warning", document.place("spec.nodeName"), _missing(target))
 
 
 def _missing(key: Key) -> Sentence:
@@ -91,6 +106,7 @@ _EFFECTS = {
     "ResourceFlavor": Missing.INACTIVE,
     "ClusterQueue": Missing.QUEUE_WAITS,
     "LocalQueue": Missing.WAITS,
+    "Node": Missing.WAITS,
     "PriorityClass": Missing.NO_WORKLOAD,
     "WorkloadPriorityClass": Missing.NO_WORKLOAD,
     "ClusterTrainingRuntime": Missing.NO_TRAIN_JOB,
