@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from scheduler.model.texts.plain_text import printable
+
 WIDTH = 30
 
 
@@ -42,7 +44,7 @@ def show(found: Found, *, as_json: bool) -> None:
     elif found.text is not None:
         print(found.text, end="" if found.text.endswith("\n") else "\n")
     elif found.line:
-        print(found.line)
+        print(printable(found.line))
     elif found.document is not None:
         print(json.dumps(found.document, indent=2, ensure_ascii=False))
 
@@ -59,7 +61,7 @@ def _table(rows: Sequence[Any], columns: Sequence[str]) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else printable(str(value))
 
 
 class Bar:

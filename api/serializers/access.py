@@ -6,11 +6,13 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.wrong_values import seen
+
 
 class NewTokenSerializer(serializers.Serializer[Any]):
     """A token to make."""
 
-    name = serializers.CharField(max_length=100)
+    name = serializers.CharField(max_length=100, validators=[seen])
     scope = serializers.ChoiceField(["read", "write", "admin"], default="read")
     expiresAt = serializers.DateTimeField(  # noqa: N815 - as it travels
         required=False, allow_null=True, default=None

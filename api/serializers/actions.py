@@ -18,6 +18,7 @@ from api.serializers.sandboxes import (
     TracesSerializer,
     report_body,
 )
+from api.serializers.wrong_values import seen
 from sandbox.actions import Imported
 from sandbox.base.errors import Cause
 from scheduler.model import ranges
@@ -342,7 +343,11 @@ class ForkSerializer(serializers.Serializer[Any]):
         max_value=ranges.TICK.most,
     )
     title = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=LONGEST_TITLE
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_TITLE,
+        validators=[seen],
     )
 
 
@@ -351,7 +356,7 @@ class ConvertSerializer(serializers.Serializer[Any]):
 
     stack = serializers.ChoiceField(["kueue", "yunikorn"])
     title = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=200
+        required=False, default="", allow_blank=True, max_length=200, validators=[seen]
     )
 
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from api.serializers.advice import SearchStateSerializer
 from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import FileSerializer
+from api.serializers.wrong_values import seen
 from sandbox.experiments import reading
 from sandbox.models import Experiment
 
@@ -21,7 +22,7 @@ class StartSerializer(serializers.Serializer[Any]):
     document = serializers.DictField(required=False, default=dict)
     files = FileSerializer(many=True, required=False, default=list)
     title = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=200
+        required=False, default="", allow_blank=True, max_length=200, validators=[seen]
     )
     visibility = serializers.ChoiceField(
         ["private", "public"], required=False, default="private"

@@ -8,6 +8,7 @@ import msgspec
 from rest_framework import serializers
 
 from api.serializers.said import SaidSerializer
+from api.serializers.wrong_values import seen
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
@@ -24,7 +25,9 @@ class FileSerializer(serializers.Serializer[Any]):
     Bytes may be packed (`.gz`, `.zip`, `.tar`, `.tgz`); they are unpacked here.
     """
 
-    name = serializers.CharField(default="input.yaml", max_length=500)
+    name = serializers.CharField(
+        default="input.yaml", max_length=500, validators=[seen]
+    )
     text = serializers.CharField(
         allow_blank=True, trim_whitespace=False, required=False, default=""
     )
@@ -157,7 +160,11 @@ class CreateSerializer(serializers.Serializer[Any]):
     """A new sandbox: of a scenario of the library, of files, or empty."""
 
     title = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=LONGEST_TITLE
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_TITLE,
+        validators=[seen],
     )
     scenario = serializers.CharField(
         required=False, default="", allow_blank=True, max_length=100
@@ -188,7 +195,9 @@ class CreateSerializer(serializers.Serializer[Any]):
 class ChangeSerializer(serializers.Serializer[Any]):
     """What may be changed of a sandbox itself."""
 
-    title = serializers.CharField(required=False, max_length=LONGEST_TITLE)
+    title = serializers.CharField(
+        required=False, max_length=LONGEST_TITLE, validators=[seen]
+    )
     visibility = serializers.ChoiceField(["private", "public"], required=False)
     keepTicks = serializers.IntegerField(  # noqa: N815 - as it travels
         required=False,

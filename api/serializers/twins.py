@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from api.serializers.actions import PatchSerializer
 from api.serializers.sandboxes import LONGEST_TITLE, FileSerializer
+from api.serializers.wrong_values import seen
 from scheduler.model import ranges
 
 
@@ -15,7 +16,11 @@ class TwinSerializer(serializers.Serializer[Any]):
     """A new sandbox that shows a real cluster: of a recording's files, or one to follow."""
 
     title = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=LONGEST_TITLE
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_TITLE,
+        validators=[seen],
     )
     files = FileSerializer(many=True, required=False, default=list)
     cluster = serializers.CharField(

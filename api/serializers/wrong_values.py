@@ -11,6 +11,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from scheduler.model.texts.plain_text import unseen
+
 _NUMBERS = (serializers.IntegerField, serializers.FloatField)
 _LISTS = (serializers.ListSerializer, serializers.ListField)
 #: So much of what was given is shown.
@@ -67,3 +69,15 @@ def _range_wanted(field: Any, given: float) -> str:
 
 def _is_number(given: Any) -> bool:
     return isinstance(given, int | float) and not isinstance(given, bool)
+
+
+def seen(text: str) -> None:
+    """Refuse a title or name with a character that cannot be seen.
+
+    Control characters, marks of direction, zero width and ends of lines.
+    """
+    if letter := unseen(text):
+        raise serializers.ValidationError(
+            f"expected text on one line, without control characters and invisible "
+            f"marks, got U+{ord(letter):04X}"
+        )

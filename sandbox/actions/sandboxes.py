@@ -47,6 +47,7 @@ from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.plain_text import printable
 from scheduler.model.texts.values import Limits
 from scheduler.recorded.twin.played import recording_of
 from scheduler.words.edits import Edited
@@ -136,7 +137,7 @@ def _assemble(files: Files, **given: Any) -> Assembled:
 
 
 def _title(made: Assembled) -> str:
-    return made.scenario.spec.title.get("en", "") if made.scenario else ""
+    return printable(made.scenario.spec.title.get("en", "")) if made.scenario else ""
 
 
 def begin(user: User, world: World, **columns: Any) -> Sandbox:

@@ -23,6 +23,7 @@ from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.scenario import Scenario
+from scheduler.model.texts.plain_text import printable
 from scheduler.recorded.twin.played import recording_of
 
 _DEFAULT_HORIZON = "24h"
@@ -148,7 +149,8 @@ def _table(
     verdicts: list[Verdict],
 ) -> None:
     out.writelines(
-        f"{finding.level}: {finding}\n" for finding in assembled.loaded.findings
+        f"{finding.level}: {printable(str(finding))}\n"
+        for finding in assembled.loaded.findings
     )
     out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
     out.write(_closing(outcome, summary))
@@ -161,7 +163,7 @@ def _table(
 def _line(decision: Decision) -> str:
     time = f"{decision.at_ms / 1000:10.3f}s"
     by = f" by {decision.by.path}" if decision.by is not None else ""
-    why = f"  {decision.reason}" if decision.reason else ""
+    why = f"  {printable(decision.reason)}" if decision.reason else ""
     what = type(decision).__name__
     return f"{time}  {what:<10} {decision.subject}{by}{why}"
 

@@ -1,8 +1,13 @@
-"""Text that no database and no file can hold: NUL, and halves of surrogate pairs."""
+"""Text that no database and no file can hold, and text that no terminal should print.
+
+The first: NUL, and halves of surrogate pairs. The second: what moves the cursor, turns
+the direction of writing, ends a line, or cannot be seen.
+"""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -34,3 +39,35 @@ def unstorable(value: Any, path: str = "") -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for n, part in enumerate(value):
             yield from unstorable(part, f"{path}[{n}]")
+
+
+#: Control characters, marks of format (direction, zero width) and ends of lines.
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
+#: Joiners, which some scripts and emoji are written with: fine beside what is seen.
+_JOINERS = frozenset("\u200c\u200d")
+
+
+def unseen(text: str) -> str:
+    """Return the first character that a title or a name may not have; "" for none.
+
+    A text of joiners alone has none that is seen.
+    """
+    for letter in text:
+        if letter not in _JOINERS and unicodedata.category(letter) in _UNSEEN:
+            return letter
+    return text[:1] if text and not text.strip("\u200c\u200d ") and text.strip() else ""
+
+
+def printable(text: str) -> str:
+    """Return a text for one cell of a table: what is not seen is written as an escape.
+
+    So `ESC` is written as `\\x1b`, and a line feed as `\\n`.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter in _JOINERS or unicodedata.category(letter) not in _UNSEEN
+        else letter.encode("unicode_escape").decode("ascii")
+        for letter in text
+    )
