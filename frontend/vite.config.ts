@@ -3,10 +3,11 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
 import { checks } from "./generating/checks.js";
+import { traditionalCatalogue } from "./generating/traditional.js";
 
 export default defineConfig({
   base: "/static/",
-  plugins: [checks(), svelte()],
+  plugins: [checks(), traditionalCatalogue(), svelte()],
   resolve: { alias: { "@": new URL("./src", import.meta.url).pathname } },
   build: {
     target: "es2022",
@@ -15,5 +16,5 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 400,
   },
-  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+  test: { include: ["tests/**/*.test.ts"], environment: "node", testTimeout: 120_000 },
 });

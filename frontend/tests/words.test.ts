@@ -4,7 +4,7 @@ import { asks, bare, mainResource, orderResources, quantity } from "@/lib/amount
 import { EN as FIRST } from "@/lib/catalogue/en";
 import { EN_LATER } from "@/lib/catalogue/en-later";
 import { ZH_HANS } from "@/lib/catalogue/zh-hans";
-import { ZH_HANT } from "@/lib/catalogue/zh-hant";
+import { ZH_HANT } from "virtual:zh-hant";
 import { clock, span, tickOf } from "@/lib/times";
 import { formatNumber, signed, t, withWords } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";

@@ -27,10 +27,10 @@ CATALOGUE = Path(__file__).parents[2] / "frontend/src/lib/catalogue"
 LANGUAGES = {
     "en": ("en.ts", "en-later.ts"),
     "zh-Hans": ("zh-hans.ts",),
-    "zh-Hant": ("zh-hant.ts",),
 }
 for _module in pkgutil.iter_modules(sentences.__path__, f"{sentences.__name__}."):
     importlib.import_module(_module.name)
+importlib.import_module("scheduler.model.kube.notice_words")
 for _name in ("refusals", "absences", "denials"):
     importlib.import_module(f"sandbox.base.{_name}")
 # Those of the engine and of sandboxes: other tests make words of their own.

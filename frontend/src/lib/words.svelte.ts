@@ -142,7 +142,7 @@ async function load(next: Language): Promise<Partial<Words>> {
     case "zh-Hans":
       return (await import("@/lib/catalogue/zh-hans")).ZH_HANS;
     case "zh-Hant":
-      return (await import("@/lib/catalogue/zh-hant")).ZH_HANT;
+      return (await import("virtual:zh-hant")).ZH_HANT;
   }
 }
 
