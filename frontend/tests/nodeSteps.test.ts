@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 
 import type { PodPreemption, TriedNode } from "@/protocol/types";
-import { otherNodes, stepsOf } from "@/store/explain/nodeSteps";
+import { otherNodes, outcomeAt, stepsOf } from "@/store/explain/nodeSteps";
 
 const NOBODY = { why: "", lostBy: "", victims: [], violations: 0, costs: [], missing: [], pods: [] };
 function node(name: string, outcome: string, costs: readonly number[] = []): TriedNode {
@@ -37,4 +37,11 @@ test("nodes without a try have no steps; they are grouped by what was said of th
   const found = preemption(node("a", "chosen", [0, 1]), taint, { ...taint, node: "y" }, node("z", "notTried"));
   expect(stepsOf(found).map((step) => step.kind)).toEqual(["setup", "node", "result", "targets"]);
   expect(otherNodes(found).map((group) => [group.outcome, group.nodes])).toEqual([["notHelpful", ["x", "y"]], ["notTried", ["z"]]]);
+});
+
+test("that a node is chosen is known at the last step, that one is lost at the rule that it loses by", () => {
+  const found = preemption(node("a", "chosen", [0, 1]), node("b", "lost", [1, 1]), node("c", "doesNotFit", [0, 2]));
+  const steps = stepsOf(found);
+  const kinds = found.nodes.map((one) => steps[outcomeAt(steps, one)]?.kind);
+  expect(kinds).toEqual(["targets", "rule", "result"]);
 });

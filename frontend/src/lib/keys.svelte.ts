@@ -11,6 +11,8 @@ export interface Binding {
 }
 
 const PAIR_MS = 900;
+/** What Space presses; a group or a toolbar that a control stands in is none. */
+const PRESSED = "button, input, select, summary, [role=button], [role=option], [role=tab], [role=slider], [role=combobox]";
 
 class Keyboard {
   readonly bindings = new SvelteMap<string, Binding>();
@@ -47,9 +49,8 @@ export function startKeys(): void {
 }
 
 function plain(event: KeyboardEvent, keys: string): Binding | undefined {
-  // Space and Enter belong to the control that has the focus, arrows to one that is set by them.
-  const onControl = event.target instanceof Element && event.target.closest("button, a, input, select, summary, [role]");
-  if ((keys === " " || keys === "Enter") && onControl) return undefined;
+  // Space and Enter belong to the control that has the focus, Enter to a link too, arrows to one that is set by them.
+  if ((keys === " " || keys === "Enter") && event.target instanceof Element && event.target.closest(keys === " " ? PRESSED : `${PRESSED}, a`) !== null) return undefined;
   if (event.target instanceof HTMLInputElement && /^(Arrow.*|Home|End)$/.test(keys)) return undefined;
   return keyboard.bindings.get(keys);
 }

@@ -37,6 +37,16 @@ export function stepsOf(found: PodPreemption): NodeStep[] {
   return [{ kind: "setup" }, ...nodes, ...comparison(found), { kind: "targets" }];
 }
 
+/** Return the step at which it is known what became of a node: who is chosen is known at the end alone. */
+export function outcomeAt(steps: readonly NodeStep[], node: TriedNode): number {
+  const at = steps.findIndex((step) => {
+    if (node.outcome === "chosen") return step.kind === "targets";
+    if (node.outcome === "lost") return step.kind === "targets" || (step.kind === "rule" && step.out.includes(node.node));
+    return step.kind === "result" && step.node === node;
+  });
+  return at < 0 ? steps.length - 1 : at;
+}
+
 // Rule after rule the nodes that cost least stay; what is equal in all of them is drawn, or the first one.
 function comparison(found: PodPreemption): NodeStep[] {
   let left = found.nodes.filter((node) => node.outcome === "chosen" || node.outcome === "lost");

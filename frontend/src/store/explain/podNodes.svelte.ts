@@ -18,7 +18,7 @@ export class PodNodes {
     $effect(() => {
       const pod = key();
       const tick = live.pastTick;
-      dependsOn(live.shown.sandbox?.tick);
+      dependsOn(live.shown.sandbox?.tick, live.run);
       if (pod === "" || live.id === null) return;
       return this.#ask(live.id, pod, tick);
     });

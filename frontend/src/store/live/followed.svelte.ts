@@ -1,9 +1,12 @@
 // One sandbox that the server keeps up to date here: its socket, its page, its rows.
 
+import { untrack } from "svelte";
+
+import { Refresh } from "@/lib/refresh";
 import { SandboxSocket, type SocketState } from "@/net/socket";
 import type { ServerMessage } from "@/protocol/types";
 import { RowStore } from "@/store/rows/rowStore.svelte";
-import { applyDiff, changedKeys, GapError, joinSamples, pageOf, rewritesHistory, touchedKeys, type Page } from "@/store/rows/page";
+import { applyDiff, changedKeys, GapError, joinSamples, pageOf, rewritesHistory, sandboxOf, tickOf, touchedKeys, type Page } from "@/store/rows/page";
 import { fetchSamples } from "@/store/live/server";
 
 /** What is neither rows nor a request for them: how the service is, and lessons. */
@@ -12,7 +15,14 @@ export type Notice = Exclude<ServerMessage, { type: "page_state" | "diff" | "res
 /** Called before the rows change. `whole`: the page came as a state, not as a diff. */
 export type ChangeListener = (before: Page, after: Page, changed: readonly string[], whole: boolean) => void;
 
+/** Ask for what a view draws beside the rows of a tick; resolves to what takes the answer in. */
+export type Companion = (tick: number) => Promise<() => void>;
+
+const REST_MS = 1000; // between two questions while it ticks
+
 interface Listeners {
+  /** The tick of the past that is shown instead; null when none is. */
+  readonly past?: () => number | null;
   readonly changes?: ChangeListener;
   readonly notice?: (notice: Notice) => void;
 }
@@ -27,7 +37,10 @@ export class FollowedSandbox {
   lastMessageMs = $state(0);
   readonly #listeners: Listeners;
   readonly #socket: SandboxSocket;
-  #page: Page | null = null;
+  #page: Page | null = null; // the newest that came
+  #waiting: { readonly page: Page; readonly touched: readonly string[] | null }[] = []; // came and are not drawn yet
+  readonly #companions = new Set<Companion>();
+  readonly #refresh = new Refresh(() => this.#drawTogether(), () => this.#page !== null && sandboxOf(this.#page)?.playing === true, REST_MS);
 
   constructor(id: string, listeners: Listeners = {}) {
     this.id = id;
@@ -44,6 +57,46 @@ export class FollowedSandbox {
 
   close(): void {
     this.#socket.close();
+    this.#refresh.end();
+  }
+
+  /** Draw no rows before this companion has its answer of the same tick. Returns the function that lets it go.
+   *
+   * A view that shows what the server explains draws one revision: the page waits for the
+   * answers of all companions, and all of it is shown at once.
+   */
+  accompany(companion: Companion): () => void {
+    this.#companions.add(companion);
+    const past = this.#listeners.past?.() ?? null;
+    if (past === null) void this.#refresh.put();
+    else void companion(past).then((take) => take());
+    return () => {
+      this.#companions.delete(companion);
+      if (this.#companions.size === 0) this.#draw(this.#waiting.length);
+    };
+  }
+
+  /** Ask all companions about a tick; resolves to what takes their answers in. */
+  async answersAt(tick: number): Promise<() => void> {
+    const takes = await Promise.all([...this.#companions].map((companion) => companion(tick)));
+    return () => {
+      for (const take of takes) take();
+    };
+  }
+
+  /** Draw the newest page with its answers, and call `before` just before: another tick was shown. */
+  drawNewest(before: () => void): void {
+    if (this.#companions.size === 0 || this.#page === null) before();
+    else void this.#drawTogether(before);
+  }
+
+  async #drawTogether(before?: () => void): Promise<void> {
+    const page = this.#page;
+    const past = before === undefined && (this.#listeners.past?.() ?? null) !== null;
+    const take = page === null || past ? undefined : await this.answersAt(tickOf(page));
+    before?.();
+    if (page !== null) this.#draw(this.#waiting.findIndex((one) => one.page === page) + 1);
+    take?.();
   }
 
   /** Take in one message; false asks for a whole state. */
@@ -67,19 +120,32 @@ export class FollowedSandbox {
   #takeDiff(diff: Extract<ServerMessage, { type: "diff" }>): boolean {
     if (this.#page === null) return false;
     if (diff.revision <= this.#page.revision) return true; // a repeated diff changes nothing
+    if (rewritesHistory(diff)) return false; // another past: nothing of the page before belongs to it
     try {
       this.#show(applyDiff(this.#page, diff), touchedKeys(diff));
-      return !rewritesHistory(diff);
+      return true;
     } catch (error) {
       if (error instanceof GapError) return false;
       throw error;
     }
   }
 
-  #show(next: Page, touched: readonly string[] | null): void {
-    const keys = touched ?? changedKeys(this.rows.page, next);
-    this.#listeners.changes?.(this.#page ?? next, next, keys, touched === null);
-    this.#page = next;
+  #show(page: Page, touched: readonly string[] | null): void {
+    this.#page = page;
+    this.#waiting.push({ page, touched });
+    if (this.#companions.size === 0) this.#draw(this.#waiting.length);
+    else void this.#refresh.put();
+  }
+
+  // Show the last of so many pages that wait; those before it are never seen.
+  #draw(count: number): void {
+    const drawn = this.#waiting.splice(0, count);
+    const next = drawn.at(-1)?.page;
+    if (next === undefined) return;
+    const whole = drawn.some((one) => one.touched === null);
+    const before = untrack(() => this.rows.page);
+    const keys = whole ? changedKeys(before, next) : [...new Set(drawn.flatMap((one) => one.touched ?? []))];
+    this.#listeners.changes?.(this.loaded ? before : next, next, keys, whole);
     this.rows.show(next, keys);
     this.loaded = true;
   }
@@ -90,7 +156,6 @@ export class FollowedSandbox {
     const earlier = await fetchSamples(this.id, first - 1).catch(() => []);
     if (this.#page === null || earlier.length === 0) return;
     const rest = this.#page.samples.filter((sample) => sample.tick >= first);
-    this.#page = { ...this.#page, samples: joinSamples(earlier, rest) };
-    this.rows.show(this.#page, []);
+    this.#show({ ...this.#page, samples: joinSamples(earlier, rest) }, []);
   }
 }

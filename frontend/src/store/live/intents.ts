@@ -39,9 +39,10 @@ export async function act(name: string, body: Json = {}): Promise<Json | null> {
 
 export const play = (): Promise<Json | null> => act("play");
 export const pause = (): Promise<Json | null> => act("pause");
-export const step = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies StepRequest);
-/** Run until a decision of one of these types, about one subject if named, and stop there. */
-export const stepUntil = (type: string | string[], subject?: string): Promise<Json | null> =>
+/** Compute so many new ticks after the newest. */
+export const compute = (ticks = 1): Promise<Json | null> => act("step", { ticks } satisfies StepRequest);
+/** Compute new ticks until a decision of one of these types, about one subject if named, and stop there. */
+export const computeUntil = (type: string | string[], subject?: string): Promise<Json | null> =>
   act("step", { untilEvent: subject === undefined ? { type } : { type, subject } } satisfies StepRequest);
 /** Run until a workload has to wait for quota, and stop there. */
 export const stepUntilWaiting = (): Promise<Json | null> =>
@@ -64,11 +65,6 @@ export async function rewind(tick: number): Promise<Json | null> {
   const answer = await act("rewind", { tick } satisfies Rewind);
   if (answer !== null) ask({ tick: null });
   return answer;
-}
-
-/** Play or pause, whichever it is not. */
-export function togglePlay(): void {
-  void (live.latest.sandbox?.playing === true ? pause() : play());
 }
 
 /** Fork at a tick (now when left out) and open the branch. Returns its id. */

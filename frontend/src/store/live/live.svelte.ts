@@ -18,7 +18,11 @@ class Live {
   lesson = $state.raw<LessonNews | null>(null);
   past = $state.raw<RowStore | null>(null);
   pastTick = $state<number | null>(null);
+  /** The tick that `past` is of. */
+  pastShown = $state<number | null>(null);
   pastProblem = $state("");
+  /** Counts the pasts that came whole: what was read of the one before may be of a run that was undone. */
+  run = $state(0);
   /** What left a mark on the timeline before the events that came with the state. */
   earlier = $state.raw<readonly EventLine[]>([]);
   /** This reader follows a lesson: the page looks on. */
@@ -56,7 +60,7 @@ export function onChange(listener: ChangeListener): () => void {
 export function openSandbox(id: string): void {
   if (live.id === id) return;
   closeSandbox();
-  live.sandbox = new FollowedSandbox(id, { changes: take, notice });
+  live.sandbox = new FollowedSandbox(id, { changes: take, notice, past: () => (live.past === null ? null : live.pastShown) });
 }
 
 /** Close the open sandbox. */
@@ -66,6 +70,7 @@ export function closeSandbox(): void {
   live.earlier = [];
   live.lesson = null;
   backToLive();
+  live.past = null;
 }
 
 function notice(message: Notice): void {
@@ -83,7 +88,10 @@ export function takeLesson(news: LessonNews): void {
 function take(before: Page, next: Page, keys: readonly string[], whole: boolean): void {
   for (const listener of changeListeners) listener(before, next, keys, whole);
   live.latest.markFresh(whole ? NONE : freshOf(before, next, keys));
-  if (whole) void earlierMarks();
+  if (!whole) return;
+  live.run++;
+  live.earlier = [];
+  void earlierMarks();
 }
 
 const MOST_TINTED = 40;
@@ -122,11 +130,12 @@ export async function showTick(tick: number): Promise<void> {
   if (id === null) return;
   live.pastTick = tick;
   try {
-    const state = await fetchPast(id, tick);
+    const [state, take] = await Promise.all([fetchPast(id, tick), live.sandbox?.answersAt(tick)]);
     if (asked !== pastAsked || live.id !== id) return;
     const before = live.past ?? new RowStore();
     before.show(pageAt(state, live.latest.page));
-    live.past = before;
+    [live.past, live.pastShown] = [before, tick];
+    take?.();
     live.pastProblem = "";
   } catch (error) {
     if (asked !== pastAsked) return;
@@ -136,8 +145,13 @@ export async function showTick(tick: number): Promise<void> {
 
 /** Show the newest state again. */
 export function backToLive(): void {
-  pastAsked++;
-  live.past = null;
+  const asked = ++pastAsked;
   live.pastTick = null;
   live.pastProblem = "";
+  if (live.past === null) return;
+  const end = (): void => {
+    if (asked === pastAsked) [live.past, live.pastShown] = [null, null];
+  };
+  if (live.sandbox === null) end();
+  else live.sandbox.drawNewest(end);
 }
