@@ -179,7 +179,7 @@ def forecast(asked: Asked) -> Found:
 def _submission(asked: Asked) -> Found:
     words = asked.words
     file = Path(words.submit)
-    body: Any = {
+    body = {
         "files": [{"name": file.name, "text": file.read_text(encoding="utf-8")}],
         "queues": words.queues,
         "futures": words.futures,
@@ -190,7 +190,9 @@ def _submission(asked: Asked) -> Found:
         "arrivals": words.arrivals,
         "withinMs": _ms("--within", words.within) if words.within else None,
     }
-    found = asked.client.operations.forecast_submission_create(words.sandbox, body)
+    create = asked.client.operations.forecast_submission_create
+    sent: Any = {name: value for name, value in body.items() if value is not None}
+    found = create(words.sandbox, sent)
     read = msgspec.convert(found, SubmissionForecast)
     return Found(document=found, text=submission_text_of(read))
 
