@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from scheduler.analysis.explain.beside import effects, run_beside
 from scheduler.analysis.explain.changes import (
@@ -17,7 +17,10 @@ from scheduler.analysis.explain.outcomes import (
     Shares,
     all_shares,
     attempt,
+    changed_shares,
     outcome_of,
+    queue_of,
+    tree_of,
     victim_of,
 )
 from scheduler.analysis.explain.shapes import (
@@ -154,8 +157,9 @@ def what_if(
 
     Two copies run to the horizon, without the change and with it; `verdict` is what
     differs, and shares are compared there. With `subject` the outcome is that of the
-    Workload, at its admission. Cost: the decisions of both runs. Raises SchedulerError for a change that cannot be made, and for a Workload of a
-    worker cluster.
+    Workload, at its admission, and the shares of its tree are there whether they moved
+    or not. Cost: the decisions of both runs. Raises SchedulerError for a change that
+    cannot be made, and for a Workload of a worker cluster.
     """
     if subject is not None:
         check_of_manager(subject)
@@ -176,20 +180,16 @@ def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Pr
         cells=[],
         outcome=outcome_of(trial),
     )
-    work = stage.cluster.workloads.get(key)
-    if work is not None:
-        queue = (
-            work.cluster_queue
-            if work.cluster_queue is not None
-            else stage.cluster.cluster_queue_of(work)
-        )
-        if queue is not None:
-            preview.queue, preview.cells = queue.name, FlavorOptions(work, queue).rows
+    work, queue = stage.cluster.workloads.get(key), queue_of(stage, key)
+    if work is not None and queue is not None:
+        preview.queue, preview.cells = queue.name, FlavorOptions(work, queue).rows
     cells = [row for row in preview.cells if row.chosen]
     preview.usage_said = [_cell(preview.queue, row) for row in cells]
     preview.usage = [sentence.text for sentence in preview.usage_said]
+    near = tree_of(stage, key)
     rest = simulate(trial.world, until_ms=trial.until_ms).decisions
-    return _beside(world, preview, trial.world, [*trial.decisions, *rest], horizon_ms)
+    decisions = [*trial.decisions, *rest]
+    return _beside(world, preview, trial.world, decisions, horizon_ms, near)
 
 
 def _for_all(world: World, change: Change, horizon_ms: int) -> Preview:
@@ -230,6 +230,7 @@ def _beside(
     changed: World,
     decisions: list[Decision],
     horizon_ms: int,
+    near: Container[tuple[str, str]] = (),
 ) -> Preview:
     """Put a changed copy, run to the horizon, beside one that was not changed."""
     outcome = preview.outcome
@@ -237,11 +238,12 @@ def _beside(
     beside = run_beside(world, decisions, horizon_ms=horizon_ms)
     preview.verdict = beside.verdict
     outcome.victims = [_victim(world, one, decisions) for one in beside.preempted]
-    outcome.shares = _moved_shares(_shares(changed), _shares(beside.world))
+    before, after = _shares(beside.world), _shares(changed)
+    outcome.shares = changed_shares(before, after, near=near)
     totals = beside.verdict
     outcome.work_lost_ms = totals.changed.work_lost_ms - totals.without.work_lost_ms
     preview.effects_said = effects(
-        beside.verdict, subject=preview.workload, moved=bool(outcome.shares)
+        beside.verdict, subject=preview.workload, moved=before != after
     )
     preview.effects = [sentence.text for sentence in preview.effects_said]
     return _with_sentences(preview)
@@ -263,14 +265,6 @@ def _victim(world: World, decision: Preempt, decisions: list[Decision]) -> Victi
         work_lost_ms=decision.work_lost_ms,
         held=[],
     )
-
-
-def _moved_shares(after: Shares, before: Shares) -> list[ShareChange]:
-    return [
-        ShareChange(kind=kind, name=name, before=before.get((kind, name)), after=now)
-        for (kind, name), now in after.items()
-        if before.get((kind, name)) != now
-    ]
 
 
 def _with_sentences(preview: Preview) -> Preview:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -19,7 +20,7 @@ from scheduler.analysis.explain.workloads import waiting_of
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import share_of
 from scheduler.engine.kueue.tree.shares import share_of_node
-from scheduler.engine.kueue.tree.tree import QuotaNode
+from scheduler.engine.kueue.tree.tree import ClusterQueue, QuotaNode
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
@@ -267,22 +268,35 @@ def tick_of(trial: Trial) -> int | None:
 
 def _changes(trial: Trial, stage: KueueStage) -> list[ShareChange]:
     """Return the shares of the workload's tree, and any other that moved."""
-    work = stage.cluster.workloads.get(trial.key)
-    queue = None
-    if work is not None:
-        queue = (
-            work.cluster_queue
-            if work.cluster_queue is not None
-            else stage.cluster.cluster_queue_of(work)
-        )
-    near = _tree(queue) if queue is not None else set()
+    near = tree_of(stage, trial.key)
+    return changed_shares(trial.before, trial.after, near=near)
+
+
+def changed_shares(
+    before: Shares, after: Shares, *, near: Container[tuple[str, str]] = ()
+) -> list[ShareChange]:
+    """Return the shares that moved, and those of `near` whether they moved or not."""
     return [
-        ShareChange(
-            kind=name[0], name=name[1], before=trial.before.get(name), after=now
-        )
-        for name, now in trial.after.items()
-        if name in near or trial.before.get(name) != now
+        ShareChange(kind=name[0], name=name[1], before=before.get(name), after=now)
+        for name, now in after.items()
+        if name in near or before.get(name) != now
     ]
+
+
+def tree_of(stage: KueueStage, key: Key) -> set[tuple[str, str]]:
+    """Return the queues and cohorts of the tree that a Workload is in, if any."""
+    queue = queue_of(stage, key)
+    return set() if queue is None else _tree(queue)
+
+
+def queue_of(stage: KueueStage, key: Key) -> ClusterQueue | None:
+    """Return the ClusterQueue of a Workload, or None where there is none."""
+    work = stage.cluster.workloads.get(key)
+    if work is None:
+        return None
+    if work.cluster_queue is not None:
+        return work.cluster_queue
+    return stage.cluster.cluster_queue_of(work)
 
 
 def _tree(node: QuotaNode) -> set[tuple[str, str]]:
