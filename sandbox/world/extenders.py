@@ -74,6 +74,10 @@ class RecordingPort:
             self._stored.setdefault(digest, deque()).append(answer)
         self.answers: list[ExtenderAnswer] = list(stored)
 
+    def states(self, url_prefix: str) -> bool:
+        """Return whether the policy states the answers of this address."""
+        return url_prefix in self._by_policy
+
     def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
         """Return the answer; a stored failure is raised again."""
         if extender.url_prefix in self._by_policy:

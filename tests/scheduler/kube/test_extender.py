@@ -13,7 +13,7 @@ from scheduler.engine.kube.extender.ports import (
     ExtenderError,
     Port,
 )
-from scheduler.model.decisions import Bind
+from scheduler.model.decisions import Bind, Fail
 from scheduler.model.errors import PolicyError
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.kube.extender import Extender
@@ -247,6 +247,80 @@ def test_a_slow_binder_holds_up_its_own_pod_only() -> None:
     rig = slow("a", "b", latency_ms=300, verbs={"bindVerb": "bind"})
     rig.run(5_000)
     assert bound_at(rig) == {"a": 300, "b": 300}
+
+
+SCORING = {"filterVerb": "filter", "prioritizeVerb": "score", "weight": 1}
+
+
+def test_an_extender_that_is_not_asked_takes_no_time() -> None:
+    rig = slow("a", latency_ms=300)
+    rig.put(pod("large", cpu=9, priority=10))
+    rig.run(5_000)
+    assert bound_at(rig) == {"a": 300}
+
+
+def test_one_node_that_is_left_is_not_prioritized() -> None:
+    rig = slow("a", latency_ms=300, verbs=SCORING, refuse={"n0": "no driver"})
+    rig.run(5_000)
+    assert bound_at(rig) == {"a": 300}
+
+
+def test_two_nodes_that_are_left_are_prioritized() -> None:
+    rig = slow("a", latency_ms=300, verbs=SCORING)
+    rig.run(5_000)
+    assert bound_at(rig) == {"a": 600}
+
+
+def test_an_extender_behind_one_that_leaves_no_node_takes_no_time() -> None:
+    prefixes = "http://first.example", "http://second.example"
+    rig = Rig(
+        node("n0"),
+        pod("a"),
+        configuration={
+            "extenders": [{"urlPrefix": p, "filterVerb": "filter"} for p in prefixes]
+        },
+        extenders=[
+            ExtenderAnswers(
+                url_prefix=prefixes[0], refuse={"n0": "full"}, latency_ms=300
+            ),
+            ExtenderAnswers(url_prefix=prefixes[1], latency_ms=900),
+        ],
+    )
+    rig.run(5_000)
+    assert [d.at_ms for d in rig.decisions if isinstance(d, Fail)] == [300]
+
+
+class Naming:
+    """An extender that keeps every node and notes the names it was asked about."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
+        self.asked.append(payload["NodeNames"])
+        return {"NodeNames": payload["NodeNames"]}
+
+
+def test_an_extender_is_asked_about_the_nominated_node_alone() -> None:
+    given = {
+        "urlPrefix": "http://gpu.example",
+        "filterVerb": "filter",
+        "nodeCacheCapable": True,
+    }
+    port = Naming()
+    rig = Rig(
+        node("n0"),
+        node("n1"),
+        pod("a", cpu=4),
+        pod("b", cpu=4),
+        configuration={"extenders": [given]},
+        port=port,
+    )
+    rig.run(0)
+    port.asked.clear()
+    rig.put(pod("urgent", cpu=1, priority=10))
+    rig.run(60_000)
+    assert [len(names) for names in port.asked] == [1]
 
 
 def test_an_answer_after_the_timeout_is_none() -> None:

@@ -86,16 +86,49 @@ class Extenders:
     def _takes_ms(self, extender: Extender) -> int:
         return min(self._latency_ms(extender), extender.timeout_ms)
 
-    def cycle_ms(self, pod: Pod) -> int:
-        """Return how long the calls of a scheduling cycle take, in virtual time.
+    def take_time(self, pod: Pod) -> bool:
+        """Return whether a call of a scheduling cycle of this pod may take time."""
+        return any(
+            self._takes_ms(e)
+            for e in self.extenders
+            if (e.filter_verb or e.prioritize_verb) and e.wants(pod)
+        )
 
-        Filters are asked one after another, prioritizers all at once.
+    def filter_ms(
+        self, pod: Pod, mask: Mask, cluster: ClusterCache
+    ) -> tuple[int, Mask]:
+        """Return how long the filters take about these nodes, and what they leave.
+
+        One after another is asked while nodes are left; after an error that ends
+        the cycle none are. One without stated answers is taken to keep every node.
         Source: docs/semantics/kube-scheduler.md#extenders.
         """
-        asked = [e for e in self.extenders if e.wants(pod)]
-        filters = sum(self._takes_ms(e) for e in asked if e.filter_verb)
-        scorers = [self._takes_ms(e) for e in asked if e.prioritize_verb]
-        return filters + max(scorers, default=0)
+        left, took = mask, 0
+        for extender in self.extenders:
+            if not left.any() or not extender.filter_verb or not extender.wants(pod):
+                continue
+            took += self._takes_ms(extender)
+            if not states(self.port, extender):
+                continue
+            try:
+                kept, _, _ = self._filter_one(extender, pod, left, cluster)
+            except ExtenderError:
+                if extender.ignorable:
+                    continue
+                return took, np.zeros(len(mask), dtype=np.bool_)
+            left = _only(kept, len(mask), cluster)
+        return took, left
+
+    def prioritize_ms(self, pod: Pod) -> int:
+        """Return how long the prioritizers take: all are asked at once."""
+        return max(
+            (
+                self._takes_ms(e)
+                for e in self.extenders
+                if e.prioritize_verb and e.wants(pod)
+            ),
+            default=0,
+        )
 
     def bind_ms(self, pod: Pod) -> int:
         """Return how long the extender that binds this pod takes; 0 without one."""
@@ -164,9 +197,7 @@ class Extenders:
                 return left, refused, error(str(problem))
             self._refuse(refused, failed, Code.UNSCHEDULABLE, cluster)
             self._refuse(refused, hopeless, Code.UNRESOLVABLE, cluster)
-            rows = [cluster.node_infos[name].row for name in kept]
-            left = np.zeros(len(mask), dtype=np.bool_)
-            left[rows] = True
+            left = _only(kept, len(mask), cluster)
         return left, refused, OK
 
     def _filter_one(
@@ -319,6 +350,12 @@ class Extenders:
         if not problem:
             return OK
         return Status(Code.SKIP) if extender.ignorable else error(problem)
+
+
+def _only(names: list[str], size: int, cluster: ClusterCache) -> Mask:
+    mask: Mask = np.zeros(size, dtype=np.bool_)
+    mask[[cluster.node_infos[name].row for name in names]] = True
+    return mask
 
 
 def _names(mask: Mask, cluster: ClusterCache) -> list[str]:

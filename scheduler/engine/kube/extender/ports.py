@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from scheduler.model.kube.extender import Extender
 
@@ -16,6 +16,14 @@ class Port(Protocol):
 
     def call(self, extender: Extender, verb: str, payload: dict[str, Any]) -> Any:
         """Return the decoded JSON answer."""
+
+
+@runtime_checkable
+class StatingPort(Protocol):
+    """A port that has answers for some addresses from the start."""
+
+    def states(self, url_prefix: str) -> bool:
+        """Return whether the answers of this address never change."""
 
 
 class DisabledExtender:

@@ -7,7 +7,12 @@ from typing import Any
 
 import msgspec
 
-from scheduler.engine.kube.extender.ports import DisabledExtender, ExtenderError, Port
+from scheduler.engine.kube.extender.ports import (
+    DisabledExtender,
+    ExtenderError,
+    Port,
+    StatingPort,
+)
 from scheduler.model.kube.extender import Extender
 from scheduler.model.policy import ExtenderAnswers, Simulation
 
@@ -46,7 +51,7 @@ class StaticExtender:
 
 def states(port: Port, extender: Extender) -> bool:
     """Return whether the port has a stated answer, the same whenever it is asked."""
-    return isinstance(port, StaticExtender) and port.states(extender.url_prefix)
+    return isinstance(port, StatingPort) and port.states(extender.url_prefix)
 
 
 def latency_of(simulation: Simulation) -> Callable[[Extender], int]:

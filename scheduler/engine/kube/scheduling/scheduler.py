@@ -11,6 +11,7 @@ from scheduler.engine.kube.scheduling.binding_cycles import BindingCycles
 from scheduler.engine.kube.scheduling.event_handlers import one_node
 from scheduler.engine.kube.scheduling.schedule_one import SearchResult
 from scheduler.model.decisions import PermitWait, Reserve
+from scheduler.model.pod import Pod
 
 
 class Scheduler(BindingCycles):
@@ -34,7 +35,7 @@ class Scheduler(BindingCycles):
         now = self.context.now_ms
         if self.asking is None:
             queued = self.queue.pop()
-            delay = self.extenders.cycle_ms(queued.pod) if queued is not None else 0
+            delay = self._extender_ms(queued.pod) if queued is not None else 0
             if queued is None or not delay:
                 return queued
             self.asking = queued.pod.key, now + delay
@@ -44,6 +45,11 @@ class Scheduler(BindingCycles):
         self.asking = None
         queued = self.queue.entries.get(key)
         return queued if queued is not None else self._next_pod()
+
+    def _extender_ms(self, pod: Pod) -> int:
+        search = self.searches[pod.scheduler_name]
+        locked = self.host.locked_for(self)
+        return search.extender_ms(pod, start=self.scan_start, locked=locked)
 
     def _scheduling_cycle(self, queued: QueuedPodInfo) -> None:
         pod, state = queued.pod, CycleState()
