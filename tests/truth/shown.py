@@ -1,0 +1,345 @@
+"""What a person would call the state of a cluster: no drawn name, time, uid, message.
+
+`cluster_as_seen` reads it, of a sandbox or of a real cluster; `compared` leaves out of
+it what is set aside, on both sides; `differences` names what is left.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Document = dict[str, Any]
+Rows = dict[str, list[Document]]
+
+KINDS = (
+    "Workload",
+    "Job",
+    "Pod",
+    "ClusterQueue",
+    "LocalQueue",
+    "ResourceFlavor",
+    "Cohort",
+    "AdmissionCheck",
+    "Topology",
+    "Deployment",
+    "StatefulSet",
+    "ReplicaSet",
+    "Node",
+)
+_QUEUES = ("ClusterQueue", "LocalQueue", "Cohort")
+_REPLICAS = ("Deployment", "StatefulSet", "ReplicaSet")
+_FINALIZED = (
+    *_QUEUES,
+    "ResourceFlavor",
+    "Topology",
+    "Workload",
+    "AdmissionCheck",
+    "Pod",
+)
+_MADE = ("Workload", "Pod", "ReplicaSet")  # named after what owns them in the end
+_HASH = re.compile("[0-9a-f]{8}")  # names the podsets of a pod group
+
+# Set aside on both sides: every script would show it. docs/semantics says of each
+# what a cluster has there.
+_FIELDS = {
+    ("*", "finalizers"),
+    ("Pod", "priority"),
+    ("Job", "nodeSelector"),
+    ("Deployment", "ready"),
+    ("StatefulSet", "ready"),
+    ("ReplicaSet", "ready"),
+}
+_CONDITIONS = {
+    ("Job", "Suspended"),
+    ("Job", "SuccessCriteriaMet"),
+    ("AdmissionCheck", "Active"),
+}
+#: False and absent count as one.
+_ABSENT = {
+    ("Workload", "Admitted"),
+    ("Workload", "QuotaReserved"),
+    ("Workload", "PodsReady"),
+}
+_GATE = "kueue.x-k8s.io/topology"
+
+
+def cluster_as_seen(list_of: Callable[[str], list[Document]]) -> Rows:
+    """Return what stands in a cluster, by kind and name."""
+    objects = {kind: list_of(kind) for kind in KINDS}
+    owners = {
+        one["metadata"].get("uid"): (kind, one["metadata"])
+        for kind, found in objects.items()
+        for one in found
+    }
+    rows: Rows = {}
+    for kind, found in objects.items():
+        for one in found:
+            name = _name(kind, one, owners)
+            rows.setdefault(f"{kind} {name}", []).append(_row(kind, one))
+    seen = {name: sorted(found, key=_text) for name, found in sorted(rows.items())}
+    plain: Rows = json.loads(json.dumps(seen))
+    return plain
+
+
+def _name(kind: str, one: Document, owners: dict[str, tuple[str, Document]]) -> str:
+    metadata, top = one["metadata"], None
+    if kind in _MADE:
+        top = _top(metadata, owners)
+    place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    by_pod = bool(top and top.startswith("Pod/"))
+    names = [pod_set["name"] for pod_set in one.get("spec", {}).get("podSets") or []]
+    is_group = by_pod and any(_HASH.fullmatch(name) for name in names)
+    if top is None or (by_pod and (kind == "Pod" or is_group)):
+        return f"{place}{metadata['name']}"
+    return f"{place}of {top}"
+
+
+def _top(
+    metadata: Document, owners: dict[str, tuple[str, Document]], depth: int = 0
+) -> str | None:
+    references = metadata.get("ownerReferences") or []
+    if not references or depth > 4:
+        return None
+    steering = [one for one in references if one.get("controller")]
+    reference = (steering or references)[0]
+    found = owners.get(reference.get("uid"))
+    named = f"{reference['kind']}/{reference['name']}"
+    if found and found[0] in ("ReplicaSet", "Workload", "Pod"):
+        return _top(found[1], owners, depth + 1) or named
+    return named
+
+
+def _row(kind: str, one: Document) -> Document:
+    metadata, spec, status = one["metadata"], one.get("spec") or {}, one.get("status")
+    row: Document = {"deleting": True} if metadata.get("deletionTimestamp") else {}
+    status = status or {}
+    if kind == "Workload":
+        row |= _workload(spec, status)
+    elif kind == "Job":
+        template = (spec.get("template") or {}).get("spec") or {}
+        row |= {
+            "suspend": spec.get("suspend", False),
+            **{count: status.get(count) or 0 for count in _COUNTS},
+            "conditions": _conditions(status),
+            "parallelism": spec.get("parallelism"),
+            "nodeSelector": template.get("nodeSelector") or None,
+        }
+    elif kind == "Pod":
+        row |= _pod(spec, status, going=bool(row))
+    elif kind in _QUEUES:
+        row |= _queue(status)
+    elif kind == "AdmissionCheck":
+        row["conditions"] = _conditions(status)
+    elif kind in _REPLICAS:
+        row |= {
+            "replicas": spec.get("replicas"),
+            "ready": status.get("readyReplicas") or 0,
+        }
+    elif kind == "Node":
+        taints = [
+            f"{taint['key']}={taint.get('value', '')}:{taint['effect']}"
+            for taint in spec.get("taints") or []
+        ]
+        row |= {
+            "unschedulable": spec.get("unschedulable", False),
+            "taints": sorted(taints) or None,
+        }
+    if kind in _FINALIZED:
+        row["finalizers"] = sorted(metadata.get("finalizers") or []) or None
+    return row
+
+
+_COUNTS = ("active", "succeeded", "failed")
+
+
+def _conditions(status: Document) -> Document:
+    return {
+        one["type"]: f"{one['status']}/{one.get('reason', '')}"
+        for one in status.get("conditions") or []
+    }
+
+
+def _workload(spec: Document, status: Document) -> Document:
+    admission = status.get("admission")
+    sets = (admission or {}).get("podSetAssignments") or []
+    row: Document = {
+        "conditions": _conditions(status),
+        "active": spec.get("active", True),
+        "queue": spec.get("queueName"),
+        "priority": spec.get("priority"),
+        "podSets": sorted(
+            (one["name"], one.get("count", 1)) for one in spec.get("podSets") or []
+        ),
+        "requeue": (status.get("requeueState") or {}).get("count"),
+        "reclaimable": sorted(
+            (one["name"], one["count"]) for one in status.get("reclaimablePods") or []
+        )
+        or None,
+        "checks": sorted(
+            (one["name"], one["state"]) for one in status.get("admissionChecks") or []
+        )
+        or None,
+        "admission": admission
+        and {
+            "cq": admission["clusterQueue"],
+            "podSets": [
+                (
+                    one["name"],
+                    one.get("count"),
+                    one.get("flavors"),
+                    one.get("resourceUsage"),
+                )
+                for one in sets
+            ],
+        },
+    }
+    placed = [(one["name"], _domains(one.get("topologyAssignment"))) for one in sets]
+    if any(where for _, where in placed):
+        row["placed"] = [placed]
+    return row
+
+
+def _domains(assignment: Document | None) -> list[Any] | None:
+    if not assignment:
+        return None
+    if given := assignment.get("domains"):
+        return sorted((list(one["values"]), one["count"]) for one in given)
+    found: list[Any] = []
+    for part in assignment.get("slices") or []:
+        size = part.get("domainCount", 1)
+        columns = [
+            list(_column(level, size)) for level in part.get("valuesPerLevel") or []
+        ]
+        counts = part.get("podCounts") or {}
+        universal = counts.get("universal")
+        each = counts.get("individual") or [universal] * size
+        found += [
+            ([column[index] for column in columns], each[index])
+            for index in range(size)
+        ]
+    return sorted(found) or None
+
+
+def _column(level: Document, size: int) -> Iterator[str]:
+    if level.get("universal") is not None:
+        yield from [level["universal"]] * size
+        return
+    given = level["individual"]
+    for root in given["roots"]:
+        yield f"{given.get('prefix') or ''}{root}{given.get('suffix') or ''}"
+
+
+def _pod(spec: Document, status: Document, *, going: bool) -> Document:
+    conditions = _conditions(status)
+    return {
+        "phase": "Terminating" if going else status.get("phase"),
+        "bound": bool(spec.get("nodeName")),
+        "gates": sorted(one["name"] for one in spec.get("schedulingGates") or [])
+        or None,
+        "why": {
+            name: conditions[name]
+            for name in ("DisruptionTarget", "PodScheduled")
+            if name in conditions
+        },
+        "nodeSelector": spec.get("nodeSelector") or None,
+        "priority": spec.get("priority"),
+    }
+
+
+def _queue(status: Document) -> Document:
+    return {
+        "conditions": _conditions(status),
+        "pending": status.get("pendingWorkloads") or 0,
+        "reserving": status.get("reservingWorkloads") or 0,
+        "admitted": status.get("admittedWorkloads") or 0,
+        "usage": {
+            f"{flavor['name']}/{resource['name']}": resource.get("total")
+            for flavor in status.get("flavorsReservation") or []
+            for resource in flavor.get("resources") or []
+            if str(resource.get("total")) not in ("0", "None")
+        },
+    }
+
+
+def compared(seen: Document, script: Document) -> Document:
+    """Return what is compared of one play: less what is set aside, names of podsets."""
+    with_ready = "waitForPodsReady" in (script.get("config") or {})
+    kept: Document = {}
+    for step, found in seen.items():
+        if step == "# messages":
+            continue
+        if not isinstance(found, dict):
+            kept[step] = found
+            continue
+        rows = {
+            name: [
+                _plain(name.split()[0], row, with_ready=with_ready)
+                for row in listed
+                if not (name.startswith("Pod ") and row.get("phase") == "Succeeded")
+            ]
+            for name, listed in found.items()
+            if not re.match("ReplicaSet [^/]+/of Deployment/", name)
+        }
+        kept[step] = {
+            n: sorted(listed, key=_text) for n, listed in rows.items() if listed
+        }
+    return kept
+
+
+def _plain(kind: str, row: Document, *, with_ready: bool) -> Document:
+    row = {name: value for name, value in row.items() if ("*", name) not in _FIELDS}
+    row = {name: value for name, value in row.items() if (kind, name) not in _FIELDS}
+    for name in ("podSets", "reclaimable"):
+        if row.get(name):
+            row[name] = sorted(map(_unnamed, row[name]), key=_text)
+    if admission := row.get("admission"):
+        sets = sorted(map(_unnamed, admission["podSets"]), key=_text)
+        row["admission"] = {"cq": admission["cq"], "podSets": sets}
+    if kind == "Pod":
+        if row.get("phase") == "Pending" and row.get("bound"):
+            row["phase"] = "Running"
+        row["gates"] = [one for one in row.get("gates") or () if one != _GATE] or None
+    if "conditions" in row:
+        row["conditions"] = {
+            name: "False"
+            if (kind, name) == ("Workload", "QuotaReserved") and said[0] == "F"
+            else said
+            for name, said in row["conditions"].items()
+            if not _is_set_aside(kind, name, said, with_ready=with_ready)
+        }
+    return row
+
+
+def _is_set_aside(kind: str, name: str, said: str, *, with_ready: bool) -> bool:
+    if (kind, name) in _CONDITIONS:
+        return True
+    if (kind, name) == ("Workload", "PodsReady"):
+        return not with_ready or (said.startswith("False") and "Start" in said)
+    return (kind, name) in _ABSENT and said.startswith("False")
+
+
+def _unnamed(pod_set: list[Any]) -> list[Any]:
+    name, *rest = pod_set[:4]
+    return ["(hash)" if _HASH.fullmatch(name) else name, *(one or None for one in rest)]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def differences(real: Any, ours: Any, at: str = "") -> Iterator[str]:
+    """Yield where two plays differ: the place, the real value, ours."""
+    if isinstance(real, dict) and isinstance(ours, dict):
+        for name in sorted({*real, *ours}):
+            place = f"{at} > {name}" if at else name
+            yield from differences(
+                real.get(name, "(absent)"), ours.get(name, "(absent)"), place
+            )
+    elif isinstance(real, list) and isinstance(ours, list) and len(real) == len(ours):
+        for index, pair in enumerate(zip(real, ours, strict=True)):
+            yield from differences(*pair, f"{at}[{index}]")
+    elif real != ours:
+        yield f"{at}: real {_text(real)} | ours {_text(ours)}"
