@@ -2058,7 +2058,8 @@ class ChangeOutcome(TypedDict):
     on since. `pods`: "" when pods are not placed, "placed", or "pending" with
     `pods_message`. `victims` are those preempted for it, with what was lost. In a
     preview `victims` are those preempted only with the change, and `shares` and
-    `work_lost_ms` compare the two runs at their horizon.
+    `work_lost_ms` compare the two runs at their horizon; those of the workload's
+    own tree are in `shares` whether they differ or not.
     """
 
     outcome: str

@@ -1,4 +1,4 @@
-"""`manage.py apitypes`: write the types of the API for its clients, or check them."""
+"""`manage.py apitypes`: write what is generated from the API's schema, or check it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,41 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
-from api.generating import page, python, sockets
+from api.generating import page, python, sockets, words
 
 _ROOT = Path(__file__).parents[3]
 
 
-def files() -> dict[Path, str]:
-    """Return each file with the text that it should have."""
-    document: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+def kept_files(document: dict[str, Any]) -> dict[Path, str]:
+    """Return each generated file that is in the repository, with its text."""
     return {
         _ROOT / "api/client/records.py": python.types(document),
         _ROOT / "api/client/operations.py": python.operations(document),
-        _ROOT / "frontend/src/protocol/schema.json": page.schema(document),
         _ROOT / "docs/asyncapi.json": sockets.document(document),
     }
 
 
-class Command(BaseCommand):
-    """Write the Python client, the page's schema and the protocol's document."""
+def page_files(document: dict[str, Any]) -> dict[Path, str]:
+    """Return each file that the build of the page needs, with its text."""
+    return {
+        _ROOT / "frontend/src/protocol/schema.json": page.schema(document),
+        _ROOT / "frontend/src/lib/catalogue/en-said.json": words.catalogue(),
+    }
 
-    help = "Writes the API's types for Python, and its schema for the page (npm run types)."
+
+def api_document() -> dict[str, Any]:
+    """Return the OpenAPI document of all routes."""
+    document: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return document
+
+
+class Command(BaseCommand):
+    """Write the Python client, the protocol's document, and what the page is built from."""
+
+    help = (
+        "Writes the API's types for Python, and the schema and the English sentences "
+        "that the page is built from (then: npm run types)."
+    )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -35,14 +50,17 @@ class Command(BaseCommand):
         parser.add_argument(
             "--check",
             action="store_true",
-            help="Change nothing; fail when a file is not what would be written.",
+            help="Change nothing; fail when a file of the repository is stale.",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the files, or say which is stale."""
-        for path, text in files().items():
-            if not options["check"]:
+        document = api_document()
+        if not options["check"]:
+            for path, text in {**kept_files(document), **page_files(document)}.items():
                 path.write_text(text, encoding="utf-8")
-            elif not path.exists() or path.read_text(encoding="utf-8") != text:
+            return
+        for path, text in kept_files(document).items():
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
                 name = path.relative_to(_ROOT)
                 raise CommandError(f"{name} is stale; run: manage.py apitypes")

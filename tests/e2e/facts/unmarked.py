@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
+
+from api.generating.words import catalogue
 
 _WORDS = Path(__file__).parents[3] / "frontend" / "src" / "lib" / "catalogue"
 #: Views of which every number is a fact.
@@ -75,6 +78,7 @@ def _catalogued() -> set[str]:
     """Return what the catalogue says with a digit of its own, as in "p95 wait"."""
     lines = "".join((_WORDS / name).read_text() for name in ("en.ts", "en-later.ts"))
     said = re.findall(r'^  "[^"]+":\s+"((?:[^"\\]|\\.)*)"', lines, re.MULTILINE)
+    said += json.loads(catalogue()).values()
     parts = {
         part.replace("\\u00a0", "\xa0").strip()
         for one in said

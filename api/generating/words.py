@@ -1,0 +1,64 @@
+"""The English of sentences and plug-ins, for the page's catalogue."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+
+import msgspec
+
+from scheduler import words
+from scheduler.model import registry
+from scheduler.model.sentence import Words
+
+#: Modules outside of `scheduler.words` that have sentences.
+_MODULES = (
+    "scheduler.model.event_words",
+    "scheduler.model.kube.notice_words",
+    "sandbox.base.absences",
+    "sandbox.base.denials",
+    "sandbox.base.refusals",
+)
+#: Families whose labels are names that no language translates.
+_NAMED = frozenset({"arrival", "job-kind", "plugin"})
+
+
+def sentences() -> dict[str, str]:
+    """Return the English words of every sentence by its code."""
+    for module in pkgutil.iter_modules(words.__path__, f"{words.__name__}."):
+        importlib.import_module(module.name)
+    for name in _MODULES:
+        importlib.import_module(name)
+    found: dict[str, str] = {}
+    for kind in Words.__subclasses__():
+        if kind.__module__.startswith(("scheduler.", "sandbox.")):
+            for one in kind:
+                if found.setdefault(one.value, one.english) != one.english:
+                    raise ValueError(f"two sentences have the code {one.value}")
+    return found
+
+
+def argument_shapes() -> dict[str, str]:
+    """Return the description of every shape of plug-in arguments by its name."""
+    return {
+        name: " ".join(shape["description"].split())
+        for one in registry.entries("plugin")
+        if one.parameters
+        for name, shape in msgspec.json.schema(one.parameters)["$defs"].items()
+    }
+
+
+def catalogue() -> str:
+    """Return the JSON catalogue: `said.<code>`, and what enrolled plug-ins say of themselves."""
+    said = {f"said.{code}": text for code, text in sentences().items()}
+    entries = registry.entries()
+    enrolled = {f"registry.help.{one.family}.{one.name}": one.help for one in entries}
+    enrolled |= {
+        f"registry.label.{one.family}.{one.name}": one.label
+        for one in entries
+        if one.family not in _NAMED
+    }
+    shapes = {f"registry.args.{name}": text for name, text in argument_shapes().items()}
+    found = dict(sorted({**said, **enrolled, **shapes}.items()))
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
