@@ -173,6 +173,7 @@ def cause_body(cause: Cause) -> dict[str, Any]:
         "file": cause.file,
         "line": cause.line,
         "level": cause.level,
+        "count": cause.count,
     }
     return body if cause.said is None else {**body, "said": to_builtins(cause.said)}
 

@@ -12,7 +12,6 @@ import msgspec
 from scheduler.engine.world import World
 from scheduler.input.arrivals import Taken, expand, name_apart
 from scheduler.input.files.unpacking import UnreadText, is_read
-from scheduler.input.manifests import kinds
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.dumps.dump_time import time_of
 from scheduler.input.manifests.dumps.run_times import estimate_run_times
@@ -22,16 +21,18 @@ from scheduler.input.manifests.load import (
     refuse_if_nothing_came,
     take_document,
 )
-from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
 from scheduler.input.manifests.references import check_references
+from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.errors import ManifestError, SchedulerError, SourceLocation
 from scheduler.model.latencies import USUAL
 from scheduler.model.objects import Object
 from scheduler.model.patches import merge as merge
-from scheduler.model.policy import Stack, read_policy
+from scheduler.model.policy import STACK_FIELD, Stack, read_policy
 from scheduler.model.scenario import Scenario, read_scenario
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 Sources = Sequence[tuple[str, str]]  # (file name, text)
@@ -60,11 +61,19 @@ NOTHING_LEFT = "nothing can be taken: without what has errors, nothing is left"
 class InputError(SchedulerError):
     """The input cannot be taken; `loaded.errors` has every reason with its place."""
 
-    def __init__(self, loaded: Loaded, *, said: str = "") -> None:
-        reasons = (str(finding) for finding in loaded.errors)
-        super().__init__("\n".join((*([said] if said else []), *reasons)))
+    def __init__(self, loaded: Loaded, *, said: str | Sentence = "") -> None:
+        reasons = [str(finding) for finding in loaded.errors]
+        super().__init__("\n".join((*([str(said)] if said else []), *reasons)))
         self.loaded = loaded
         self.said = said
+
+
+class StackOpenError(InputError):
+    """Files are for several schedulers and nobody said which; `said` asks."""
+
+    def __init__(self, loaded: Loaded, *, asks: Sentence) -> None:
+        super().__init__(loaded, said=asks)
+        self.args = (asks.text,)
 
 
 def assemble(
@@ -86,10 +95,14 @@ def assemble(
     The policy is that of the scenario, then of the configuration files among
     the sources, then the patch. Without a scenario or a Policy's `simulation`
     steps take their usual time;
-    `simulation: {latencies: null}` in the patch makes them instant. Raises
-    InputError with every finding, or PolicyError; nothing is half taken.
+    `simulation: {latencies: null}` in the patch makes them instant.
+
+    Where none of these names the stack, it is the one that the files are for. Raises
+    StackOpenError when they are for several, InputError with every finding, or
+    PolicyError; nothing is half taken.
     """
-    prepared = prepare(sources, limits=limits, traces=traces)
+    stack = (policy or {}).get("stack")
+    prepared = prepare(sources, limits=limits, traces=traces, stack=stack)
     return prepared.assemble(seed=seed, policy=policy, skip_errors=skip_errors)
 
 
@@ -137,6 +150,8 @@ class Prepared:
         manifests = {obj.key: obj.manifest for obj in loaded.objects}
         dump_time = time_of(loaded.objects)
         spec = _policy_spec(loaded, self.scenario, policy or {}, dump_time)
+        if "stack" not in spec:
+            spec = {**spec, "stack": _stack(loaded)}
         loaded.findings += check_references(
             manifests, loaded.places, stack=spec["stack"]
         )
@@ -178,8 +193,12 @@ def prepare(
     *,
     limits: Limits = DEFAULT_LIMITS,
     traces: TraceOptions = NO_OPTIONS,
+    stack: Stack | None = None,
 ) -> Prepared:
-    """Read files; what is wrong with them shows when a world is made of them."""
+    """Read files; what is wrong with them shows when a world is made of them.
+
+    Traces are taken for `stack`, or for the one that the files are for.
+    """
     loaded = load(
         [source for source in sources if _is_loaded(*source)],
         limits=limits,
@@ -187,8 +206,8 @@ def prepare(
     scenario = _scenario(loaded)
     if scenario is None:
         _report_unread(loaded, sources)
-        stack = loaded.policy.get("stack") or stack_of(loaded)
-        take_traces(loaded, sources, stack=stack, options=traces)
+        meant = stack or loaded.policy.get("stack") or stack_of(loaded)
+        take_traces(loaded, sources, stack=meant, options=traces)
         refuse_if_nothing_came(loaded)
     return Prepared(files=dict(sources), loaded=loaded, scenario=scenario)
 
@@ -290,8 +309,17 @@ def _policy_spec(
         # A scenario and a Policy state their times: a step without one takes none.
         spec = {"simulation": {"latencies": msgspec.to_builtins(USUAL)}}
     spec = merge(merge(spec, loaded.policy), patch)
-    spec = spec if "stack" in spec else {**spec, "stack": stack_of(loaded)}
     return _at_its_time(spec, dump_time)
+
+
+def _stack(loaded: Loaded) -> Stack:
+    """Return the stack that files are for. Raises StackOpenError for several."""
+    said = disagreement(signs_of(loaded))
+    if said is None:
+        return stack_of(loaded)
+    place = SourceLocation(file="", line=0, field=STACK_FIELD)
+    asked = [finding("error", place, said)]
+    raise StackOpenError(Loaded(findings=asked, files=loaded.files), asks=said)
 
 
 def _at_its_time(spec: dict[str, Any], time: str | None) -> dict[str, Any]:
@@ -303,16 +331,3 @@ def _at_its_time(spec: dict[str, Any], time: str | None) -> dict[str, Any]:
     if time is None:
         return spec
     return {**spec, "simulation": {"startTime": time, **simulation}}
-
-
-def stack_of(loaded: Loaded) -> Stack:
-    """Return the stack that files are meant for when none of them says.
-
-    A queues.yaml is YuniKorn's; with something of Kueue's in the same files
-    that is open, and it is Kueue.
-    """
-    groups = (kinds.split(obj.manifest["apiVersion"])[0] for obj in loaded.objects)
-    if "kueue" in loaded.policy or kinds.KUEUE in groups:
-        return "kueue"
-    queues = (loaded.policy.get("yunikorn") or {}).get("queues")
-    return "yunikorn" if queues else "kueue"

@@ -542,13 +542,14 @@ class FileOutcome(TypedDict):
 
 
 class Finding(TypedDict):
-    """Something that the importer found."""
+    """Something that the importer found: its first place, and how often."""
 
     level: LevelEnum
     file: str
     line: int
     field: str
     problem: str
+    count: int
 
 
 class FindingGroup(TypedDict):

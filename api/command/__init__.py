@@ -20,6 +20,7 @@ from api.command.output import show
 from api.command.parser import ALONE, LOCAL, parser
 from api.command.verbs import VERBS, Asked, WrongError
 from scheduler.cli.statuses import FAILED, GOOD, OURS, REFUSED, ended
+from scheduler.model.policy import STACK_FIELD
 
 _SERVER_FAILED = 500
 
@@ -87,6 +88,9 @@ def _refused(error: ApiError, *, as_json: bool) -> None:
         field = f"{cause['field']}: " if cause.get("field") else ""
         message = str(cause.get("message", ""))
         message = message.removeprefix(field)
-        print(f"  {place}{field}{message}", file=sys.stderr)
+        times = f" ({cause['count']} times)" if cause.get("count", 1) > 1 else ""
+        print(f"  {place}{field}{message}{times}", file=sys.stderr)
+        if cause.get("field") == STACK_FIELD:
+            print("  --stack says it", file=sys.stderr)
     if error.code == 401:
         print("  name a token with --token or QUOTALAB_TOKEN", file=sys.stderr)

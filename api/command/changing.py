@@ -11,7 +11,7 @@ from api.command.output import Bar, Found
 from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
 from scheduler.cli.convert import converted, text_of
-from scheduler.cli.files import read_bytes, read_one, read_paths
+from scheduler.cli.files import add_stack_word, read_bytes, read_one, read_paths
 from scheduler.cli.trace_words import add_trace_words, traces_of
 from scheduler.input.files.unpacking import PACKED
 from scheduler.model.errors import SchedulerError
@@ -27,6 +27,7 @@ def _import(part: Part) -> None:
     part.add_argument("--title", default="", help="of a new sandbox")
     part.add_argument("--seed", type=int, help="of a new sandbox")
     part.add_argument("--dry-run", action="store_true", help="change nothing")
+    add_stack_word(part)
     part.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be taken"
     )
@@ -54,6 +55,8 @@ def import_(asked: Asked) -> Found:
     words, operations = asked.words, asked.client.operations
     files = [_sent(name, data) for name, data in _files(words.paths)]
     if words.into:
+        if words.stack:
+            raise WrongError("--stack is for a new sandbox: --into has one")
         body: Any = {
             "files": files,
             "dryRun": words.dry_run,
@@ -70,6 +73,7 @@ def import_(asked: Asked) -> Found:
             "files": files,
             "title": words.title,
             "seed": words.seed,
+            "policy": {"stack": words.stack} if words.stack else {},
             "skipErrors": words.skip_errors,
             "convert": words.convert,
             "traces": _traces(words),

@@ -408,4 +408,5 @@ def finding_body(cause: Cause) -> dict[str, Any]:
         "line": cause.line,
         "field": cause.field,
         "problem": cause.problem,
+        "count": cause.count,
     }

@@ -76,13 +76,14 @@ class TracesSerializer(serializers.Serializer[Any]):
 
 
 class FindingSerializer(serializers.Serializer[Any]):
-    """Something that the importer found."""
+    """Something that the importer found: its first place, and how often."""
 
     level = serializers.ChoiceField(["error", "unsupported", "warning"])
     file = serializers.CharField()
     line = serializers.IntegerField()
     field = serializers.CharField()
     problem = serializers.CharField()
+    count = serializers.IntegerField()
 
 
 class FileOutcomeSerializer(serializers.Serializer[Any]):

@@ -28,12 +28,13 @@ from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
+from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.manifests.updates import check_update
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
-from scheduler.words.read_as import ReadAs
+from scheduler.words.read_as import ReadAs, StackSign
 
 #: What the world writes into metadata itself.
 _OURS = ("uid", "creationTimestamp", "generation")
@@ -75,6 +76,7 @@ def plan_of(
     fixed = _fixed(world, loaded)
     findings += fixed.values()
     findings += _kept_time(world, loaded)
+    findings += _kept_stack(loaded, stack)
     errors = [finding for finding in findings if finding.level == "error"]
     if errors and not skip_errors:
         raise InvalidError(NotTaken.NOTHING.said(), causes=causes_of(findings))
@@ -117,6 +119,15 @@ def _kept_time(world: World, loaded: Loaded) -> Iterator[Finding]:
         return
     place = SourceLocation(file=loaded.files[0] if loaded.files else "", line=1)
     yield finding("warning", place, ReadAs.TIME.said(theirs=theirs, ours=ours))
+
+
+def _kept_stack(loaded: Loaded, stack: str) -> Iterator[Finding]:
+    """Yield what in the files is for schedulers that do not run here."""
+    for sign in signs_of(loaded).values():
+        if sign.stack != stack and (stack, sign.stack) != ("kueue", "kube"):
+            place = sign.place or SourceLocation(file=loaded.files[0], line=1)
+            said = StackSign.OTHER.said(sign=sign.said(), stack=stack)
+            yield finding("warning", place, said)
 
 
 def _scenarios(loaded: Loaded) -> list[Finding]:

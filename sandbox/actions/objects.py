@@ -32,6 +32,7 @@ from scheduler.assembly import merge
 from scheduler.engine.world import World
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.objects import Key, stored_key
@@ -70,6 +71,8 @@ def do_import(
     limited.check_texts(files, loaded.objects)
     _check_only(loaded, only)
     with edit_session(user, sandbox_id) as session:
+        if only is None:
+            _follow_stack(session.loaded.world, loaded)
         _take_traces(session.loaded.world, loaded, files, traces)
         refuse_stale(session.sandbox, seen, [str(obj.key) for obj in loaded.objects])
         operation, answer = plan_of(
@@ -91,6 +94,14 @@ def do_import(
         if answer.report is not None:
             keep_report(user, session.sandbox, answer.revision, answer.report)
         return answer
+
+
+def _follow_stack(world: World, loaded: Loaded) -> None:
+    """Let an empty sandbox run the stack that the files are for, where they agree."""
+    signs = signs_of(loaded)
+    if not world.objects and len(signs) == 1 and loaded.objects:
+        (stack,) = signs
+        loaded.policy.setdefault("stack", stack)
 
 
 def _take_traces(

@@ -18,6 +18,7 @@ class Cause:
     line: int = 0
     level: str = "error"  # "error", "warning" or "unsupported"
     said: Sentence | None = None  # the problem with its code, where it has one
+    count: int = 1  # how often it was found; the place is the first
 
 
 class SandboxError(Exception):

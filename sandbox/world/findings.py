@@ -9,15 +9,28 @@ from scheduler.input.manifests.loading.loaded import Finding
 
 
 def causes_of(findings: Iterable[Finding]) -> list[Cause]:
-    """Return a cause per finding, in their order."""
-    return [
-        Cause(
-            level=finding.level,
-            file=finding.place.file,
-            line=finding.place.line,
-            field=finding.place.field,
-            problem=finding.problem,
-            said=finding.said,
-        )
-        for finding in findings
-    ]
+    """Return the findings as causes, in their order.
+
+    What repeats is one cause with the first place and a count: a warning of one sort,
+    an error of the same words.
+    """
+    sorts: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        same = finding.problem if finding.level == "error" else ""
+        sort = (finding.level, same or finding.sort or finding.problem)
+        sorts.setdefault(sort, []).append(finding)
+    return [_cause(members) for members in sorts.values()]
+
+
+def _cause(members: list[Finding]) -> Cause:
+    first, several = members[0], len(members) > 1
+    by_sort = several and first.level != "error" and first.sort
+    return Cause(
+        level=first.level,
+        file=first.place.file,
+        line=first.place.line,
+        field=first.place.field,
+        problem=first.sort if by_sort else first.problem,
+        said=first.sort_said if by_sort else first.said,
+        count=len(members),
+    )

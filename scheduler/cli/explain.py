@@ -13,6 +13,7 @@ import msgspec
 from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.shapes import Explanation
 from scheduler.analysis.explain.workloads import explain
+from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import world_at
 from scheduler.cli.statuses import refused
 from scheduler.engine.world import World
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        world = world_at(options.paths, options.at)
+        world = world_at(options.paths, options.at, options.stack)
         found = list(_explained(world, options.workload))
     except (SchedulerError, OSError) as error:
         return refused(error)
@@ -88,4 +89,5 @@ def _parser() -> argparse.ArgumentParser:
         help="this one alone, waiting or not; its own name or its job's",
     )
     parser.add_argument("--json", action="store_true")
+    add_stack_word(parser)
     return parser

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import get_args
 
 from scheduler.input.files.unpacking import READ, Text, Unpacking, UnreadText, is_read
 from scheduler.model.errors import SchedulerError
+from scheduler.model.policy import Stack
 
 _STDIN = "stdin.yaml"
+
+
+def add_stack_word(parser: argparse.ArgumentParser) -> None:
+    """Add the word that says which stack the files are run by."""
+    parser.add_argument(
+        "--stack",
+        choices=get_args(Stack),
+        help="which schedulers run; else those that the files are for",
+    )
 
 
 def read_paths(paths: Iterable[Path | str], *, short: bool = False) -> list[Text]:

@@ -18,6 +18,7 @@ from scheduler.analysis.forecast.starts import (
 )
 from scheduler.analysis.forecast.submission import forecast_submission, read_submission
 from scheduler.analysis.forecast.world import forecast
+from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import read_sources, world_at
 from scheduler.cli.statuses import refused
 from scheduler.engine.world import World
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
-        world = world_at(options.paths, options.at)
+        world = world_at(options.paths, options.at, options.stack)
         found = _forecast(world, options)
     except (SchedulerError, OSError) as error:
         return refused(error)
@@ -85,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         help="those that the scenario names, or beyond them as they came; known",
     )
     parser.add_argument("--json", action="store_true")
+    add_stack_word(parser)
     return parser
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -19,8 +20,9 @@ from scheduler.analysis.reproduction import (
     start_of_files,
     start_of_world,
 )
-from scheduler.assembly import Sources, assemble
-from scheduler.cli.run import read_sources
+from scheduler.assembly import Sources
+from scheduler.cli.files import add_stack_word
+from scheduler.cli.run import assemble_as, read_sources
 from scheduler.cli.statuses import refused
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
@@ -42,7 +44,9 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         sources = read_sources(options.paths)
         until_ms = durations.milliseconds(options.until)
-        found = smallest(sources, wanted, until_ms=until_ms, hear=_hear())
+        found = smallest(
+            sources, wanted, until_ms=until_ms, hear=_hear(), stack=options.stack
+        )
     except (SchedulerError, OSError) as error:
         return refused(error)
     if not found.found:
@@ -68,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--by", default="", help="who caused it, e.g. the preemptor")
     parser.add_argument("--reason", default="")
     parser.add_argument("--until", default="10m", help="look for it until then (10m)")
+    add_stack_word(parser)
     return parser
 
 
@@ -82,24 +87,30 @@ def _hear() -> Hear:
 
 
 def smallest(
-    sources: Sources, wanted: Match, *, until_ms: int, hear: Hear
+    sources: Sources,
+    wanted: Match,
+    *,
+    until_ms: int,
+    hear: Hear,
+    stack: str | None = None,
 ) -> Reproduction:
     """Return the smallest world of the first decision that says what is wanted.
 
     From the world just before it, or from the files when that does not show it.
     """
+    made = partial(assemble_as, sources, stack)
     outcome = simulate(
-        assemble(sources).world, until_ms=until_ms, stop=lambda d: matches(wanted, d)
+        made().world, until_ms=until_ms, stop=lambda d: matches(wanted, d)
     )
     first = [decision for decision in outcome.decisions if matches(wanted, decision)]
     if not first:
         return Reproduction(found=False, decision=wanted.type)
-    before = assemble(sources).world
+    before = made().world
     tick_ms = before.policy.spec.simulation.tick_ms
     while before.context.now_ms + tick_ms <= first[0].at_ms:
         run_tick(before)
     starts = [
         start_of_world(before, first[0].at_ms),
-        start_of_files(assemble(sources), first[0].at_ms),
+        start_of_files(made(), first[0].at_ms),
     ]
     return reproduce(starts, match_of(first[0]), hear=hear)

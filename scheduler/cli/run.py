@@ -6,19 +6,20 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 
 from scheduler.analysis.expectations import Verdict, judge
 from scheduler.analysis.measures import Measures, Summary
-from scheduler.assembly import Assembled, assemble
-from scheduler.cli.files import read_paths
+from scheduler.assembly import Assembled, Sources, StackOpenError, assemble
+from scheduler.cli.files import add_stack_word, read_paths
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.simulation import SimulationResult, simulate
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
+from scheduler.input.manifests.report import FindingGroup, groups_of
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
@@ -37,8 +38,9 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         try_to_write([options.record])
-        assembled = assemble(
+        assembled = assemble_as(
             read_sources(options.paths),
+            options.stack,
             seed=options.seed,
             traces=options_of(options),
             skip_errors=options.skip_errors,
@@ -77,8 +79,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be taken"
     )
+    add_stack_word(parser)
     add_trace_words(parser)
     return parser
+
+
+def assemble_as(sources: Sources, stack: str | None, **given: Any) -> Assembled:
+    """Return the world of files under a stack, or the one that they are for.
+
+    Raises as `assemble` does; where the stack is open, the error names the option.
+    """
+    try:
+        return assemble(sources, policy={"stack": stack} if stack else None, **given)
+    except StackOpenError as error:
+        raise SchedulerError(f"{error}; give --stack") from error
 
 
 def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
@@ -89,12 +103,14 @@ def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
     return read_paths(paths, short=True)
 
 
-def world_at(paths: Sequence[Path], instant: str) -> World:
+def world_at(paths: Sequence[Path], instant: str, stack: str | None = None) -> World:
     """Return the world of files, run up to an instant such as 2m30s.
+
+    `stack` as `assemble_as` takes it.
 
     Raises SchedulerError, OSError.
     """
-    world = assemble(read_sources(paths)).world
+    world = assemble_as(read_sources(paths), stack).world
     advance(world, durations.milliseconds(instant))
     return world
 
@@ -149,8 +165,8 @@ def _table(
     verdicts: list[Verdict],
 ) -> None:
     out.writelines(
-        f"{finding.level}: {printable(str(finding))}\n"
-        for finding in assembled.loaded.findings
+        f"{group.level}: {printable(_found(group))}\n"
+        for group in groups_of(assembled.loaded.findings)
     )
     out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
     out.write(_closing(outcome, summary))
@@ -158,6 +174,12 @@ def _table(
         f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n"
         for verdict in verdicts
     )
+
+
+def _found(group: FindingGroup) -> str:
+    """Return a sort of finding with its first place, and how many more there are."""
+    more = f" ({group.count} times)" if group.count > 1 else ""
+    return f"{group.places[0]}: {group.problem}{more}"
 
 
 def _line(decision: Decision) -> str:

@@ -14,6 +14,20 @@ from scheduler.model.objects import Key, Object
 US_PER_MS = 1000
 
 
+@dataclass(slots=True)
+class Complaint:
+    """Problems of one sort, and how several of them are said as one."""
+
+    several: str
+    problems: dict[str, None] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        if count > 1:
+            return self.several.replace("{count}", str(count))
+        return next(iter(self.problems))
+
+
 @dataclass(slots=True, kw_only=True)
 class Journal:
     """What was decided and which objects changed, since the last time it was read.
@@ -27,7 +41,7 @@ class Journal:
     touched: dict[Key, None] = field(default_factory=dict)
     stale: dict[Key, None] = field(default_factory=dict)  # touched, not written yet
     removed: dict[Key, None] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    problems: dict[str, Complaint] = field(default_factory=dict)  # by sort
     heard: int = 0  # how many of `decisions` were carried out
     _latest: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
@@ -56,10 +70,19 @@ class Journal:
         self._latest.clear()
         return taken
 
-    def complain(self, problem: str) -> None:
-        """Note something that people should know; said once."""
-        if problem not in self.problems:
-            self.problems.append(problem)
+    def complain(self, problem: str, *, several: str = "", sort: str = "") -> None:
+        """Note something that people should know; said once.
+
+        Problems of one `sort` are one, with a count in place of "{count}": what the
+        first of them gave as `several` says it.
+        """
+        said = self.problems.setdefault(sort or problem, Complaint(several))
+        said.problems.setdefault(problem)
+
+    def take_problems(self) -> list[str]:
+        """Return what people should know since the last call, and forget it."""
+        taken, self.problems = self.problems, {}
+        return [str(one) for one in taken.values()]
 
     def remove(self, key: Key) -> None:
         """Note that the object is gone."""

@@ -50,9 +50,7 @@ class World(WorldObjects):
 
     def problems(self) -> list[str]:
         """Return what the engine gave up on, and forget it."""
-        problems = self.context.journal.problems
-        self.context.journal.problems = []
-        return problems
+        return self.context.journal.take_problems()
 
     # -- worker clusters -------------------------------------------------
 

@@ -13,6 +13,8 @@ from scheduler.model.latencies import Latencies, read_latencies
 from scheduler.model.spans import NEVER, read_span
 
 Stack = Literal["kueue", "yunikorn", "kube"]
+#: Where a request says which stack it means, and where an error asks for it.
+STACK_FIELD = "policy.stack"
 Laws = Literal["released", "documented"]
 Binding = Literal["kubernetes", "compare-and-set"]
 Locking = Literal["optimistic", "pessimistic"]

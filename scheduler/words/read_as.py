@@ -31,6 +31,23 @@ class ReadAs(Words):
     )
 
 
+class StackSign(Words):
+    """Which scheduler files are for, and what asks when they are for several."""
+
+    SIGN = ("stackSign.sign", "{what} is of {name}")
+    PLACED = ("stackSign.placed", "{what} is of {name} ({place})")
+    OPEN = (
+        "stackSign.open",
+        "the files are for more than one scheduler: {first}, and {second}; say which "
+        "stack to run: {stacks}",
+    )
+    OTHER = (
+        "stackSign.other",
+        "{sign}, but this sandbox runs the stack {stack}, and that is kept; a new "
+        "sandbox of these files runs the stack that they are for",
+    )
+
+
 class Instant(Words):
     """Whether the status of a ClusterQueue is of the instant of its Workloads."""
 

@@ -27,10 +27,6 @@ class RunProblem(Words):
 class GivenUp(Words):
     """What the engine could not do while time went on."""
 
-    NO_QUIET = (
-        "givenUp.noQuiet",
-        "no quiet after {count} attempts at one instant; virtual time went on",
-    )
     IN_TURN = (
         "givenUp.inTurn",
         "Kueue was not quiet: workloads take quota from each other in turn at one "
@@ -39,6 +35,10 @@ class GivenUp(Words):
     NO_SCHEDULER = (
         "givenUp.noScheduler",
         "no scheduler is named {name}: pod {pod} waits for it",
+    )
+    NO_SCHEDULER_MANY = (
+        "givenUp.noSchedulerMany",
+        "no scheduler is named {name}: {count} pods wait for it, the first is {pod}",
     )
     STALLED = (
         "givenUp.stalled",

@@ -180,3 +180,54 @@ def test_files_of_which_errors_leave_nothing_are_refused_though_they_are_skipped
         error = answer.json()
         assert "nothing is left" in str(error)
         assert "a.yaml" in str(error)
+
+
+YUNIKORN_POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec: {schedulerName: yunikorn, containers: [{name: c, image: i}]}
+"""
+
+
+def test_files_for_two_stacks_are_a_422_with_the_choice_and_come_in_with_an_answer(
+    client, person
+):
+    client.force_login(person)
+    queue = text_of(*contended())
+    files = [
+        {"name": "pod.yaml", "text": YUNIKORN_POD % "p"},
+        {"name": "kueue.yaml", "text": queue},
+    ]
+    asked = client.post("/api/v1/sandboxes", {"files": files}, format="json")
+    assert asked.status_code == 422, asked.content
+    [cause] = asked.json()["details"]["causes"]
+    assert cause["field"] == "policy.stack"
+    assert cause["said"]["holes"]["stacks"] == "kueue or yunikorn"
+    body = {"files": files, "policy": {"stack": "yunikorn"}}
+    made = client.post("/api/v1/sandboxes", body, format="json")
+    assert (made.status_code, made.json()["stack"]) == (201, "yunikorn")
+
+
+def test_an_empty_sandbox_runs_the_stack_of_the_first_files_and_others_keep_theirs(
+    client, call, make
+):
+    pod = {"files": [{"name": "pod.yaml", "text": YUNIKORN_POD % "p"}]}
+    empty, full = make(), make(*contended())
+    for sandbox in (empty, full):
+        assert call("post", sandbox, "/actions/import", pod).status_code == 200
+        sandbox.refresh_from_db()
+    assert (empty.stack, full.stack) == ("yunikorn", "kueue")
+    found = call("post", full, "/actions/import", {**pod, "dryRun": True}).json()
+    [kept] = [f for f in found["findings"] if "this sandbox runs" in f["problem"]]
+    assert (kept["file"], kept["line"]) == ("pod.yaml", 4)
+
+
+def test_a_finding_that_repeats_is_one_with_a_count(call, make):
+    text = "---\n".join(
+        (YUNIKORN_POD % f"p{number}").replace("{sched", "{hostnam: a, sched")
+        for number in range(4)
+    )
+    body = {"files": [{"name": "pods.yaml", "text": text}]}
+    answer = call("post", make(), "/actions/import", body).json()
+    assert [(f["count"], f["line"]) for f in answer["findings"]] == [(4, 4)]

@@ -10,7 +10,7 @@ import pytest
 
 from scheduler.analysis import invariants
 from scheduler.analysis.expectations import judge
-from scheduler.assembly import Assembled, assemble
+from scheduler.assembly import Assembled, StackOpenError, assemble
 from scheduler.cli.run import read_sources
 from scheduler.engine.simulation import SimulationResult, simulate
 from scheduler.engine.tick import run_tick
@@ -266,9 +266,29 @@ def test_an_expectation_counts_what_it_matches(event, times, holds):
 
 
 YUNIKORN_QUEUES = "partitions: [{name: default, queues: [{name: root}]}]"
-LOCAL_QUEUE = (
-    "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: d}\n"
-)
+QUEUE = """
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: d}
+spec: {clusterQueue: q}
+"""
+YUNIKORN_POD = """
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {schedulerName: yunikorn, containers: [{name: c, image: i}]}
+"""
+YUNIKORN_PROFILE = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: yunikorn}]
+"""
+POD_GROUP = """
+apiVersion: scheduling.x-k8s.io/v1alpha1
+kind: PodGroup
+metadata: {name: g}
+spec: {minMember: 1}
+"""
 LABELLED = """
 apiVersion: batch/v1
 kind: Job
@@ -281,13 +301,26 @@ spec: {template: {spec: {containers: [{name: c, image: i}]}}}
     ("texts", "stack"),
     [
         ([YUNIKORN_QUEUES], "yunikorn"),
-        ([YUNIKORN_QUEUES, LOCAL_QUEUE + "spec: {clusterQueue: q}"], "kueue"),
         ([LABELLED], "kueue"),
+        ([YUNIKORN_POD], "yunikorn"),
+        ([YUNIKORN_POD, YUNIKORN_PROFILE], "kueue"),
+        ([POD_GROUP], "kube"),
+        ([POD_GROUP, LABELLED], "kueue"),
     ],
 )
 def test_files_that_name_no_stack_are_taken_for_the_one_they_are_of(texts, stack):
     sources = [(f"{n}.yaml", text) for n, text in enumerate(texts)]
     assert assemble(sources).world.policy.spec.stack == stack
+
+
+@pytest.mark.parametrize("yunikorn", [YUNIKORN_QUEUES, YUNIKORN_POD])
+@pytest.mark.parametrize("other", [QUEUE, LABELLED, POD_GROUP])
+def test_files_for_two_stacks_are_refused_until_somebody_says_which(yunikorn, other):
+    sources = [("a.yaml", yunikorn), ("b.yaml", other)]
+    with pytest.raises(StackOpenError, match=r"more than one scheduler: .* yunikorn"):
+        assemble(sources, skip_errors=True)
+    made = assemble(sources, policy={"stack": "yunikorn"})
+    assert made.world.policy.spec.stack == "yunikorn"
 
 
 @pytest.mark.parametrize(

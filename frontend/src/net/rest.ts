@@ -9,6 +9,8 @@ export interface Cause {
   readonly message: string;
   readonly file: string;
   readonly line: number | null;
+  readonly count: number; // of these in all; the place is the first
+  readonly holes: Json; // what fills the sentence, where it has a code
 }
 
 /** What the server refused: a sentence, and where; `code` is the HTTP status. */
@@ -161,6 +163,8 @@ async function causeOf(value: unknown): Promise<Cause> {
     message: said === undefined ? own : await speaker.says(said, own),
     file: text(cause["file"]),
     line: typeof line === "number" && line > 0 ? line : null,
+    count: typeof cause["count"] === "number" ? cause["count"] : 1,
+    holes: said === undefined ? {} : record(record(said)["holes"] ?? {}),
   };
 }
 

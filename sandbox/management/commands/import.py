@@ -11,9 +11,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from sandbox import actions
 from sandbox.base.errors import Cause, SandboxError
 from sandbox.live.people import local_user
-from scheduler.cli.files import read_paths
+from scheduler.cli.files import add_stack_word, read_paths
 from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.model.errors import SchedulerError
+from scheduler.model.policy import STACK_FIELD
 
 
 class Command(BaseCommand):
@@ -27,6 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("paths", nargs="+", help="files or folders; - is stdin")
         parser.add_argument("--into", metavar="ID", help="the sandbox to change")
         parser.add_argument("--title", default="", help="of a new sandbox")
+        add_stack_word(parser)
         parser.add_argument("--seed", type=int, help="of a new sandbox")
         parser.add_argument("--dry-run", action="store_true", help="change nothing")
         parser.add_argument("--skip-errors", action="store_true")
@@ -40,12 +42,16 @@ class Command(BaseCommand):
             options["traces"] = options_of(argparse.Namespace(**options))
         except SchedulerError as error:
             raise CommandError(str(error)) from error
+        if options["into"] and options["stack"]:
+            raise CommandError("--stack is for a new sandbox: --into has one")
         if options["dry_run"] and not options["into"]:
             raise CommandError("--dry-run needs --into: a new one has nothing before")
         try:
             answer = _into(files, options) if options["into"] else _new(files, options)
         except SandboxError as error:
-            raise CommandError(_text_of(error)) from error
+            asks = any(cause.field == STACK_FIELD for cause in error.causes)
+            hint = "\n--stack says it" if asks else ""
+            raise CommandError(_text_of(error) + hint) from error
         if options["json"]:
             self.stdout.write(json.dumps(answer))
             return
@@ -60,6 +66,7 @@ def _new(files: list[tuple[str, str]], options: dict[str, Any]) -> dict[str, Any
         title=options["title"],
         files=files,
         seed=options["seed"],
+        policy={"stack": options["stack"]} if options["stack"] else {},
         skip_errors=options["skip_errors"],
         traces=options["traces"],
     )
@@ -92,6 +99,7 @@ def _body(cause: Cause) -> dict[str, Any]:
         "line": cause.line,
         "field": cause.field,
         "problem": cause.problem,
+        "count": cause.count,
     }
 
 
@@ -102,4 +110,5 @@ def _text_of(error: SandboxError) -> str:
 def _line(finding: dict[str, Any]) -> str:
     place = f"{finding['file']}:{finding['line']}: " if finding["file"] else ""
     field = f"{finding['field']}: " if finding["field"] else ""
-    return f"{finding['level']}: {place}{field}{finding['problem']}"
+    times = f" ({finding['count']} times)" if finding["count"] > 1 else ""
+    return f"{finding['level']}: {place}{field}{finding['problem']}{times}"

@@ -11,8 +11,9 @@ from scheduler.analysis.check.faults import Fault, FaultsError, faults_in, fault
 from scheduler.analysis.check.sides import Side, is_work, read_side
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import Variant
-from scheduler.assembly import Prepared, Sources, prepare, stack_of
+from scheduler.assembly import Prepared, Sources, prepare
 from scheduler.input.manifests.loading.loaded import Loaded, rank
+from scheduler.input.manifests.stack_signs import stack_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import take_traces
 from scheduler.model.errors import SchedulerError

@@ -11,12 +11,13 @@ from typing import Any
 from scheduler.analysis.conversion import foreign
 from scheduler.analysis.conversion.converting import convert
 from scheduler.analysis.conversion.foreign.writing import Manifest
-from scheduler.assembly import Prepared, prepare, stack_of
+from scheduler.assembly import Prepared, prepare
 from scheduler.input.files.unpacking import Text, UnreadText
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.faults.parts import read_all
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
+from scheduler.input.manifests.stack_signs import stack_of
 from scheduler.input.traces.taking import is_trace
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import Object

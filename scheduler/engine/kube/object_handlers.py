@@ -115,9 +115,12 @@ class ObjectHandlers:
     def _put_pending(self, pod: Pod, known: Pod | None) -> None:
         scheduler = self.shared.responsible(pod)
         if scheduler is None:
+            named = f"no scheduler is named {pod.scheduler_name!r}: "
+            path = pod.key.path
             self.context.journal.complain(
-                f"no scheduler is named {pod.scheduler_name!r}: "
-                f"pod {pod.key.path} waits for it"
+                f"{named}pod {path} waits for it",
+                several=f"{named}{{count}} pods wait for it, the first is {path}",
+                sort=named,
             )
         elif known is not None and pod.key in scheduler.queue.entries:
             scheduler.queue.update(pod)

@@ -10,6 +10,7 @@ import msgspec
 from scheduler.assembly import prepare
 from scheduler.engine.world import World
 from scheduler.input.manifests.loading.loaded import rank
+from scheduler.input.manifests.stack_signs import names_yunikorn
 from scheduler.model.latencies import USUAL
 from scheduler.model.objects import Object
 from scheduler.model.policy import read_policy
@@ -115,4 +116,6 @@ def _stack_of(items: list[Manifest], settings: Mapping[str, Any]) -> str:
     """Return the stack of a cluster: Kueue's where it has any object of Kueue."""
     if any("kueue.x-k8s.io" in str(item.get("apiVersion")) for item in items):
         return "kueue"
-    return "yunikorn" if (settings.get("yunikorn") or {}).get("queues") else "kueue"
+    if (settings.get("yunikorn") or {}).get("queues"):
+        return "yunikorn"
+    return "yunikorn" if any(map(names_yunikorn, items)) else "kueue"

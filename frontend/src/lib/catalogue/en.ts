@@ -343,6 +343,7 @@ export const EN = {
   "load.earlier": "Which import",
   "load.at": "tick {tick}, {who}",
   "load.rest": "Load the rest",
+  "load.under": "Run with {stack}",
   "load.more": "and {n} more|and {n} more",
   "load.tooLarge": "These files hold more than 64 MiB. Load them in parts.",
   "scrub.first": "history begins at {tick}",

@@ -66,11 +66,12 @@ class Loader {
   }
 
   /** Take files in, their traces as somebody chose. */
-  async takeAs(files: readonly SourceFile[], traces: Traces, convert: boolean): Promise<void> {
+  async takeAs(files: readonly SourceFile[], traces: Traces, convert: boolean, stack?: string): Promise<void> {
     this.asking = null;
     await this.#run(async () => {
       const into = live.id;
-      const found = await takeFiles(files, into, { traces, convert });
+      const manner = { traces, convert, ...(stack === undefined ? {} : { stack }) };
+      const found = await takeFiles(files, into, manner);
       this.reading = "files" in found && "message" in found ? found : null;
       if ("kinds" in found) this.#say(found, into, t("load.done", { n: files.length }));
     });
@@ -102,6 +103,12 @@ class Loader {
       files = await found;
     });
     await this.takeGiven(files);
+  }
+
+  /** Take the files that are for several stacks, under one of them. */
+  async takeUnder(stack: string): Promise<void> {
+    const { reading } = this;
+    if (reading !== null) await this.takeAs(reading.files, reading.manner.traces, reading.manner.convert, stack);
   }
 
   /** Load what can be loaded of the files that were refused. */

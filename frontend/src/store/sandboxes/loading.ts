@@ -6,6 +6,8 @@ import { go, hrefOf } from "@/lib/address.svelte";
 import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
 
+const STACK_FIELD = "policy.stack"; // of the cause that asks which stack is meant
+
 /** A file as it is sent: its text, or its bytes in base64, which the server unpacks. */
 export interface SourceFile {
   readonly name: string;
@@ -19,6 +21,7 @@ export interface Finding {
   readonly line: number | null;
   readonly field: string;
   readonly problem: string;
+  readonly count: number; // of these in all; the place is the first
 }
 
 /** What came of files that were taken in. */
@@ -31,6 +34,7 @@ export interface Taken {
 export interface Manner {
   readonly traces: Traces;
   readonly convert: boolean;
+  readonly stack?: string; // of a new sandbox; without one it is what the files are for
 }
 
 export interface Reading {
@@ -38,6 +42,7 @@ export interface Reading {
   readonly manner: Manner;
   readonly message: string;
   readonly findings: readonly Finding[];
+  readonly stacks: readonly string[]; // to choose from, where the files are for several
 }
 
 /** Open a new sandbox of a scenario under a title in the reader's language; it plays when `playing`. */
@@ -89,35 +94,35 @@ export async function takeFiles(
   manner: Manner,
 ): Promise<Reading | Report> {
   try {
-    if (into !== null) return (await importInto(into, files, { ...manner })).report;
+    if (into !== null) return (await importInto(into, files, { traces: manner.traces, convert: manner.convert })).report;
     const made = await create(files, manner);
     openNew(made);
     return made.report;
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 422) throw error;
     const findings = error.causes.map((cause) => ({ ...cause, problem: cause.message }));
-    return { files, manner, message: error.message, findings };
+    const asks = findings.find((finding) => finding.field === STACK_FIELD);
+    const stacks = asks ? String(asks.holes["stacks"]).split(" or ") : [];
+    return { files, manner, message: error.message, findings, stacks };
   }
 }
 
 /** Load what can be loaded and leave the rest out. */
 export async function loadRest({ files, manner }: Reading, into: string | null): Promise<Taken> {
-  const body = { title: titleOf(files) };
-  const id = into ?? (await ask("Created", "POST", "/sandboxes", { body })).id;
-  try {
-    const { created, changed, report } = await importInto(id, files, { skipErrors: true, ...manner });
-    if (into === null) go(hrefOf(id, "board"));
-    return { count: created.length + changed.length, report };
-  } catch (error) {
-    // Nothing came in: an empty sandbox that nobody asked for is not left behind.
-    if (into === null) await request("DELETE", `/sandboxes/${id}`);
-    throw error;
+  if (into === null) {
+    const made = await create(files, manner, true);
+    openNew(made);
+    const kept = made.report.kinds.filter((kind) => kind.outcome !== "refused");
+    return { count: kept.reduce((sum, kind) => sum + kind.count, 0), report: made.report };
   }
+  const { created, changed, report } = await importInto(into, files, { skipErrors: true, traces: manner.traces, convert: manner.convert });
+  return { count: created.length + changed.length, report };
 }
 
-function create(files: readonly SourceFile[], manner: Manner): Promise<Created> {
+function create(files: readonly SourceFile[], { stack, ...manner }: Manner, skipErrors = false): Promise<Created> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
-  const body = scenario ? { files } : { files, ...manner, title: titleOf(files) };
+  const policy = stack === undefined ? {} : { stack };
+  const body = scenario ? { files, policy, skipErrors } : { files, policy, skipErrors, ...manner, title: titleOf(files) };
   return ask("Created", "POST", "/sandboxes", { body: body satisfies Create });
 }
 

@@ -48,7 +48,7 @@ class Said(Transcript):
             if answers:
                 self.say("answers", str(key), answers)
         self.say("places", places_used(stage))
-        self.say("problems", stage.context.journal.problems)
+        self.say("problems", [*map(str, stage.context.journal.problems.values())])
 
 
 def places_used(stage: KueueStage) -> dict[str, Any]:
