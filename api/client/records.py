@@ -2890,6 +2890,9 @@ class NodeRow(TypedDict):
     allocatable: dict[str, str]
     used: dict[str, str]
     pods: int
+    held: dict[str, str]
+    heldPods: int
+    lockedBy: str
     taints: list[str]
     labels: dict[str, str]
 
@@ -2904,6 +2907,9 @@ class PodRow(TypedDict):
     uid: str
     node: str
     nominated: str
+    heldOn: str
+    permitBy: str
+    permitUntilMs: int | None
     phase: Literal['bound', 'failed', 'gated', 'pending', 'ready', 'running', 'succeeded', 'waiting']
     workload: str
     queue: str
@@ -3239,6 +3245,9 @@ class NodeRowPatch(TypedDict):
     allocatable: NotRequired[dict[str, str]]
     used: NotRequired[dict[str, str]]
     pods: NotRequired[int]
+    held: NotRequired[dict[str, str]]
+    heldPods: NotRequired[int]
+    lockedBy: NotRequired[str]
     taints: NotRequired[list[str]]
     labels: NotRequired[dict[str, str]]
 
@@ -3251,6 +3260,9 @@ class PodRowPatch(TypedDict):
     uid: NotRequired[str]
     node: NotRequired[str]
     nominated: NotRequired[str]
+    heldOn: NotRequired[str]
+    permitBy: NotRequired[str]
+    permitUntilMs: NotRequired[int | None]
     phase: NotRequired[Literal['bound', 'failed', 'gated', 'pending', 'ready', 'running', 'succeeded', 'waiting']]
     workload: NotRequired[str]
     queue: NotRequired[str]

@@ -43,7 +43,7 @@ export function node(name: string, all: number, used: number, more: Partial<Node
   return {
     kind: "Node", key: `Node//${name}`, name, namespace: "", state: "ready", flavor: "gpu",
     allocatable: { "nvidia.com/gpu": String(all) }, used: { "nvidia.com/gpu": String(used) },
-    pods: 0, taints: [], labels: {}, ...more,
+    pods: 0, held: {}, heldPods: 0, lockedBy: "", taints: [], labels: {}, ...more,
   };
 }
 

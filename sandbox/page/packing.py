@@ -25,7 +25,7 @@ from sandbox.page.rows.samples import whole_sample
 from scheduler.engine.world import World
 from scheduler.input.files.inflating import inflated_size, inflated_values
 
-VERSION = 5
+VERSION = 6
 _MARK = bytes([VERSION])
 _FIRST = ord("x")  # of what zlib writes
 _LEVEL = 1  # the quickest: a fifth of the size already
@@ -72,6 +72,18 @@ def _problem_said(row: Row) -> None:
         row.setdefault("problemSaid", [])
 
 
+def _held(row: Row) -> None:
+    """Version 5 did not show pods that are assumed on a node."""
+    if row.get("kind") == "Node":
+        row.setdefault("held", {})
+        row.setdefault("heldPods", 0)
+        row.setdefault("lockedBy", "")
+    elif row.get("kind") == "Pod":
+        row.setdefault("heldOn", "")
+        row.setdefault("permitBy", "")
+        row.setdefault("permitUntilMs", None)
+
+
 #: Version -> what brings one whole row to the next version.
 STEPS: tuple[Callable[[Row], None], ...] = (
     _first_tick,
@@ -79,6 +91,7 @@ STEPS: tuple[Callable[[Row], None], ...] = (
     _linked,
     _idle_said,
     _problem_said,
+    _held,
 )
 assert len(STEPS) == VERSION, "a new version needs its step"
 

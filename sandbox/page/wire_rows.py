@@ -223,8 +223,11 @@ class NodeRow(Row, tag="Node", tag_field="kind", frozen=True, kw_only=True):
     state: Literal["ready", "cordoned", "failed"]
     flavor: str  # the ResourceFlavor whose labels it has, or ""
     allocatable: Amounts
-    used: Amounts
+    used: Amounts  # by pods that are bound or assumed here
     pods: int
+    held: Amounts  # of `used`, by pods that are assumed here and not bound
+    held_pods: int
+    locked_by: str  # the scheduler that keeps the node to itself, or ""
     taints: list[str]
     labels: dict[str, str]
 
@@ -235,6 +238,9 @@ class PodRow(Row, tag="Pod", tag_field="kind", frozen=True, kw_only=True):
     uid: str
     node: str
     nominated: str
+    held_on: str  # the node that it is assumed on while it is not bound, or ""
+    permit_by: str  # the plug-ins that let it wait at Permit, or ""
+    permit_until_ms: int | None  # when that wait times out
     phase: Literal[
         "gated",
         "pending",

@@ -17,6 +17,9 @@ from scheduler.model.objects import Object
 def row(world: World, obj: Object) -> NodeRow:
     """Return the row of one Node."""
     used, pods = taken(world, obj.key.name)
+    held, held_pods = (
+        world.kube.held_on(obj.key.name) if world.kube is not None else ({}, 0)
+    )
     return NodeRow(
         key=str(obj.key),
         name=obj.key.name,
@@ -25,6 +28,9 @@ def row(world: World, obj: Object) -> NodeRow:
         allocatable=_texts(allocatable(obj)),
         used=_texts(used),
         pods=pods,
+        held=_texts(held),
+        held_pods=held_pods,
+        locked_by=world.kube.locked_by(obj.key.name) if world.kube is not None else "",
         taints=taint_texts(obj.spec.get("taints")),
         labels=dict(obj.labels),
     )

@@ -166,10 +166,10 @@ def _nodes_of(world: World, page: Page, changes: Changes) -> set[str]:
     for key in (*touched, *changes.removed):
         if key.kind == "Pod":
             names.add(qualified_name(pods.node_of(world, key), cluster_of(key)))
-            names.add(_node_before(page, str(key)))
+            names |= _nodes_before(page, str(key))
     return names - {""}
 
 
-def _node_before(page: Page, key: str) -> str:
+def _nodes_before(page: Page, key: str) -> set[str]:
     row: dict[str, Any] | None = page.get(key)
-    return row["node"] if row else ""
+    return {row["node"], row["heldOn"]} if row else set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from sandbox.page.phases import conditions_of
 from sandbox.page.rows import yunikorn
@@ -26,6 +26,7 @@ def row(world: World, obj: Object) -> PodRow:
     node = node_of(world, obj.key)
     owner = world.lifetime.owners.get(obj.key)
     condition = conditions_of(status).get("PodScheduled") or {}
+    held = world.kube.assumed(obj.key) if world.kube is not None else None
     return PodRow(
         key=str(obj.key),
         name=obj.key.name,
@@ -33,7 +34,10 @@ def row(world: World, obj: Object) -> PodRow:
         uid=obj.uid,
         node=node,
         nominated=str(status.get("nominatedNodeName") or ""),
-        phase=_phase(obj, node),
+        held_on=held.node if held is not None else "",
+        permit_by=", ".join(sorted(held.waits)) if held is not None else "",
+        permit_until_ms=min(held.waits.values(), default=None) if held else None,
+        phase="waiting" if held is not None and held.waits else _phase(obj, node),
         workload=str(owner) if owner and owner != obj.key else "",
         queue=_queue(world, obj, owner),
         scheduler=str(spec.get("schedulerName") or "default-scheduler"),
@@ -57,19 +61,12 @@ def _phase(obj: Object, node: str) -> Phase:
     phase = obj.status.get("phase")
     if phase in _ENDED:
         return _ENDED[phase]
-    conditions = conditions_of(obj.status)
     if node:
+        conditions = conditions_of(obj.status)
         if (conditions.get("Ready") or {}).get("status") == "True":
             return "ready"
         return "running" if phase == "Running" else "bound"
-    return _before_node(obj.spec, conditions)
-
-
-def _before_node(spec: dict[str, Any], conditions: dict[str, Any]) -> Phase:
-    if spec.get("schedulingGates"):
-        return "gated"
-    reason = (conditions.get("PodScheduled") or {}).get("reason")
-    return "waiting" if reason == "WaitingForPermit" else "pending"
+    return "gated" if obj.spec.get("schedulingGates") else "pending"
 
 
 def _queue(world: World, obj: Object, owner: Key | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,7 @@ from scheduler.engine.kube.extender.extenders import Extenders
 from scheduler.engine.kube.extender.ports import Port
 from scheduler.engine.kube.extender.static import latency_of, port_for
 from scheduler.engine.kube.kind_handlers import KindHandlers
+from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
 from scheduler.engine.kube.scheduling.plugin_table import PluginTable, table
 from scheduler.engine.kube.scheduling.scheduler import Scheduler
 from scheduler.engine.kube.shared_cluster import SharedCluster
@@ -25,6 +27,7 @@ from scheduler.model.kube.configuration import (
     Configuration,
     read_configurations,
 )
+from scheduler.model.node import PODS
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.policy import Policy
@@ -132,13 +135,47 @@ class KubeStage:
     # --- for people
 
     def used_on(self, name: str) -> tuple[dict[str, int], int]:
-        """Return what the pods on a node hold, and how many they are."""
+        """Return what the pods on a node hold, and how many they are.
+
+        Pods that a scheduler has assumed on the node count, whichever it is.
+        """
         node_info = self.nodes.node_infos.get(name)
         if node_info is None:
             return {}, 0
-        return {n: v for n, v in sorted(node_info.requested.items()) if v}, len(
-            node_info.pods
-        )
+        used, pods = Counter(node_info.requested), len(node_info.pods)
+        if self.several:
+            held, more = self.held_on(name)
+            used.update(held)
+            pods += more
+        return {n: v for n, v in sorted(used.items()) if v}, pods
+
+    def held_on(self, name: str) -> tuple[dict[str, int], int]:
+        """Return what pods hold that are assumed on a node and not bound, and their number.
+
+        O(pods of the node) where a scheduler has assumed pods, else O(schedulers).
+        """
+        held: Counter[str] = Counter()
+        pods = 0
+        for scheduler in self.schedulers:
+            node_info = scheduler.cluster.node_infos.get(name)
+            if not scheduler.assumed or node_info is None:
+                continue
+            for key, pod in node_info.pods.items():
+                if key in scheduler.assumed:
+                    held.update(pod.shape.requests.exact)
+                    pods += 1
+        return {n: v for n, v in sorted(held.items()) if v and n != PODS}, pods
+
+    def assumed(self, key: Key) -> AssumedPod | None:
+        """Return a pod that has a node and is not bound, with what it waits for."""
+        for scheduler in self.schedulers:
+            if key in scheduler.assumed:
+                return scheduler.assumed[key]
+        return None
+
+    def locked_by(self, name: str) -> str:
+        """Return the scheduler that keeps a node for itself; "" when none does."""
+        return self.binding.locks.owner(name)
 
     def table(self, key: Key) -> PluginTable | None:
         """Return the plug-in x node table of a pod; None when nobody places it.

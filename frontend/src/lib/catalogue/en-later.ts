@@ -1226,6 +1226,8 @@ export const EN_LATER = {
   "tab.where": "Where",
   "pod.onNode": "on {node}",
   "pod.noNode": "no node",
+  "pod.permit": "assumed on {node}, waits at Permit for {plugin} until {until} at most",
+  "pod.assumed": "assumed on {node}, being bound",
   "pod.nominated": "nominated to {node}",
   "pod.pin": "Pin to node",
   "pod.unpin": "Let it go anywhere",

@@ -354,6 +354,8 @@ export const EN = {
   "storage.text": "Its world and history are kept in one file. Opening it again takes a moment.",
   "storage.open": "Open again",
   "node.free": "{free} free",
+  "node.held": "{n} pod assumed, not bound: {held}|{n} pods assumed, not bound: {held}",
+  "node.lockedBy": "locked by {scheduler}",
   "node.freeOf": "{amount} free",
   "node.others": "{n} pod without {unit}|{n} pods without {unit}",
   "problem.real": "Please note:",

@@ -11,12 +11,12 @@ class PodsByNode {
     grouped(live.shown.sweep("Pod")),
   );
 
-  /** Return the pods that hold resources of a node, largest queue first. */
+  /** Return the pods that hold resources of a node, bound or assumed there, by queue. */
   of(node: string): readonly PodRow[] {
     return this.#groups.get(node) ?? NONE;
   }
 
-  /** Return the pods that have no node. */
+  /** Return the pods that have no node and are assumed on none. */
   get waiting(): readonly PodRow[] {
     return this.#groups.get("") ?? NONE;
   }
@@ -26,8 +26,9 @@ function grouped(pods: readonly PodRow[]): Map<string, PodRow[]> {
   const groups = new Map<string, PodRow[]>();
   for (const pod of pods) {
     if (ENDED.includes(pod.phase)) continue;
-    const there = groups.get(pod.node);
-    if (there === undefined) groups.set(pod.node, [pod]);
+    const at = pod.node || pod.heldOn;
+    const there = groups.get(at);
+    if (there === undefined) groups.set(at, [pod]);
     else there.push(pod);
   }
   for (const there of groups.values()) {

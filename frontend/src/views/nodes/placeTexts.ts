@@ -2,13 +2,20 @@
 // A code that is not known here is said in the server's own words.
 
 import { quantity } from "@/lib/amounts";
+import { clock } from "@/lib/times";
 import { formatNumber, t, tOr } from "@/lib/words.svelte";
-import type { AskExplanation, Check, GrowthRefusal, NodeVerdict, Plan, PodExplanation } from "@/protocol/types";
+import type { AskExplanation, Check, GrowthRefusal, NodeVerdict, Plan, PodExplanation, PodRow } from "@/protocol/types";
 import { displayNameOf } from "@/store/live/displayNames";
 
 const MS = 1000;
 const percent = (share: number): string => `${formatNumber(100 * share)}\u00a0%`;
 const seconds = (ms: number): string => formatNumber(ms / MS, 1);
+
+/** Return where a pod is that is assumed on a node and not bound, and how long it may wait at Permit. */
+export function heldText(pod: PodRow): string {
+  if (pod.permitUntilMs === null) return t("pod.assumed", { node: pod.heldOn });
+  return t("pod.permit", { node: pod.heldOn, plugin: pod.permitBy, until: clock(pod.permitUntilMs) });
+}
 
 /** Return where a pod could go, in a few sentences. */
 export function placeText(table: PodExplanation | AskExplanation): string[] {

@@ -78,6 +78,10 @@ class Locks:
         del self._held[node]
         return True
 
+    def owner(self, node: str) -> str:
+        """Return the scheduler that keeps a node; "" when none does."""
+        return self._held.get(node, ("", 0))[0]
+
     def against(self, scheduler: str) -> frozenset[str]:
         """Return the nodes that other schedulers keep."""
         return frozenset(
