@@ -105,7 +105,6 @@ class Effect(Coded):
     TAKES_SPACE = ("takesSpace", "it takes room here that it would take elsewhere")
     LONGER_QUOTA = ("longerQuota", "it holds its quota longer than in a cluster")
     NO_DEVICE_QUOTA = ("noDeviceQuota", "claims of devices take no quota")
-    UNLISTED = ("unlisted", "jobs are queued whose framework is not listed")
     DEFAULTS = ("defaults", "decisions are those of the default")
     KEPT_OFF = ("keptOff", "pods that do not tolerate it never land there")
     MORE_NODES = ("moreNodes", "more nodes stay than Karpenter would leave, and cost")

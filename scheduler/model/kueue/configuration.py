@@ -106,7 +106,7 @@ _SIMULATED = {
     "admissionFairSharing": USAGE_FIELDS,
     "fairSharing": ("enable", "preemptionStrategies"),
     "featureGates": (*NAMES, *FEATURE_NAMES),
-    "integrations": ("labelKeysToCopy",),
+    "integrations": ("frameworks", "labelKeysToCopy"),
     "managedJobsNamespaceSelector": ("matchExpressions", "matchLabels"),
     "multiKueue": MULTI_KUEUE_FIELDS,
     "objectRetentionPolicies": RETENTION_FIELDS,
@@ -141,7 +141,7 @@ class Waiting:
     """waitForPodsReady: how long pods may take, and what happens then."""
 
     timeout_ms: int = 300_000
-    recovery_ms: int | None = None
+    recovery_ms: int | None = None  # None: pods that were lost may take for ever
     block: bool = False
     by_eviction: bool = True  # requeue by the time of eviction, else of creation
     limit: int | None = None  # retries before deactivation
@@ -157,6 +157,7 @@ class Settings:
     strategies: tuple[str, ...] = DEFAULT_STRATEGIES
     waiting: Waiting | None = None
     copied_labels: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()  # integrations.frameworks; () where none is said
     unqueued_jobs: bool = False  # manageJobsWithoutQueueName
     managed_namespaces: Selector = NOT_SYSTEM  # managedJobsNamespaceSelector
     usage: UsageFairSharing | None = None  # admissionFairSharing
@@ -199,6 +200,7 @@ def read_configuration(document: Document) -> Settings:
         strategies=_strategies(fair or {}),
         waiting=None if waiting is None else _waiting(waiting),
         copied_labels=tuple(integrations.get("labelKeysToCopy") or ()),
+        frameworks=tuple(integrations.get("frameworks") or ()),
         unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
         managed_namespaces=_managed_namespaces(document),
         usage=read_usage_fair_sharing(
@@ -273,7 +275,7 @@ def _waiting(section: Document) -> Waiting:
     timeout = _milliseconds(section, "timeout", path)
     return Waiting(
         timeout_ms=300_000 if timeout is None else timeout,
-        recovery_ms=_milliseconds(section, "recoveryTimeout", path),
+        recovery_ms=_milliseconds(section, "recoveryTimeout", path) or None,
         block=bool(section.get("blockAdmission", False)),
         by_eviction=timestamp == "Eviction",
         limit=_count(strategy, "backoffLimitCount", path),

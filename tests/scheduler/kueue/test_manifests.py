@@ -247,10 +247,7 @@ def test_what_is_not_simulated_is_listed():
         "fairSharing": {},
     }
     settings = read_configuration(document)
-    assert settings.kept == (
-        "integrations.frameworks",
-        "resources.deviceClassMappings",
-    )
+    assert settings.kept == ("resources.deviceClassMappings",)
     assert settings.copied_labels == ("team",)
 
 

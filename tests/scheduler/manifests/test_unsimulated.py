@@ -186,13 +186,11 @@ kind: Configuration
 health: {}
 webhook: {}
 featureGates: {TopologyAwareScheduling: true, PartialAdmission: false}
-integrations: {frameworks: [pod]}
 """
     found = report_of(load([("config.yaml", settings)])).findings
     assert {one.problem.partition(":")[0]: one.count for one in found} == {
         "kept; a setting of Kueue's own process": 2,
         "featureGates.PartialAdmission": 1,
-        "integrations.frameworks": 1,
     }
     assert all(one.effect for one in found)
 

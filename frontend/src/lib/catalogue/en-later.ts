@@ -102,7 +102,6 @@ export const EN_LATER = {
   "finding.effect.takesSpace": "it takes room here that it would take elsewhere",
   "finding.effect.longerQuota": "it holds its quota longer than in a cluster",
   "finding.effect.noDeviceQuota": "claims of devices take no quota",
-  "finding.effect.unlisted": "jobs are queued whose framework is not listed",
   "finding.effect.defaults": "decisions are those of the default",
   "finding.effect.keptOff": "pods that do not tolerate it never land there",
   "finding.effect.moreNodes": "more nodes stay than Karpenter would leave, and cost",

@@ -295,7 +295,6 @@ export const ZH_HANS: Words = {
   "finding.effect.takesSpace": "它在此处占用本应在别处占用的空间",
   "finding.effect.longerQuota": "持有配额的时间比集群中更长",
   "finding.effect.noDeviceQuota": "设备声明不占配额",
-  "finding.effect.unlisted": "未列出其框架的作业也会排队",
   "finding.effect.defaults": "按默认值决策",
   "finding.effect.keptOff": "不容忍它的 Pod 从不落在那里",
   "finding.effect.moreNodes": "保留的节点比 Karpenter 会留下的多，并产生费用",

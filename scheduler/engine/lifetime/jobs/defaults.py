@@ -24,6 +24,25 @@ def is_covered(
     return settings.managed_namespaces.matches(labels)
 
 
+def is_integrated(job: Object, settings: Settings, *, unasked: bool) -> bool:
+    """Return whether the integration of a job's kind is on.
+
+    Where the Configuration names none, that of batch/v1 Jobs is, and any whose job
+    asks for a queue (it is not `unasked`): whoever gives the label has it on.
+    Source: docs/semantics/kueue-lifecycle.md#jobs-without-a-queue.
+    """
+    if not settings.frameworks:
+        return not unasked or job.key.kind == "Job"
+    return _framework(job) in settings.frameworks
+
+
+def _framework(job: Object) -> str:
+    """Return how integrations.frameworks spells a kind."""
+    group, _, _ = str(job.manifest.get("apiVersion") or "").rpartition("/")
+    kind = job.key.kind.lower()
+    return kind if group in ("", "apps") else f"{group}/{kind}"
+
+
 def give_default_labels(job: Object, present: Collection[Key]) -> None:
     """Label a new job or pod for the LocalQueue and priority class named `default`.
 

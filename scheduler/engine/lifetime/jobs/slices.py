@@ -88,8 +88,10 @@ class JobSlices(JobEnd, JobWorkloads):
         }
         waves = self.waves(known)
         self._give_workload(job, made)
-        current = replaced_slice(known) or workload
-        self._list_slices(job, current if current in every else workload, every)
+        before = replaced_slice(known)  # it runs until this one is admitted
+        if before is None or before not in every or self._finished(before):
+            before = workload
+        self._list_slices(job, before, every)
         run = self.lifetime.runs.get(workload)
         if run is not None and run.active:
             self._resize(run, waves)

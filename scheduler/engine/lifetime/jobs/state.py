@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.engine.lifetime.controllers.stage import Controllers
+from scheduler.engine.lifetime.jobs.defaults import is_covered, is_integrated
 from scheduler.engine.lifetime.jobs.given import GivenObjects
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.model import registry
-from scheduler.model.jobs import GroupedKind, JobKind, Surroundings
+from scheduler.model.jobs import QUEUE, GroupedKind, JobKind, Surroundings
 from scheduler.model.kueue.slices import ELASTIC_KINDS, is_elastic
 from scheduler.model.objects import Key, Object
 from scheduler.model.topology import read_topology_request
@@ -127,10 +128,20 @@ class JobState:
         )
 
     def manages(self, obj: Object) -> bool:
-        """Return whether Kueue decides when this job or pod may run."""
-        if self.host.kueue is None or owner_key(obj, OWNERS) is not None:
+        """Return whether Kueue decides when this job or pod may run.
+
+        Source: docs/semantics/kueue-lifecycle.md#jobs-without-a-queue.
+        """
+        kueue = self.host.kueue
+        if kueue is None or owner_key(obj, OWNERS) is not None:
             return False
-        return bool(self.kind_of(obj).queue_name(obj.manifest))
+        kind, settings = self.kind_of(obj), kueue.settings
+        asks = bool(kind.queue_name(obj.manifest))
+        if not asks and not (settings.unqueued_jobs and _could_ask(kind, obj)):
+            return False
+        return is_integrated(obj, settings, unasked=not asks) and is_covered(
+            obj.key.namespace, settings, self.host.objects
+        )
 
     def _grouped(self) -> GroupedKind:
         kind: GroupedKind = registry.lookup("job-kind", _GROUP_KIND)
@@ -138,6 +149,13 @@ class JobState:
 
     def _group(self, pod: Object) -> tuple[str, int]:
         return self._grouped().group(pod.manifest)
+
+
+def _could_ask(kind: JobKind, obj: Object) -> bool:
+    """Return whether a queue name on this job would be read."""
+    labels = {**obj.labels, QUEUE: "any"}
+    metadata = {**obj.metadata, "labels": labels}
+    return bool(kind.queue_name({**obj.manifest, "metadata": metadata}))
 
 
 def _fixed(pod_set: dict[str, Any]) -> bool:

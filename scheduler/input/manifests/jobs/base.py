@@ -118,6 +118,7 @@ class ServingJob(QueuedJob):
                 around,
                 name=workload_name(manifest, name=f"{name}-{ordinal}"),
                 pod_sets=pod_sets,
+                queue=self.queue_name(manifest),
             )
             for ordinal in range(replicas_of(manifest))
         ]

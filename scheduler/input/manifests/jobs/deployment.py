@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import ServingJob, pod_set, replicas_of
+from scheduler.input.manifests.jobs.making import queue_name
 from scheduler.input.manifests.jobs.topology import POD_GROUP_INDEX
 from scheduler.model.jobs import Manifest, Surroundings
 from scheduler.model.registry import register
@@ -12,6 +13,13 @@ from scheduler.model.registry import register
 
 class Deployment(ServingJob):
     """Source: docs/semantics/kueue-jobs.md#serving-kinds"""
+
+    def queue_name(self, manifest: Manifest) -> str:
+        """Return the LocalQueue it asks for, or that its pods do by their labels."""
+        template = (manifest.get("spec") or {}).get("template") or {}
+        return super().queue_name(manifest) or queue_name(
+            {"metadata": template.get("metadata") or {}}
+        )
 
     def pod_sets(
         self, manifest: Manifest, around: Surroundings

@@ -80,9 +80,11 @@ def make_workload(
     pod_sets: list[dict[str, Any]],
     labels: Mapping[str, str] | None = None,
     pod_class: str | None = None,
+    queue: str | None = None,
 ) -> dict[str, Any]:
     """Return the Workload that stands for a job.
 
+    `queue` is its LocalQueue; by default that of its label, none where it has none.
     `labels` are those copied to it; by default the listed ones of the job.
     `pod_class` is its PriorityClass; by default the first one of its podSets.
     Source: docs/semantics/kueue-jobs.md#what-all-kinds-share
@@ -98,8 +100,9 @@ def make_workload(
         "active": True,
         "podSets": pod_sets,
         "priority": priority,
-        "queueName": queue_name(manifest),
     }
+    if asked := queue_name(manifest) if queue is None else queue:
+        spec["queueName"] = asked
     if reference is not None:
         spec["priorityClassRef"] = reference
     seconds = labels_of(manifest).get(MAX_EXECUTION, "")

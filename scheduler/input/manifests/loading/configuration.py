@@ -91,7 +91,6 @@ def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
 #: Settings of Kueue that are not followed -> what that changes, if not the default.
 _SETTINGS = {
     "resources.deviceClassMappings": Effect.NO_DEVICE_QUOTA,
-    "integrations.frameworks": Effect.UNLISTED,
 }
 
 

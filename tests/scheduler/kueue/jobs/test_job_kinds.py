@@ -195,3 +195,54 @@ def test_a_train_job_without_its_runtime_says_which_runtime_it_lacks():
     )
     with pytest.raises(ManifestError, match="no ClusterTrainingRuntime 'r'"):
         kind.workloads(train, jobs.Surroundings())
+
+
+def unlabelled(one: dict) -> dict:
+    return {**one, "metadata": {**one["metadata"], "labels": {}}}
+
+
+def managing(*manifests: dict, frameworks: list[str] | None = None):
+    integrations = {"frameworks": frameworks} if frameworks else {}
+    free = {"matchExpressions": [{"key": "free", "operator": "DoesNotExist"}]}
+    namespace = {"metadata": {"name": "free", "labels": {"free": "yes"}}}
+    return world_of(
+        *small_cluster(),
+        {"apiVersion": "v1", "kind": "Namespace", **namespace},
+        *manifests,
+        kueue={
+            "manageJobsWithoutQueueName": True,
+            "managedJobsNamespaceSelector": free,
+            "integrations": integrations,
+        },
+    )
+
+
+def test_a_job_without_a_queue_waits_where_all_jobs_are_managed():
+    world = managing(job("a"))
+    assert decided(world, Admit) == []
+    [workload] = [one for one in world.objects.values() if one.key.kind == "Workload"]
+    assert "queueName" not in workload.spec
+
+
+@pytest.mark.parametrize("queue", ["", "main"])
+def test_a_job_in_a_namespace_that_is_not_managed_runs_beside_kueue(queue):
+    world = managing(node("n", cpu=8), job("a", namespace="free", queue=queue))
+    assert [one.subject.name for one in decided(world, Finish)] == ["a"]
+    assert workloads(world) == []
+
+
+def test_only_jobs_of_the_integrations_that_are_on_are_managed():
+    serving = of_kind("Deployment", "apps/v1", "d", replicas=1, template=template())
+    assert workloads(managing(unlabelled(serving))) == []
+    world = managing(unlabelled(serving), frameworks=["pod", "deployment"])
+    decided(world, Admit)
+    assert len(workloads(world)) == 1
+
+
+def test_pods_of_a_deployment_ask_for_the_queue_of_their_template():
+    labelled = template() | {
+        "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "main"}}
+    }
+    serving = of_kind("Deployment", "apps/v1", "d", replicas=2, template=labelled)
+    world = world_of(*small_cluster(), unlabelled(serving))
+    assert len(decided(world, Admit)) == 2

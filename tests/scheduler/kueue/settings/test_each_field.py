@@ -75,6 +75,7 @@ def test_every_field_is_read():
     assert (waiting.block, waiting.by_eviction) == (True, False)
     assert (waiting.limit, waiting.base_s, waiting.most_s) == (4, 5, 6)
     assert (settings.copied_labels, settings.unqueued_jobs) == (("team",), True)
+    assert settings.frameworks == ("batch/job",)
     assert settings.managed_namespaces.matches({"a": "b"})
     assert not settings.managed_namespaces.matches({"a": "c"})
     assert (usage.half_life_s, usage.interval_us) == (90, 120_000_000)
@@ -101,12 +102,19 @@ def test_what_decides_nothing_is_kept():
     assert read_configuration(WHOLE).kept == (
         "featureGates.PartialAdmission",
         "featureGates.Unheard",
-        "integrations.frameworks",
         "metrics",
         "multiKueue.gcInterval",
         "waitForPodsReady.other",
         "waitForPodsReady.requeuingStrategy.more",
     )
+
+
+def test_a_recovery_timeout_of_zero_is_off():
+    waiting = read_configuration(
+        {"waitForPodsReady": {"recoveryTimeout": "0s"}}
+    ).waiting
+    assert waiting is not None
+    assert waiting.recovery_ms is None
 
 
 def test_an_empty_document_gives_the_defaults():
