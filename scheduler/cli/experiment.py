@@ -40,6 +40,7 @@ COLUMNS = (
     "preemptions",
     "workLostMs",
     "shareError",
+    "timeToFairMs",
     "jain",
     "makespanMs",
 )

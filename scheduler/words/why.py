@@ -22,6 +22,14 @@ class Why(Words):
         "why.waits",
         "Tried now as the head of its queue, it would wait: {reason}.",
     )
+    MISCONFIGURED = (
+        "why.misconfigured",
+        "It is not admitted, whatever quota is free: {message}.",
+    )
+    NOT_FOR_QUOTA = (
+        "why.notForQuota",
+        "It does not wait for quota: it is tried again when what is named is changed.",
+    )
     NOT_BEFORE = ("why.notBefore", "It is not tried again before {seconds} s.")
     SET_ASIDE = (
         "why.setAside",

@@ -153,6 +153,33 @@ def test_who_has_all_while_another_of_equal_weight_waits_is_half_from_fair():
     assert measures.summary().share_error == pytest.approx(0.5 * 9 / 10)
 
 
+def test_the_time_to_fair_is_from_an_arrival_until_queues_have_their_shares():
+    jobs = [
+        job("first", queue="a", cpu=4, runtime="10s"),
+        job("second", queue="b", cpu=4, runtime="10s", arrival="1ms"),
+    ]
+    found = measured(world_of(*two_queues(), *jobs), 15_000)
+    assert found.unfair_spans == 1
+    assert (found.time_to_fair_ms, found.time_to_fair_max_ms) == (9_000, 9_000)
+
+
+def test_a_span_that_is_not_over_counts_up_to_now():
+    jobs = [
+        job("first", queue="a", cpu=4, runtime="60s"),
+        job("second", queue="b", cpu=4, runtime="10s", arrival="1ms"),
+    ]
+    world = world_of(*two_queues(), *jobs)
+    measures = Measures(world)
+    simulate(world, until_ms=9_000, hear=measures.observe)
+    world.context.now_ms = 9_000
+    assert measures.summary().time_to_fair_max_ms == 9_000
+
+
+def test_what_was_fair_all_the_time_needed_no_time():
+    found = measured(world_of(*two_queues(), job("only", queue="a", cpu=4)), 5_000)
+    assert (found.unfair_spans, found.time_to_fair_ms) == (0, 0)
+
+
 def test_fair_shares_fill_up_by_weight_and_stop_at_what_is_wanted():
     stands = [
         Stand(used=0, wanted=1.0, own=0, weight=1),

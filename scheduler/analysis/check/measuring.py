@@ -88,7 +88,12 @@ def _whole(summary: Summary, hours: float) -> Numbers:
         "workLost": float(summary.work_lost_ms),
         "makespan": float(summary.makespan_ms),
     }
-    for name, value in (("jain", summary.jain), ("shareError", summary.share_error)):
+    for name, value in (
+        ("jain", summary.jain),
+        ("shareError", summary.share_error),
+        ("timeToFair", summary.time_to_fair_ms),
+        ("timeToFairMax", summary.time_to_fair_max_ms),
+    ):
         if value is not None:
             found[name] = value
     for name, values in (

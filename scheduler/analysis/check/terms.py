@@ -37,6 +37,8 @@ OF_RUNS: Mapping[str, Unit] = {
     "makespan": "time",
     "jain": "share",
     "shareError": "share",
+    "timeToFair": "time",
+    "timeToFairMax": "time",
 }
 BY_RESOURCE: Mapping[str, Unit] = {
     "workLost": "count",

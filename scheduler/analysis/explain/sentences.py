@@ -12,7 +12,7 @@ from scheduler.analysis.explain.shapes import (
 )
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.model.reasons import ADMITTED, QUOTA_RESERVED
+from scheduler.model.reasons import ADMITTED, MISCONFIGURED, QUOTA_RESERVED
 from scheduler.model.sentence import Named, Place, Quantity, Sentence, named
 from scheduler.words.why import Short, Why
 
@@ -91,6 +91,8 @@ def _state(answer: Explanation) -> Iterator[Sentence]:
         case "skipped":
             text = attempt.message
             yield Why.SKIPPED.said(message=f"{text[:1].lower()}{text[1:]}")
+        case _ if attempt.reason == MISCONFIGURED:
+            yield Why.MISCONFIGURED.said(message=attempt.message)
         case _:
             yield Why.WAITS.said(reason=attempt.reason)
 
@@ -103,6 +105,8 @@ def _line(answer: Explanation) -> Iterator[Sentence]:
         yield Why.NOT_BEFORE.said(seconds=waiting.not_before_ms / 1000)
     if waiting.position > 1:
         yield _behind(waiting)
+    elif answer.attempt.ran and answer.attempt.reason == MISCONFIGURED:
+        yield Why.NOT_FOR_QUOTA.said()
     elif waiting.inadmissible:
         yield Why.SET_ASIDE.said()
 

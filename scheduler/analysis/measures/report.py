@@ -57,6 +57,8 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
     now = run.world.context.now_ms
     spent = run.ledger.spent_until(now)
     every = queue_wait(run, run.arrivals)
+    spans = run.samples.unfair_spans()
+    none_or_zero = 0 if run.samples.ticks else None
     return Summary(
         end_ms=now,
         arrived=len(run.arrivals),
@@ -86,6 +88,9 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         workloads=every,
         queues=queues,
         slowdown_ratio=slowdown_ratio(queues),
+        unfair_spans=len(spans),
+        time_to_fair_ms=sum(spans) / len(spans) if spans else none_or_zero,
+        time_to_fair_max_ms=max(spans, default=none_or_zero),
         limit_ms=run.limit_ms,
         scheduling_ms=scheduling_ms,
     )

@@ -9,6 +9,9 @@ from scheduler.analysis.measures.ledger import Ledger
 from scheduler.analysis.measures.subjects import Amounts
 from scheduler.engine.world import World
 
+#: Shares are fair while queues lack no more of the cluster than this.
+FAIR_WITHIN = 0.05
+
 
 class Samples:
     """Sums over the ticks of a run. Equal stretches are computed once."""
@@ -21,6 +24,8 @@ class Samples:
         self.capacity: Amounts = {}  # units x ms
         self.ticks = 0
         self.error = 0.0  # summed over ticks
+        self.unfair_since: int | None = None  # the tick since which shares are not fair
+        self.unfair: list[int] = []  # ms of each span that is over
         self.waiting_ticks = 0
         self.useless: dict[str, float] = {}  # summed over ticks in which some wait
         self._capacities: Capacity | None = None
@@ -56,6 +61,7 @@ class Samples:
         """Look at every tick before `now_ms` that was not looked at yet."""
         if now_ms <= self.next_ms:
             return
+        first_ms = self.next_ms
         ticks = -(-(now_ms - self.next_ms) // self.step_ms)
         self.next_ms += ticks * self.step_ms
         capacities = self.capacities
@@ -64,12 +70,32 @@ class Samples:
             self.capacity[resource] = self.capacity.get(resource, 0) + spent
         self._look()
         error, wasted = self._last
+        self._note_fair(error, first_ms)
         self.ticks += ticks
         self.error += error * ticks
         if wasted is not None:
             self.waiting_ticks += ticks
             for resource, share in wasted.items():
                 self.useless[resource] = self.useless.get(resource, 0.0) + share * ticks
+
+    def _note_fair(self, error: float, at_ms: int) -> None:
+        """Begin or end a span in which shares are not fair."""
+        if error > FAIR_WITHIN:
+            if self.unfair_since is None:
+                self.unfair_since = at_ms
+        elif self.unfair_since is not None:
+            self.unfair.append(at_ms - self.unfair_since)
+            self.unfair_since = None
+
+    def unfair_spans(self) -> list[int]:
+        """Return how long shares were not fair each time, in ms, to the tick.
+
+        A span begins with what made shares unfair (an arrival, an edit, an end) and
+        lasts until every queue is within FAIR_WITHIN again; the last may last on.
+        """
+        if self.unfair_since is None:
+            return self.unfair
+        return [*self.unfair, self.next_ms - self.unfair_since]
 
     def _look(self) -> None:
         ledger, capacities = self.ledger, self.capacities

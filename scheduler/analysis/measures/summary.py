@@ -89,6 +89,10 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     workloads: QueueWait | None = None  # of all queues
     queues: dict[str, QueueWait] = {}  # queue -> waits, those without a start too
     slowdown_ratio: float | None = None  # highest of a queue over the lowest
+    #: spans in which shares were not fair, one that lasts on counts up to now
+    unfair_spans: int = 0
+    time_to_fair_ms: float | None = None  # mean length of such a span
+    time_to_fair_max_ms: int | None = None
     limit_ms: int | None = None  # the time meant above
     scheduling_ms: float | None = None  # of the wall clock, given from outside
 

@@ -29,6 +29,22 @@ def test_the_chain_goes_from_the_local_queue_to_the_root() -> None:
     ]
 
 
+def test_a_pod_outside_a_limit_range_is_told_so_and_not_to_wait_for_quota() -> None:
+    limits = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "limits", "namespace": "default"},
+        "spec": {"limits": [{"type": "Container", "max": {"cpu": "2"}}]},
+    }
+    world = lender_and_borrower(
+        limits, job("large", queue="borrower", cpu=3), until_ms=1_000
+    )
+    said = explain(world, workload(world, "large")).sentences
+    assert "requests must not be above the limitRange max" in said[0]
+    assert "It does not wait for quota" in said[1]
+    assert not any("until quota is released" in sentence for sentence in said)
+
+
 def test_the_arithmetic_of_a_flavor_is_that_of_the_tree() -> None:
     world = lender_and_borrower(
         job("big", queue="borrower", cpu=6),
