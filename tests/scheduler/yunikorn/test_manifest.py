@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from scheduler.engine.yunikorn.objects.properties import problems
 from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import ManifestError
+from tests.builders import queue_tree, world_of
 
 WHOLE = """
 partitions:
@@ -141,3 +145,45 @@ def test_a_bad_tree_is_refused_with_its_place(body: str, field: str, line: int) 
 def test_a_rule_is_named_in_any_case() -> None:
     text = WHOLE.replace("- name: tag", "- name: Tag")
     assert yunikorn.read_text(text).placement == yunikorn.read_text(WHOLE).placement
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("preemption.delay", "0s", "expected a duration above 0"),
+        ("preemption.delay", "soon", "expected a duration above 0"),
+        ("preemption.policy", "fences", "expected one of default, fence, disabled"),
+        ("application.sort.policy", "lifo", "expected one of fifo, fair, stateaware"),
+        ("priority.policy", "fenced", "expected one of default, fence"),
+        ("priority.offset", "many", "expected a whole number"),
+    ],
+)
+def test_a_property_that_is_not_taken_is_named_with_what_counts_instead(
+    name: str, given: str, said: str
+) -> None:
+    (problem,) = problems({name: given})
+    assert problem.startswith(f"{name}: {said}")
+    assert problem.endswith(" is used")
+
+
+def test_a_world_names_the_queue_of_a_property_that_is_not_taken() -> None:
+    leaf = {"name": "a", "properties": {"preemption.delay": "0s"}}
+    world = world_of(queue_tree(leaf), stack="yunikorn")
+    assert any(
+        line.startswith("root.a: preemption.delay: expected a duration above 0")
+        for line in world.context.journal.problems
+    )
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "preemption.delay": st.sampled_from(["1ms", "30s", "2h"]),
+            "preemption.policy": st.sampled_from(["default", "Fence", "disabled"]),
+            "priority.offset": st.integers(-(2**31), 2**31 - 1).map(str),
+        },
+    )
+)
+def test_properties_that_are_taken_are_not_reported(texts: dict[str, str]) -> None:
+    assert list(problems(texts)) == []

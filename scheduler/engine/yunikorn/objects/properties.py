@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +28,15 @@ _POLICIES: dict[str, Preemption] = {
     "default": "default",
     "fence": "fence",
     "disabled": "disabled",
+}
+
+
+#: Property -> the values that it takes, and what stands for any other.
+_CHOICES: dict[str, tuple[tuple[str, ...], str]] = {
+    SORT_POLICY: (("fifo", "fair", "stateaware"), "fifo"),
+    SORT_PRIORITY: (("enabled", "disabled"), "enabled"),
+    PRIORITY_POLICY: (("default", "fence"), "default"),
+    PREEMPTION_POLICY: (tuple(_POLICIES), "default"),
 }
 
 
@@ -78,6 +87,33 @@ def read(texts: Mapping[str, str]) -> Properties:
         backoff_count=max(0, _int32(texts.get(BACKOFF, ""))),
         backoff_delay_ms=pause if pause > 0 else DEFAULT_DELAY_MS,
     )
+
+
+def problems(texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield which of a queue's own properties are not taken, and what counts instead.
+
+    YuniKorn logs them and goes on. Source: docs/semantics/yunikorn.md#queue-properties
+    """
+    for name, (known, instead) in _CHOICES.items():
+        given = texts.get(name, "")
+        if given and given.lower() not in known:
+            yield (
+                f"{name}: expected one of {', '.join(known)}, got {given!r}; "
+                f"{instead} is used"
+            )
+    for name in (PREEMPTION_DELAY, BACKOFF_DELAY):
+        given = texts.get(name, "")
+        if given and _duration(given) <= 0:
+            yield (
+                f"{name}: expected a duration above 0 such as 10s, got {given!r}; "
+                f"{durations.duration_text(DEFAULT_DELAY_MS)} is used"
+            )
+    given = texts.get(PRIORITY_OFFSET, "")
+    if given and str(_int32(given)) != given.lstrip("+"):
+        yield (
+            f"{PRIORITY_OFFSET}: expected a whole number of 32 bits, got {given!r}; "
+            f"{_int32(given)} is used"
+        )
 
 
 def _duration(text: str) -> int:

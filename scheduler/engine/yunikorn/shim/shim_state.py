@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from scheduler.engine.stage import Context
+from scheduler.engine.yunikorn.objects import properties
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.placement import access
 from scheduler.engine.yunikorn.shim.recorder import DecisionRecorder
@@ -56,10 +57,12 @@ class ShimState:
         self.stored_clock: tuple[bool, int | None] | None = None
         for problem in _notices(spec):
             context.journal.complain(problem)
-        self._warn_deprecated()
+        self._warn_properties()
 
-    def _warn_deprecated(self) -> None:
+    def _warn_properties(self) -> None:
         for queue in self.partition.root.walk():
+            for problem in properties.problems(queue.own_texts):
+                self.context.journal.complain(f"{queue.path}: {problem}")
             named = queue.own_texts.get("application.sort.policy", "").lower()
             if named == "stateaware" and not self.partition.laws.starting:
                 self.context.journal.complain(
