@@ -10,7 +10,7 @@ from sandbox.base import memory
 
 if __name__ == "__main__":
     memory.begin()
-    from django.core.management import execute_from_command_line
+    from sandbox.base.commands import run_command
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
-    execute_from_command_line(sys.argv)
+    sys.exit(run_command(sys.argv))

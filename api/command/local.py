@@ -26,13 +26,9 @@ def begin() -> None:
 
 def manage(words: list[str]) -> int:
     """Do a verb that is a management command of its own; return its exit status."""
-    from django.core.management import execute_from_command_line
+    from sandbox.base.commands import run_command
 
-    try:
-        execute_from_command_line(["quotalab", *words])
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    return 0
+    return run_command(["quotalab", *words])
 
 
 class InProcess:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from django.core.management.base import CommandError
+from sandbox.base.commands import CommandError
 
 CLEAN_UP_S = 2.0  # a run that was killed is cleaned up after in this time,
 CLEAN_UP_LATE_S = 20.0  # or in this, on a machine with much else to do

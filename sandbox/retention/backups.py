@@ -16,9 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
+
+from sandbox.base.commands import CommandError
 
 
 def write(file: Path) -> int:

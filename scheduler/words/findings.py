@@ -17,6 +17,10 @@ class Missing(Words):
     INACTIVE = ("missing.inactive", "the ClusterQueue stays inactive until it does")
     QUEUE_WAITS = ("missing.queueWaits", "its workloads wait until it does")
     WAITS = ("missing.waits", "the workload waits until it does")
+    STARTED = (
+        "missing.started",
+        "the pod was ready when it was read, so it runs on, and takes room of no node",
+    )
     NO_WORKLOAD = (
         "missing.noWorkload",
         "a job that names it gets no Workload until it does",

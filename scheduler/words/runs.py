@@ -40,6 +40,11 @@ class GivenUp(Words):
         "givenUp.noSchedulerMany",
         "no scheduler is named {name}: {count} pods wait for it, the first is {pod}",
     )
+    STANDS = (
+        "givenUp.stands",
+        "virtual time stands still at {at} s: {count} attempts at this instant changed "
+        "nothing ({waiting})",
+    )
     STALLED = (
         "givenUp.stalled",
         "kube-scheduler tried {count} times at {at} ms without binding a pod; it goes "

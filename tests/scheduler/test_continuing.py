@@ -16,7 +16,7 @@ from scheduler.assembly import assemble
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
 from scheduler.input.manifests.load import load
-from scheduler.model.decisions import Admit, Finish, Preempt
+from scheduler.model.decisions import Admit, Finish, Preempt, Requeue
 from scheduler.model.durations import stamp_text, stamp_us
 from scheduler.model.latencies import Latencies
 from scheduler.model.objects import Key
@@ -419,6 +419,38 @@ FORWARD = {
 }
 
 
+#: Conditions that stay true once they are, and what may end them.
+LASTING = {
+    "Pod": {"PodScheduled": (), "Initialized": (), "Ready": ("ended",)},
+    "Job": {"Complete": (), "Failed": ()},
+    "Workload": {
+        "Finished": (),
+        "QuotaReserved": ("Evicted",),
+        "Admitted": ("Evicted",),
+        "PodsReady": ("Evicted", "Finished"),
+    },
+}
+
+
+def reached(kind: str, status: dict) -> set[str]:
+    """Return the lasting conditions that are true, and what may end others."""
+    true = {
+        one["type"] for one in status.get("conditions") or () if one["status"] == "True"
+    }
+    if status.get("phase") in ("Succeeded", "Failed"):
+        true.add("ended")
+    return true if kind in LASTING else set()
+
+
+def lost(kind: str, before: set[str], after: set[str]) -> set[str]:
+    """Return the conditions that were true and are not, with nothing that ends them."""
+    return {
+        name
+        for name, ends in LASTING.get(kind, {}).items()
+        if name in before - after and not after & set(ends)
+    }
+
+
 def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
     """Return what an object of a dump had reached and no longer has, tick by tick."""
     world = assemble([("dump.json", text), *config]).world
@@ -433,15 +465,30 @@ def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
         for key, one in given.items()
         if key.kind == "Pod" and "deletionTimestamp" not in one["metadata"]
     }
+    true = {
+        key: reached(key.kind, one.get("status") or {}) for key, one in given.items()
+    }
     found = []
     for tick in range(ticks):
-        run_tick(world)
+        decisions = run_tick(world)
+        evicted = {d.subject for d in decisions if isinstance(d, Requeue | Preempt)}
         world.take()
+        same = {
+            key: obj
+            for key, one in given.items()
+            if (obj := world.objects.get(key)) is not None
+            and obj.metadata.get("uid") == one["metadata"].get("uid")
+        }
+        for key, obj in same.items():
+            after = reached(key.kind, obj.status)
+            ends = after | {"Evicted"} if key in evicted else after
+            found += [
+                f"{key} at tick {tick}: {name} is no longer true"
+                for name in sorted(lost(key.kind, true[key], ends))
+            ]
+            true[key] = after
         for key, before in stood.items():
-            obj = world.objects.get(key)
-            if obj is None or obj.metadata.get("uid") != given[key]["metadata"].get(
-                "uid"
-            ):
+            if (obj := same.get(key)) is None:
                 continue
             stood[key] = after = obj.status.get("phase", "Pending")
             if after not in FORWARD[before]:
@@ -455,7 +502,7 @@ EVERY = [Path(__file__).parent / "running" / "snapshot-100.json.gz", *SNAPSHOTS]
 @pytest.mark.parametrize(
     "path", EVERY, ids=lambda path: f"{path.parent.name}/{path.name}"
 )
-def test_what_a_pod_of_a_dump_has_reached_is_not_run_again(path):
+def test_what_an_object_of_a_dump_has_reached_is_not_run_again(path):
     with gzip.open(path, "rt") as file:
         text = file.read()
     config = path.parent / "config.yaml"
@@ -489,6 +536,18 @@ def test_a_pod_on_a_node_that_does_not_exist_waits_and_is_named():
     simulate(made.world, until_ms=600_000)
     lone = made.world.get(Key("Pod", "default", "lone"))
     assert lone.status["phase"] == "Pending"
+
+
+def test_a_pod_that_is_ready_on_a_node_that_does_not_exist_is_not_said_to_wait():
+    lost_pod = pod("lone", of=owner("Job", "x"), node="gone")
+    del lost_pod["metadata"]["ownerReferences"]
+    text = yaml.safe_dump_all([lost_pod, node("n1")])
+    made = assemble([("dump.yaml", text)], policy={"stack": "kube"})
+    [said] = [one.problem for one in made.loaded.findings if "gone" in one.problem]
+    assert said.endswith("so it runs on, and takes room of no node")
+    run_tick(made.world)
+    made.world.take()
+    assert made.world.get(Key("Pod", "default", "lone")).status["phase"] == "Running"
 
 
 def test_a_pod_starts_when_the_node_comes_that_it_names():

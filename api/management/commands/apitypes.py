@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
 from api.generating import page, python, sockets, words
+from sandbox.base.commands import CommandError
 
 _ROOT = Path(__file__).parents[3]
 

@@ -13,8 +13,9 @@ import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from sandbox.base.commands import CommandError
 from sandbox.base.errors import SandboxError
 from sandbox.experiments import reading
 from sandbox.experiments.actions import do_start

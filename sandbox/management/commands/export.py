@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from sandbox.base.commands import CommandError
 from sandbox.models import Sandbox
 from sandbox.retention import exports
 from scheduler.model.texts.writing import write_all

@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox import actions
+from sandbox.base.commands import CommandError
 from sandbox.base.errors import Cause, SandboxError
 from sandbox.live.people import local_user
 from scheduler.cli.files import add_stack_word, read_paths

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox.base import library
+from sandbox.base.commands import CommandError
 from scheduler.model.scenario import ScenarioSpec
 
 TARGET = Path(__file__).parents[3] / "docs/scenarios.md"

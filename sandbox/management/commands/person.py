@@ -9,9 +9,10 @@ from argparse import ArgumentParser
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from sandbox.actions.access import do_end_tokens, note
+from sandbox.base.commands import CommandError
 from sandbox.world import broadcast
 
 VERBS = {

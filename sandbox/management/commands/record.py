@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from sandbox.base.commands import CommandError
 from sandbox.base.errors import InvalidError
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import ROTATE_BYTES, RecordingFile
@@ -176,7 +177,6 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{', '.join(sorted(refused))} could not be read: the recording lacks "
                 "them; give the role that --print-role prints, and record again",
-                returncode=2,
             )
 
 

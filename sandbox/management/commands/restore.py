@@ -7,9 +7,10 @@ from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
+from sandbox.base.commands import CommandError
 from sandbox.models import Sandbox
 from sandbox.process import one_run
 from sandbox.retention import backups

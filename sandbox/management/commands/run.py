@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox import actions
+from sandbox.base.commands import CommandError
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, SandboxError
 from sandbox.live.people import local_user

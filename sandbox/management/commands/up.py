@@ -20,9 +20,10 @@ from typing import Any, NoReturn
 import uvicorn
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox.actions import do_first_run
+from sandbox.base.commands import CommandError
 from sandbox.base.environment import make_private
 from sandbox.live.connection_timeouts import TimedProtocol
 from sandbox.live.owner_link import owner_link

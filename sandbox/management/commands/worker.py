@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
+from sandbox.base.commands import CommandError
 from sandbox.process.schema_version import refuse_newer_database
 from sandbox.worker.pool import WorkerPool
 

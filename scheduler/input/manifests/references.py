@@ -10,7 +10,7 @@ from scheduler.input.manifests.loading.loaded import Finding, finding
 from scheduler.input.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
 from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.model import registry
-from scheduler.model.conditions import has_ended
+from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import (
     Key,
@@ -73,11 +73,18 @@ def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
             continue
         target = qualified(Key("Node", "", str(name)), cluster_of(key))
         if target not in nodes:
-            yield finding("warning", document.place("spec.nodeName"), _missing(target))
+            effect = Missing.STARTED if _is_ready(document) else Missing.WAITS
+            said = _missing(target, effect)
+            yield finding("warning", document.place("spec.nodeName"), said)
 
 
-def _missing(key: Key) -> Sentence:
-    effect = _EFFECTS.get(key.kind, Missing.NO_EFFECT).said()
+def _is_ready(document: Document) -> bool:
+    """Return whether the pod was ready when it was read: it does not start again."""
+    return is_true(document.data.get("status"), "Ready")
+
+
+def _missing(key: Key, sort: Missing | None = None) -> Sentence:
+    effect = (sort or _EFFECTS.get(key.kind, Missing.NO_EFFECT)).said()
     if not key.namespace:
         return Missing.NAMED.said(kind=key.kind, name=key.name, effect=effect)
     return Missing.NAMED_IN.said(
@@ -106,7 +113,6 @@ _EFFECTS = {
     "ResourceFlavor": Missing.INACTIVE,
     "ClusterQueue": Missing.QUEUE_WAITS,
     "LocalQueue": Missing.WAITS,
-    "Node": Missing.WAITS,
     "PriorityClass": Missing.NO_WORKLOAD,
     "WorkloadPriorityClass": Missing.NO_WORKLOAD,
     "ClusterTrainingRuntime": Missing.NO_TRAIN_JOB,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from sandbox.base.commands import run_command
 from sandbox.models import Sandbox
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import contended, text_of
@@ -62,3 +64,18 @@ def test_a_file_that_is_ignored_because_of_its_name_is_reported(
     (tmp_path / "q.yaml.bak").write_text("kind: ClusterQueue")
     said("import", str(tmp_path))
     assert f"{tmp_path / 'q.yaml.bak'}: ignored" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(["listscenarios"], 0), (["import", "nowhere.yaml"], 2), (["export"], 2)],
+)
+def test_a_command_of_the_service_ends_as_every_other_does(person, words, status):
+    assert run_command(["manage.py", *words]) == status
+
+
+def test_a_fault_of_a_command_of_the_service_ends_with_3(monkeypatch, capsys):
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run_command(["manage.py", "listscenarios"]) == 3
+    assert "Please report it" in capsys.readouterr().err

@@ -2856,6 +2856,8 @@ export const ZH_HANS: Words = {
   "said.run.noBase": "当前设置无法以种子 {seed} 运行，因此无从与之比较：{what}",
   "said.run.noBaseRaw": "当前设置无法以种子 {seed} 运行，因此无从与之比较：{problem}",
   "said.givenUp.inTurn": "Kueue 未能平静：工作负载在同一时刻轮流从彼此取得配额；虚拟时间已继续",
+  "said.missing.started": "该 Pod 在读取时已就绪，因此继续运行，但不占用任何节点的空间",
+  "said.givenUp.stands": "虚拟时间停在 {at} 秒：在这一时刻尝试 {count} 次都没有任何变化（{waiting}）",
   "said.stackSign.sign": "{what} 属于 {name}",
   "said.stackSign.placed": "{what} 属于 {name}（{place}）",
   "said.stackSign.open": "这些文件适用于多个调度器：{first}；{second}。请说明要运行哪个调度栈：{stacks}",
