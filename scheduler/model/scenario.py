@@ -86,6 +86,33 @@ class Checkpoint(
     right: int | None = None  # index of the right choice
 
 
+#: The texts that the product was asked to implement, and what they are about.
+TEXTS = {
+    "kueue-preemption": "Kueue: preemption",
+    "kueue-workload": "Kueue: Workload",
+    "yunikorn-preemption": "YuniKorn: preemption",
+    "yunikorn-sorting": "YuniKorn: sorting of applications and nodes",
+    "kube-scheduling": "kube-scheduler: framework, several schedulers, gangs, bin packing",
+}
+
+
+class Statement(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """A statement of one of TEXTS that happens here, in words of our own.
+
+    `at` is the time of an expectation that shows it; "" is the whole run.
+    """
+
+    text: str
+    statement: str
+    at: str = ""
+
+
 class _Claim(
     msgspec.Struct,
     rename="camel",
@@ -160,6 +187,7 @@ class ScenarioSpec(
     arrivals: list[Arrival] = []
     checkpoints: list[Checkpoint] = []
     expect: list[Expectation] = []
+    shows: list[Statement] = []  # of the texts, for docs/texts.md
     horizon: str = "10m"  # how far an experiment or a test of it runs
     lesson: bool = False  # made from a design text, for teaching
     order: int = 100  # place in the library
@@ -198,6 +226,14 @@ def _check(spec: ScenarioSpec) -> None:
     for expectation in spec.expect:
         if expectation.at:
             durations.milliseconds(expectation.at)
+    for shown in spec.shows:
+        if shown.text not in TEXTS:
+            known = ", ".join(TEXTS)
+            raise QuantityError(
+                f"spec.shows: expected a text of {known}, got {shown.text!r}"
+            )
+        if shown.at:
+            durations.milliseconds(shown.at)
     for field in ("title", "summary"):
         if not getattr(spec, field).get(FALLBACK):
             raise QuantityError(f'spec.{field}: expected a text under "{FALLBACK}"')

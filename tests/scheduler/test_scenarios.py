@@ -189,6 +189,15 @@ def test_every_instant_that_its_text_names_is_one_at_which_something_is_expected
 
 
 @every_scenario
+def test_a_statement_is_shown_at_an_instant_at_which_something_is_expected(name):
+    spec = said(name)
+    assert {shown.at for shown in spec.shows} <= {
+        "",
+        *(expected.at for expected in spec.expect if not expected.never),
+    }
+
+
+@every_scenario
 def test_its_checkpoints_come_in_order_before_the_horizon(name):
     spec = said(name)
     times = [durations.milliseconds(c.at) for c in spec.checkpoints]

@@ -1,4 +1,4 @@
-"""`manage.py listscenarios`: write the library's table of contents, or check it."""
+"""`manage.py listscenarios`: write the library's pages of documentation, or check them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox.base import library
 from sandbox.base.commands import CommandError
-from scheduler.model.scenario import ScenarioSpec
+from scheduler.model.scenario import TEXTS, ScenarioSpec
 
-TARGET = Path(__file__).parents[3] / "docs/scenarios.md"
+DOCS = Path(__file__).parents[3] / "docs"
 _HEAD = """# Scenarios
 
 Each is a folder of `sandbox/scenarios/`: manifests, and a `scenario.yaml` with the
@@ -42,6 +42,8 @@ one to its horizon. This page is written by `manage.py listscenarios`.
   Beside `expect` it claims what no decision shows: how many decisions agree (`shadow`), bands
   and what came (`forecasts`), how often they were right (`record`), what a fork does
   (`forks`). A test runs each claim, and holds every number and name of the texts to them.
+- `shows` names statements of the texts that happen here ([texts](texts.md)): `text`,
+  `statement` in one's own words, and `at`, the time of an expectation that shows it.
 - What an extender answers is given by `policy.simulation.extenders`: `refuse` and
   `scores` by node, or an `error`, and `latencyMs`; a scenario calls nobody.
 """
@@ -69,10 +71,36 @@ def _table(specs: list[tuple[str, ScenarioSpec]]) -> Iterator[str]:
         yield f"| `{name}` | **{spec.title['en']}** · {spec.summary['en']} |"
 
 
-class Command(BaseCommand):
-    """Write `docs/scenarios.md` from the library."""
+_TEXTS_HEAD = """# The texts, statement by statement
 
-    help = "Writes the list of scenarios in docs/scenarios.md."
+Where a statement of the texts behind this product happens: the scenario, and the time
+at which its board shows it. `tests/scheduler/test_scenarios.py` runs each scenario and
+holds it to what it expects then (`test_what_is_expected_happens[NAME]`). What no
+scenario shows has no row. This page is written by `manage.py listscenarios` from
+`shows` of the scenarios.
+"""
+
+
+def texts() -> str:
+    """Return the page of the texts: a table per text, in the library's order."""
+    specs = [(name, library.scenario(name).spec) for name in library.names()]
+    parts = [_TEXTS_HEAD]
+    for text, title in TEXTS.items():
+        rows = [
+            f"| {shown.statement} | `{name}` | {shown.at or 'the whole run'} |"
+            for name, spec in specs
+            for shown in spec.shows
+            if shown.text == text
+        ]
+        head = ["| statement | scenario | at |", "| --- | --- | --- |"]
+        parts.append("\n".join([f"## {title} ({len(rows)})", "", *head, *rows]))
+    return "\n".join(f"{part.rstrip()}\n" for part in parts)
+
+
+class Command(BaseCommand):
+    """Write `docs/scenarios.md` and `docs/texts.md` from the library."""
+
+    help = "Writes docs/scenarios.md and docs/texts.md."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -84,9 +112,10 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the file, or say that it is stale."""
-        text = contents()
-        if not options["check"]:
-            TARGET.write_text(text, encoding="utf-8")
-        elif not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text:
-            raise CommandError("scenarios.md is stale; run: manage.py listscenarios")
+        """Write the files, or say which is stale."""
+        for name, text in (("scenarios.md", contents()), ("texts.md", texts())):
+            target = DOCS / name
+            if not options["check"]:
+                target.write_text(text, encoding="utf-8")
+            elif not target.exists() or target.read_text(encoding="utf-8") != text:
+                raise CommandError(f"{name} is stale; run: manage.py listscenarios")
