@@ -11,6 +11,7 @@ from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.model import registry
+from scheduler.model.conditions import is_true
 from scheduler.model.jobs import QUEUE, GroupedKind, JobKind, Surroundings
 from scheduler.model.kueue.slices import ELASTIC_KINDS, is_elastic
 from scheduler.model.objects import Key, Object
@@ -78,8 +79,25 @@ class JobState:
         for group in self.groups.values():
             group.pop(key, None)
         if key.kind in JOB_KINDS:
-            for workload in self._workloads_of(key):
+            workloads = self._workloads_of(key)
+            if key in self.host.objects:
+                self.host.objects[key].state.pop("job", None)
+            for workload in workloads:
                 self.host.delete(workload)
+        elif key.kind == "Workload":
+            self._make_again(key)
+
+    def _make_again(self, workload: Key) -> None:
+        """Let a job that lost its Workload, and is not over, get one anew.
+
+        Source: docs/semantics/kueue-lifecycle.md#a-workload-that-is-deleted.
+        """
+        known = self.host.objects.get(workload)
+        job = owner_key(known, frozenset(JOB_KINDS)) if known is not None else None
+        if known is None or job is None or is_true(known.status, "Finished"):
+            return
+        if workload in self._workloads_of(job):
+            self.lifetime.fresh[job] = None
 
     def _workloads_of(self, job: Key) -> list[Key]:
         """Return the Workloads that were made of a job, or that came with it."""

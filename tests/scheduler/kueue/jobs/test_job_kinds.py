@@ -8,10 +8,13 @@ import pytest
 import yaml
 
 from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import advance
 from scheduler.input.manifests.load import load
 from scheduler.model import registry
+from scheduler.model.conditions import is_true
 from scheduler.model.decisions import Admit, Fail, Finish
 from scheduler.model.errors import ManifestError
+from scheduler.model.objects import Key
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 from tests.conformance import jobs, vectors
 
@@ -246,3 +249,27 @@ def test_pods_of_a_deployment_ask_for_the_queue_of_their_template():
     serving = of_kind("Deployment", "apps/v1", "d", replicas=2, template=labelled)
     world = world_of(*small_cluster(), unlabelled(serving))
     assert len(decided(world, Admit)) == 2
+
+
+def test_a_job_whose_workload_is_deleted_gets_another_and_runs_again():
+    world = world_of(*small_cluster(), node("n", cpu=8), job("a", queue="main"))
+    advance(world, 1_000)
+    [name] = workloads(world)
+    before = world.get(Key("Workload", "default", name)).uid
+    world.delete(Key("Workload", "default", name))
+    advance(world, 2_000)
+    again = world.get(Key("Workload", "default", name))
+    assert again.uid != before
+    assert is_true(again.status, "Admitted")
+    assert world.get(Key("Job", "default", "a")).spec["suspend"] is False
+
+
+def test_a_finished_job_whose_workload_is_deleted_stays_without():
+    finite = job("a", queue="main", runtime="1s")
+    world = world_of(*small_cluster(), node("n", cpu=8), finite)
+    advance(world, 5_000)
+    [name] = workloads(world)
+    world.get(Key("Workload", "default", name))
+    world.delete(Key("Workload", "default", name))
+    advance(world, 9_000)
+    assert workloads(world) == []
