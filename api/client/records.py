@@ -2848,6 +2848,7 @@ class WorkloadRow(TypedDict):
     worker: str
     tried: list[str]
     copy: bool
+    finishedMs: int | None
 
 
 class PodSetCell(TypedDict):
@@ -3233,6 +3234,7 @@ class WorkloadRowPatch(TypedDict):
     worker: NotRequired[str]
     tried: NotRequired[list[str]]
     copy: NotRequired[bool]
+    finishedMs: NotRequired[int | None]
 
 
 class NodeRowPatch(TypedDict):

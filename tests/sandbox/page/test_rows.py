@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+from sandbox.page.rows import workloads
 from sandbox.page.rows.wording import LONGEST, shortened
+from scheduler.assembly import assemble
+from scheduler.engine.simulation import simulate
+from scheduler.model.decisions import Finish
+from tests.builders import job, small_cluster
+from tests.sandbox.conftest import text_of
+
+
+def test_a_row_of_finished_work_says_when_it_finished():
+    text = text_of(*small_cluster(), job("j", queue="main", cpu="1"))
+    world = assemble([("world.yaml", text)]).world
+    decisions = simulate(world, until_ms=3_600_000).decisions
+    [key] = world.keys("Workload")
+    end = max(one.at_ms for one in decisions if isinstance(one, Finish))
+    card = workloads.row(world, world.get(key))
+    assert card.phase == "finished"
+    assert 0 <= end - card.finished_ms <= 2_000
 
 
 def test_a_short_sentence_stays():

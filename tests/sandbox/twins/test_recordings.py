@@ -185,3 +185,4 @@ def test_finished_work_ran_as_long_as_its_conditions_say(twin) -> None:
         }
         begun = seen.get("PodsReady", seen["Admitted"])
         assert (card.ready_ms, card.runtime_ms) == (begun, seen["Finished"] - begun)
+        assert card.finished_ms == seen["Finished"]
