@@ -16,11 +16,12 @@ import pytest
 import yaml
 
 from scheduler.cli import check
+from tests.bench.size import sized, some
 from tests.builders import cluster_queue, flavor, local_queue
 
 pytestmark = pytest.mark.bench
 
-JOBS = 5_000
+JOBS = sized(5_000, 40)
 DAY_S = 86_400
 TEAMS = ("a", "b", "c", "d")
 
@@ -55,7 +56,7 @@ def policy(cpu: int) -> str:
     return yaml.safe_dump_all([flavor(), *queues, *locals_])
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", some([1, 2]))
 def test_a_day_of_5000_jobs(tmp_path, workers):
     (tmp_path / "day.swf").write_text(trace())
     (tmp_path / "base.yaml").write_text(policy(40))

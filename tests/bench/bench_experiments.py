@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
+from tests.bench.size import sized
 from tests.bench.worlds import four_teams
 from tests.sandbox.experiments.test_workers import Workers
 from tests.services.default_run import DefaultRun, wait_for
 
 pytestmark = pytest.mark.bench
 
-SEEDS = 250
+SEEDS = sized(250, 1)
+JOBS_EACH = sized(50, 3)
 PATIENCE_S = 3600.0
 FAIR = {"fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare"]}}
 
@@ -56,7 +58,7 @@ def cpu_seconds(default_run: DefaultRun) -> float:
 def measure(default_run: DefaultRun) -> tuple[float, float, list[str]]:
     """Return wall and CPU seconds of an experiment, and the hashes of its runs."""
     used = cpu_seconds(default_run)
-    files = [{"name": "teams.yaml", "text": four_teams()}]
+    files = [{"name": "teams.yaml", "text": four_teams(jobs_each=JOBS_EACH)}]
     began = time.monotonic()
     made = default_run.post(
         "/api/v1/experiments", {"document": document(), "files": files}
@@ -80,7 +82,7 @@ def test_a_thousand_runs_with_one_and_two_workers(tmp_path: Path) -> None:
             spent, used, hashes = measure(default_run)
         found[workers] = hashes
         sys.stdout.write(
-            f"\n{len(hashes)} runs of 200 workloads, "
+            f"\n{len(hashes)} runs of {4 * JOBS_EACH} workloads, "
             f"{workers} worker(s): {spent:.0f} s, {len(hashes) / spent:.1f} runs/s, "
             f"{used / len(hashes):.2f} CPU-s per run\n"
         )

@@ -15,11 +15,12 @@ import pytest
 import yaml
 
 from tests.bench.big_cluster import TURN_SHARE
+from tests.bench.size import sized
 from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 pytestmark = pytest.mark.bench
-CHANGES, RATE = 400, 20.0
-SECONDS = 60
+CHANGES, RATE = sized(400, 4), 20.0
+SECONDS = sized(60, 2)
 _AT = "SELECT r.at FROM sandbox_revision r"
 _EDITS = f"{_AT} WHERE r.sandbox_id = ? AND r.kind = 'edit' ORDER BY r.number"
 _SHOWN = (
@@ -51,7 +52,9 @@ def test_lag_of_a_sandbox_that_follows_another(tmp_path: Path) -> None:
     sys.stdout.write(f"\n{line}\n")
 
 
-@pytest.mark.parametrize(("objects", "rate"), [(1000, 20), (50_000, 200)])
+@pytest.mark.parametrize(
+    ("objects", "rate"), sized([(1000, 20), (50_000, 200)], [(100, 20)])
+)
 def test_lag_of_a_sandbox_that_follows_a_cluster(
     tmp_path: Path, objects: int, rate: int
 ) -> None:

@@ -16,12 +16,13 @@ from scheduler.analysis.forecast.world import futures_of
 from scheduler.assembly import assemble
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
+from tests.bench.size import sized
 from tests.builders import cluster_queue, flavor, job, local_queue
 
 pytestmark = pytest.mark.bench
 
-JOBS = 540
-FUTURES = 5
+JOBS = sized(540, 30)
+FUTURES = sized(5, 1)
 
 
 def busy() -> World:

@@ -14,10 +14,12 @@ import time
 import psutil
 import pytest
 
+from tests.bench.size import sized
 from tests.services.default_run import DefaultRun, wait_for
 
-SECONDS = 30.0
-TICKS = 20
+SECONDS = sized(30.0, 1.0)
+TICKS = sized(20, 2)
+TEN, MORE = sized((10, 40), (2, 1))
 
 
 def spent(run: DefaultRun) -> float:
@@ -53,12 +55,12 @@ def made(run: DefaultRun, count: int) -> list[str]:
 def test_what_stands_costs_next_to_nothing(tmp_path):
     with DefaultRun(tmp_path / "run") as run:
         empty = memory_mib(run)
-        made(run, 10)
-        time.sleep(5)  # what is measured is what goes on after the last tick
+        made(run, TEN)
+        time.sleep(sized(5, 0))  # what is measured is what goes on after the last tick
         before = spent(run)
         time.sleep(SECONDS)
         share = (spent(run) - before) / SECONDS
-        made(run, 40)
+        made(run, MORE)
         figures = {
             "cpuShareOfTen": round(share, 4),
             "emptyMiB": empty,

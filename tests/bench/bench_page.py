@@ -23,12 +23,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import CDPSession, Page, sync_playwright
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from tests.bench.page_world import SPEED, WORKLOADS, World
+from tests.bench.size import sized
 from tests.services.browser import chromium
 
 DIST = Path(__file__).parents[2] / "frontend" / "dist"
@@ -213,6 +215,14 @@ TARGETS = {
     "tasks over 50 ms, % of ticks": 1.0,
     "first view, kB gzip": 120.0,
 }
+
+
+@pytest.mark.bench
+@pytest.mark.skipif(chromium() is None, reason="no Chromium on this machine")
+def test_the_page_keeps_up() -> None:
+    report(
+        measure(sized(30, 2), sized(WORKLOADS, 400), DIST, None), DIST, as_json=False
+    )
 
 
 def main() -> None:

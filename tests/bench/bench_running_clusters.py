@@ -26,11 +26,15 @@ from scheduler.model import durations
 from scheduler.model.amounts import canonical
 from scheduler.model.decisions import Evict, Finish, Preempt
 from scheduler.model.objects import Key, Object
+from tests.bench.size import sized
 
 pytestmark = pytest.mark.bench
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "recordings"
-SNAPSHOTS = sorted(RECORDINGS.glob("*/snapshot-*.json.gz"))
+SNAPSHOTS = sized(
+    sorted(RECORDINGS.glob("*/snapshot-*.json.gz")),
+    [Path(__file__).parents[1] / "scheduler/running/snapshot-100.json.gz"],
+)
 HEAD = (
     "| snapshot | objects | read, CPU-s | Workloads lost | Workloads more: their Jobs "
     "had none yet | running pods | of these ended in the first second | elsewhere "

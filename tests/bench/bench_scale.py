@@ -22,13 +22,14 @@ import pytest
 import redis
 import websockets
 
+from tests.bench.size import sized, some
 from tests.services.default_run import ROOT, DefaultRun, wait_for
 
-SANDBOXES = int(os.environ.get("SCALE_SANDBOXES", "5000"))
-SOCKETS = int(os.environ.get("SCALE_SOCKETS", "2000"))
-SECONDS = float(os.environ.get("SCALE_SECONDS", "20"))
+SANDBOXES = int(os.environ.get("SCALE_SANDBOXES", sized("5000", "4")))
+SOCKETS = int(os.environ.get("SCALE_SOCKETS", sized("2000", "5")))
+SECONDS = float(os.environ.get("SCALE_SECONDS", sized("20", "1")))
 #: Demand of these is more than two cores give: they ask for four ticks a second each.
-FEW = 100
+FEW = sized(100, 4)
 TABLES = ("revision", "event", "diff", "sample", "checkpoint")
 
 _MAKE = """
@@ -47,9 +48,10 @@ broadcast._publish = lambda *_: None
 jobs = [job(f"j-{n}", queue="q", cpu=1, runtime=f"{3 + n}s", recreate="true") for n in range(4)]
 text = text_of(flavor(), cluster_queue("c", cpu=2), local_queue("q", cluster_queue="c"), *jobs)
 who = local_user()
-for start in range(0, int(sys.argv[1]), 100):
+most = int(sys.argv[1])
+for start in range(0, most, 100):
     with transaction.atomic():
-        for seed in range(start, start + 100):
+        for seed in range(start, min(start + 100, most)):
             actions.do_create(who, files=[("w.yaml", text)], seed=seed)
 Sandbox.objects.update(playing=True, speed=float(sys.argv[2]))
 """
@@ -148,7 +150,7 @@ def show(name: str, figures: dict) -> None:
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("workers", some([1, 2, 4]))
 def test_throughput_by_workers(tmp_path, workers):
     made(tmp_path, FEW, 4.0)
     with Run(tmp_path, workers) as run:

@@ -1,6 +1,6 @@
 """Ticks committed per second: 10,000 workloads on 1,000 nodes, on each database.
 
-Run `./dev bench tests/bench/bench_ticks.py`. The aim is 4 a second and more.
+Run `./dev bench tests/bench/bench_ticks.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.size import sized
 from tests.services.postgres import server_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-AIM = 4.0
+#: workloads, nodes, ticks
+SIZE = sized((10_000, 1_000, 100), (30, 5, 12))
 
 _PROGRAM = """
 import json, statistics, sys, time
@@ -29,15 +31,16 @@ from sandbox.models import Sandbox
 from sandbox.live.people import local_user
 from tests.bench.worlds import crowded
 
+WORKLOADS, NODES, TICKS = map(int, sys.argv[1:])
 call_command("migrate", verbosity=0)
 broadcast._publish = lambda *_: None  # the bus is measured elsewhere
 person = local_user()
 begun = time.perf_counter()
-sandbox = actions.do_create(person, files=crowded()).sandbox
+sandbox = actions.do_create(person, files=crowded(workloads=WORKLOADS, nodes=NODES)).sandbox
 made = time.perf_counter() - begun
 actions.do_play(person, sandbox.pk)
 times = []
-for _ in range(100):
+for _ in range(TICKS):
     claim = leases.take(sandbox.pk)
     begun = time.perf_counter()
     actions.do_tick(claim)
@@ -48,7 +51,7 @@ begun = time.perf_counter()
 same = worlds.fresh(row).hash() == row.hash
 read = time.perf_counter() - begun
 scrub = []
-for tick in (10, 55, 99):
+for tick in (TICKS // 10, TICKS // 2, TICKS - 1):
     history._pages._pages.clear()
     begun = time.perf_counter()
     history.page_at(row, history.revision_at(row, tick))
@@ -56,7 +59,7 @@ for tick in (10, 55, 99):
 print(json.dumps({
     "ticks_per_s": len(times) / sum(times),
     "p50_ms": statistics.median(times) * 1000,
-    "p95_ms": sorted(times)[94] * 1000,
+    "p95_ms": sorted(times)[TICKS * 94 // 100] * 1000,
     "create_s": made,
     "read_world_s": read,
     "scrub_ms": max(scrub) * 1000,
@@ -67,7 +70,7 @@ print(json.dumps({
 
 def measure(environment: dict[str, str]) -> dict[str, float]:
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM],
+        [sys.executable, "-c", _PROGRAM, *map(str, SIZE)],
         cwd=ROOT,
         env={**environment, "DJANGO_SETTINGS_MODULE": "sandbox.settings"},
         capture_output=True,
@@ -85,18 +88,16 @@ def report(name: str, found: dict[str, float]) -> None:
 
 
 @pytest.mark.bench
-def test_four_ticks_a_second_on_sqlite(tmp_path):
+def test_ticks_on_sqlite(tmp_path):
     variables = {"PATH": os.environ["PATH"], "QUOTALAB_DATA": str(tmp_path)}
     found = measure(variables)
     report("SQLite", found)
     assert found["same_hash"]
-    assert found["ticks_per_s"] >= AIM
 
 
 @pytest.mark.bench
-def test_four_ticks_a_second_on_postgresql(postgres):
+def test_ticks_on_postgresql(postgres):
     url = postgres.database("bench_ticks")
     found = measure(server_environment(url, "redis://unused"))
     report("PostgreSQL", found)
     assert found["same_hash"]
-    assert found["ticks_per_s"] >= AIM

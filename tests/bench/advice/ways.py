@@ -20,11 +20,12 @@ from scheduler.analysis.advice.space import Point
 from scheduler.analysis.advice.verdicts import proven, to_set
 from tests.bench.advice.by_hand import hand_made
 from tests.bench.advice.worlds import LargerWorld, advisor_of
+from tests.bench.size import sized
 
 #: Runs of a search; and how many the others have more, as they do not go on to make what
 #: they found smaller, which takes the search as many at most.
-RUNS, NOT_SHRUNK = 60, LEAST_SHRINKING
-HELD_OUT = 10
+RUNS, NOT_SHRUNK = sized((60, LEAST_SHRINKING), (3, 1))
+HELD_OUT = sized(10, 2)
 Runner = Callable[[Ask], Numbers | None]
 
 
