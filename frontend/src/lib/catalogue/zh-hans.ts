@@ -2311,6 +2311,8 @@ export const ZH_HANS: Words = {
   "said.left.above": "其上级域已被排除",
   "said.left.later": "其他域排在前面，或更贴合",
   "said.left.resource": "资源 “{name}”",
+  "said.wanted.seen": "单行文本，不含控制字符和不可见标记",
+  "said.wanted.statement": "{known} 中的一条文本",
   "said.wanted.configuration": "一份配置",
   "said.wanted.patterns": "按数字给出的模式列表",
   "said.wanted.node": " Node",
