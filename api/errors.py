@@ -19,9 +19,11 @@ from sandbox.base.errors import (
     ConflictError,
     DisruptionError,
     ForbiddenError,
+    GivenUpError,
     GoneError,
     InvalidError,
     NotFoundError,
+    NotYetError,
     OvertakenError,
     SandboxError,
     StaleError,
@@ -49,6 +51,7 @@ _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (ConflictError, 409, "Conflict"),
     (OvertakenError, 409, "Conflict"),
     (GoneError, 410, "Expired"),
+    (GivenUpError, 500, "InternalError"),
     (DisruptionError, 429, "TooManyRequests"),
     (TooManyError, 429, "TooManyRequests"),
     (BusyError, 503, "ServiceUnavailable"),
@@ -79,10 +82,20 @@ RETRY_S = 1
 def answer(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return the Status of an error; None for defects, which stay a 500."""
     del context
+    if isinstance(error, NotYetError):
+        return _not_yet(error)
     for kind, code, reason in _CODES:
         if isinstance(error, kind):
             return _response(error, code, reason)
     return None
+
+
+def _not_yet(error: NotYetError) -> Response:
+    """Return a 202 that names the place to ask again."""
+    body = {"id": error.question, "message": error.message}
+    place = f"/api/v1/answers/{error.question}"
+    headers = {"Location": place, "Retry-After": str(RETRY_S)}
+    return Response(body, status=202, headers=headers)
 
 
 def _response(error: Exception, code: int, reason: str) -> Response:

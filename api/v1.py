@@ -8,6 +8,7 @@ from api.metrics.views import SandboxMetrics
 from api.schema import Document
 from api.views import access
 from api.views.actions import ACTIONS
+from api.views.answers import OneAnswer
 from api.views.comparing import Archive, Archives, Compare
 from api.views.explaining import (
     Capacity,
@@ -39,6 +40,7 @@ urlpatterns = [
     path("lessons/join", JoinLesson.as_view(), name="lesson-join"),
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),
+    path("answers/<int:answer_id>", OneAnswer.as_view(), name="answer"),
     path("archives", Archives.as_view(), name="archives"),
     path("traces/preview", TracePreviews.as_view(), name="traces-preview"),
     path("conversions", Conversions.as_view(), name="conversions"),

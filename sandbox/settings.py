@@ -124,6 +124,11 @@ PULSE_EVERY_S = 0.05
 #: A worker that stands still for so long, in a tick or between two instants of a run, is
 #: ended; what it was at is given up when that has happened twice. 0 = no limit.
 STANDSTILL_S = environment.number("STANDSTILL_SECONDS", 120)
+#: A web process waits so long for an answer that a worker works out; then it hands back
+#: a place to ask again.
+ANSWER_WAIT_S = environment.number("ANSWER_WAIT_SECONDS", 20)
+#: Without workers: who asks works the answer out. For tests, as Celery's eager mode.
+ANSWER_INLINE = False
 #: How often what is no longer to be kept is looked for.
 TIDY_EVERY_S = 60.0
 
@@ -198,7 +203,8 @@ LIMITS: dict[str, int] = {
     ),
     "ticks_per_second": environment.number("TICKS_PER_SECOND", 0),
     "answers_per_user": environment.number("ANSWERS_PER_USER", 4),
-    "answers": environment.number("ANSWERS", 8),
+    "answers": environment.number("ANSWERS", 32),
+    "answers_at_once_per_user": environment.number("ANSWERS_AT_ONCE_PER_USER", 2),
     "jobs_per_user": environment.number("JOBS_PER_USER", 20),
     "runs_per_experiment": environment.number("RUNS_PER_EXPERIMENT", 10_000),
     "hours_per_experiment": environment.number(

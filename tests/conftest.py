@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
 # Tests look into the engine: without a word they run the sources, not what was compiled.
@@ -21,6 +22,12 @@ pytest_plugins = [
     "tests.services.order",
     "tests.services.garbage",
 ]
+
+
+def pytest_configure() -> None:
+    """Let who asks for an answer work it out: tests of one process have no worker."""
+    django_settings.ANSWER_INLINE = True
+
 
 # The same examples at every run, so that a red run can be had again.
 settings.register_profile(

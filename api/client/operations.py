@@ -102,6 +102,15 @@ from .records import (
 class Operations(Sender):
     """Every operation of the API; each waits for its answer."""
 
+    def answers_read(
+        self,
+        answer_id: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> dict[str, Any]:
+        """Return the answer as the first request would have; again a 202 while there is none."""
+        return cast('dict[str, Any]', self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format})))
+
     def apply(
         self,
         sandbox_id: str | int,
@@ -953,6 +962,15 @@ class Operations(Sender):
 
 class AsyncOperations(AsyncSender):
     """Every operation of the API; each is awaited."""
+
+    async def answers_read(
+        self,
+        answer_id: str | int,
+        *,
+        format: Literal['json', 'yaml'] | None = None,
+    ) -> dict[str, Any]:
+        """Return the answer as the first request would have; again a 202 while there is none."""
+        return cast('dict[str, Any]', await self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format})))
 
     async def apply(
         self,

@@ -12,6 +12,8 @@ from typing import Any, Protocol, cast
 
 JSON = dict[str, Any]
 API = "/api/v1"
+#: The status of a question that is still worked out; its body has the answer's number.
+STILL_WORKED_OUT = 202
 _CUT_OFF = (
     "the server closed the connection while {} bytes were sent to {}: more than it takes "
     "there (BYTES_PER_UPLOAD), or it went away; send fewer files, or look at its log"
@@ -98,6 +100,10 @@ class Sender:
             sent["Content-Type"] = media
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
         code, kind, answer = self.transport(method, API + path + tail, sent, data)
+        while code == STILL_WORKED_OUT:  # the server waited a while; it goes on
+            path = f"/answers/{json.loads(answer)['id']}"
+            sent.pop("Content-Type", None)
+            code, kind, answer = self.transport("GET", API + path, sent, None)
         if code >= 400:
             raise ApiError(code, _body(answer))
         return _read(kind, answer)

@@ -21,7 +21,6 @@ from api.command.parser import ALONE, LOCAL, parser
 from api.command.verbs import VERBS, Asked, WrongError
 from scheduler.cli.statuses import FAILED, GOOD, OURS, REFUSED, ended
 from scheduler.model.policy import STACK_FIELD
-from scheduler.model.texts.plain_text import printable, printable_lines
 
 _SERVER_FAILED = 500
 
@@ -83,15 +82,14 @@ def _refused(error: ApiError, *, as_json: bool) -> None:
     if as_json:
         body = {"code": error.code, "reason": error.reason, "message": str(error)}
         print(json.dumps({**body, "causes": error.causes}))
-    print(printable_lines(f"quotalab: {error}"), file=sys.stderr)
+    print(f"quotalab: {error}", file=sys.stderr)
     for cause in error.causes:
         place = f"{cause['file']}:{cause['line']}: " if cause.get("file") else ""
         field = f"{cause['field']}: " if cause.get("field") else ""
         message = str(cause.get("message", ""))
         message = message.removeprefix(field)
         times = f" ({cause['count']} times)" if cause.get("count", 1) > 1 else ""
-        line = printable(f"{place}{field}{message}{times}")
-        print(f"  {line}", file=sys.stderr)
+        print(f"  {place}{field}{message}{times}", file=sys.stderr)
         if cause.get("field") == STACK_FIELD:
             print("  --stack says it", file=sys.stderr)
     if error.code == 401:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler.model.texts.plain_text import printable, printable_lines
+from scheduler.model.texts.plain_text import printable
 
 WIDTH = 30
 
@@ -34,34 +34,19 @@ def show(found: Found, *, as_json: bool) -> None:
         return
     if found.rows is not None or not as_json:
         for note in found.notes:
-            print(printable(note), file=sys.stderr)
+            print(note, file=sys.stderr)
     if as_json:
         value: Any = found.rows if found.rows is not None else found.document
-        print(_json(found.text if value is None else value))
+        print(json.dumps(found.text if value is None else value, ensure_ascii=False))
         return
     if found.rows is not None:
         _table(found.rows, found.columns)
     elif found.text is not None:
-        # What goes into a file or another program is the document as it is.
-        text = printable_lines(found.text) if sys.stdout.isatty() else found.text
-        print(text, end="" if text.endswith("\n") else "\n")
+        print(found.text, end="" if found.text.endswith("\n") else "\n")
     elif found.line:
         print(printable(found.line))
     elif found.document is not None:
-        print(_json(found.document, indent=2))
-
-
-def _json(value: Any, indent: int | None = None) -> str:
-    """Return JSON in which what cannot be seen is an escape of JSON."""
-    text = json.dumps(value, indent=indent, ensure_ascii=False)
-    lines = text.split("\n")
-    return "\n".join(line if line.isprintable() else _escaped(line) for line in lines)
-
-
-def _escaped(line: str) -> str:
-    return "".join(
-        letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in line
-    )
+        print(json.dumps(found.document, indent=2, ensure_ascii=False))
 
 
 def _table(rows: Sequence[Any], columns: Sequence[str]) -> None:

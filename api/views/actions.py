@@ -31,13 +31,7 @@ from api.views.transport import (
     done,
 )
 from sandbox import actions
-from sandbox.base.errors import ConflictError
-from sandbox.explain.explaining import preview_move
-from sandbox.explain.pinning import preview_pin
-from scheduler.analysis.explain import to_document
-from scheduler.analysis.explain.shapes import Preview, ShareChange, Victim
 from scheduler.model.objects import Key
-from scheduler.model.sentence import Sentence
 
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 
@@ -111,8 +105,8 @@ class Move(View):
         given = self.read(bodies.MoveSerializer)
         subject, target = _subject(given), _target(given["to"])
         if given["dryRun"] or flag(request, "dryRun"):
-            preview = preview_move(self.sandbox(sandbox_id), subject, target)
-            return Response(outcome_body(preview))
+            asked = {"subject": str(subject), "target": str(target)}
+            return self.by_workers("move", self.sandbox(sandbox_id), **asked)
         seen = given["revision"]
         step = actions.do_move(self.user(), sandbox_id, subject, target, seen=seen)
         return done(step)
@@ -130,61 +124,6 @@ def _subject(given: dict[str, Any]) -> Key:
 def _target(text: str) -> Key:
     kind, slash, name = text.rpartition("/")
     return Key(kind.rstrip("/"), "", name) if slash else Key("LocalQueue", "", text)
-
-
-def _problem_of(preview: Preview) -> Sentence | str:
-    """Return why a preview is refused: with its code, where it has one."""
-    problem = preview.said[0].holes["problem"]
-    return problem if isinstance(problem, Sentence) else preview.refused
-
-
-def outcome_body(preview: Preview) -> dict[str, Any]:
-    """Return a preview of a move as it travels; a refused one is a Conflict."""
-    if preview.refused:
-        raise ConflictError(_problem_of(preview))
-    document = to_document(preview)
-    outcome = preview.outcome
-    body: dict[str, Any] = {
-        "outcome": outcome.outcome if outcome else "changes",
-        "tick": outcome.tick if outcome else None,
-        "ranFrom": outcome.ran_from_ms if outcome else 0,
-        "ranTo": outcome.ran_to_ms if outcome else 0,
-        "reason": outcome.reason if outcome else "",
-        "message": outcome.message if outcome else "",
-        "evicted": preview.evicted,
-        "position": outcome.position if outcome else None,
-        "victims": [_victim(victim) for victim in outcome.victims] if outcome else [],
-        "shares": [_share(change) for change in outcome.shares] if outcome else [],
-        "sentences": preview.sentences,
-        "usage": preview.usage,
-        "usageSaid": document["usageSaid"],
-        "effects": preview.effects,
-        "effectsSaid": document["effectsSaid"],
-        "preview": document,
-    }
-    return body
-
-
-def _victim(victim: Victim) -> dict[str, Any]:
-    return {
-        "workload": victim.workload,
-        "atMs": victim.at_ms,
-        "reason": victim.reason,
-        "message": victim.message,
-        "workLostMs": victim.work_lost_ms,
-    }
-
-
-def _share(change: ShareChange) -> dict[str, str]:
-    return {
-        "queue": change.name,
-        "before": _number(change.before),
-        "after": _number(change.after),
-    }
-
-
-def _number(share: float | None) -> str:
-    return "inf" if share is None else f"{share:.10g}"
 
 
 class NodeAction(View):
@@ -243,8 +182,8 @@ class Pin(View):
             raise serializers.ValidationError({"pod": "expected namespace/name"})
         node = given["node"]
         if given["dryRun"] or flag(request, "dryRun"):
-            key = Key("Pod", namespace, name)
-            return Response(preview_pin(self.sandbox(sandbox_id), key, node))
+            key = str(Key("Pod", namespace, name))
+            return self.by_workers("pin", self.sandbox(sandbox_id), pod=key, node=node)
         return done(actions.do_pin(self.user(), sandbox_id, namespace, name, node))
 
 

@@ -44,7 +44,8 @@ class Estimate(ExperimentView):
         document = given["document"]
         if not document:
             document, files = actions.document_among(files)
-        return Response(actions.do_estimate(self.user(), document, files=files))
+        user = self.user().pk
+        return self.by_workers("estimate", user=user, document=document, files=files)
 
 
 class Take(ExperimentView):

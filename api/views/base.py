@@ -19,6 +19,7 @@ from api.serializers.unknown_keys import (
 )
 from api.serializers.wrong_values import wrong_values
 from api.throttles import Explanations
+from sandbox.answers import asking
 from sandbox.base.absences import Absent
 from sandbox.base.denials import Denied, NotNow
 from sandbox.base.errors import NotFoundError, TooManyError
@@ -83,6 +84,13 @@ class View(APIView):
         user = self.request.user
         assert isinstance(user, User)
         return user
+
+    def by_workers(
+        self, kind: str, /, *sandboxes: Sandbox, **arguments: Any
+    ) -> Response:
+        """Answer a question that a worker works out; a 202 when that takes long."""
+        found = asking.answered(kind, sandboxes, self.user(), **arguments)
+        return Response(found)
 
     def read(self, kind: type[S], data: Any = None) -> dict[str, Any]:
         """Return the request's body, checked; what is wrong is a 422.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from django.conf import settings
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -47,14 +46,15 @@ class Compare(View):
         """Return where they part, whose outcome differs, preemptions, curves and totals."""
         others = _others(request)
         given = request.query_params.get("toTick")
-        found = comparing.compare(
-            [self.sandbox(sandbox_id), *map(self.sandbox, others)],
-            None
+        return self.by_workers(
+            "compare",
+            self.sandbox(sandbox_id),
+            *map(self.sandbox, others),
+            to_tick=None
             if given is None
             else number(request, "toTick", 0, most=ranges.REVISION.most),
             points=number(request, "points", comparing.MOST_POINTS, most=5000),
         )
-        return Response(msgspec.to_builtins(found))
 
 
 def _others(request: Request) -> list[str]:

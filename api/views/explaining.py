@@ -109,9 +109,13 @@ class WhatIf(View):
         change = msgspec.convert(
             {"edits": given["edits"], "pause": given["pause"]}, Change
         )
-        subject = key_of(given["subject"]) if given["subject"] else None
-        sandbox = self.sandbox(sandbox_id)
-        return Response(explaining.preview_change(sandbox, change, subject))
+        subject = str(key_of(given["subject"])) if given["subject"] else ""
+        return self.by_workers(
+            "change",
+            self.sandbox(sandbox_id),
+            change=msgspec.to_builtins(change),
+            subject=subject,
+        )
 
 
 def key_of(text: str) -> Key:
@@ -140,16 +144,16 @@ class Counterfactuals(View):
         self, request: Request, sandbox_id: str, namespace: str, name: str
     ) -> Response:
         """Return verdicts; every one of them was run on a copy of the world."""
-        found = explaining.explain_counterfactuals(
+        return self.by_workers(
+            "counterfactuals",
             self.sandbox(sandbox_id),
-            Key("Workload", namespace, name),
-            tick_of(request),
+            workload=str(Key("Workload", namespace, name)),
+            tick=tick_of(request),
             horizon_ms=number(
                 request, "horizonMs", explaining.HORIZON_MS, most=86_400_000
             ),
             limit=number(request, "limit", explaining.MOST_RUNS, most=200),
         )
-        return Response(found)
 
 
 class Reproduce(View):
@@ -177,13 +181,15 @@ class Reproduce(View):
         As YAML: a scenario that expects the decision, and the objects that it needs.
         """
         sandbox = self.sandbox(sandbox_id)
-        found = reproducing.reproduce_event(
+        revision, seq = place_of(place)
+        return self.by_workers(
+            "reproduction",
             sandbox,
-            *place_of(place),
+            revision=revision,
+            seq=seq,
             seconds=number(request, "seconds", 20, most=60),
             most_runs=number(request, "runs", reproducing.MOST_RUNS, most=20_000),
         )
-        return Response(msgspec.to_builtins(found))
 
 
 def place_of(text: str) -> tuple[int, int]:

@@ -85,14 +85,14 @@ class Forecasts(View):
             (f"objects[{n}]", msgspec.json.encode(manifest).decode())
             for n, manifest in enumerate(given["objects"])
         ]
-        found = forecasting.forecast_submit(
+        return self.by_workers(
+            "submission",
             self.sandbox(sandbox_id),
-            given["tick"],
-            files,
-            given["queues"],
-            options_of(given),
+            tick=given["tick"],
+            files=[list(file) for file in files],
+            queues=given["queues"],
+            options=msgspec.to_builtins(options_of(given)),
         )
-        return Response(msgspec.to_builtins(found))
 
 
 class KeptForecasts(View):

@@ -24,7 +24,6 @@ from api.views.base import View, number
 from api.views.explaining import COSTLY
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError
-from sandbox.explain import replaying, shadowing
 from sandbox.models import Sandbox
 from sandbox.twins import clusters
 from scheduler.analysis.explain.shapes import Change
@@ -79,12 +78,12 @@ class Shadow(View):
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return how many agree, by kind, and each that does not with what differs."""
-        found = shadowing.shadow(
+        return self.by_workers(
+            "shadow",
             self.sandbox(sandbox_id),
             seconds=number(request, "seconds", 20, most=60),
             most=number(request, "most", 500, most=10_000),
         )
-        return Response(msgspec.to_builtins(found))
 
 
 class OneShadow(View):
@@ -106,10 +105,8 @@ class OneShadow(View):
     def get(self, request: Request, sandbox_id: str, event: int) -> Response:
         """Return what was seen, what the engine decides, and the smallest world of it."""
         seconds = number(request, "seconds", 10, most=60)
-        found = shadowing.open_decision(
-            self.sandbox(sandbox_id), event, seconds=seconds
-        )
-        return Response(msgspec.to_builtins(found))
+        sandbox = self.sandbox(sandbox_id)
+        return self.by_workers("shadowDecision", sandbox, event=event, seconds=seconds)
 
 
 class Incident(View):
@@ -127,14 +124,15 @@ class Incident(View):
         """Return the window as it was, replayed, and replayed with the edits."""
         sandbox = self.sandbox(sandbox_id)
         given = self.read(IncidentSerializer)
-        found = replaying.replay_incident(
+        change = msgspec.convert({"edits": given["edits"]}, Change)
+        return self.by_workers(
+            "incident",
             sandbox,
-            given["fromTick"],
-            given["toTick"],
-            msgspec.convert({"edits": given["edits"]}, Change),
+            from_tick=given["fromTick"],
+            to_tick=given["toTick"],
+            change=msgspec.to_builtins(change),
             seconds=given["seconds"],
         )
-        return Response(msgspec.to_builtins(found))
 
 
 class Clusters(View):

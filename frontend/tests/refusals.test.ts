@@ -49,3 +49,12 @@ it("a refusal without a code", async () => {
   answers({ message: "the experiment is ended already", reason: "Conflict", details: { causes: [] } });
   await expect(request("POST", "/experiments/e/actions/cancel")).rejects.toThrow("the experiment is ended already");
 });
+
+it("a question that is still worked out is asked for again where the server says", async () => {
+  const asked: string[] = [];
+  const later = new Response('{"id": 7}', { status: 202, headers: { location: "/api/v1/answers/7" } });
+  const replies = [later, new Response('{"outcome": "ran"}')];
+  vi.stubGlobal("fetch", (place: string) => (asked.push(place), Promise.resolve(replies[asked.length - 1])));
+  await expect(request("POST", "/sandboxes/s/whatif")).resolves.toEqual({ outcome: "ran" });
+  expect(asked).toEqual(["/api/v1/sandboxes/s/whatif", "/api/v1/answers/7"]);
+});

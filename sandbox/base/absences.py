@@ -9,6 +9,10 @@ class Absent(Words):
     """Something that is not there, or is no longer kept."""
 
     SANDBOX = ("absent.sandbox", "sandbox {sandbox} is not there")
+    ANSWER = (
+        "absent.answer",
+        "answer {answer} is not there, or nobody asked for it in time; ask anew",
+    )
     GONE = ("absent.gone", "deleted or archived")
     MEMBER = ("absent.member", "{name} is not a member")
     LINK = ("absent.link", "link {link} is not there")

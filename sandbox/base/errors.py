@@ -69,6 +69,18 @@ class TooManyError(SandboxError):
         self.wait = wait
 
 
+class NotYetError(SandboxError):
+    """A question is still worked out; `question` is where to ask for its answer."""
+
+    def __init__(self, question: int) -> None:
+        super().__init__(f"answer {question} is still being worked out; ask again")
+        self.question = question
+
+
+class GivenUpError(SandboxError):
+    """A question that failed by a fault of ours, or cost a worker too often."""
+
+
 class OvertakenError(SandboxError):
     """A commit found a newer revision or fence: its work is thrown away."""
 

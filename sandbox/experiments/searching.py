@@ -14,15 +14,16 @@ from typing import Any
 
 import msgspec
 from django.db import DatabaseError, transaction
-from django.db.models import F
+from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
+from sandbox.base.database_time import DatabaseTime
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.experiments import reading
 from sandbox.experiments.bases import base_of
 from sandbox.models import Experiment, Run
-from sandbox.process import idle_flag
+from sandbox.process import idle_flag, watchdog
 from scheduler.analysis.advice.advisor import Advisor, derived
 from scheduler.analysis.advice.answer import Answer
 from scheduler.analysis.advice.ledger import Ask, Known
@@ -42,6 +43,10 @@ logger = logging.getLogger(__name__)
 
 #: How long an estimate runs the base, in seconds of the machine.
 ESTIMATE_S = 3.0
+#: Who is at a step of a search holds it for so long, and renews that.
+STEP_LEASE_S = 15.0
+#: A step at which so many workers were lost is given up: it may be the reason.
+MOST_TRIES = 2
 #: So many of the best settings, and of the reasons why runs failed, are shown.
 MOST_SHOWN = 12
 MOST_REASONS = 3
@@ -89,17 +94,47 @@ def estimate(advisor: Advisor, base: RunBase) -> dict[str, Any]:
 
 
 def go_on_with_due(experiment_id: str = "") -> bool:
-    """Go on with a search whose runs have all ended; False when there is none."""
+    """Go on with a search whose runs have all ended; False when there is none.
+
+    A step at which so many workers were lost as may be is not begun again: the search
+    fails, and its answer says why.
+    """
+    now = DatabaseTime()
     due = Experiment.objects.filter(
-        searching=True, state=Experiment.RUNNING, done=F("total")
+        searching=True,
+        state=Experiment.RUNNING,
+        done=F("total"),
+        step_lease_until__lt=now,
     )
     if experiment_id:
         due = due.filter(pk=experiment_id)
     found = due.order_by("pk").values_list("pk", flat=True).first()
     if found is None:
         return False
-    go_on(found)
+    # The try is written before the work: who is lost writes nothing any more.
+    same = When(step_at=F("total"), then=F("step_tries") + 1)
+    mine = Experiment.objects.filter(pk=found)
+    if not due.filter(pk=found).update(
+        step_lease_until=now + STEP_LEASE_S,
+        step_tries=Case(same, default=Value(1)),
+        step_at=F("total"),
+    ):
+        return False  # somebody else is at it
+    if mine.values_list("step_tries", flat=True).get() > MOST_TRIES:
+        error = f"given up: its worker was lost {MOST_TRIES} times"
+        _finish(mine.defer("base").get(), Experiment.FAILED, {"error": error})
+        return True
+    try:
+        with watchdog.renewing(lambda: _renew(mine), STEP_LEASE_S / 3):
+            go_on(found)
+    finally:
+        mine.update(step_lease_until=0, step_tries=0)
     return True
+
+
+def _renew(mine: QuerySet[Experiment]) -> bool:
+    held = mine.filter(step_lease_until__gt=0)
+    return held.update(step_lease_until=DatabaseTime() + STEP_LEASE_S) == 1
 
 
 def go_on(experiment_id: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import msgspec
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
@@ -32,10 +33,6 @@ from scheduler.words.reading import read
 WANTED_S = 15.0
 _SLACK_S = 1.0
 _LOOK_S = 0.05
-#: Who waits for an answer leaves it to workers, unless none is at it for so long.
-WORKERS_S = 0.5
-#: Then it runs futures for about so long, and looks again.
-VISIT_S = 0.3
 #: Of one sandbox so many forecasts are kept; the oldest go.
 MOST_KEPT = 200
 
@@ -83,19 +80,14 @@ def answered(
 ) -> Forecast:
     """Return the forecast as above when it is done; workers run its futures.
 
-    This process runs some only while no worker has any of them for WORKERS_S.
-
     What is still at work a lease after its time is left out. Raises SchedulerError
     when no future came to its end.
     """
     found = ask(sandbox, tick, options, user)
     end = time.monotonic() + options.seconds + parts.LEASE_S
-    alone_at = time.monotonic() + WORKERS_S
     while found.state == KeptForecast.RUNNING and time.monotonic() < end:
         want(found, max(WANTED_S, options.seconds))
-        if parts.at_work(found.pk):
-            alone_at = time.monotonic() + WORKERS_S
-        if time.monotonic() < alone_at or not work(VISIT_S, found.pk):
+        if not settings.ANSWER_INLINE or not work(1.0, found.pk):
             time.sleep(_LOOK_S)
         found.refresh_from_db(fields=["state", "answer", "error"])
     if found.state == KeptForecast.RUNNING:

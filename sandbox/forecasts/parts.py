@@ -117,12 +117,6 @@ def end_lapsed() -> None:
     end(lapsed.exclude(ending), state=KeptForecast.CANCELLED)
 
 
-def at_work(forecast_id: int) -> bool:
-    """Return whether somebody runs futures of a forecast now."""
-    mine = ForecastPart.objects.filter(forecast=forecast_id, futures=None)
-    return mine.filter(lease_until__gte=DatabaseTime()).exists()
-
-
 def all_ended(forecast_id: int | None = None) -> list[int]:
     """Return the forecasts whose parts have ended, and whose last worker was lost then.
 

@@ -19,6 +19,7 @@ from sandbox.models.forecast import ForecastPart, KeptForecast
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.imports import ImportReport
 from sandbox.models.lesson import Follower, Guess, Lesson
+from sandbox.models.question import Question
 from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
 from sandbox.models.twin import RecordedTick
 from sandbox.models.workload import Job, Pod, Workload
@@ -75,6 +76,7 @@ __all__ = [
     "OtherObject",
     "Pod",
     "PriorityClass",
+    "Question",
     "RecordedTick",
     "ResourceFlavor",
     "Revision",

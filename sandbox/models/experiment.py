@@ -57,6 +57,10 @@ class Experiment(models.Model):
     points = JsonText(
         default=list
     )  # scheduler.analysis.advice.space.Point of each variant
+    # A step of a search: who is at it, and how often it was begun since runs were asked for.
+    step_lease_until = models.FloatField(default=0)  # Unix seconds
+    step_tries = models.IntegerField(default=0)
+    step_at = models.IntegerField(default=0)  # `total` when it was begun last
     stop_at = models.IntegerField(null=True)  # runs after which it asks no more
     answer = JsonText(
         default=dict

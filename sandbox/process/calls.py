@@ -1,4 +1,4 @@
-"""Workers are called to what waits: the runs of experiments, the futures of forecasts.
+"""Workers are called to what waits: runs of experiments, futures of forecasts, questions.
 
 A job has parts that anybody may take up. A call is a message on the bus that names no
 job: whoever takes it runs parts that wait. Whoever sends looks first at what is in the
@@ -35,7 +35,7 @@ MOST_CALLS = 16
 #: With so many messages in the queue nobody counts whose they are, or sends more.
 LONGEST_QUEUE = 200
 #: Held while somebody counts and sends; one who was killed holds it for no longer.
-SENDING = "quotalab:sending"
+SENDING = "quotalab:sending:{}"
 SENDING_MS = 2000
 
 
@@ -46,6 +46,7 @@ class PartWork:
     task: str
     running: Callable[[], QuerySet[Any]]
     open_parts: Callable[[], QuerySet[Any]]
+    queue: str = EXPERIMENTS
     #: Ends, in one UPDATE, the jobs that nobody wants any more.
     end_lapsed: Callable[[], object] = lambda: None
 
@@ -65,7 +66,7 @@ class PartWork:
         than MOST_CALLS. A bus that is away is waited for.
         """
         waiting = len(self.open_parts().values_list("pk")[:MOST_CALLS])
-        return _send(self.task, max(waiting, least))
+        return _send(self.queue, self.task, max(waiting, least))
 
     def look(self) -> None:
         """End what lapsed, and call workers to what waits or is to be gone on with."""
@@ -92,19 +93,20 @@ def look(works: Sequence[PartWork]) -> None:
             work.look()
 
 
-def _send(task: str, wanted: int) -> int:
+def _send(queue: str, task: str, wanted: int) -> int:
     """Send calls until so many are in the queue; return how many were sent.
 
     None while somebody else sends: two who counted at once would send twice as many.
     """
     bus, own, sent = bus_client(settings.BUS_URL), secrets.token_hex(8).encode(), 0
+    sending = SENDING.format(task)
     try:
-        if wanted and bus.set(SENDING, own, nx=True, px=SENDING_MS):
-            for _ in range(wanted - _queued(bus, task)):
-                app.send_task(task, retry=False, queue=EXPERIMENTS)
+        if wanted and bus.set(sending, own, nx=True, px=SENDING_MS):
+            for _ in range(wanted - _queued(bus, queue, task)):
+                app.send_task(task, retry=False, queue=queue)
                 sent += 1
-            if bus.get(SENDING) == own:
-                bus.delete(SENDING)
+            if bus.get(sending) == own:
+                bus.delete(sending)
     except (redis.RedisError, OperationalError, OSError) as problem:
         logger.debug("nobody was called", extra={"problem": problem})
     finally:
@@ -112,9 +114,9 @@ def _send(task: str, wanted: int) -> int:
     return sent
 
 
-def _queued(bus: redis.Redis, task: str) -> int:
+def _queued(bus: redis.Redis, queue: str, task: str) -> int:
     """Return how many calls of a task are in the queue; one that is too long is full."""
-    if cast(int, bus.llen(EXPERIMENTS)) > LONGEST_QUEUE:
+    if cast(int, bus.llen(queue)) > LONGEST_QUEUE:
         return LONGEST_QUEUE
-    messages = cast("list[bytes]", bus.lrange(EXPERIMENTS, 0, LONGEST_QUEUE))
+    messages = cast("list[bytes]", bus.lrange(queue, 0, LONGEST_QUEUE))
     return sum(f'"{task}"'.encode() in message for message in messages)

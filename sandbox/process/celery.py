@@ -14,10 +14,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
 
 app = Celery("quotalab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.autodiscover_tasks(["sandbox.worker", "sandbox.experiments", "sandbox.forecasts"])
+app.autodiscover_tasks(
+    [
+        "sandbox.worker",
+        "sandbox.answers",
+        "sandbox.experiments",
+        "sandbox.forecasts",
+    ]
+)
 
 #: The queue of experiments and forecasts: one process of each worker never reads it.
 EXPERIMENTS = "experiments"
+#: The queue of questions that somebody waits for: some processes read no other.
+ANSWERS = "answers"
 
 
 def own_queue(worker: str) -> str:

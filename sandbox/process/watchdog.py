@@ -7,9 +7,15 @@ whoever finds it twice gives it up.
 
 from __future__ import annotations
 
+import logging
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from django.db import DatabaseError, connection
+
+logger = logging.getLogger(__name__)
 
 _running = False  # whether this process is at work that ends with it
 
@@ -34,3 +40,40 @@ def goes_on(seconds: float) -> None:
     """Show that the work goes on: the seconds begin anew. Nothing outside of a block."""
     if _running:
         signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+@contextmanager
+def renewing(
+    renew: Callable[[], bool], every_s: float, *, name: str = "renew"
+) -> Iterator[None]:
+    """Renew what the block holds from a thread for as long as it runs.
+
+    `renew` returns whether it is held still. A process that dies renews nothing. The
+    thread has ended when the block has: none renews what was given back.
+    """
+    done = threading.Event()
+    thread = threading.Thread(
+        target=_renew_until, args=(done, renew, every_s), name=name, daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _renew_until(
+    done: threading.Event, renew: Callable[[], bool], every_s: float
+) -> None:
+    asked = False
+    try:
+        while not done.wait(every_s):
+            asked = True
+            if not renew():
+                return
+    except DatabaseError as error:
+        logger.warning("a lease was not renewed: %s", error)
+    finally:
+        if asked:
+            connection.close()

@@ -22,7 +22,7 @@ from typing import NoReturn
 
 from celery.worker import state
 
-from sandbox.process.celery import EXPERIMENTS, app
+from sandbox.process.celery import ANSWERS, EXPERIMENTS, app
 from sandbox.worker.lost_acks import GiveUpLostAcks
 
 logger = logging.getLogger(__name__)
@@ -36,14 +36,19 @@ END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class WorkerPool:
-    """So many processes, by place. The first is for ticks alone.
+    """So many processes, by place. The first is for ticks alone, the last for answers.
 
-    A run of an experiment may take minutes, and ticks must not wait for it.
+    A run of an experiment may take minutes, and neither ticks nor who waits for an
+    answer must wait for it.
     """
 
-    def __init__(self, width: int) -> None:
-        """Take the number of places; with one alone, ticks and runs take turns."""
+    def __init__(self, width: int, answering: int = 0) -> None:
+        """Take the number of places, and how many more work answers out and nothing else.
+
+        With one alone, ticks and runs take turns; with none for answers all take them.
+        """
         self.width = width
+        self.answering = answering
         self.running: dict[int, int] = {}  # process id -> place
         self.started_at: dict[int, float] = {}  # place -> monotonic seconds
         self.stopping = False
@@ -55,7 +60,7 @@ class WorkerPool:
         load()
         for number in END_SIGNALS:
             signal.signal(number, self._stop)
-        for place in range(self.width):
+        for place in range(self.width + self.answering):
             self._start(place)
         while self.running:
             process, status = os.waitpid(-1, 0)
@@ -90,6 +95,14 @@ class WorkerPool:
                 signal.signal(number, signal.SIG_DFL)
         self._serve(place)
 
+    def queues_of(self, place: int) -> list[str]:
+        """Return the queues that the process of a place reads, beside its own."""
+        if place >= self.width:
+            return [ANSWERS]
+        runs = [EXPERIMENTS] * (place > 0 or self.width == 1)
+        answers = [ANSWERS] * (not self.answering)
+        return [app.conf.task_default_queue, *answers, *runs]
+
     def _serve(self, place: int) -> NoReturn:
         """Be the process of a place, to its end."""
         status = 1
@@ -98,7 +111,7 @@ class WorkerPool:
             watch = threading.Thread(target=_end_with, args=(self.reading,))
             watch.daemon = True
             watch.start()
-            status = work(name_of(place), experiments=place > 0 or self.width == 1)
+            status = work(name_of(place), self.queues_of(place))
         except Exception:
             logger.exception("a process of the worker failed")
         finally:
@@ -123,9 +136,8 @@ def name_of(place: int) -> str:
     return f"{place}.{os.getppid()}@{platform.node()[:LONGEST_HOST]}"
 
 
-def work(name: str, *, experiments: bool) -> int:
+def work(name: str, queues: list[str]) -> int:
     """Take tasks until a signal ends it; return the exit status."""
-    queues = [app.conf.task_default_queue] + [EXPERIMENTS] * experiments
     # Being root is no more of a risk here than for the process that started this.
     warnings.filterwarnings("ignore", message="You're running the worker with superu")
     worker = app.Worker(

@@ -13,6 +13,7 @@ from django.db import InterfaceError, InternalError, OperationalError
 from django.db.models import Case, F, Value, When
 
 from sandbox.actions import do_clear, do_end_guests, do_fail, do_ticks, do_trim
+from sandbox.answers import tasks as answers
 from sandbox.base import counters
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import OvertakenError
@@ -76,7 +77,7 @@ def pulse() -> int:
             send(pk, warm if fresh else "", ticket)
             sent += 1
     by_itself.look()
-    calls.look((experiments.WORK, forecasts.WORK))
+    calls.look((experiments.WORK, forecasts.WORK, answers.WORK))
     return sent
 
 
@@ -236,6 +237,7 @@ def tidy() -> int:
     is done in the next. Safe to deliver twice.
     """
     leases.mend_times()
+    answers.WORK.end_lapsed()
     gone, end = 0, time.monotonic() + TIDY_S
     for sandbox in candidates().iterator():
         if beginning(sandbox) is not None:

@@ -7,14 +7,11 @@ database's, so a host may have any clock.
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
-from django.db import DatabaseError, connection
 from django.db.models import F
 
 from sandbox.base.absences import Absent
@@ -22,8 +19,7 @@ from sandbox.base.database_time import DatabaseTime
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, NotFoundError
 from sandbox.models import Sandbox
-
-logger = logging.getLogger(__name__)
+from sandbox.process import watchdog
 
 LEASE_S = 4.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.004, 0.05
@@ -83,38 +79,13 @@ def mend_times() -> int:
     )
 
 
-@contextmanager
-def renewed(claim: Claim) -> Iterator[None]:
-    """Renew the claim from a thread for as long as the block runs.
+def renewed(claim: Claim) -> AbstractContextManager[None]:
+    """Return a block that renews the claim for as long as it runs.
 
-    For what may take longer than a lease; a process that dies renews nothing. The
-    thread has ended when the block has: none renews what was given back.
+    For what may take longer than a lease.
     """
-    done = threading.Event()
     name = f"renew-{claim.sandbox_id}"
-    thread = threading.Thread(
-        target=_renew_until, args=(claim, done), name=name, daemon=True
-    )
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
-def _renew_until(claim: Claim, done: threading.Event) -> None:
-    asked = False
-    try:
-        while not done.wait(LEASE_S / 3):
-            asked = True
-            if not renew(claim):
-                return
-    except DatabaseError as error:
-        logger.warning("lease not renewed: %s", error)
-    finally:
-        if asked:
-            connection.close()
+    return watchdog.renewing(lambda: renew(claim), LEASE_S / 3, name=name)
 
 
 @contextmanager

@@ -23,7 +23,6 @@ from scheduler.cli.experiment import read_file, sources_of
 from scheduler.cli.run import read_sources
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.plain_text import printable_lines
 
 #: The exit status of each verdict.
 STATUS = {"improved": 0, "no improvement found": 1, "unmet": 1}
@@ -44,9 +43,9 @@ def run(options: argparse.Namespace, out: TextIO, library: Library = no_library)
         advisor = Advisor.of(experiment.spec, base)
         estimate = _estimate(advisor, base)
         if options.estimate:
-            out.write(printable_lines(estimate))
+            out.write(estimate)
             return 0
-        sys.stderr.write(printable_lines(estimate))
+        sys.stderr.write(estimate)
         answer = advise(advisor, lambda ask: advisor.run(base, ask), hear=_bar(advisor))
         write(options, out, answer, title_of(experiment))
     except (SchedulerError, OSError) as error:
@@ -148,4 +147,4 @@ def write(options: argparse.Namespace, out: TextIO, answer: Answer, title: str) 
     if options.json:
         out.write(msgspec.json.format(msgspec.json.encode(answer)).decode() + "\n")
     else:
-        out.write(printable_lines(report))
+        out.write(report)

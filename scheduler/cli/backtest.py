@@ -23,7 +23,6 @@ from scheduler.cli.statuses import refused
 from scheduler.input.traces.formats.swf import read_trace
 from scheduler.input.traces.trace import Trace
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.plain_text import printable_lines
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -36,7 +35,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     except (SchedulerError, OSError) as error:
         return refused(error)
     scored = [one for result in results for one in result.scored]
-    out.write(printable_lines(f"{BacktestResult(scored)}\n"))
+    out.write(f"{BacktestResult(scored)}\n")
     return 0
 
 
@@ -117,7 +116,7 @@ def _one(
         models = [futures]
         said = f"{options.strategy}, load {load or load_of(trace):.2f}"
     result = backtest(log, models, instants=options.instants, seed=options.seed)
-    out.write(printable_lines(_details(log, said, result)))
+    out.write(_details(log, said, result))
     return result
 
 

@@ -33,7 +33,6 @@ from scheduler.cli.statuses import OURS, REFUSED, try_to_write
 from scheduler.cli.trace_words import add_trace_words
 from scheduler.model import durations
 from scheduler.model.errors import InvariantError, NoProgressError, SchedulerError
-from scheduler.model.texts.plain_text import printable, printable_lines
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 64
@@ -63,7 +62,7 @@ def main(
     except (SchedulerError, OSError) as error:
         return _refused(options, out, error)
     _write(options, written)
-    out.write(written["json"] if options.json else printable_lines(written["markdown"]))
+    out.write(written["json" if options.json else "markdown"])
     return 0 if outcome.holds else 1
 
 
@@ -199,7 +198,7 @@ def _refused(options: argparse.Namespace, out: TextIO, error: Exception) -> int:
     """Report faults in every form that was asked for."""
     found = FaultsError(faults_of(SchedulerError(str(error)), options.on))
     faults = error.faults if isinstance(error, FaultsError) else found.faults
-    sys.stderr.write("".join(f"{printable(str(fault))}\n" for fault in faults))
+    sys.stderr.write("".join(f"{fault}\n" for fault in faults))
     listed = [{**msgspec.to_builtins(f.place), "problem": f.problem} for f in faults]
     written = {
         "markdown": markdown.faults_markdown(faults),
@@ -209,11 +208,11 @@ def _refused(options: argparse.Namespace, out: TextIO, error: Exception) -> int:
     try:
         _write(options, written)
     except OSError as problem:
-        sys.stderr.write(printable_lines(f"{problem}\n"))
+        sys.stderr.write(f"{problem}\n")
     if options.json:
         out.write(msgspec.json.encode({"faults": listed}).decode() + "\n")
     else:
-        out.write(printable_lines(written["markdown"]))
+        out.write(written["markdown"])
     return OURS if isinstance(error, InvariantError | NoProgressError) else REFUSED
 
 

@@ -13,7 +13,6 @@ from scheduler.cli.files import read_paths
 from scheduler.cli.statuses import refused
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.plain_text import printable
 from scheduler.model.texts.writing import write_all
 
 
@@ -26,7 +25,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     except SchedulerError as error:
         return refused(error)
     out.write(text_of(documents))
-    sys.stderr.writelines(f"lost: {printable(loss)}\n" for loss in losses)
+    sys.stderr.writelines(f"lost: {loss}\n" for loss in losses)
     return 0
 
 

@@ -31,7 +31,6 @@ from scheduler.cli.run import read_sources
 from scheduler.cli.statuses import refused
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.plain_text import printable
 
 #: What the table on the screen has room for.
 COLUMNS = (
@@ -142,7 +141,6 @@ def write_table(
     out: TextIO, names: list[str], lines: list[VariantResult], verdicts: list[Verdict]
 ) -> None:
     """Print means and half intervals, a variant per line."""
-    names = [printable(name) for name in names]
     width = max(len(name) for name in [*names, "variant"])
     head = "  ".join(f"{name:>18}" for name in COLUMNS)
     out.write(f"  {'variant':<{width}}  runs  {head}\n")
@@ -152,7 +150,7 @@ def write_table(
         out.write(f"{mark} {names[line.variant]:<{width}}  {line.runs:>4}  {values}\n")
     words = {True: "ok  ", False: "FAIL", None: "-   "}
     out.writelines(
-        f"{words[verdict.holds]} {names[verdict.variant]}: {printable(verdict.text)}\n"
+        f"{words[verdict.holds]} {names[verdict.variant]}: {verdict.text}\n"
         for verdict in verdicts
     )
 

@@ -19,7 +19,6 @@ from scheduler.cli.statuses import refused
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
-from scheduler.model.texts.plain_text import printable_lines
 
 #: The states of a workload that waits for nothing.
 _SETTLED = frozenset({"admitted", "finished", "future"})
@@ -38,7 +37,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         wanted = f"is named {options.workload}" if options.workload else "waits"
         sys.stderr.write(f"no workload {wanted} at {options.at}\n")
         return 1
-    out.write(_json(found) if options.json else printable_lines(_text(found)))
+    out.write(_json(found) if options.json else _text(found))
     return 0
 
 

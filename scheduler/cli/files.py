@@ -11,7 +11,6 @@ from typing import get_args
 from scheduler.input.files.unpacking import READ, Text, Unpacking, UnreadText, is_read
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import Stack
-from scheduler.model.texts.plain_text import printable
 
 _STDIN = "stdin.yaml"
 
@@ -71,8 +70,7 @@ def _inside(folder: Path) -> Iterator[Path]:
         elif not file.is_dir() and not _is_hidden(file.relative_to(folder)):
             known = ", ".join(sorted(READ))
             expected = f"a name in {known}" if file.is_file() else "a file"
-            name = printable(str(file))
-            sys.stderr.write(f"{name}: ignored; expected {expected}\n")
+            sys.stderr.write(f"{file}: ignored; expected {expected}\n")
 
 
 def _is_hidden(path: Path) -> bool:

@@ -24,7 +24,6 @@ from scheduler.cli.statuses import refused
 from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.plain_text import printable_lines
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -36,7 +35,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         found = _forecast(world, options)
     except (SchedulerError, OSError) as error:
         return refused(error)
-    out.write(_json(found) if options.json else printable_lines(_text(found)))
+    out.write(_json(found) if options.json else _text(found))
     return 0
 
 

@@ -10,7 +10,6 @@ from typing import TextIO
 
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.report import Report, report_of
-from scheduler.model.texts.plain_text import printable_lines
 
 _ENDINGS = (".yaml", ".yml", ".json")
 _HEAD = "| file | simulated | configuration | kept | refused | what is said |\n"
@@ -31,7 +30,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     if not rows:
         sys.stderr.write(f"expected files named *{', *'.join(_ENDINGS)}, found none\n")
         return 2
-    out.write(printable_lines(_HEAD + _RULE + "".join(rows)))
+    out.write(_HEAD + _RULE + "".join(rows))
     return 0
 
 

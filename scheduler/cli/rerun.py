@@ -18,7 +18,6 @@ from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.model.latencies import INSTANT, USUAL
-from scheduler.model.texts.plain_text import printable, printable_lines
 from scheduler.recorded.followed import recording_of, snapshot
 from scheduler.recorded.latencies import RecordedTimes
 from scheduler.recorded.recording import Recording
@@ -40,11 +39,11 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         runs: list[Rerun] = []
         for found in given.runs(options):
             if not runs:
-                sys.stderr.writelines(f"{printable(note)}\n" for note in found.notes)
+                sys.stderr.writelines(f"{note}\n" for note in found.notes)
             runs.append(found)
-            out.write(printable_lines(f"{found}\n"))
+            out.write(f"{found}\n")
         if len(runs) > 1:
-            out.write(printable_lines(f"{_spread(runs)}\n"))
+            out.write(f"{_spread(runs)}\n")
         if options.repeats:
             out.write(f"{given.repeats(options.repeats).beside(runs[0])}\n")
     except (SchedulerError, OSError) as error:

@@ -171,7 +171,7 @@ def _table(
     out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
     out.write(_closing(outcome, summary))
     out.writelines(
-        f"{'ok  ' if verdict.holds else 'FAIL'} {printable(verdict.text)}\n"
+        f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n"
         for verdict in verdicts
     )
 
@@ -185,9 +185,9 @@ def _found(group: FindingGroup) -> str:
 def _line(decision: Decision) -> str:
     time = f"{decision.at_ms / 1000:10.3f}s"
     by = f" by {decision.by.path}" if decision.by is not None else ""
-    why = f"  {decision.reason}" if decision.reason else ""
+    why = f"  {printable(decision.reason)}" if decision.reason else ""
     what = type(decision).__name__
-    return printable(f"{time}  {what:<10} {decision.subject}{by}{why}")
+    return f"{time}  {what:<10} {decision.subject}{by}{why}"
 
 
 def _never(summary: Summary) -> str:

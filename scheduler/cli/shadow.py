@@ -12,7 +12,6 @@ from scheduler.cli.recording_file import history_of, read_file, settings_of
 from scheduler.cli.recording_folder import read_followed_folder
 from scheduler.cli.statuses import refused
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.plain_text import printable, printable_lines
 from scheduler.recorded.absences import SHADOW, notes_on
 from scheduler.recorded.followed import configuration
 from scheduler.recorded.shadow.compare import Judge, Shadow, Verdict
@@ -30,10 +29,10 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         found, notes = judge(options.recording)
     except (SchedulerError, OSError) as error:
         return refused(error)
-    sys.stderr.writelines(f"{printable(note)}\n" for note in notes)
+    sys.stderr.writelines(f"{note}\n" for note in notes)
     if options.details:
-        out.writelines(f"{printable(line)}\n" for line in _details(found))
-    out.write(printable_lines(f"{found}\n"))
+        out.writelines(f"{line}\n" for line in _details(found))
+    out.write(f"{found}\n")
     return 0
 
 

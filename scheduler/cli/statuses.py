@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from scheduler.model.errors import InvariantError, NoProgressError
-from scheduler.model.texts.plain_text import printable_lines
 
 GOOD, FAILED, REFUSED, OURS = 0, 1, 2, 3
 INTERRUPTED = 128 + signal.SIGINT
@@ -53,7 +52,7 @@ def refused(error: Exception) -> int:
     """
     if isinstance(error, BrokenPipeError):
         raise error
-    sys.stderr.write(printable_lines(f"{error}\n"))
+    sys.stderr.write(f"{error}\n")
     if isinstance(error, InvariantError | NoProgressError):
         sys.stderr.write(_REPORT)
         return OURS

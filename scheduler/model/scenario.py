@@ -8,7 +8,6 @@ import msgspec
 
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, QuantityError
-from scheduler.model.texts.plain_text import unseen
 
 #: Texts by language tag; "en" is always there, "zh-Hans" and "zh-Hant" beside it.
 Texts = dict[str, str]
@@ -238,9 +237,3 @@ def _check(spec: ScenarioSpec) -> None:
     for field in ("title", "summary"):
         if not getattr(spec, field).get(FALLBACK):
             raise QuantityError(f'spec.{field}: expected a text under "{FALLBACK}"')
-    for language, title in spec.title.items():
-        if letter := unseen(title):
-            raise QuantityError(
-                f"spec.title.{language}: expected text on one line, without control "
-                f"characters and invisible marks, got U+{ord(letter):04X}"
-            )

@@ -112,10 +112,5 @@ class WantedHere(Words):
         "wanted.podsetCount",
         "{least} to {most}, the podset's count",
     )
-    SEEN = (
-        "wanted.seen",
-        "text on one line, without control characters and invisible marks",
-    )
-    STATEMENT = ("wanted.statement", "a text of {known}")
     UNDER = ("wanted.under", 'a text under "{name}"')
     PARTITION = ("wanted.partition", "the limits of the partition, or none")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 import yaml
+from django.db.models import F
 
 from sandbox.experiments import claims, searching
 from sandbox.experiments.bases import open_base
@@ -125,6 +126,37 @@ def test_the_answer_is_the_same_as_without_a_database(client, started):
     advisor = Advisor.of(read_experiment(experiment.document).spec, base)
     alone = advise(advisor, lambda ask: advisor.run(base, ask))
     assert experiment.answer == msgspec.json.decode(msgspec.json.encode(alone))
+
+
+def ready_to_go_on(started: str, *, lost: int) -> Experiment:
+    """Return a search whose runs have ended, at whose step so many workers were lost."""
+    pk = started.rpartition("/")[2]
+    while (claim := claims.take("w", pk)) is not None:
+        execute(claim)
+    mine = Experiment.objects.filter(pk=pk)
+    mine.update(step_tries=lost, step_at=F("total"))
+    return mine.get()
+
+
+def test_a_step_of_a_search_that_cost_two_workers_fails_the_search(started):
+    search = ready_to_go_on(started, lost=searching.MOST_TRIES)
+    assert searching.go_on_with_due(search.pk)
+    search.refresh_from_db()
+    lost = "given up: its worker was lost 2 times"
+    assert (search.state, search.answer["error"]) == ("failed", lost)
+
+
+def test_a_step_at_which_one_worker_was_lost_is_begun_again(started):
+    search = ready_to_go_on(started, lost=1)
+    assert searching.go_on_with_due(search.pk)
+    search.refresh_from_db()
+    assert (search.state, search.step_tries) == ("running", 0)
+
+
+def test_nobody_begins_a_step_of_a_search_that_somebody_is_at(started):
+    search = ready_to_go_on(started, lost=0)
+    Experiment.objects.update(step_lease_until=9e12)
+    assert not searching.go_on_with_due(search.pk)
 
 
 def test_two_who_go_on_at_once_ask_for_the_runs_once(client, started):

@@ -78,3 +78,19 @@ def test_an_application_and_its_pod_are_explained_under_both_laws(call, make, pe
     assert ask["lawsDiffer"] == body["lawsDiffer"]
     none = call("get", sandbox, "/explain/-/other?kind=Application")
     assert none.status_code == 404
+
+
+def test_an_answer_that_takes_long_is_a_202_with_a_place_to_ask_again(
+    call, busy, client, settings
+):
+    settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = False, 0
+    patch = {"spec": {"stopPolicy": "Hold"}}
+    edit = {"kind": "ClusterQueue", "namespace": "", "name": "a", "patch": patch}
+    body = {"edits": [edit]}
+    answer = call("post", busy, "/whatif", body)
+    place = answer.headers["Location"]
+    assert (answer.status_code, answer.json()["id"]) == (202, int(place.split("/")[-1]))
+    assert client.get(place).status_code == 202
+    settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = True, 20
+    assert client.get(place).json()["outcome"]["outcome"] == "ran"
+    assert call("post", busy, "/whatif", body).status_code == 200

@@ -171,14 +171,6 @@ def test_the_job_that_is_kept_is_answered_where_no_more_are_begun(
     assert call("post", queue, "/forecasts", {}).json()["id"] == first["id"]
 
 
-def test_who_asks_for_an_answer_is_told_whether_a_worker_is_at_it(queue):
-    begun = asking.ask(queue, None, ForecastOptions(futures=4))
-    assert parts.take(begun.pk) is not None
-    assert parts.at_work(begun.pk)
-    ForecastPart.objects.update(futures=[])
-    assert not parts.at_work(begun.pk)
-
-
 def test_what_was_forecast_is_scored_by_what_came(call, queue):
     asked(call, queue)
     work(60)

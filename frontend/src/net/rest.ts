@@ -88,6 +88,7 @@ async function send(method: Method, path: string, asked: Asked): Promise<Respons
       credentials: "same-origin",
       signal: asked.signal ?? null,
     });
+    while (response.status === 202) response = await askAgain(response, asked);
   } catch (error) {
     if (asked.signal?.aborted) throw error;
     throw new Refusal("The server does not answer.", 0, "Unreachable");
@@ -95,6 +96,15 @@ async function send(method: Method, path: string, asked: Asked): Promise<Respons
   if (response.status === 401) signInAgain();
   if (!response.ok) throw await refusalOf(response);
   return response;
+}
+
+/** Ask at the place that a question was given which is still worked out; the server waits a while each time. */
+async function askAgain(response: Response, asked: Asked): Promise<Response> {
+  return fetch(response.headers.get("location") ?? response.url, {
+    headers: headersOf("GET", { accept: asked.accept ?? "application/json" }),
+    credentials: "same-origin",
+    signal: asked.signal ?? null,
+  });
 }
 
 /** The session has ended: sign in, and come back here. */

@@ -26,11 +26,19 @@ class Command(BaseCommand):
             default=max(2, os.cpu_count() or 2),
             help="the first is for ticks alone, the others run experiments too",
         )
+        parser.add_argument(
+            "--answering",
+            type=int,
+            default=3,
+            help="further processes, which work out answers that somebody waits for",
+        )
 
-    def handle(self, *_: object, processes: int, **__: object) -> None:
+    def handle(self, *_: object, processes: int, answering: int, **__: object) -> None:
         """Run until SIGINT or SIGTERM; what was begun is brought to its end."""
         if processes < 1:
             raise CommandError(f"expected one process or more, got {processes}")
+        if answering < 0:
+            raise CommandError(f"expected no process or more, got {answering}")
         refuse_newer_database()
         connection.close()  # the processes forked from here open their own
-        WorkerPool(processes).run()
+        WorkerPool(processes, answering).run()

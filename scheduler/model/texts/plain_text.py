@@ -71,12 +71,3 @@ def printable(text: str) -> str:
         else letter.encode("unicode_escape").decode("ascii")
         for letter in text
     )
-
-
-def printable_lines(text: str) -> str:
-    """Return a text of several lines, each as `printable` writes it; ends stay."""
-    return (
-        text
-        if text.isascii() and text.isprintable()
-        else "\n".join(map(printable, text.split("\n")))
-    )

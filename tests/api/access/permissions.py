@@ -125,6 +125,7 @@ ONE |= {
 #: Everything else.
 OTHERS: dict[str, str] = {
     "healthz": "open",
+    "api/v1/answers/<int:answer_id>": "get self",
     "readyz": "open",
     "metrics": "get self",
     "metrics/service": "get self",

@@ -1,0 +1,34 @@
+"""Answers that take longer than a request waits: the place to ask again."""
+
+from __future__ import annotations
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.renderers import YAML, YAMLManyRenderer
+from api.views.base import View
+from sandbox.answers import asking
+
+
+class OneAnswer(View):
+    """The answer to a question that a worker works out."""
+
+    renderer_classes = (JSONRenderer, YAMLManyRenderer)
+
+    @extend_schema(
+        operation_id="answers_read",
+        responses={
+            (200, "application/json"): OpenApiTypes.OBJECT,
+            (200, YAML): OpenApiTypes.STR,
+        },
+    )
+    def get(self, request: Request, answer_id: int) -> Response:
+        """Return the answer as the first request would have; again a 202 while there is none.
+
+        One that nobody reads for 60 s is forgotten.
+        """
+        found = asking.find(answer_id, self.user())
+        return Response(asking.result(found))

@@ -1,0 +1,90 @@
+"""The kinds of questions, by name: what a worker calls with the arguments that are kept.
+
+Each takes its sandboxes as they are when it begins, and returns plain data that is
+answered as it is. Raises what the function it calls raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from django.contrib.auth.models import User
+
+from sandbox.experiments import actions as experiments
+from sandbox.explain import (
+    comparing,
+    explaining,
+    forecasting,
+    pinning,
+    replaying,
+    reproducing,
+    shadowing,
+)
+from sandbox.explain.explaining import key_of
+from sandbox.explain.forecasting import ForecastOptions
+from sandbox.models import Sandbox
+from scheduler.analysis.explain.shapes import Change
+
+Work = Callable[..., Any]
+
+
+def _counterfactuals(sandbox: Sandbox, *, workload: str, **limits: Any) -> Any:
+    return explaining.explain_counterfactuals(sandbox, key_of(workload), **limits)
+
+
+def _change(sandbox: Sandbox, *, change: Any, subject: str) -> Any:
+    found = msgspec.convert(change, Change)
+    key = key_of(subject) if subject else None
+    return explaining.preview_change(sandbox, found, key)
+
+
+def _move(sandbox: Sandbox, *, subject: str, target: str) -> Any:
+    return explaining.foreseen_move(sandbox, key_of(subject), key_of(target))
+
+
+def _pin(sandbox: Sandbox, *, pod: str, node: str) -> Any:
+    return pinning.preview_pin(sandbox, key_of(pod), node)
+
+
+def _incident(sandbox: Sandbox, *, change: Any, **window: Any) -> Any:
+    found = msgspec.convert(change, Change)
+    return replaying.replay_incident(sandbox, change=found, **window)
+
+
+def _submission(sandbox: Sandbox, *, files: Any, options: Any, **asked: Any) -> Any:
+    return forecasting.forecast_submit(
+        sandbox,
+        files=[(name, text) for name, text in files],
+        options=msgspec.convert(options, ForecastOptions),
+        **asked,
+    )
+
+
+def _compare(*sandboxes: Sandbox, **asked: Any) -> Any:
+    return comparing.compare(sandboxes, **asked)
+
+
+def _estimate(*, user: int, document: Any, files: Any) -> Any:
+    return experiments.do_estimate(User.objects.get(pk=user), document, files=files)
+
+
+KINDS: dict[str, Work] = {
+    "change": _change,
+    "compare": _compare,
+    "counterfactuals": _counterfactuals,
+    "estimate": _estimate,
+    "incident": _incident,
+    "move": _move,
+    "pin": _pin,
+    "reproduction": reproducing.reproduce_event,
+    "shadow": shadowing.shadow,
+    "shadowDecision": shadowing.open_decision,
+    "submission": _submission,
+}
+
+
+def work_out(kind: str, sandboxes: Sequence[Sandbox], arguments: dict[str, Any]) -> Any:
+    """Return the answer to a question as plain data."""
+    return msgspec.to_builtins(KINDS[kind](*sandboxes, **arguments))

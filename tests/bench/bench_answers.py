@@ -1,0 +1,67 @@
+"""What an answer costs that a worker works out: counterfactuals and dry moves.
+
+Run `./dev bench tests/bench/bench_answers.py`. Each question is of another revision, so
+that none is answered from what is kept. Beside it how long the work itself takes.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.sandbox.conftest import contended, text_of
+from tests.services.default_run import DefaultRun
+
+TIMES = 20
+WAITING = ("pending", "inadmissible")
+
+
+def timed(act: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    act()
+    return time.perf_counter() - begun
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(600)
+def test_small_answers_by_workers(tmp_path):
+    with DefaultRun(tmp_path) as run:
+        files = [{"name": "world.yaml", "text": text_of(*contended(60))}]
+        made = run.post("/api/v1/sandboxes", {"title": "small", "files": files})
+        path = f"/api/v1/sandboxes/{made['id']}"
+        run.post(f"{path}/actions/step", {"ticks": 5})
+        seconds: dict[str, list[float]] = {
+            "counterfactuals": [],
+            "move": [],
+            "table": [],
+        }
+        for _ in range(TIMES):
+            run.post(f"{path}/actions/step", {"ticks": 1})
+            rows = run.get(f"{path}/tables/workloads?limit=500")["items"]
+            one = next(row for row in rows if row["phase"] in WAITING)
+            asked = f"{path}/explain/{one['namespace']}/{one['name']}/counterfactuals"
+            seconds["counterfactuals"].append(timed(lambda a=asked: run.get(a)))
+            to = "b" if one["queue"].startswith("a") else "a"
+            body = {
+                "workload": f"{one['namespace']}/{one['name']}",
+                "to": f"ClusterQueue//{to}",
+                "dryRun": True,
+            }
+            seconds["move"].append(
+                timed(lambda b=body: run.post(f"{path}/actions/move", b))
+            )
+            seconds["table"].append(
+                timed(lambda: run.get(f"{path}/tables/workloads?limit=5"))
+            )
+        for name, found in seconds.items():
+            figures = {
+                "question": name,
+                "p50Ms": round(1000 * statistics.median(found), 1),
+                "p95Ms": round(1000 * sorted(found)[len(found) * 95 // 100], 1),
+            }
+            sys.stderr.write(json.dumps(figures) + "\n")
