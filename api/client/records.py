@@ -1476,6 +1476,7 @@ class Explanation(TypedDict):
     attempt: FlavorAttempt
     flavors: list[FlavorRow]
     searches: list[PreemptionSearch]
+    cost: SearchCost
     decisive: int | None
     sentences: list[str]
     said: list[Sentence]
@@ -1622,6 +1623,7 @@ class PreemptionSearch(TypedDict):
     sources: list[Source]
     steps: list[PreemptionStep]
     targets: list[Victim]
+    cost: SearchCost
 
 
 class Source(TypedDict):
@@ -1724,6 +1726,18 @@ class ShareRow(TypedDict):
     share: float | None
     weight: float
     borrowing: bool
+
+
+class SearchCost(TypedDict):
+    """What searches for victims cost, in work that does not depend on the machine.
+    `looked` counts looks at candidates: one that is looked at in two rounds
+    counts twice. `simulations` counts how often it was tried whether the
+    preemptor fits after a victim was taken out of the usage or put back.
+    """
+
+    searches: int
+    looked: int
+    simulations: int
 
 
 class TopologySearch(TypedDict):
@@ -2354,7 +2368,8 @@ class QueueFraction(TypedDict):
 
 
 class Preemption(TypedDict):
-    """A preemption step by step, found by running its tick again. `shares` are those
+    """A preemption step by step, found by running its tick again. `cost` is of all
+    searches of the decision, those for single flavors too. `shares` are those
     before the search and after it, victims out and the preemptor in.
     `search.steps` begin with the setup and end with the targets.
     """
@@ -2364,6 +2379,7 @@ class Preemption(TypedDict):
     atMs: int
     tick: int
     search: PreemptionSearch
+    cost: SearchCost
     flavors: list[FlavorRow]
     shares: list[ShareChange]
     targets: list[Victim]

@@ -22,7 +22,7 @@ const STEPS = [
 ];
 const SOURCE: Source = { queue: "b", relation: "fair", policy: "Any", holders: 4, candidates: 2, code: "", why: "", cells: [] };
 const search: PreemptionSearch = {
-  purpose: "assignment", law: "FairSharing", rules: ["LessThanOrEqualToFinalShare"], requests: [CPU], sources: [SOURCE], steps: STEPS,
+  purpose: "assignment", law: "FairSharing", rules: ["LessThanOrEqualToFinalShare"], requests: [CPU], sources: [SOURCE], steps: STEPS, cost: { searches: 1, looked: 2, simulations: 1 },
   targets: [{ workload: "Workload/default/w", queue: "b", reason: "", priority: 0, held: [], message: "", atMs: null, workLostMs: 0 }],
 };
 const plain = (text: string): string => text.replaceAll("\u00a0", " ");

@@ -113,6 +113,13 @@ class Short(Words):
         "Preemption: {n} workload holds what is needed, and it may not go.|"
         "Preemption: {n} workloads hold what is needed, and none of them may go.",
     )
+    COST = (
+        "short.cost",
+        "Cost of the search for victims: {looked} looks at candidates and "
+        "{simulations} simulations, in {n} search.|"
+        "Cost of the searches for victims: {looked} looks at candidates and "
+        "{simulations} simulations, in {n} searches.",
+    )
     ALL_REFUSED = (
         "short.allRefused",
         "Preemption: {n} candidate looked at, all refused.|"

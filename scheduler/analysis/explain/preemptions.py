@@ -8,7 +8,7 @@ from typing import Any
 from scheduler.analysis.explain.flavor_options import traced_flavors
 from scheduler.analysis.explain.fork import check_of_manager, fork, kueue_of
 from scheduler.analysis.explain.pod_preemptions import kube, yunikorn
-from scheduler.analysis.explain.searches import Reader, decisive
+from scheduler.analysis.explain.searches import Reader, cost_of, decisive
 from scheduler.analysis.explain.shapes import (
     PodPreemption,
     Preemption,
@@ -72,6 +72,7 @@ def explain_workload_preemption(world_before: World, decision: Preempt) -> Preem
         at_ms=decision.at_ms,
         tick=world.tick,
         search=searches[index],
+        cost=cost_of(searches),
         flavors=traced_flavors(cycle),
         shares=shares_of(searches[index]),
         targets=_with_messages(searches[index].targets, decisions, decision),

@@ -13,6 +13,7 @@ from scheduler.analysis.explain.shapes import (
     PreemptionSearch,
     PreemptionStep,
     QuotaCheck,
+    SearchCost,
     ShareRow,
     Source,
     Test,
@@ -43,6 +44,8 @@ class Reader:
         ]
 
     def _search(self, head: Values, steps: Sequence[Values]) -> PreemptionSearch:
+        setup = self._step({**head, "step": "setup"})
+        later = [self._step(step) for step in steps if step["step"] in STEPS]
         search = PreemptionSearch(
             purpose=head["purpose"],
             law=self.law,
@@ -53,12 +56,14 @@ class Reader:
                 for step in steps
                 if step["step"] == "source"
             ],
-            steps=[],
+            steps=[setup, *later],
             targets=[],
+            cost=SearchCost(
+                searches=1,
+                looked=sum(step.kind == "candidate" for step in later),
+                simulations=sum(step.fits is not None for step in later),
+            ),
         )
-        setup = self._step({**head, "step": "setup"})
-        later = [self._step(step) for step in steps if step["step"] in STEPS]
-        search.steps = [setup, *later]
         search.targets = _targets(steps, search.steps)
         search_sentences.describe(search)
         return search
@@ -114,6 +119,15 @@ def _targets(notes: Iterable[Values], steps: Iterable[PreemptionStep]) -> list[V
         )
         for key, reason in found
     ]
+
+
+def cost_of(searches: Sequence[PreemptionSearch]) -> SearchCost:
+    """Return what these searches cost together."""
+    return SearchCost(
+        searches=len(searches),
+        looked=sum(search.cost.looked for search in searches),
+        simulations=sum(search.cost.simulations for search in searches),
+    )
 
 
 def decisive(

@@ -157,9 +157,13 @@ def _preemption(answer: Explanation) -> Iterator[Sentence]:
         yield from _not_tried(answer)
         return
     search = answer.searches[answer.decisive]
-    if search.targets:
-        return
-    yield _nobody(search)
+    if not search.targets:
+        yield _nobody(search)
+    cost = answer.cost
+    if cost.looked:
+        yield Short.COST.said(
+            n=cost.searches, looked=cost.looked, simulations=cost.simulations
+        )
 
 
 def _nobody(search: PreemptionSearch) -> Sentence:

@@ -8,7 +8,7 @@ from typing import Any
 from scheduler.analysis.explain import dispatch, sentences, two_phase
 from scheduler.analysis.explain.flavor_options import FlavorOptions
 from scheduler.analysis.explain.fork import fork_kueue, kueue_of, object_of
-from scheduler.analysis.explain.searches import Reader, decisive
+from scheduler.analysis.explain.searches import Reader, cost_of, decisive
 from scheduler.analysis.explain.shapes import (
     Amount,
     Condition,
@@ -110,6 +110,7 @@ def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
         ),
         flavors=[],
         searches=[],
+        cost=cost_of([]),
         decisive=None,
         sentences=[],
     )
@@ -137,6 +138,7 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     answer.attempt = attempt(stage, work, queue, trace)
     options.take(trace.steps)
     answer.searches = Reader(stage).searches(trace.steps)
+    answer.cost = cost_of(answer.searches)
     answer.topology = topology_searches(trace.steps)
     targets = [(victim.workload, victim.reason) for victim in answer.attempt.targets]
     answer.decisive = decisive(answer.searches, targets)

@@ -49,6 +49,14 @@ def test_candidates_come_in_order_until_the_preemptor_fits() -> None:
     assert [step.quota_checks[0].available for step in candidates] == ["2000", "4000"]
 
 
+def test_the_cost_of_a_search_is_its_looks_and_its_tries_of_the_quota() -> None:
+    found = _first_preemption(_reclaim())
+    # Two candidates are taken; the first is put back and needed.
+    assert (found.search.cost.looked, found.search.cost.simulations) == (2, 3)
+    assert found.cost.searches >= 1
+    assert found.cost.looked >= found.search.cost.looked
+
+
 def test_every_step_says_its_numbers() -> None:
     steps = _first_preemption(_reclaim()).search.steps
     assert steps[0].kind == "setup"

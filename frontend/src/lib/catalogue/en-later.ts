@@ -408,6 +408,8 @@ export const EN_LATER = {
   "preempt.loop": "{one} and {other} preempted each other {n} times, at ticks",
   "preempt.loopNone": "None. Two workloads that preempt each other 3 times within 100 ticks are called out here.",
   "step.needs": "needs {amount} in {queue} at tick {tick}",
+  "step.cost": "candidates looked at: {looked}, simulations: {simulations}",
+  "step.costAll": "whole decision: searches: {searches}, candidates looked at: {looked}, simulations: {simulations}",
   "step.first": "First step",
   "step.back": "Back",
   "step.next": "Next",

@@ -96,6 +96,19 @@ class PreemptionStep(Shape):
     shares: list[ShareRow] = []
 
 
+class SearchCost(Shape):
+    """What searches for victims cost, in work that does not depend on the machine.
+
+    `looked` counts looks at candidates: one that is looked at in two rounds counts
+    twice. `simulations` counts how often it was tried whether the preemptor fits
+    after a victim was taken out of the usage or put back.
+    """
+
+    searches: int
+    looked: int
+    simulations: int
+
+
 class PreemptionSearch(Shape):
     """One search for victims: what for, among whom, how, and whom it found.
 
@@ -111,6 +124,7 @@ class PreemptionSearch(Shape):
     sources: list[Source]
     steps: list[PreemptionStep]
     targets: list[Victim]
+    cost: SearchCost
 
 
 class TopologyDomain(Shape):
@@ -175,6 +189,7 @@ class Explanation(Shape):
     attempt: FlavorAttempt
     flavors: list[FlavorRow]
     searches: list[PreemptionSearch]
+    cost: SearchCost  # of all of them
     decisive: int | None
     sentences: list[str]
     said: list[Sentence] = []
@@ -187,6 +202,7 @@ class Explanation(Shape):
 class Preemption(Shape):
     """A preemption step by step, found by running its tick again.
 
+    `cost` is of all searches of the decision, those for single flavors too.
     `shares` are those before the search and after it, victims out and the
     preemptor in. `search.steps` begin with the setup and end with the targets.
     """
@@ -196,6 +212,7 @@ class Preemption(Shape):
     at_ms: int
     tick: int
     search: PreemptionSearch
+    cost: SearchCost
     flavors: list[FlavorRow]
     shares: list[ShareChange]
     targets: list[Victim]
