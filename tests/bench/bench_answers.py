@@ -14,10 +14,11 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.bench.size import sized
 from tests.sandbox.conftest import contended, text_of
-from tests.services.default_run import DefaultRun
+from tests.services.default_run import DefaultRun, wait_for
 
-TIMES = 20
+TIMES = sized(20, 1)
 WAITING = ("pending", "inadmissible")
 
 
@@ -27,6 +28,13 @@ def timed(act: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
+def stepped(run: DefaultRun, path: str, ticks: int) -> None:
+    """Make so many ticks, and wait until they are there."""
+    wanted = run.get(path)["tick"] + ticks
+    run.post(f"{path}/actions/step", {"ticks": ticks})
+    wait_for(lambda: run.get(path)["tick"] >= wanted, f"tick {wanted}")
+
+
 @pytest.mark.bench
 @pytest.mark.timeout(600)
 def test_small_answers_by_workers(tmp_path):
@@ -34,14 +42,14 @@ def test_small_answers_by_workers(tmp_path):
         files = [{"name": "world.yaml", "text": text_of(*contended(60))}]
         made = run.post("/api/v1/sandboxes", {"title": "small", "files": files})
         path = f"/api/v1/sandboxes/{made['id']}"
-        run.post(f"{path}/actions/step", {"ticks": 5})
+        stepped(run, path, 5)
         seconds: dict[str, list[float]] = {
             "counterfactuals": [],
             "move": [],
             "table": [],
         }
         for _ in range(TIMES):
-            run.post(f"{path}/actions/step", {"ticks": 1})
+            stepped(run, path, 1)
             rows = run.get(f"{path}/tables/workloads?limit=500")["items"]
             one = next(row for row in rows if row["phase"] in WAITING)
             asked = f"{path}/explain/{one['namespace']}/{one['name']}/counterfactuals"

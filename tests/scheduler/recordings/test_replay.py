@@ -1,16 +1,16 @@
-"""The command that replays recorded decisions: what it cannot read."""
+"""The harness that replays recorded decisions: what it cannot read."""
 
 from __future__ import annotations
 
 import json
 
-from scheduler.__main__ import main
+from tests.conformance import main
 
 
 def replay(tmp_path, *vectors) -> int:
     path = tmp_path / "vectors.jsonl"
     path.write_text("".join(json.dumps(vector) + "\n" for vector in vectors))
-    return main(["replay", str(path)])
+    return main([str(path)])
 
 
 def test_a_vector_of_an_unknown_mode_is_skipped_with_a_word(tmp_path, capsys):
@@ -29,5 +29,5 @@ def test_a_document_that_is_no_vector_stops_the_replay(tmp_path, capsys):
 def test_a_vector_of_an_unknown_mode_cannot_be_shown(tmp_path, capsys):
     path = tmp_path / "vectors.jsonl"
     path.write_text(json.dumps({"id": "a", "suite": "tides", "mode": "moon"}))
-    assert main(["replay", str(path), "--show", "a"]) == 2
+    assert main([str(path), "--show", "a"]) == 2
     assert "its mode is unknown" in capsys.readouterr().err

@@ -413,6 +413,10 @@ export const EN = {
   "add.title": "Add by hand",
   "add.open": "Add",
   "lesson.fork": "Fork to try",
+  "start.stack.all": "All",
+  "start.stack.kueue": "Kueue",
+  "start.stack.yunikorn": "YuniKorn",
+  "start.stack.kube": "kube-scheduler",
 } as const;
 
 export type Words = Readonly<Record<keyof typeof EN | keyof typeof EN_LATER, string>>;
