@@ -54,7 +54,7 @@ def test_small_answers_by_workers(tmp_path):
             one = next(row for row in rows if row["phase"] in WAITING)
             asked = f"{path}/explain/{one['namespace']}/{one['name']}/counterfactuals"
             seconds["counterfactuals"].append(timed(lambda a=asked: run.get(a)))
-            to = "b" if one["queue"].startswith("a") else "a"
+            to = "b" if one["clusterQueue"].startswith("a") else "a"
             body = {
                 "workload": f"{one['namespace']}/{one['name']}",
                 "to": f"ClusterQueue//{to}",
