@@ -144,11 +144,13 @@ def kinds_of_work() -> set[str]:
 
 
 def not_replayed(found: Followed, place: str) -> list[str]:
-    """Say what a run of a recording leaves out of it: other changes, other work.
+    """Return a sentence for each part of a recording that a run of it leaves out.
 
-    Of all work batch Jobs alone arrive. Cost: one pass.
+    These are changes of queues and nodes, work other than batch Jobs, Workloads that
+    were deactivated, and outages of the recorder. Cost: one pass.
     """
     kinds = kinds_of_work()
+    inactive = _deactivated(found)
     specs = {place_of(item): item.get("spec") for item in found.standing}
     changed: Counter[str] = Counter()
     other = {at for at in specs if at[0] in kinds and at[0] not in ("Job", "Pod")}
@@ -166,7 +168,39 @@ def not_replayed(found: Followed, place: str) -> list[str]:
         notes.append(
             f"{place}: work that does not arrive in a run, batch Jobs alone do: {said}"
         )
+    if inactive:
+        notes.append(
+            f"{place}: {inactive} Workloads were deactivated (spec.active: false); a run "
+            "does not repeat a deactivation by a person"
+        )
+    if found.gaps:
+        seconds = sum(until - since for since, until, _, _ in found.gaps) // 1_000_000
+        notes.append(
+            f"{place}: {len(found.gaps)} outages of the recorder, {seconds} s in all; "
+            "what changed in an outage counts from its end"
+        )
     return notes
+
+
+def _deactivated(found: Followed) -> int:
+    """Return how many Workloads were active and became inactive."""
+    active = {
+        place_of(item): _is_active(item)
+        for item in found.standing
+        if item["kind"] == "Workload"
+    }
+    turned_off = set()
+    for seen in found.events:
+        if seen.object["kind"] == "Workload":
+            at, now = place_of(seen.object), _is_active(seen.object)
+            if active.get(at, True) and not now:
+                turned_off.add(at)
+            active[at] = now
+    return len(turned_off)
+
+
+def _is_active(workload: Manifest) -> bool:
+    return (workload.get("spec") or {}).get("active") is not False
 
 
 def _counted(kinds: Mapping[str, int]) -> str:

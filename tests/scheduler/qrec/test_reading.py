@@ -142,6 +142,25 @@ def test_what_a_run_of_a_recording_leaves_out_of_it_is_said():
     ]
 
 
+def test_outages_and_deactivations_are_among_what_a_run_leaves_out():
+    def workload(*, active: bool):
+        return {
+            "kind": "Workload",
+            "metadata": {"name": "w", "namespace": "team"},
+            "spec": {"active": active},
+        }
+
+    events = [RecordedChange(5, "MODIFIED", workload(active=False))]
+    gaps = [(1_000_000, 4_000_000, "Pod", "connection refused")]
+    found = Followed(standing=[workload(active=True)], events=events, gaps=gaps)
+    assert not_replayed(found, "x.qrec") == [
+        "x.qrec: 1 Workloads were deactivated (spec.active: false); a run does not "
+        "repeat a deactivation by a person",
+        "x.qrec: 1 outages of the recorder, 3 s in all; what changed in an outage "
+        "counts from its end",
+    ]
+
+
 def test_pods_of_a_recording_without_claims_wait_for_none():
     volumes = [
         {"name": "v", "persistentVolumeClaim": {"claimName": "c"}},
