@@ -19,8 +19,9 @@ from sandbox.following.connections import make_lasting
 
 #: Objects of one page of a list.
 PAGE = 500
-#: A server ends a watch after so long, and it is begun again.
-WATCH_S = 300
+#: A server ends a watch after so long, and it is begun again. A server checks permissions
+#: only when a watch begins, so this is how late a permission that was taken away shows.
+WATCH_S = 60
 CONNECT_S, READ_S = 10, 60
 
 Json = dict[str, Any]
