@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--answering",
             type=int,
-            default=3,
+            default=max(1, (os.cpu_count() or 2) // 2),
             help="further processes, which work out answers that somebody waits for",
         )
 
