@@ -21,6 +21,7 @@ from api.uploads import FilesParser, texts, traces
 from api.views.base import View
 from api.views.explaining import COSTLY
 from sandbox import actions
+from sandbox.actions.tries import counted
 from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.live import limits
@@ -71,7 +72,10 @@ class TracePreviews(View):
             self._check(given["into"])
             world, _ = worlds.copy_of(given["into"])
             present, stack = dict(world.objects), world.policy.spec.stack
-        found = preview(files, traces(given["traces"]), present=present, stack=stack)
+        with counted(files):
+            found = preview(
+                files, traces(given["traces"]), present=present, stack=stack
+            )
         return Response(msgspec.to_builtins(found))
 
     def _check(self, sandbox_id: str) -> None:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from sandbox.actions.access import note
 from sandbox.actions.sessions import allowed
+from sandbox.actions.tries import counted
 from sandbox.base.denials import Denied, NotNow
 from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
 from sandbox.base.refusals import Refused
@@ -53,15 +54,16 @@ def do_restore(user: User, data: bytes) -> Sandbox:
     fit together; then nothing is made.
     """
     limits.check_sandboxes(user)
-    most = settings.LIMITS["bytes_per_archive"]
-    archive = archives.unseal(data, most)
-    world = restoring.check(archive, most)
-    limits.check_objects(len(world.objects))
-    sandbox = Sandbox(owner=user, **restoring.columns_of(archive, world))
-    with transaction.atomic():
-        sandbox.save(force_insert=True)
-        restoring.insert(sandbox, archive, world, people={user.username: user.pk})
-    return sandbox
+    with counted([("archive", data)]):
+        most = settings.LIMITS["bytes_per_archive"]
+        archive = archives.unseal(data, most)
+        world = restoring.check(archive, most)
+        limits.check_objects(len(world.objects))
+        sandbox = Sandbox(owner=user, **restoring.columns_of(archive, world))
+        with transaction.atomic():
+            sandbox.save(force_insert=True)
+            restoring.insert(sandbox, archive, world, people={user.username: user.pk})
+        return sandbox
 
 
 def do_archive(user: User, sandbox_id: str) -> Sandbox:

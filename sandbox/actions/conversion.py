@@ -9,6 +9,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.actions.sandboxes import do_create
+from sandbox.actions.tries import counted
 from sandbox.base.absences import Absent, NotTaken
 from sandbox.base.errors import (
     Cause,
@@ -102,9 +103,10 @@ def convert_files_for(
         ]
         stack = stack or row.stack
     try:
-        return convert_files(
-            files, stack=stack or "kueue", nodes=nodes, limits=limited.of_texts()
-        )
+        with counted(files):
+            return convert_files(
+                files, stack=stack or "kueue", nodes=nodes, limits=limited.of_texts()
+            )
     except InputError as error:
         causes = causes_of(error.loaded.findings)
         raise InvalidError(NotTaken.CONVERTED.said(), causes=causes) from error

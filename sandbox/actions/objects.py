@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of, try_out
 from sandbox.actions.imports import keep_report
 from sandbox.actions.sessions import EditSession, edit_session, refuse_stale
+from sandbox.actions.tries import counted
 from sandbox.base.errors import (
     Cause,
     InvalidError,
@@ -64,36 +65,42 @@ def do_import(
     to the report. Raises InvalidError with every finding.
     """
     limited.check_bytes(files)
-    manifests = [file for file in files if not is_trace(*file)]
-    loaded = load(manifests, limits=limits or limited.of_texts())
-    loaded.findings += said
-    limited.check_objects(len(loaded.objects))
-    limited.check_texts(files, loaded.objects)
-    _check_only(loaded, only)
-    with edit_session(user, sandbox_id) as session:
-        if only is None:
-            _follow_stack(session.loaded.world, loaded)
-        _take_traces(session.loaded.world, loaded, files, traces)
-        refuse_stale(session.sandbox, seen, [str(obj.key) for obj in loaded.objects])
-        operation, answer = plan_of(
-            session.loaded.world, loaded, skip_errors=skip_errors
-        )
-        if operation is None or dry_run:
-            try_out(session.loaded.world, operation)
-            answer.revision = session.sandbox.revision
+    with counted(files if only is None else ()):
+        manifests = [file for file in files if not is_trace(*file)]
+        loaded = load(manifests, limits=limits or limited.of_texts())
+        loaded.findings += said
+        limited.check_objects(len(loaded.objects))
+        limited.check_texts(files, loaded.objects)
+        _check_only(loaded, only)
+        with edit_session(user, sandbox_id) as session:
+            if only is None:
+                _follow_stack(session.loaded.world, loaded)
+            _take_traces(session.loaded.world, loaded, files, traces)
+            refuse_stale(
+                session.sandbox, seen, [str(obj.key) for obj in loaded.objects]
+            )
+            operation, answer = plan_of(
+                session.loaded.world, loaded, skip_errors=skip_errors
+            )
+            if operation is None or dry_run:
+                try_out(session.loaded.world, operation)
+                answer.revision = session.sandbox.revision
+                return answer
+            lines = _lines(user, session, operation, answer)
+            session.do(operation)
+            summary = imported(
+                user.get_username(),
+                answer.created,
+                answer.changed,
+                policy=answer.policy,
+            ).text
+            request = CommitRequest(
+                operation=operation, who=user.pk, summary=summary, edits=lines
+            )
+            answer.revision = session.commit(request).revision
+            if answer.report is not None:
+                keep_report(user, session.sandbox, answer.revision, answer.report)
             return answer
-        lines = _lines(user, session, operation, answer)
-        session.do(operation)
-        summary = imported(
-            user.get_username(), answer.created, answer.changed, policy=answer.policy
-        ).text
-        request = CommitRequest(
-            operation=operation, who=user.pk, summary=summary, edits=lines
-        )
-        answer.revision = session.commit(request).revision
-        if answer.report is not None:
-            keep_report(user, session.sandbox, answer.revision, answer.report)
-        return answer
 
 
 def _follow_stack(world: World, loaded: Loaded) -> None:

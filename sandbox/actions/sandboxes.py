@@ -10,6 +10,7 @@ from django.db import transaction
 
 from sandbox.actions.imports import keep_report
 from sandbox.actions.sessions import allowed, edit_session
+from sandbox.actions.tries import counted
 from sandbox.base import library
 from sandbox.base.absences import NotTaken
 from sandbox.base.denials import Denied
@@ -86,26 +87,30 @@ def do_create(
     """
     limited.check_sandboxes(user)
     limited.check_bytes(files)
-    if scenario:
-        files = [*library.files_of(scenario), *files]
-    with gc_paused():
-        made = _assemble(
-            files,
-            seed=seed,
-            policy=policy or {},
-            limits=limits or limited.of_texts(),
-            skip_errors=skip_errors,
-            traces=traces,
-        )
-    limited.check_objects(len(made.loaded.objects))
-    limited.check_texts(files, made.loaded.objects)
-    columns = {"title": title or _title(made) or "New sandbox", "scenario": scenario}
-    sandbox = _show_run(user, made, columns) or begin(user, made.world, **columns)
-    made.loaded.findings += said
-    report = report_of(made.loaded)
-    if not scenario:
-        keep_report(user, sandbox, sandbox.revision, report)
-    return Created(sandbox, causes_of(made.loaded.findings), report)
+    with counted(files):
+        if scenario:
+            files = [*library.files_of(scenario), *files]
+        with gc_paused():
+            made = _assemble(
+                files,
+                seed=seed,
+                policy=policy or {},
+                limits=limits or limited.of_texts(),
+                skip_errors=skip_errors,
+                traces=traces,
+            )
+        limited.check_objects(len(made.loaded.objects))
+        limited.check_texts(files, made.loaded.objects)
+        columns = {
+            "title": title or _title(made) or "New sandbox",
+            "scenario": scenario,
+        }
+        sandbox = _show_run(user, made, columns) or begin(user, made.world, **columns)
+        made.loaded.findings += said
+        report = report_of(made.loaded)
+        if not scenario:
+            keep_report(user, sandbox, sandbox.revision, report)
+        return Created(sandbox, causes_of(made.loaded.findings), report)
 
 
 def _show_run(

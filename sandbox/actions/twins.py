@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from sandbox.actions.sandboxes import begin
+from sandbox.actions.tries import counted
 from sandbox.base.errors import Cause, ConflictError, InvalidError
 from sandbox.base.refusals import Refused
 from sandbox.following.cluster import Cluster, ClusterError
@@ -37,13 +38,14 @@ def do_play_recording(
     those of a recording's folder. Raises InvalidError for what is none of these.
     """
     limits.check_sandboxes(user)
-    found = read_recording(files)
-    limits.check_objects(len(found.world.objects))
-    name = (title or files[0][0])[:200]
-    with transaction.atomic():
-        sandbox = begin(user, found.world, title=name, **found.columns())
-        found.keep(sandbox)
-    return sandbox
+    with counted(files):
+        found = read_recording(files)
+        limits.check_objects(len(found.world.objects))
+        name = (title or files[0][0])[:200]
+        with transaction.atomic():
+            sandbox = begin(user, found.world, title=name, **found.columns())
+            found.keep(sandbox)
+        return sandbox
 
 
 def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:

@@ -64,3 +64,13 @@ class NotTaken(Words):
         "event {event} is {type}, which somebody did; a decision of a scheduler can be reproduced",
     )
     FILES = ("notTaken.files", "the files cannot be taken")
+    COSTLY = (
+        "notTaken.costly",
+        "reading these files ended {count} processes, or took more than {seconds} s "
+        "each time; split them, or leave out what is unusual in them",
+    )
+    LONG = (
+        "notTaken.long",
+        "reading these files took more than {seconds} s, and was stopped; nothing was "
+        "taken: split them, or leave out what is unusual in them",
+    )

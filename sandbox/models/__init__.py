@@ -17,7 +17,7 @@ from sandbox.models.cluster import (
 from sandbox.models.experiment import Experiment, Run
 from sandbox.models.forecast import ForecastPart, KeptForecast
 from sandbox.models.history import Checkpoint, Diff, Event, Revision, Sample
-from sandbox.models.imports import ImportReport
+from sandbox.models.imports import ImportReport, ImportTry
 from sandbox.models.lesson import Follower, Guess, Lesson
 from sandbox.models.question import Question
 from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
@@ -67,6 +67,7 @@ __all__ = [
     "Guess",
     "Identity",
     "ImportReport",
+    "ImportTry",
     "Job",
     "KeptForecast",
     "Lesson",

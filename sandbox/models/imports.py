@@ -1,4 +1,4 @@
-"""What came of each import: the report that was answered, to be read later."""
+"""What came of each import, to be read later, and which imports are under way."""
 
 from __future__ import annotations
 
@@ -28,3 +28,15 @@ class ImportReport(models.Model):
 
     def __str__(self) -> str:
         return f"import of revision {self.revision} of {self.sandbox_id}"
+
+
+class ImportTry(models.Model):
+    """One reading of somebody's files. A process that is lost leaves its row behind."""
+
+    id = models.BigAutoField(primary_key=True)
+    files = models.CharField(max_length=64, db_index=True)  # SHA-256 of what is read
+    # Unix seconds by the database's clock; whoever reads renews it.
+    lease_until = models.FloatField()
+
+    def __str__(self) -> str:
+        return f"try {self.pk} of {self.files}"

@@ -2,11 +2,13 @@
 
 The alarm's default action ends the process even in the middle of a call that never
 returns to Python. What the process was at was counted before it was begun, so that
-whoever finds it twice gives it up.
+whoever finds it twice gives it up. In a process that serves others only the thread is
+ended, when it is back in Python.
 """
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import signal
 import threading
@@ -40,6 +42,44 @@ def goes_on(seconds: float) -> None:
     """Show that the work goes on: the seconds begin anew. Nothing outside of a block."""
     if _running:
         signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+class OverdueError(BaseException):
+    """A block took too long; whoever catches every Exception lets it pass."""
+
+
+@contextmanager
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Raise OverdueError in the block when it takes so long. 0 = no limit.
+
+    It is raised between two instructions of Python: a call into C ends first.
+    """
+    if not seconds:
+        yield
+        return
+    lock, open_, thread = threading.Lock(), [True], threading.get_ident()
+
+    def stop() -> None:
+        with lock:
+            if open_:
+                open_.clear()
+                _raise_in(thread, OverdueError)
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            open_.clear()
+            timer.cancel()
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+        ctypes.c_ulong(thread), ctypes.py_object(error)
+    )
 
 
 @contextmanager

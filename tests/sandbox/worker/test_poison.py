@@ -9,8 +9,11 @@ import sys
 import pytest
 
 from sandbox import actions
+from sandbox.actions import tries
+from sandbox.base.database_time import database_seconds
+from sandbox.base.errors import InvalidError
 from sandbox.forecasts import parts
-from sandbox.models import ForecastPart, Sandbox
+from sandbox.models import ForecastPart, ImportTry, Sandbox
 from sandbox.worker import tasks
 from sandbox.world import leases
 from tests.sandbox.conftest import contended, row
@@ -95,3 +98,43 @@ def test_futures_that_cost_two_workers_fail_their_forecast_with_a_sentence(make)
         "failed",
         "given up: its worker was lost 2 times",
     )
+
+
+def lose_reader(files) -> None:
+    """Read files as a web process does, which then is lost."""
+    ImportTry.objects.create(
+        files=tries._digest(files), lease_until=database_seconds() - 1
+    )
+
+
+FILES = [
+    ("world.yaml", '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}')
+]
+
+
+def test_files_that_cost_two_processes_are_refused_and_others_are_read(
+    person,
+):
+    for _ in range(tries.MOST_TRIES):
+        lose_reader(FILES)
+    with pytest.raises(InvalidError, match="ended 2 processes"):
+        actions.do_create(person, files=FILES)
+    assert actions.do_create(person, files=[("other.yaml", FILES[0][1])])
+
+
+def test_files_that_cost_one_process_are_read(person):
+    lose_reader(FILES)
+    assert actions.do_create(person, files=FILES)
+
+
+def test_what_was_read_leaves_no_try(person):
+    actions.do_create(person, files=FILES)
+    assert not ImportTry.objects.exists()
+
+
+def test_reading_that_takes_too_long_is_stopped_with_a_sentence(settings):
+    settings.STANDSTILL_S = 0.1
+    stopped = pytest.raises(InvalidError, match=r"took more than 0\.1 s")
+    with stopped, tries.counted(FILES):
+        sum(1 for _ in iter(int, 1))
+    assert ImportTry.objects.count() == 1
