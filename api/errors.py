@@ -92,8 +92,8 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _not_yet(error: NotYetError) -> Response:
     """Return a 202 that names the place to ask again."""
-    body = {"id": error.question, "message": error.message}
-    place = f"/api/v1/answers/{error.question}"
+    place = f"/api/v1/{error.place}"
+    body = {"id": error.question, "place": place, "message": error.message}
     headers = {"Location": place, "Retry-After": str(RETRY_S)}
     return Response(body, status=202, headers=headers)
 

@@ -394,13 +394,14 @@ class Operations(Sender):
         arrivals: Literal['continued', 'known'] | None = None,
         futures: int | None = None,
         horizon_ms: int | None = None,
+        id: int | None = None,
         seconds: int | None = None,
         seed: int | None = None,
         tick: int | None = None,
         within_ms: int | None = None,
     ) -> Forecast:
         """Return p10, p50, p90 and chances; every future was run on a copy."""
-        return cast('Forecast', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
+        return cast('Forecast', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'id': id, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
 
     def forecast_submission_create(
         self,
@@ -1255,13 +1256,14 @@ class AsyncOperations(AsyncSender):
         arrivals: Literal['continued', 'known'] | None = None,
         futures: int | None = None,
         horizon_ms: int | None = None,
+        id: int | None = None,
         seconds: int | None = None,
         seed: int | None = None,
         tick: int | None = None,
         within_ms: int | None = None,
     ) -> Forecast:
         """Return p10, p50, p90 and chances; every future was run on a copy."""
-        return cast('Forecast', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
+        return cast('Forecast', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'id': id, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
 
     async def forecast_submission_create(
         self,

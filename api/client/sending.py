@@ -12,7 +12,7 @@ from typing import Any, Protocol, cast
 
 JSON = dict[str, Any]
 API = "/api/v1"
-#: The status of a question that is still worked out; its body has the answer's number.
+#: The status of a question that is still worked out; its body has the place of the answer.
 STILL_WORKED_OUT = 202
 _CUT_OFF = (
     "the server closed the connection while {} bytes were sent to {}: more than it takes "
@@ -101,9 +101,9 @@ class Sender:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
         code, kind, answer = self.transport(method, API + path + tail, sent, data)
         while code == STILL_WORKED_OUT:  # the server waited a while; it goes on
-            path = f"/answers/{json.loads(answer)['id']}"
+            place = json.loads(answer)["place"]
             sent.pop("Content-Type", None)
-            code, kind, answer = self.transport("GET", API + path, sent, None)
+            code, kind, answer = self.transport("GET", place, sent, None)
         if code >= 400:
             raise ApiError(code, _body(answer))
         return _read(kind, answer)

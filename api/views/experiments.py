@@ -19,7 +19,6 @@ from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number, whole
 from sandbox.experiments import actions, reading
-from sandbox.experiments.comparing import compare_runs
 from sandbox.experiments.searching import search_of
 from sandbox.explain.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.models import Experiment
@@ -227,13 +226,14 @@ class CompareRuns(ExperimentView):
         """Return what differs between runs, as between sandboxes."""
         experiment = actions.visible(self.user(), experiment_id)
         given = request.query_params.get("toTick")
-        found = compare_runs(
-            experiment,
-            _numbers(request.query_params.get("runs", "")),
-            None if given is None else number(request, "toTick", 0, most=10**9),
+        return self.by_workers(
+            "runs",
+            user=self.user().pk,
+            experiment=experiment.pk,
+            numbers=_numbers(request.query_params.get("runs", "")),
+            to_tick=None if given is None else number(request, "toTick", 0, most=10**9),
             points=number(request, "points", MOST_POINTS, most=5000),
         )
-        return Response(msgspec.to_builtins(found))
 
 
 def _numbers(text: str) -> list[int]:

@@ -54,20 +54,24 @@ class Forecasts(View):
             OpenApiParameter(
                 "withinMs", int, description="A further time to give the chance of."
             ),
+            OpenApiParameter(
+                "id", int, description="Of one that a 202 named; then nothing else."
+            ),
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return p10, p50, p90 and chances; every future was run on a copy.
 
         Fewer futures than asked when the seconds are over; 422 when it was none.
+        A 202 while it is still made.
         """
-        found = asking.answered(
-            self.sandbox(sandbox_id),
-            tick_of(request),
-            options_in(request),
-            self.user(),
-        )
-        return Response(msgspec.to_builtins(found))
+        sandbox = self.sandbox(sandbox_id)
+        if "id" in request.query_params:
+            kept = asking.find(sandbox, number(request, "id", 0, most=2**63 - 1))
+        else:
+            asked = tick_of(request), options_in(request), self.user()
+            kept = asking.ask(sandbox, *asked)
+        return Response(msgspec.to_builtins(asking.result(kept)))
 
     @extend_schema(
         operation_id="forecast_submission_create",

@@ -13,6 +13,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.experiments import actions as experiments
+from sandbox.experiments.comparing import compare_runs
 from sandbox.explain import (
     comparing,
     explaining,
@@ -70,6 +71,11 @@ def _estimate(*, user: int, document: Any, files: Any) -> Any:
     return experiments.do_estimate(User.objects.get(pk=user), document, files=files)
 
 
+def _runs(*, user: int, experiment: str, numbers: Any, **asked: Any) -> Any:
+    found = experiments.visible(User.objects.get(pk=user), experiment)
+    return compare_runs(found, numbers, **asked)
+
+
 KINDS: dict[str, Work] = {
     "change": _change,
     "compare": _compare,
@@ -79,6 +85,7 @@ KINDS: dict[str, Work] = {
     "move": _move,
     "pin": _pin,
     "reproduction": reproducing.reproduce_event,
+    "runs": _runs,
     "shadow": shadowing.shadow,
     "shadowDecision": shadowing.open_decision,
     "submission": _submission,

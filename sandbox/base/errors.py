@@ -70,11 +70,15 @@ class TooManyError(SandboxError):
 
 
 class NotYetError(SandboxError):
-    """A question is still worked out; `question` is where to ask for its answer."""
+    """A question is still worked out; `place` is where to ask for its answer.
 
-    def __init__(self, question: int) -> None:
+    `place` is a path below the API's root, "" for that of the question's number.
+    """
+
+    def __init__(self, question: int, place: str = "") -> None:
         super().__init__(f"answer {question} is still being worked out; ask again")
         self.question = question
+        self.place = place or f"answers/{question}"
 
 
 class GivenUpError(SandboxError):

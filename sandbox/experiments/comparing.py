@@ -24,7 +24,7 @@ from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.words.library import plain_word
 
-#: A comparison is answered at once, so it goes no further than this.
+#: Somebody waits for a comparison, so it goes no further than this.
 MOST_TICKS = 3_600
 
 

@@ -91,14 +91,23 @@ def forecast_submit(
 
 
 def world_and_revision(sandbox: Sandbox, tick: int | None) -> tuple[World, int]:
-    """Return a copy of the world, now or at a tick, and the revision that it is of.
-
-    Of a real cluster it is one in which what runs there goes on by itself.
-    """
+    """Return a copy of the world, now or at a tick, and the revision that it is of."""
     if tick is None or tick == sandbox.tick:
         world, row = worlds.copy_of(sandbox.pk)
-        revision = row.revision
-    else:
-        revision = history.revision_at(sandbox, tick)
-        world = history.world_at(sandbox, revision)
-    return running_now(world) if sandbox.is_real else world, revision
+        return _left_alone(sandbox, world), row.revision
+    revision = history.revision_at(sandbox, tick)
+    return world_of(sandbox, revision), revision
+
+
+def world_of(sandbox: Sandbox, revision: int) -> World:
+    """Return a copy of the world at a revision, the newest or one before."""
+    if Sandbox.objects.filter(pk=sandbox.pk, revision=revision).exists():
+        world, row = worlds.copy_of(sandbox.pk)
+        if row.revision == revision:
+            return _left_alone(sandbox, world)
+    return _left_alone(sandbox, history.world_at(sandbox, revision))
+
+
+def _left_alone(sandbox: Sandbox, world: World) -> World:
+    """Return a world in which, of a real cluster, what runs there goes on by itself."""
+    return running_now(world) if sandbox.is_real else world

@@ -12,19 +12,18 @@ from django.db.models import Sum
 
 from sandbox.base.absences import Absent
 from sandbox.base.database_time import DatabaseTime, database_seconds
-from sandbox.base.errors import NotFoundError
+from sandbox.base.errors import NotFoundError, NotYetError
 from sandbox.explain import forecasting
-from sandbox.explain.forecasting import ForecastOptions, world_and_revision
+from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
 from sandbox.forecasts.work import options_of, work
 from sandbox.live import limits
-from sandbox.models import ForecastPart, KeptForecast, Sandbox
-from sandbox.page.packing import pack_world
+from sandbox.models import ForecastPart, KeptForecast, Revision, Sandbox
 from sandbox.process import idle_flag
-from sandbox.world import history
-from scheduler.analysis.forecast.present import check_stack, waiting
+from sandbox.world import history, lineage
+from scheduler.analysis.forecast.present import check_stack
 from scheduler.analysis.forecast.starts import Forecast
-from scheduler.analysis.forecast.world import check_futures, forecast
+from scheduler.analysis.forecast.world import check_futures
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
 from scheduler.words.reading import read
@@ -60,8 +59,8 @@ def ask(
 ) -> KeptForecast:
     """Return the forecast of the present or of a tick; begun if none is kept.
 
-    Workers run its futures, until its seconds of the wall are over. It counts as a job
-    of `user`. Raises SchedulerError for no futures and under a stack without Kueue, and
+    Workers read the world and run its futures, until its seconds of the wall are over.
+    It counts as a job of `user`. Raises SchedulerError for no futures and under a stack without Kueue, and
     TooManyError when as many jobs of the user run as may.
     """
     check_futures(options.futures)
@@ -69,34 +68,37 @@ def ask(
     options = forecasting.settled(sandbox, options)
     revision = sandbox.revision if now else history.revision_at(sandbox, tick or 0)
     kept = _kept(sandbox, revision, options)
-    return kept or _begin(sandbox, tick, options, user)
+    if kept is not None:
+        return kept
+    if now:
+        check_stack(sandbox.stack)
+    return _begin(sandbox, revision, options, user)
 
 
-def answered(
-    sandbox: Sandbox,
-    tick: int | None,
-    options: ForecastOptions,
-    user: User | None = None,
-) -> Forecast:
-    """Return the forecast as above when it is done; workers run its futures.
+def result(kept: KeptForecast) -> Forecast:
+    """Return the forecast when it is done, waiting for it; workers run its futures.
 
-    What is still at work a lease after its time is left out. Raises SchedulerError
-    when no future came to its end.
+    What is still at work a lease after its time is left out. Raises NotYetError when
+    it takes longer than `ANSWER_WAIT_S`, and SchedulerError when no future came to its
+    end.
     """
-    found = ask(sandbox, tick, options, user)
-    end = time.monotonic() + options.seconds + parts.LEASE_S
-    while found.state == KeptForecast.RUNNING and time.monotonic() < end:
-        want(found, max(WANTED_S, options.seconds))
-        if not settings.ANSWER_INLINE or not work(1.0, found.pk):
+    begun = time.monotonic()
+    over = begun + kept.until - database_seconds() + parts.LEASE_S
+    while kept.state == KeptForecast.RUNNING and time.monotonic() < over:
+        if time.monotonic() >= begun + settings.ANSWER_WAIT_S:
+            place = f"sandboxes/{kept.sandbox_id}/forecast?id={kept.pk}"
+            raise NotYetError(kept.pk, place)
+        want(kept)
+        if not settings.ANSWER_INLINE or not work(1.0, kept.pk):
             time.sleep(_LOOK_S)
-        found.refresh_from_db(fields=["state", "answer", "error"])
-    if found.state == KeptForecast.RUNNING:
-        parts.close(found.pk)
-        work(1, found.pk)
-        found.refresh_from_db(fields=["state", "answer", "error"])
-    if found.state != KeptForecast.DONE:
-        raise SchedulerError(found.error or "the forecast was given up; ask again")
-    return msgspec.convert(found.answer, Forecast)
+        kept.refresh_from_db(fields=["state", "answer", "error"])
+    if kept.state == KeptForecast.RUNNING:
+        parts.close(kept.pk)
+        work(1, kept.pk)
+        kept.refresh_from_db(fields=["state", "answer", "error"])
+    if kept.state != KeptForecast.DONE:
+        raise SchedulerError(kept.error or "the forecast was given up; ask again")
+    return msgspec.convert(kept.answer, Forecast)
 
 
 def find(sandbox: Sandbox, forecast_id: int) -> KeptForecast:
@@ -167,47 +169,33 @@ def _kept(
 
 
 def _begin(
-    sandbox: Sandbox, tick: int | None, options: ForecastOptions, user: User | None
+    sandbox: Sandbox, revision: int, options: ForecastOptions, user: User | None
 ) -> KeptForecast:
     limits.check_jobs(user)
-    world, revision = world_and_revision(sandbox, tick)
-    check_stack(world)
+    at = lineage.rows(Revision, sandbox, whole=True).filter(number=revision)
+    tick, now_ms = at.values_list("tick", "t_ms").get()
     now = database_seconds()
     kept = KeptForecast(
         sandbox=sandbox,
         asked_by=user,
         revision=revision,
-        tick=world.tick,
-        now_ms=world.context.now_ms,
+        tick=tick,
+        now_ms=now_ms,
         options=msgspec.to_builtins(options),
         asked_as=_asked_as(options),
         until=now + options.seconds,
         wanted_until=now + WANTED_S,
     )
-    if waiting(world):
-        kept.world = pack_world(world)
-    else:
-        nothing = forecast(
-            world,
-            futures=options.futures,
-            seed=options.seed,
-            horizon_ms=options.horizon_ms,
-            continued=bool(options.continued),
-        )
-        nothing = msgspec.structs.replace(nothing, revision=revision)
-        kept.state, kept.answer = KeptForecast.DONE, msgspec.to_builtins(nothing)
     try:
         with transaction.atomic():
-            if kept.world is not None:
-                limits.check_jobs(user, alone=True)
+            limits.check_jobs(user, alone=True)
             kept.save()
             _delete_oldest(sandbox.pk)
-            if kept.world is not None:
-                parts.split(kept, options.futures)
-                idle_flag.clear_after_commit()
+            parts.split(kept, options.futures)
+            idle_flag.clear_after_commit()
     except IntegrityError:  # somebody asked the same just now
         same = _kept(sandbox, revision, options)
-        return same or _begin(sandbox, tick, options, user)
+        return same or _begin(sandbox, revision, options, user)
     return kept
 
 

@@ -46,8 +46,12 @@ def split(forecast: KeptForecast, futures: int) -> None:
 
 
 def open_parts() -> QuerySet[ForecastPart]:
-    """Return the parts that anybody may take up."""
+    """Return the parts that anybody may take up.
+
+    The first one alone until whoever has it has written the world that all begin from.
+    """
     return ForecastPart.objects.filter(
+        Q(number=0) | Q(forecast__world__isnull=False),
         futures=None,
         lease_until__lt=DatabaseTime(),
         forecast__state=KeptForecast.RUNNING,

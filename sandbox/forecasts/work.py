@@ -16,12 +16,14 @@ from django.db import DatabaseError, OperationalError
 from django.db.models import F
 
 from sandbox.base.database_time import DatabaseTime
+from sandbox.base.errors import SandboxError
+from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
 from sandbox.forecasts.parts import PartClaim
 from sandbox.models import ForecastPart, KeptForecast
-from sandbox.page.packing import unpack_world
-from sandbox.process import watchdog
+from sandbox.page.packing import pack_world, unpack_world
+from sandbox.process import idle_flag, watchdog
 from scheduler.analysis.forecast.curves import Level
 from scheduler.analysis.forecast.given import given_of
 from scheduler.analysis.forecast.present import (
@@ -30,7 +32,9 @@ from scheduler.analysis.forecast.present import (
     present_of,
     waiting,
 )
+from scheduler.analysis.forecast.world import forecast as forecast_of
 from scheduler.analysis.forecast.world import forecast_from, futures_of, some_of
+from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 
@@ -63,7 +67,10 @@ def execute(claim: PartClaim) -> bool:
     with _failure_shown(claim.forecast_id):
         forecast = _forecast(claim.forecast_id)
         options = options_of(forecast)
-        present = _presents.get(forecast)
+        with watchdog.renewing(lambda: parts.renew(claim), RENEW_S):
+            present = _present(forecast)
+        if present is None:
+            return True
         watch = _Watch(claim, forecast)
         found = futures_of(
             present,
@@ -78,6 +85,34 @@ def execute(claim: PartClaim) -> bool:
     return False
 
 
+def _present(forecast: KeptForecast) -> ForecastWorld | None:
+    """Return what its futures begin from, which the first part makes.
+
+    None where nothing waits: that is the answer.
+    """
+    if KeptForecast.objects.filter(pk=forecast.pk, world=None).exists():
+        world = forecasting.world_of(forecast.sandbox, forecast.revision)
+        if not waiting(world):
+            _end_empty(forecast, world)
+            return None
+        parts.running(forecast.pk).update(world=pack_world(world))
+        idle_flag.clear_after_commit()  # workers are called to the other parts
+    return _presents.get(forecast)
+
+
+def _end_empty(forecast: KeptForecast, world: World) -> None:
+    options = options_of(forecast)
+    nothing = forecast_of(
+        world,
+        futures=options.futures,
+        seed=options.seed,
+        horizon_ms=options.horizon_ms,
+        continued=bool(options.continued),
+    )
+    nothing = msgspec.structs.replace(nothing, revision=forecast.revision)
+    _end(forecast.pk, state=KeptForecast.DONE, answer=msgspec.to_builtins(nothing))
+
+
 @contextmanager
 def _failure_shown(forecast_id: int) -> Iterator[None]:
     """Leave what the database was away for; a defect of ours stops the forecast."""
@@ -85,6 +120,8 @@ def _failure_shown(forecast_id: int) -> Iterator[None]:
         yield
     except (OperationalError, KeptForecast.DoesNotExist):
         logger.warning("a forecast was left", exc_info=True)
+    except (SchedulerError, SandboxError) as error:
+        _end(forecast_id, state=KeptForecast.FAILED, error=str(error))
     except Exception as error:
         logger.exception("a forecast failed")
         _end(forecast_id, state=KeptForecast.FAILED, error=str(error)[:4000])
@@ -130,18 +167,11 @@ def _put_together(forecast: KeptForecast) -> None:
     stored = ForecastPart.objects.filter(forecast=forecast)
     if stored.filter(futures=None).exists():
         return
+    lists = stored.order_by("number").values_list("futures", flat=True)
+    ended = some_of([one for futures in lists for one in futures or ()])
     options, present = options_of(forecast), _presents.get(forecast)
     order = waiting(present.world)
-    found = [
-        _future(order, one)
-        for futures in stored.order_by("number").values_list("futures", flat=True)
-        for one in futures or ()
-    ]
-    try:
-        some_of(found)
-    except SchedulerError as error:
-        _end(forecast.pk, state=KeptForecast.FAILED, error=str(error))
-        return
+    found = [_future(order, one) for one in ended]
     answer = forecast_from(
         present,
         found,

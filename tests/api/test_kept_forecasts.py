@@ -10,10 +10,11 @@ from sandbox.experiments import tasks as experiments
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, by_itself, parts, tasks
-from sandbox.forecasts.work import execute, work
+from sandbox.forecasts.work import _forecast, _present, execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
+from sandbox.world import worlds
 from tests.builders import job, small_cluster
 from tests.sandbox.conftest import row, text_of, tick
 
@@ -34,6 +35,46 @@ def asked(call, queue, **options):
     answer = call("post", queue, "/forecasts", {"futures": 4, **options})
     assert answer.status_code == 200, answer.content
     return answer.json()
+
+
+def prepared(call, queue, **options):
+    """Ask, and write the world that the futures begin from, as the first worker does."""
+    begun = asked(call, queue, **options)
+    assert _present(_forecast(begun["id"])) is not None
+    return begun
+
+
+def test_whoever_asks_reads_no_world_and_one_part_waits_until_a_worker_has(
+    call, queue, monkeypatch
+):
+    worlds.drop(queue.pk)
+    with monkeypatch.context() as patched:
+        patched.setattr(worlds, "fresh", None)  # nothing is called in the request
+        begun = asked(call, queue)
+    assert (parts.open_parts().count(), begun["tick"]) == (1, queue.tick)
+    assert execute(parts.take())
+    assert parts.open_parts().count() == 3
+
+
+def test_a_forecast_of_a_revision_that_has_passed_is_of_that_revision(call, queue):
+    begun = asked(call, queue, seed=3)
+    tick(queue, 5)
+    work(60)
+    late = call("get", queue, f"/forecasts/{begun['id']}").json()["forecast"]
+    KeptForecast.objects.all().delete()
+    again = f"/forecast?futures=4&seed=3&tick={begun['tick']}"
+    assert call("get", queue, again).json() == late
+
+
+def test_a_forecast_that_takes_long_is_a_202_with_a_place_to_ask_again(
+    call, queue, client, settings
+):
+    settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = False, 0
+    answer = call("get", queue, "/forecast?futures=4")
+    assert (answer.status_code, answer.json()["place"]) == (202, answer["Location"])
+    work(60)
+    found = client.get(answer["Location"])
+    assert (found.status_code, found.json()["futures"]) == (200, 4)
 
 
 def test_it_is_the_same_by_workers_as_in_the_request(call, queue):
@@ -107,7 +148,7 @@ def test_a_part_that_is_not_wanted_is_not_run_however_short_it_is(call, queue):
 
 
 def test_an_answer_whose_last_worker_was_lost_is_put_together_by_another(call, queue):
-    begun = asked(call, queue)
+    begun = prepared(call, queue)
     claims = [parts.take() for _ in range(4)]
     for claim in claims[:-1]:
         execute(claim)
@@ -146,7 +187,7 @@ def test_a_part_whose_worker_was_lost_is_taken_up_again_and_written_once(call, q
 
 
 def test_the_clock_calls_workers_to_what_waits(call, queue, valkey):
-    asked(call, queue)
+    prepared(call, queue)
     calls.look((experiments.WORK, tasks.WORK))
     assert valkey.client().llen(EXPERIMENTS) == 4
 
@@ -223,7 +264,7 @@ def test_futures_that_ended_are_the_answer_when_a_worker_holds_on_too_long(
     call, queue, monkeypatch
 ):
     monkeypatch.setattr(parts, "LEASE_S", 0.2)
-    begun = asked(call, queue, seconds=1)
+    begun = prepared(call, queue, seconds=1)
     claims = [parts.take() for _ in range(4)]
     for claim in claims[:3]:
         assert execute(claim)

@@ -81,7 +81,7 @@ class ForecastWorld:
 
 def present_of(world: World, *, continued: bool) -> ForecastWorld:
     """Return what `world` knows now. Raises SchedulerError for a stack without Kueue."""
-    check_stack(world)
+    check_stack(world.policy.spec.stack)
     world.freshen()
     history, finished = _history(world)
     return ForecastWorld(
@@ -93,10 +93,9 @@ def present_of(world: World, *, continued: bool) -> ForecastWorld:
     )
 
 
-def check_stack(world: World) -> None:
+def check_stack(stack: str) -> None:
     """Raise SchedulerError for a stack without Kueue."""
-    if world.kueue is None:
-        stack = world.policy.spec.stack
+    if stack != "kueue":
         raise SchedulerError(
             f"stack {stack} runs without Kueue; workloads are forecast"
         )

@@ -76,7 +76,7 @@ def test_looks_within_a_second_are_one_look(sandbox, valkey, django_assert_num_q
 
 def test_a_call_sends_nothing_while_somebody_else_sends(sandbox, valkey):
     begin(sandbox, 4)
-    valkey.client().set(calls.SENDING, "another")
+    valkey.client().set(calls.SENDING.format(WORK.task), "another")
     assert WORK.call() == 0
 
 

@@ -283,7 +283,7 @@ def test_a_forecast_of_what_was_undone_is_none_of_its_track_record(busy, person)
     tick(busy, 2)
     actions.do_policy(person, busy.pk, QUICKER, patch=True)
     tick(busy, 1)
-    asking.answered(row(busy), None, ForecastOptions(futures=2, seconds=20))
+    asking.result(asking.ask(row(busy), None, ForecastOptions(futures=2, seconds=20)))
     assert len(record.forecasts_of(row(busy), 9).items) == 1
     actions.do_undo(person, busy.pk)
     assert record.forecasts_of(row(busy), 9).items == []
