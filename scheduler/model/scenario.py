@@ -230,7 +230,7 @@ def _check(spec: ScenarioSpec) -> None:
         if shown.text not in TEXTS:
             known = ", ".join(TEXTS)
             raise QuantityError(
-                f"spec.shows: expected a text of {known}, got {shown.text!r}"
+                f"spec.shows: expected one of {known}, got {shown.text!r}"
             )
         if shown.at:
             durations.milliseconds(shown.at)

@@ -2132,10 +2132,8 @@ export const ZH_HANS: Words = {
   "said.denied.clusters": "不能跟随集群 {cluster}；应为以下之一：{known}",
   "said.denied.noClusters": "不能跟随集群 {cluster}；QUOTALAB_CLUSTERS 中没有任何集群",
   "said.notTaken.files": "无法采用这些文件",
-  "said.notTaken.costly":
-    "读取这些文件已使 {count} 个进程结束，或每次都超过 {seconds} 秒；请拆分文件，或去掉其中不寻常的内容",
-  "said.notTaken.long":
-    "读取这些文件超过 {seconds} 秒，已被中止；没有采用任何内容：请拆分文件，或去掉其中不寻常的内容",
+  "said.notTaken.costly": "读取这些文件已使 {count} 个进程结束，或每次都超过 {seconds} 秒；请拆分文件，或去掉其中不寻常的内容",
+  "said.notTaken.long": "读取这些文件超过 {seconds} 秒，已被中止；没有采用任何内容：请拆分文件，或去掉其中不寻常的内容",
   "said.why.notTried": "现在不尝试准入：{why}。",
   "said.why.admitted": "若现在作为队首尝试，它会准入。",
   "said.why.preempts": "若现在作为队首尝试，它会抢占 {names}。",
