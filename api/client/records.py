@@ -2864,6 +2864,7 @@ class WorkloadRow(TypedDict):
     worker: str
     tried: list[str]
     copy: bool
+    finishedMs: int | None
 
 
 class PodSetCell(TypedDict):
@@ -3249,6 +3250,7 @@ class WorkloadRowPatch(TypedDict):
     worker: NotRequired[str]
     tried: NotRequired[list[str]]
     copy: NotRequired[bool]
+    finishedMs: NotRequired[int | None]
 
 
 class NodeRowPatch(TypedDict):

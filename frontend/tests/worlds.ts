@@ -10,7 +10,7 @@ export function workload(row: Partial<WorkloadRow>): WorkloadRow {
     kind: "Workload", key: `Workload/team/${name}`, name, namespace: "team", uid: name,
     localQueue: "local-queue", clusterQueue: "alpha", phase: "pending", priority: 0, priorityClass: "",
     podSets: [], totals: {}, reason: "", message: "", conditions: [], sticky: false, orderUs: "0", createdMs: 0,
-    reservedMs: null, admittedMs: null, readyMs: null, endsMs: null, runtimeMs: 0, requeueMs: null,
+    reservedMs: null, admittedMs: null, readyMs: null, endsMs: null, finishedMs: null, runtimeMs: 0, requeueMs: null,
     evictions: 0, evicted: false, owner: "", checks: [], worker: "", tried: [], copy: false, ...row,
   };
 }

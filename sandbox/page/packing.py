@@ -25,7 +25,7 @@ from sandbox.page.rows.samples import whole_sample
 from scheduler.engine.world import World
 from scheduler.input.files.inflating import inflated_size, inflated_values
 
-VERSION = 6
+VERSION = 7
 _MARK = bytes([VERSION])
 _FIRST = ord("x")  # of what zlib writes
 _LEVEL = 1  # the quickest: a fifth of the size already
@@ -84,6 +84,22 @@ def _held(row: Row) -> None:
         row.setdefault("permitUntilMs", None)
 
 
+def _finished(row: Row) -> None:
+    """Version 6 did not say when a Workload finished, but in its conditions."""
+    if row.get("kind") == "Workload":
+        row.setdefault("finishedMs", _finished_ms(row["conditions"]))
+
+
+def _finished_ms(conditions: list[Row]) -> int | None:
+    ends = (one for one in conditions if one["type"] == "Finished" and one["status"])
+    return next((one["sinceMs"] for one in ends), None)
+
+
+def _changed_finished(key: str, changed: Row) -> None:
+    if key.startswith("Workload/") and "conditions" in changed:
+        changed.setdefault("finishedMs", _finished_ms(changed["conditions"]))
+
+
 #: Version -> what brings one whole row to the next version.
 STEPS: tuple[Callable[[Row], None], ...] = (
     _first_tick,
@@ -92,7 +108,10 @@ STEPS: tuple[Callable[[Row], None], ...] = (
     _idle_said,
     _problem_said,
     _held,
+    _finished,
 )
+#: Version -> what brings the changed fields of a row, by its key, to the next version.
+CHANGE_STEPS: dict[int, Callable[[str, Row], None]] = {6: _changed_finished}
 assert len(STEPS) == VERSION, "a new version needs its step"
 
 
@@ -148,9 +167,7 @@ def unpack_step(body: bytes) -> RevisionDiff:
     """Return the diff that `pack_step` wrote."""
     version, text = _open(body)
     step = decode_step(text)
-    for forward in STEPS[version:]:
-        for row in step.added:
-            forward(row)
+    _bring_forward(version, step.added, step.updated)
     step.samples[:] = map(whole_sample, step.samples)
     return step
 
@@ -159,10 +176,17 @@ def unpack_patch(body: bytes) -> Patch:
     """Return the part of a stored diff that makes pages; quicker than all of it."""
     version, text = _open(body)
     patch = decode_patch(text)
-    for forward in STEPS[version:]:
-        for row in patch.added:
-            forward(row)
+    _bring_forward(version, patch.added, patch.updated)
     return patch
+
+
+def _bring_forward(version: int, added: list[Row], updated: dict[str, Row]) -> None:
+    for number in range(version, VERSION):
+        for row in added:
+            STEPS[number](row)
+        if change := CHANGE_STEPS.get(number):
+            for key, changed in updated.items():
+                change(key, changed)
 
 
 def pack_page(page: Page) -> bytes:

@@ -215,6 +215,7 @@ class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=Tr
     worker: str = ""  # the worker cluster that runs it
     tried: list[str] = []  # the worker clusters that it waits in
     copy: bool = False  # a manager put it into this worker
+    finished_ms: int | None = None  # when it finished
 
 
 class NodeRow(Row, tag="Node", tag_field="kind", frozen=True, kw_only=True):

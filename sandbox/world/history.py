@@ -222,9 +222,10 @@ def _refuse_another(
     shown = page_at(sandbox, revision)
     delta = diffs.between(shown, rows.page_of(world, sandbox))
     delta.updated.pop(KEY, None)
-    # Pages of older versions had no conditions; phase, reason and times say the same.
+    # Pages of older versions had neither; phase, reason and other times say the same.
     for changed in delta.updated.values():
         changed.pop("conditions", None)
+        changed.pop("finishedMs", None)
     if delta.added or delta.removed or any(delta.updated.values()):
         raise GoneError(Absent.NO_GOING_ON.said(tick=world.tick))
 

@@ -42,7 +42,8 @@ def mixed_world(draw: random.Random, labels: dict[str, str]) -> World:
         cluster_queue("cq", cpu=4),
         local_queue("main", cluster_queue="cq"),
     ]
-    return world_of(*queues, *jobs, *pods, node("n1", cpu=4), node("n2", cpu=3))
+    nodes = node("n1", cpu=4), node("n2", cpu=3)
+    return world_of(*queues, *jobs, *pods, *nodes, stack="kueue")
 
 
 def _pod(draw: random.Random, n: int, labels: dict[str, str]) -> dict[str, Any]:

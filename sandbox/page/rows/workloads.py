@@ -65,6 +65,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
         worker=str(obj.status.get("clusterName") or ""),
         tried=list(obj.status.get("nominatedClusterNames") or ()),
         copy=is_copy(obj),
+        finished_ms=_since(world, work, "Finished"),
     )
 
 

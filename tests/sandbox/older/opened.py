@@ -70,7 +70,7 @@ def without(page: dict[str, Any], tick: int) -> dict[str, Any]:
 
     Since then jobs have cards before the first tick, and are counted.
     """
-    since = {"conditions", "counts"} if tick == 0 else {"conditions"}
+    since = {"conditions", "finishedMs"} | ({"counts"} if tick == 0 else set())
     return {
         key: {name: value for name, value in row.items() if name not in since}
         for key, row in page.items()

@@ -198,3 +198,19 @@ def test_a_past_that_would_be_decided_otherwise_now_is_not_gone_on_from(busy):
     with pytest.raises(GoneError, match="an update of this program"):
         history.world_at(row(busy), revision)
     assert history.page_at(row(busy), revision)[first]["share"] == "12345"
+
+
+def test_rows_and_changes_of_before_say_when_work_finished():
+    ended = [{"type": "Finished", "status": True, "sinceMs": 7_000}]
+    row_of = {"kind": "Workload", "key": "Workload/a/w", "conditions": ended}
+    open_ = {"kind": "Workload", "key": "Workload/a/v", "conditions": []}
+    diff = {
+        "from": 1,
+        "revision": 2,
+        "added": [row_of, open_],
+        "updated": {"Workload/a/u": {"conditions": ended}, "Node//n": {"held": {}}},
+    }
+    patch = packing.unpack_patch(b"\x06" + zlib.compress(json.dumps(diff).encode()))
+    assert [one["finishedMs"] for one in patch.added] == [7_000, None]
+    assert patch.updated["Workload/a/u"]["finishedMs"] == 7_000
+    assert patch.updated["Node//n"] == {"held": {}}
