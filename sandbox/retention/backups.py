@@ -74,6 +74,23 @@ def check(file: Path) -> None:
         raise CommandError(f"{file} is of a newer version: it has {', '.join(newer)}")
 
 
+def connected() -> list[str]:
+    """Return who else is connected to the database: process, program, address."""
+    if connection.vendor != "postgresql":
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pid, application_name, client_addr FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid() "
+            "AND backend_type = 'client backend' ORDER BY pid"
+        )
+        rows = cursor.fetchall()
+    return [
+        f"process {pid} {name or 'unnamed'} at {address or 'this machine'}"
+        for pid, name, address in rows
+    ]
+
+
 def read(file: Path) -> None:
     """Put the database into the state of the file. The caller has checked it."""
     if connection.vendor == "postgresql":

@@ -90,6 +90,21 @@ def _turns(sandbox: Sandbox, end: int) -> list[tuple[int, int]]:
     return [(number, base) for number, base in rows if base is not None]
 
 
+def past_changed(sandbox: Sandbox) -> bool:
+    """Return whether rows of its past are another's, or gone, since it was read.
+
+    A rewind, an undo or a redo since then, history that was trimmed, or a sandbox that
+    was archived or deleted. What only went on has the past that it had. Two queries.
+    """
+    same = Sandbox.objects.filter(
+        pk=sandbox.pk, kept_revision=sandbox.kept_revision, archived_at=None
+    )
+    turned = Revision.objects.filter(
+        sandbox=sandbox, kind=Revision.RERUN, number__gt=sandbox.revision
+    )
+    return not same.exists() or turned.exists()
+
+
 def refuse_archived(sandbox: Sandbox) -> None:
     """Raise GoneError for a sandbox whose rows are in a file."""
     if sandbox.archived_at is not None:

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sandbox.base.absences import Absent
+from sandbox.base.denials import NotNow
+from sandbox.base.errors import BusyError, NotFoundError
 from sandbox.explain.comparing.branches import Branch, read_branches
 from sandbox.explain.comparing.differences import first_difference, preemptions
 from sandbox.explain.comparing.outcome_diff import counts, outcome_diffs
@@ -19,11 +22,14 @@ from sandbox.explain.comparing.shapes import Comparison
 from sandbox.explain.comparing.timelines import timelines_of
 from sandbox.explain.comparing.totals import totals
 from sandbox.models import Sandbox
+from sandbox.world.lineage import past_changed
 
 #: More branches than these do not fit on a page.
 MOST_BRANCHES = 8
 MOST_LISTED = 500
 MOST_POINTS = 600
+#: How often a past is read that changes meanwhile.
+MOST_READS = 3
 
 
 def compare(
@@ -35,12 +41,27 @@ def compare(
     """Return what differs between two or more sandboxes.
 
     Curves are thinned out to `points`, the list of workloads cut after
-    MOST_LISTED, the most different first. A fixed number of queries per branch.
+    MOST_LISTED, the most different first. A fixed number of queries per branch. Where a
+    past changes meanwhile (a rewind, history that is trimmed) all is read again. Raises
+    BusyError when that goes on, and NotFoundError for a sandbox that is gone.
     """
-    end = min([s.tick for s in sandboxes] + ([] if to_tick is None else [to_tick]))
-    found = side_by_side(read_branches(sandboxes, end), end, points=points)
-    first = max(sandbox.kept_tick for sandbox in sandboxes)
-    return msgspec.structs.replace(found, history_from=first)
+    for _ in range(MOST_READS):
+        end = min([s.tick for s in sandboxes] + ([] if to_tick is None else [to_tick]))
+        branches = read_branches(sandboxes, end)
+        if not any(map(past_changed, sandboxes)):
+            found = side_by_side(branches, end, points=points)
+            first = max(sandbox.kept_tick for sandbox in sandboxes)
+            return msgspec.structs.replace(found, history_from=first)
+        sandboxes = [_read_again(sandbox) for sandbox in sandboxes]
+    raise BusyError(NotNow.TOO_FAST.said())
+
+
+def _read_again(sandbox: Sandbox) -> Sandbox:
+    rows = Sandbox.objects.select_related("owner", "parent").filter(pk=sandbox.pk)
+    found = rows.first()
+    if found is None:
+        raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox.pk))
+    return found
 
 
 def side_by_side(

@@ -49,8 +49,18 @@ class Command(BaseCommand):
 
 
 def _nothing_runs() -> AbstractContextManager[object]:
-    """Keep a run of this machine from the folder; refused while there is one."""
+    """Keep a run of this machine from the folder; refused while there is one.
+
+    On a server it is refused while anybody else is connected to the database. Who
+    connects later waits: pg_restore locks every table until it has ended.
+    """
     if settings.SERVER:
+        if names := backups.connected():
+            raise CommandError(
+                f"{len(names)} others are connected to the database "
+                f"({', '.join(names[:5])}): end web, worker and clock, then restore: "
+                "they would go on with what is no longer there."
+            )
         return nullcontext()
     advice = "End it, then restore: it would go on with what is no longer there."
     return one_run.held(settings.DATA_FOLDER, advice=advice)

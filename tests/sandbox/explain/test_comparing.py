@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 
 from sandbox import actions
+from sandbox.base.errors import BusyError
 from sandbox.explain.comparing import compare
 from sandbox.explain.comparing.shapes import Comparison
 from sandbox.models import Sandbox
@@ -48,6 +50,40 @@ def parted(make, person):
 
 def of(comparison: Comparison, name: str) -> list[float | None]:
     return next(t.values for t in comparison.totals if t.measure == name)
+
+
+def test_what_was_rewound_while_it_was_read_is_read_again(parted, person):
+    one, other = parted()
+    left = [lambda: actions.do_rewind(person, other.pk, tick=20)]
+
+    def once(execute, sql, params, many, context):
+        if "sandbox_sample" in sql and left:
+            left.pop()()
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(once):
+        found = compare([one, other])
+    assert not left
+    assert found.to_tick == 20
+
+
+def test_a_past_that_changes_at_each_reading_is_refused(parted, person):
+    one, other = parted()
+    ticks = [26, 24, 22, 20, 18, 16]
+
+    def often(execute, sql, params, many, context):
+        if "sandbox_sample" in sql and "SELECT" in sql and ticks and not busy:
+            busy.append(1)
+            actions.do_rewind(person, other.pk, tick=ticks.pop(0))
+            busy.clear()
+        return execute(sql, params, many, context)
+
+    busy: list[int] = []
+    with (
+        connection.execute_wrapper(often),
+        pytest.raises(BusyError, match="changes faster"),
+    ):
+        compare([one, other])
 
 
 def test_an_untouched_fork_decides_the_same(parted):

@@ -121,16 +121,16 @@ def check_backup(one: dict[str, str], other: dict[str, str], folder: Path) -> No
     assert tick > 0
     assert after == [pk, tick + 2, True]
     refused = restored(other, file)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "--replace" in refused.stderr
     assert answers(other, REPLACE.format(file=str(file))) == [pk, tick, True]
 
 
 def restored(
-    environment: dict[str, str], file: Path
+    environment: dict[str, str], file: Path, *more: str
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", "restore", str(file)],
+        [sys.executable, "manage.py", "restore", str(file), *more],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -161,6 +161,9 @@ def test_postgresql_is_backed_up_and_restored_while_it_ticks(
         for name in ("backed", "restored")
     )
     check_backup(one, other, tmp_path)
+    with psycopg.connect(other["DATABASE_URL"]):
+        refused = restored(other, tmp_path / "backup", "--replace")
+    assert "end web, worker and clock, then restore" in refused.stderr
 
 
 def test_what_is_no_backup_is_refused_and_changes_nothing(tmp_path):
