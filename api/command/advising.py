@@ -80,6 +80,11 @@ def _there(client: Client, options: argparse.Namespace) -> int:
 
 def _body(options: argparse.Namespace) -> Any:
     """Return what the API takes; the files that were given are the base."""
+    if options.stack:
+        raise WrongError(
+            "--stack: expected none with --server; say the stack in a Policy document "
+            f"among the base's files: spec: {{stack: {options.stack}}}"
+        )
     body = body_of(options.goal)
     if options.files:
         files = {one["name"]: one["text"] for one in body["files"]}

@@ -17,9 +17,10 @@ from scheduler.analysis.advice.reports.markdown import markdown_of
 from scheduler.analysis.advice.reports.page import html_of
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import ExperimentDocument
-from scheduler.assembly import Sources
+from scheduler.assembly import Sources, StackOpenError
 from scheduler.cli.check_input import Library, no_library
 from scheduler.cli.experiment import read_file, sources_of
+from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import read_sources
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.model.errors import SchedulerError
@@ -39,7 +40,7 @@ def run(options: argparse.Namespace, out: TextIO, library: Library = no_library)
     try:
         try_to_write([options.patches, options.undo, options.markdown, options.html])
         experiment, sources = _read(options, library)
-        base = FileBase.read(sources)
+        base = FileBase.read(sources, stack=options.stack)
         advisor = Advisor.of(experiment.spec, base)
         estimate = _estimate(advisor, base)
         if options.estimate:
@@ -48,6 +49,8 @@ def run(options: argparse.Namespace, out: TextIO, library: Library = no_library)
         sys.stderr.write(estimate)
         answer = advise(advisor, lambda ask: advisor.run(base, ask), hear=_bar(advisor))
         write(options, out, answer, title_of(experiment))
+    except StackOpenError as error:
+        return refused(SchedulerError(f"{error}; give --stack"))
     except (SchedulerError, OSError) as error:
         return refused(error)
     return STATUS[answer.verdict]
@@ -79,6 +82,7 @@ def parser(prog: str) -> argparse.ArgumentParser:
     parser.add_argument("--undo", type=Path, help="write the same objects as they are")
     parser.add_argument("--markdown", type=Path, help="write the report as Markdown")
     parser.add_argument("--html", type=Path, help="write the report as one HTML file")
+    add_stack_word(parser)
     return parser
 
 

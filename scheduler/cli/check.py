@@ -28,7 +28,7 @@ from scheduler.analysis.check.measuring import (
 from scheduler.analysis.check.outcome import Outcome, check_queues, outcome_of
 from scheduler.analysis.check.terms import quantile_of
 from scheduler.cli.check_input import Library, no_library, read_inputs
-from scheduler.cli.files import read_one
+from scheduler.cli.files import add_stack_word, read_one
 from scheduler.cli.statuses import OURS, REFUSED, try_to_write
 from scheduler.cli.trace_words import add_trace_words
 from scheduler.model import durations
@@ -93,6 +93,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     for name in ("markdown", "junit", "sarif"):
         add(f"--{name}", type=Path, metavar="FILE", help=f"write {name} here too")
     add_trace_words(parser)
+    add_stack_word(parser)
     return parser
 
 

@@ -45,6 +45,7 @@ def read_inputs(options: argparse.Namespace, library: Library) -> Inputs:
         changed=tried(options.changed, _policy),
         base=tried(options.against, _policy) if options.against else None,
         traces=options_of(options),
+        stack=options.stack,
     )
     if faults:
         raise FaultsError(faults)

@@ -27,6 +27,8 @@ from scheduler.analysis.experiments.results import (
 )
 from scheduler.analysis.experiments.runs import plan, run
 from scheduler.analysis.measures import flat
+from scheduler.assembly import StackOpenError
+from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import read_sources
 from scheduler.cli.statuses import refused
 from scheduler.input.manifests.documents import read_documents
@@ -54,7 +56,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         experiment, files = read_file(options.file)
-        base = FileBase.read(sources_of(experiment, options.file, files))
+        sources = sources_of(experiment, options.file, files)
+        base = FileBase.read(sources, stack=options.stack)
         todo = plan(experiment.spec, base)
         names = [variant.name for variant in todo.variants]
         # Once before the work: what the assertions name must be there.
@@ -64,6 +67,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             result = run(base, todo, variant, seed, clock=time.process_time)
             numbers = flat(result.summary)
             cells.append(VariantMeasure(variant=variant, seed=seed, numbers=numbers))
+    except StackOpenError as error:
+        return refused(SchedulerError(f"{error}; give --stack"))
     except (SchedulerError, OSError) as error:
         return refused(error)
     lines = table(cells, len(names), experiment.spec.objectives)
@@ -80,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", type=Path)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_stack_word(parser)
     return parser
 
 

@@ -18,6 +18,7 @@ from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import take_traces
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Stack
 
 _YAML = (".yaml", ".yml", ".json", ".jsonl")
 PLAIN = Variant(name="check")
@@ -26,13 +27,15 @@ PLAIN = Variant(name="check")
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """The texts of a check: plain values, so that another process can take them.
 
-    `base` = None stands for the policy that comes with the work.
+    `base` = None stands for the policy that comes with the work, `stack` = None for the
+    stack that files and policies are for.
     """
 
     work: list[tuple[str, str]]
     changed: list[tuple[str, str]]
     base: list[tuple[str, str]] | None = None
     traces: TraceOptions = NO_OPTIONS
+    stack: Stack | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,6 +72,9 @@ def join(inputs: Inputs, seed: int) -> Joined:
     bases = tuple(
         FileBase(_joined(work, side, keys, sections)) for side in (base, changed)
     )
+    if inputs.stack is not None:
+        for one in bases:
+            one.prepared.loaded.policy["stack"] = inputs.stack
     _try(bases, seed, _first(inputs.changed))
     return Joined(base=base, changed=changed, bases=(bases[0], bases[1]))
 
@@ -92,7 +98,7 @@ def _try(bases: Sequence[FileBase], seed: int, file: str) -> None:
 def _work(inputs: Inputs, base: Side) -> Prepared:
     """Return the work; the jobs of traces go to the queues of the base."""
     texts = [source for source in inputs.work if source[0].lower().endswith(_YAML)]
-    found = replace(prepare(texts), files=dict(inputs.work))
+    found = replace(prepare(texts, stack=inputs.stack), files=dict(inputs.work))
     if found.scenario is None:
         loaded = found.loaded
         take_traces(
@@ -100,7 +106,7 @@ def _work(inputs: Inputs, base: Side) -> Prepared:
             [source for source in inputs.work if source not in texts],
             options=inputs.traces,
             present=base.objects,
-            stack=_stack(loaded, base),
+            stack=inputs.stack or _stack(loaded, base),
         )
     return found
 

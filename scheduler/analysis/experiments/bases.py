@@ -21,7 +21,7 @@ from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Object
-from scheduler.model.policy import read_policy
+from scheduler.model.policy import Stack, read_policy
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 DEFAULT_HORIZON_MS = 3_600_000
@@ -52,10 +52,17 @@ class FileBase:
 
     @classmethod
     def read(
-        cls, sources: Sequence[tuple[str, str]], limits: Limits = DEFAULT_LIMITS
+        cls,
+        sources: Sequence[tuple[str, str]],
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        stack: Stack | None = None,
     ) -> FileBase:
-        """Read (name, text) of files."""
-        return cls(prepare(sources, limits=limits))
+        """Read (name, text) of files, run by `stack` or by the one that they are for."""
+        prepared = prepare(sources, limits=limits, stack=stack)
+        if stack is not None:
+            prepared.loaded.policy["stack"] = stack
+        return cls(prepared)
 
     def world(self, variant: Variant, seed: int) -> World:
         """Return the world at virtual time 0."""

@@ -169,14 +169,6 @@ def test_a_trace_comes_to_the_queues_of_the_base(policy):
     assert found["verdicts"][0]["failedQueues"] == ["main"]
 
 
-UNDER_KUEUE = {
-    "apiVersion": "quotalab.dev/v1",
-    "kind": "Policy",
-    "metadata": {"name": "stack"},
-    "spec": {"stack": "kueue"},
-}
-
-
 def test_a_queues_yaml_of_yunikorn_is_compared_by_line(policy):
     def queues(most: str) -> dict:
         leaf = {"name": "main", "resources": {"max": {"vcore": most}}}
@@ -184,8 +176,8 @@ def test_a_queues_yaml_of_yunikorn_is_compared_by_line(policy):
 
     for side, most in (("base", "4"), ("changed", "2")):
         write(policy / side / "queues.yaml", queues(most))
-        write(policy / side / "policy.yaml", UNDER_KUEUE)
-    _, found = checked(policy, {"measure": "preemptions", "max": 0})
+    at_most = {"measure": "preemptions", "max": 0}
+    _, found = checked(policy, at_most, words=("--stack", "kueue"))
     [change] = found["changes"]
     assert (change["object"], change["before"]) == ("queues.yaml", "4")
     assert change["line"] == 7

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from scheduler.cli import experiment
-from tests.builders import job, small_cluster
+from tests.builders import job, pod, small_cluster
 
 SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "samples" / "kueue-perf"
 
@@ -53,6 +53,17 @@ def test_an_assertion_that_fails_is_exit_status_1(tmp_path):
     status, said = run(path)
     assert status == 1
     assert "FAIL base: waitMaxMs <= 1: 20000" in said
+
+
+def test_files_for_two_stacks_run_under_the_one_that_is_named(tmp_path, capsys):
+    path = write(tmp_path)
+    theirs = pod("other", cpu=1)
+    theirs["spec"]["schedulerName"] = "yunikorn"
+    with (tmp_path / "world.yaml").open("a") as file:
+        file.write("---\n" + yaml.safe_dump(theirs))
+    assert run(path)[0] == 2
+    assert "give --stack" in capsys.readouterr().err
+    assert run(path, "--stack", "kueue")[0] == 0
 
 
 def test_the_example_answers_what_a_slower_cluster_changes():
