@@ -12,12 +12,13 @@ def causes_of(findings: Iterable[Finding]) -> list[Cause]:
     """Return the findings as causes, in their order.
 
     What repeats is one cause with the first place and a count: a warning of one sort,
-    an error of the same words.
+    an error of the same words in one file.
     """
-    sorts: dict[tuple[str, str], list[Finding]] = {}
+    sorts: dict[tuple[str, ...], list[Finding]] = {}
     for finding in findings:
-        same = finding.problem if finding.level == "error" else ""
-        sort = (finding.level, same or finding.sort or finding.problem)
+        sort = (finding.level, finding.sort or finding.problem)
+        if finding.level == "error":
+            sort = (finding.level, finding.problem, finding.place.file)
         sorts.setdefault(sort, []).append(finding)
     return [_cause(members) for members in sorts.values()]
 
