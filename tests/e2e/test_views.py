@@ -132,8 +132,10 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     visit(played, "Policy")
     within = "alpha: Preemption within the ClusterQueue"
     page.get_by_role("combobox", name=within).select_option("Never")
-    expect(page.get_by_test_id("proposal")).to_contain_text(
-        re.compile("30 s|earlier|later")
+    proposal = page.get_by_test_id("proposal")
+    expect(proposal).to_contain_text("1 more starts within 30 s: second.")
+    expect(proposal).to_contain_text(
+        "1 loses its place and does not run at 30 s: urgent."
     )
     page.get_by_role("button", name="Apply", exact=True).click()
     visit(played, "Compare")

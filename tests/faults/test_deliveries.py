@@ -62,7 +62,7 @@ def test_workers_that_race_for_one_sandbox_make_every_tick_once(
     rival,
     clean_hash,  # noqa: F811
 ):
-    wait_for(lambda: len(rival.children()) == 2, "the other worker")
+    wait_for(lambda: len(rival.children()) == 3, "the other worker")
     run = Run(shared_run)
     run.start()
     flood(shared_run, [run])

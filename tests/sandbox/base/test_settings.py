@@ -42,7 +42,7 @@ def test_the_server_run_names_the_variable_that_is_missing(name):
 
 def test_the_default_run_is_not_started_where_a_server_is_set_up():
     done = manage(SERVER, "up", "--no-open")
-    assert (done.returncode, "DATABASE_URL is set" in done.stderr) == (1, True)
+    assert (done.returncode, "DATABASE_URL is set" in done.stderr) == (2, True)
 
 
 def test_the_default_run_draws_one_secret_and_keeps_it(tmp_path):

@@ -96,7 +96,7 @@ def manage(default_run: DefaultRun, *words: str) -> subprocess.CompletedProcess[
 
 def test_a_second_run_on_the_same_folder_learns_where_the_first_one_is(shared_run):
     second = up(shared_run, "--port", "0")
-    assert second.returncode == 1
+    assert second.returncode == 2
     assert f"already runs at {shared_run.url}" in second.stderr
 
 
@@ -104,7 +104,7 @@ def test_no_backup_is_restored_under_a_run_of_the_same_folder(shared_run, tmp_pa
     file = tmp_path / "all.backup"
     assert manage(shared_run, "backup", str(file)).returncode == 0
     refused = manage(shared_run, "restore", str(file), "--replace")
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert f"already runs at {shared_run.url}" in refused.stderr
 
 
@@ -112,7 +112,7 @@ def test_a_taken_port_is_named_with_another_one_to_try(shared_run, tmp_path):
     port = shared_run.url.rpartition(":")[2]
     other = DefaultRun(tmp_path)
     second = up(other, "--port", port)
-    assert second.returncode == 1
+    assert second.returncode == 2
     assert f"--port {int(port) + 1}" in second.stderr
 
 
