@@ -23,6 +23,7 @@ import redis
 import websockets
 
 from tests.bench.size import sized, some
+from tests.services import migrated
 from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 SANDBOXES = int(os.environ.get("SCALE_SANDBOXES", sized("5000", "4")))
@@ -35,8 +36,6 @@ TABLES = ("revision", "event", "diff", "sample", "checkpoint")
 _MAKE = """
 import sys, django
 django.setup()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
 from django.db import transaction
 from sandbox import actions
 from sandbox.live.people import local_user
@@ -59,7 +58,7 @@ Sandbox.objects.update(playing=True, speed=float(sys.argv[2]))
 
 def made(folder: Path, count: int, speed: float = 1.0) -> None:
     """Put sandboxes into the data folder of a run that is not started yet."""
-    (folder / "data").mkdir(parents=True)
+    migrated.copy_to(folder / "data")
     done = subprocess.run(
         [sys.executable, "-c", _MAKE, str(count), str(speed)],
         cwd=ROOT,

@@ -32,7 +32,15 @@ def worker(tmp_path: Path) -> Iterator[psutil.Popen]:
     environment.make_private(socket.parent)
     with running_bus(socket):
         running = psutil.Popen(
-            [sys.executable, "manage.py", "worker", "--processes", "2", "--answering", "0"],
+            [
+                sys.executable,
+                "manage.py",
+                "worker",
+                "--processes",
+                "2",
+                "--answering",
+                "0",
+            ],
             cwd=ROOT,
             env=variables,
             stdin=subprocess.DEVNULL,
