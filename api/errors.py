@@ -17,6 +17,7 @@ from sandbox.base.errors import (
     BusyError,
     Cause,
     ConflictError,
+    DeniedError,
     DisruptionError,
     ForbiddenError,
     GivenUpError,
@@ -44,6 +45,7 @@ class AlreadyExistsError(ConflictError):
 _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (NotFoundError, 404, "NotFound"),
     (ForbiddenError, 403, "Forbidden"),
+    (DeniedError, 403, "Forbidden"),
     (InvalidError, 422, "Invalid"),
     (PreconditionFailedError, 412, "PreconditionFailed"),
     (AlreadyExistsError, 409, "AlreadyExists"),

@@ -9,6 +9,7 @@ from typing import Any
 from sandbox.base.absences import NotTaken
 from sandbox.base.errors import (
     Cause,
+    DeniedError,
     InvalidError,
 )
 from sandbox.world import operations
@@ -29,7 +30,7 @@ from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.stack_signs import signs_of
-from scheduler.input.manifests.updates import check_update
+from scheduler.input.manifests.updates import Refused, check_update
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.model.objects import Key, Object
@@ -73,12 +74,22 @@ def plan_of(
     coming = {obj.key: obj.manifest for obj in loaded.objects}
     stack = loaded.policy.get("stack", world.policy.spec.stack)
     findings += check_references({**present, **coming}, loaded.places, stack=stack)
-    fixed = _fixed(world, loaded)
+    refusals = _refusals(world, loaded)
+    fixed = {
+        key: Finding(
+            level="error",
+            place=loaded.places[key].place(refused.field),
+            problem=refused.problem,
+        )
+        for key, refused in refusals.items()
+    }
     findings += fixed.values()
     findings += _kept_time(world, loaded)
     findings += _kept_stack(loaded, stack)
     errors = [finding for finding in findings if finding.level == "error"]
     if errors and not skip_errors:
+        if len(errors) == len([one for one in refusals.values() if one.webhook]):
+            raise DeniedError(_denial(refusals), causes=causes_of(findings))
         raise InvalidError(NotTaken.NOTHING.said(), causes=causes_of(findings))
     answer = Imported(findings=causes_of(findings), report=report_of(loaded, findings))
     loaded.findings = findings
@@ -94,19 +105,25 @@ def plan_of(
     return (parts[0] if len(parts) == 1 else Several(parts)), answer
 
 
-def _fixed(world: World, loaded: Loaded) -> dict[Key, Finding]:
+def _refusals(world: World, loaded: Loaded) -> dict[Key, Refused]:
     """Return what would change a field that the real systems hold fixed."""
-    found: dict[Key, Finding] = {}
+    found: dict[Key, Refused] = {}
     for obj in loaded.objects:
         if obj.key not in world.objects:
             continue
         refused = check_update(world.get(obj.key), obj)
         if refused is not None:
-            place = loaded.places[obj.key].place(refused.field)
-            found[obj.key] = Finding(
-                level="error", place=place, problem=refused.problem
-            )
+            found[obj.key] = refused
     return found
+
+
+def _denial(refusals: Mapping[Key, Refused]) -> str:
+    """Return what a webhook says of the first change that it denies."""
+    first = next(one for one in refusals.values() if one.webhook)
+    return (
+        f'admission webhook "{first.webhook}" denied the request: '
+        f"{first.field}: {first.problem}"
+    )
 
 
 def _kept_time(world: World, loaded: Loaded) -> Iterator[Finding]:

@@ -41,6 +41,10 @@ class InvalidError(SandboxError):
     """What was given cannot be taken; the causes say why and where."""
 
 
+class DeniedError(InvalidError):
+    """A webhook of Kueue would deny what was given."""
+
+
 class ForbiddenError(SandboxError):
     """You may look but not touch."""
 

@@ -220,6 +220,8 @@ def run_controllers(world: World) -> None:
     react(world)
     for key in kueue.expired():
         world.lifetime.job_stage.retire(world.get(key))
+    if world.going:
+        world.let_go()
 
 
 def _reconcile(world: World, kueue: KueueStage) -> None:
@@ -227,7 +229,7 @@ def _reconcile(world: World, kueue: KueueStage) -> None:
     kueue.reconcile()
     while stopped := [key for key in kueue.stopping() if world.lifetime.evict(key)]:
         for key in stopped:
-            kueue.stopped(key)
+            world.lifetime.stopped(key)
         kueue.reconcile()
     if kueue.variants is not None and _make_variants(world, kueue):
         _reconcile(world, kueue)

@@ -17,8 +17,10 @@ from scheduler.model.errors import SchedulerError
 FINISHED_BY_JOB = 1
 #: The status of a Job counts the completions of each round of its pods.
 COUNTED_BY_ROUND = 2
+#: Jobs, pods and what is in use are reconciled as a control plane was seen to do it.
+RECONCILED = 3
 #: The level of a new world: the highest of those above.
-NEWEST = COUNTED_BY_ROUND
+NEWEST = RECONCILED
 
 
 def read_level(stored: int | UnsetType) -> int:

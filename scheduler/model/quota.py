@@ -108,6 +108,7 @@ class ClusterQueueSpec:
     checks: tuple[QueueCheck, ...] = ()
     usage_based: bool = False  # admission mode UsageBasedAdmissionFairSharing
     migration: Migration | None = None  # concurrent admission; with its gate
+    going: bool = False  # it is being deleted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +214,7 @@ def read_queue(manifest: Manifest) -> ClusterQueueSpec:
         checks=read_queue_checks(spec, flavors),
         usage_based=scope.get("admissionMode") == "UsageBasedAdmissionFairSharing",
         migration=read_migration(spec) if _POLICY in spec else None,
+        going="deletionTimestamp" in manifest["metadata"],
     )
 
 

@@ -142,6 +142,21 @@ class Problem(Words):
         "problem.reserved",
         "fixed while quota is reserved; deactivate or move it first",
     )
+    LIMIT = ("problem.limit", "expected at most the limit {most}, got {given}")
+    RUNS_QUEUED = (
+        "problem.runsQueued",
+        "expected {name}: the queue of what runs is fixed; suspend it first",
+    )
+    COMPLETIONS = ("problem.completions", "expected {name}: it is fixed for a Job")
+    PARTIAL = (
+        "problem.partial",
+        "expected {name}: it is fixed while a Job runs that may be admitted in part; "
+        "suspend it first",
+    )
+    SET_SIZE = (
+        "problem.setSize",
+        "expected {name} or 0: under Kueue a StatefulSet is scaled to none first",
+    )
     LOOP = ("problem.loop", "the cohorts form a loop: {known}; give one another parent")
     COLLECTION = (
         "problem.collection",

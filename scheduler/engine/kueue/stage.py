@@ -32,6 +32,7 @@ from scheduler.engine.kueue.workload.local_queue import LocalQueue
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.stage import Context
 from scheduler.model.check_rule import CheckRule
+from scheduler.model.compatibility import RECONCILED
 from scheduler.model.kueue.check_state import CheckState, read_states
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.objects import Key, Object
@@ -65,6 +66,7 @@ class KueueStage:
         self.pace = CyclePace(steps)
         self.settings = settings or Settings()
         self.cluster = Cluster(self.settings)
+        self.cluster.reconciles = self.reconciles_jobs
         self.preemption = ActivePreemption(self.settings)
         # Without rules, admission checks are answered from outside alone.
         self.answers = CheckAnswers(context, rules)
@@ -81,6 +83,11 @@ class KueueStage:
         # An explanation traces one workload here; nothing else sets it.
         self.traced: Key | None = None
         self.trace: Trace | None = None
+
+    @property
+    def reconciles_jobs(self) -> bool:
+        """Return whether its world is of the level since which jobs are reconciled."""
+        return self.context.compatibility >= RECONCILED
 
     # ---- objects in ----
 

@@ -105,6 +105,8 @@ class RunEnding(RunStarting):
 
     def _halt(self, run: Run) -> None:
         """Void what an attempt still had before it."""
+        if run.active and run.owner in self.host.objects:
+            self.jobs.resized(self.host.objects[run.owner], started=False)
         run.active, run.failed = False, False
         run.ready_ms = run.ends_ms = run.seen_ms = run.deadline_ms = None
         run.waiting.clear()

@@ -59,6 +59,7 @@ class NodeLoss(PodEnds):
         self._lose_work(run, pod)
         if self._backs_off(owner):
             run.failures += 1
+            run.lost_pods += self.reconciles
             doubled = BACKOFF_MS << min(run.failures - 1, 10)
             delay = min(doubled, LONGEST_BACKOFF_MS)
             self._next(run, Due.REPLACE, delay)

@@ -49,6 +49,51 @@ class PodEnds(RunScaling):
         self._touch(run.owner)
         self.host.delete(pod)
 
+    def _end_round(self, run: Run) -> None:
+        """Begin a round; the pods that the last one does not need end, and their quota.
+
+        Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+        """
+        super()._end_round(run)
+        if not self.reconciles:
+            return
+        spare = self._spare(run)
+        for pod in run.pods[len(run.pods) - spare :]:
+            self.owners.pop(pod, None)
+            run.pods.remove(pod)
+            run.ready.pop(pod, None)
+            self.host.delete(pod)
+        self._give_back(run)
+
+    def _spare(self, run: Run) -> int:
+        """Return how many pods of a run the round that runs does not need."""
+        rounds = run.rounds
+        if rounds is None or not rounds.ended or rounds.pods == 1:
+            return 0
+        left = self.jobs.completions_of(self.host.objects[run.owner])
+        return max(0, rounds.pods - (left - rounds.ended * rounds.pods))
+
+    def _give_back(self, run: Run) -> None:
+        """Let a Workload say how many of its pods the last round does not need."""
+        workload = self.host.objects.get(run.owner)
+        if workload is None or self.host.kueue is None or run.owner.kind != WORKLOAD:
+            return
+        workload = self.host.get(run.owner)
+        spare, name = self._spare(run), _pod_set(workload)
+        given = [{"name": name, "count": spare}] if spare else []
+        if given == (workload.status.get("reclaimablePods") or []):
+            return
+        workload.status["reclaimablePods"] = given
+        manifest = {**workload.manifest, "metadata": dict(workload.metadata)}
+        self.host.put(Object(key=run.owner, manifest=manifest))
+
+    def stopped(self, owner: Key) -> None:
+        """Report that a job has stopped; the rounds that it lost need all their pods."""
+        super().stopped(owner)
+        run = self.runs.get(owner)
+        if self.reconciles and run is not None and run.rounds is not None:
+            self._give_back(run)
+
     def _reclaim_later(self, run: Run, pod: Key) -> None:
         run.ends.pop(pod, None)
         name = _pod_set(self.host.objects[run.owner])

@@ -79,6 +79,7 @@ class Run:
     overran: bool = False  # it failed, or is about to, for its deadline
     counted_ms: int | None = None  # what was lost before is counted already
     rounds: Rounds | None = None  # of a Job of more completions than pods
+    lost_pods: int = 0  # pods that all attempts lost, as its Job counts them
 
     def all_ready(self) -> bool:
         """Return whether every pod of the run is there and ready."""
@@ -123,10 +124,11 @@ class Run:
             values.append([*under_way, self.failures])
         elif any(value not in (None, False) for value in under_way):
             values.append(under_way)
-        if self.rounds is not None:
-            values += (
-                [list(self.rounds)] if len(values) > _ALWAYS else [[], [*self.rounds]]
-            )
+        if self.rounds is not None or self.lost_pods:
+            rounds = [] if self.rounds is None else [*self.rounds]
+            values += [rounds] if len(values) > _ALWAYS else [[], rounds]
+        if self.lost_pods:
+            values.append(self.lost_pods)
         return values
 
     @classmethod
@@ -161,7 +163,8 @@ class Run:
             overran=overran,
             counted_ms=counted,
             ended=dict(ended),
-            rounds=Rounds(*later[1]) if len(later) > 1 else None,
+            rounds=Rounds(*later[1]) if len(later) > 1 and later[1] else None,
+            lost_pods=later[2] if len(later) > 2 else 0,
         )
 
 

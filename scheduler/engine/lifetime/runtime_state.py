@@ -12,6 +12,7 @@ from scheduler.engine.lifetime.runs import Run, Timers
 from scheduler.engine.stage import Context, Stage
 from scheduler.model import durations, registry
 from scheduler.model.annotations import Timing, read_timing
+from scheduler.model.compatibility import RECONCILED
 from scheduler.model.decisions import Decision, PodSetAdmission
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
@@ -95,11 +96,17 @@ class JobControllers(Protocol):
     def waves(self, owner: Object) -> int:
         """Return how many times the pods of this owner run one after another."""
 
+    def completions_of(self, owner: Object) -> int:
+        """Return how many pods of a Job have to succeed."""
+
     def pods_of_round(self, owner: Object) -> int:
         """Return how many pods of a Job end together, and others follow; 0 for none."""
 
     def deadline_of(self, owner: Object) -> int | None:
         """Return how long (s) its Job may be active; None for as long as it takes."""
+
+    def resized(self, owner: Object, *, started: bool) -> None:
+        """Write into a job how many pods it was started with, or asked for."""
 
     def put_admitted(self, pod: Object) -> bool:
         """Put a pod that a controller makes; False when it is refused."""
@@ -155,6 +162,11 @@ class RuntimeState:
         self.owners[pod] = run.owner
         self._touch(pod)
         self._touch(run.owner)
+
+    @property
+    def reconciles(self) -> bool:
+        """Return whether the world is of the level since which jobs are reconciled."""
+        return self.context.compatibility >= RECONCILED
 
     def placement(self) -> bool:
         """Return whether pods are made and placed on nodes."""

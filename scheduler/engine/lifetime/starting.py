@@ -54,6 +54,7 @@ class RunStarting(RunRounds):
         if self.host.runs_elsewhere(owner.key):
             return
         self._set_deadline(run, run.started_ms)
+        self.jobs.resized(owner, started=True)
         if self.placement():
             self._make_pods(run, owner, pod_sets)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.engine.lifetime.runs import OVERRAN, Run
+from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.model.compatibility import FINISHED_BY_JOB
 from scheduler.model.conditions import has_ended, is_true, true_condition
@@ -95,11 +95,16 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     }
     if (succeeded := _succeeded_before(job, run)) > 0:
         status |= _status_in_round(job, status, succeeded)
+    if run.lost_pods:
+        status["failed"] = run.lost_pods
     if run.started_ms is not None:
         status["startTime"] = stamp_text(lifetime.context.us(run.started_ms))
     if run.done:
         status["conditions"] = [_end_condition(lifetime, job, run)]
-        status["failed" if run.failed else "succeeded"] = _ended_pods(job, run)
+        if run.failed:
+            status["failed"] = run.lost_pods + _ended_pods(job, run)
+        else:
+            status["succeeded"] = _ended_pods(job, run)
         if run.ends_ms is not None and not run.failed:
             status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
     job.status = status
@@ -118,7 +123,8 @@ def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, s
 
 def _active_pods(job: Object, run: Run) -> int:
     """Return how many pods run or are about to; without nodes, as many as it asks."""
-    if not run.active or run.pods or job.key.kind != "Job":
+    lacks = run.pods or run.step_due() == Due.REPLACE
+    if not run.active or lacks or job.key.kind != "Job":
         return len(run.pods) if run.active else 0
     at_once = int(job.spec.get("parallelism") or 1)
     return min(at_once, int(job.spec.get("completions") or at_once))

@@ -87,7 +87,12 @@ class RunStopping(RunEnding):
         if run.overran:
             self._finish(run)
         elif self.host.kueue is not None:
-            self.host.kueue.stopped(run.owner)
+            self.stopped(run.owner)
+
+    def stopped(self, owner: Key) -> None:
+        """Report that the job of an evicted Workload has stopped: its quota is free."""
+        if self.host.kueue is not None:
+            self.host.kueue.stopped(owner)
 
     # -- pods ------------------------------------------------------------
 

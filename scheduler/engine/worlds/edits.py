@@ -51,6 +51,8 @@ def replace_manifest(known: Object, edited: Object) -> None:
     metadata, before = edited.metadata, known.metadata
     for name in ("uid", "creationTimestamp"):
         metadata[name] = before[name]
+    if "deletionTimestamp" in before:
+        metadata["deletionTimestamp"] = before["deletionTimestamp"]
     changed = edited.spec != known.spec
     metadata["generation"] = int(before.get("generation", 1)) + changed
     known.manifest = edited.manifest

@@ -8,6 +8,7 @@ from scheduler.engine.stage import Stage
 from scheduler.engine.worlds import edits
 from scheduler.engine.worlds.digests import Digests
 from scheduler.engine.worlds.encoding import Header
+from scheduler.engine.worlds.in_use import is_in_use
 from scheduler.engine.worlds.stages import WorldStages
 from scheduler.model import durations, streams
 from scheduler.model.autoscaling.kinds import GROWING
@@ -118,10 +119,41 @@ class WorldObjects(WorldStages):
             self.multikueue.workers.delete(key)
             self.lifetime.request_advance()
             return
+        if self._stays(key):
+            self._let_go_later(key)
+            return
         for stage in self.stages():
             stage.remove(key)
         self.lifetime.request_advance()
         self._forget(key)
+
+    def _stays(self, key: Key) -> bool:
+        """Return whether an object that is deleted stays until nothing uses it."""
+        return (
+            self.kueue is not None
+            and self.kueue.reconciles_jobs
+            and is_in_use(self.kueue, key)
+        )
+
+    def _let_go_later(self, key: Key) -> None:
+        """Mark an object as being deleted; what uses it goes on."""
+        obj = self.objects[key]
+        if "deletionTimestamp" in obj.metadata:
+            return
+        stamp = durations.stamp_text(self.context.us(self.context.now_ms))
+        obj.metadata["deletionTimestamp"] = stamp
+        self.going[key] = None
+        self.touch(key)
+        self.lifetime.request_advance()
+        self.introduce(obj)
+
+    def let_go(self) -> None:
+        """Delete what was to go and is used no longer; whoever names it goes first."""
+        while free := [key for key in self.going if not self._stays(key)]:
+            for key in free:
+                del self.going[key]
+                if key in self.objects:
+                    self.delete(key)
 
     def _forget(self, key: Key) -> None:
         self.objects.pop(key, None)

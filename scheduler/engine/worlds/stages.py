@@ -9,6 +9,7 @@ from scheduler.engine.lifetime.stage import Lifetime
 from scheduler.engine.stack import build_stages
 from scheduler.engine.stage import Context, Stage
 from scheduler.engine.worlds.encoding import Header
+from scheduler.engine.worlds.in_use import USES
 from scheduler.model import durations
 from scheduler.model.autoscaling.kinds import AUTOSCALED, GROWING
 from scheduler.model.compatibility import read_level
@@ -43,6 +44,7 @@ class WorldStages:
             compatibility=read_level(header.compatibility),
         )
         self.objects: dict[Key, Object] = {}
+        self.going: dict[Key, None] = {}  # deleted, and in use until now
         # Both come with the first object of theirs: a NodeGroup, a worker's object.
         self.autoscaling: AutoscalingStage | None = None
         self.multikueue: MultiKueueStage | None = None
@@ -86,6 +88,11 @@ class WorldStages:
         self.objects = dict(sorted(self.objects.items()))
         self._restore_workers()
         own = self.own_objects()
+        self.going = {
+            key: None
+            for key, obj in own.items()
+            if key.kind in USES and "deletionTimestamp" in obj.metadata
+        }
         for obj in own.values():
             self.lifetime.put(obj, restore=True)
         self._restore_groups()

@@ -23,8 +23,21 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.pod_defaults import default_pod_spec
+from scheduler.model.resource_limits import quantities
 from scheduler.model.selectors import Requirement
 
+#: The kinds whose pod templates the API server reads itself.
+_VALIDATED = frozenset(
+    {
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "Job",
+        "Pod",
+        "ReplicaSet",
+        "StatefulSet",
+    }
+)
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -107,6 +120,20 @@ def _check_resources(document: Document, holder: dict[str, Any], path: str) -> N
     resources = expect_object(document, holder, f"{path}.resources")
     for part in ("requests", "limits"):
         expect_amounts(document, resources, f"{path}.resources.{part}")
+    if document.kind in _VALIDATED:
+        _check_limits(document, resources, f"{path}.resources")
+
+
+def _check_limits(document: Document, resources: dict[str, Any], path: str) -> None:
+    """Refuse a request above its limit, as the API server does in its own kinds."""
+    limits = quantities(resources.get("limits"))
+    for name, asked in quantities(resources.get("requests")).items():
+        if asked > limits.get(name, asked):
+            raise document.error(
+                f"{path}.requests.{name}",
+                f"expected at most the limit {resources['limits'][name]}, "
+                f"got {resources['requests'][name]}",
+            )
 
 
 def _check_toleration(document: Document, item: dict[str, Any], path: str) -> None:

@@ -33,7 +33,8 @@ def check_references(
 
     `manifests` are all objects, those already there included. A name that
     nothing has is a warning, as the real systems take it and leave the queue
-    inactive or the pod pending; a loop of cohorts is an error. Names of Kueue's
+    inactive or the pod pending; so is a loop of cohorts, below which nothing is
+    admitted. Names of Kueue's
     objects and claims of pods decide nothing in another stack, so nothing is said
     of them. Cost: O(objects).
     """
@@ -186,7 +187,7 @@ def _loops(manifests: Manifests, places: Places) -> Iterator[Finding]:
             reported.update(loop)
             path = " -> ".join([*loop, loop[0]])
             yield Finding(
-                level="error",
+                level="warning",
                 place=_place(document),
                 problem=f"the cohorts form a loop: {path}; give one another parent",
             )

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from scheduler.input.manifests.workloads import MIN_PARALLELISM
 from scheduler.model.conditions import is_true
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Object
 
 Fields = Mapping[str, Any]
@@ -22,6 +24,7 @@ class Refused(NamedTuple):
 
     field: str
     problem: str
+    webhook: str = ""  # of Kueue, which denies it; "" for the API server itself
 
 
 _OF_POD = (
@@ -32,6 +35,7 @@ _OF_POD = (
     "runtimeClassName",
     "hostNetwork",
 )
+_SERVING = ("StatefulSet", "Deployment")
 _RESERVED = ("podSets", "queueName", "priorityClassRef", "maximumExecutionTimeSeconds")
 
 
@@ -59,8 +63,76 @@ def _refused(known: Object, given: Object) -> Iterator[Refused]:
             yield from _fixed(known.manifest, given.manifest, fields, why, at="")
         case "Pod":
             yield from _of_pod(known.spec, given.spec)
+            if not known.spec.get("schedulingGates"):
+                yield from _queue_name(known, given)
+        case "Job":
+            yield from _of_job(known, given)
+        case kind if kind in _SERVING:
+            yield from _of_serving(known, given)
         case _:
-            pass
+            if _runs_managed(known, given):
+                yield from _queue_name(known, given)
+
+
+def _runs_managed(known: Object, given: Object) -> bool:
+    """Return whether Kueue started a job, and nobody suspends it with this change."""
+    managed = bool((known.state.get("job") or {}).get("workload"))
+    running = managed and known.spec.get("suspend") is False
+    return running and given.spec.get("suspend") is not True
+
+
+def _queue_name(known: Object, given: Object) -> Iterator[Refused]:
+    """Yield that the queue of what runs stays.
+
+    Source: docs/semantics/kueue-lifecycle.md#what-webhooks-refuse.
+    """
+    before, after = known.labels.get(QUEUE), given.labels.get(QUEUE)
+    if before is not None and after != before:
+        yield _denied(
+            known,
+            f"metadata.labels.{QUEUE}",
+            f"expected {before!r}: the queue of what runs is fixed; suspend it first",
+        )
+
+
+def _denied(known: Object, field: str, problem: str) -> Refused:
+    return Refused(field, problem, f"v{known.key.kind.lower()}.kb.io")
+
+
+def _of_job(known: Object, given: Object) -> Iterator[Refused]:
+    before, after = (one.spec.get("completions") for one in (known, given))
+    indexed = known.spec.get("completionMode") == "Indexed"
+    if before is not None and after is not None and before != after and not indexed:
+        yield Refused("spec.completions", f"expected {before}: it is fixed for a Job")
+    if _runs_managed(known, given):
+        yield from _queue_name(known, given)
+        asked = [one.spec.get("parallelism", 1) for one in (known, given)]
+        if MIN_PARALLELISM in known.annotations and asked[0] != asked[1]:
+            yield _denied(
+                known,
+                "spec.parallelism",
+                f"expected {asked[0]}: it is fixed while a Job runs that may be "
+                "admitted in part; suspend it first",
+            )
+
+
+def _of_serving(known: Object, given: Object) -> Iterator[Refused]:
+    """Yield what is fixed of a StatefulSet or a Deployment under Kueue.
+
+    Source: docs/semantics/kueue-lifecycle.md#what-webhooks-refuse.
+    """
+    before, after = known.labels.get(QUEUE), given.labels.get(QUEUE)
+    if before is not None and (after is None or known.status.get("readyReplicas")):
+        yield from _queue_name(known, given)
+    if known.key.kind != "StatefulSet" or (before is None and after is None):
+        return
+    had, asked = (int(one.spec.get("replicas", 1)) for one in (known, given))
+    if had and asked and had != asked:
+        yield _denied(
+            known,
+            "spec.replicas",
+            f"expected {had} or 0: under Kueue a StatefulSet is scaled to none first",
+        )
 
 
 def _of_pod(known: Fields, given: Fields) -> Iterator[Refused]:

@@ -11,6 +11,7 @@ import pytest
 from sandbox import actions
 from sandbox.base.errors import (
     ConflictError,
+    DeniedError,
     ForbiddenError,
     InvalidError,
     NotFoundError,
@@ -31,7 +32,15 @@ from sandbox.models import (
 )
 from sandbox.world import worlds
 from scheduler.model.objects import Key
-from tests.builders import cluster_queue, flavor, local_queue, node, pod, small_cluster
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    small_cluster,
+)
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -106,20 +115,6 @@ BAD = {
         "did you mean ClusterQueue",
     ),
     "a bad quantity": (text_of(cluster_queue("q", cpu="four")), "expected a quantity"),
-    "a cycle of cohorts": (
-        text_of(
-            *(
-                {
-                    "apiVersion": "kueue.x-k8s.io/v1beta2",
-                    "kind": "Cohort",
-                    "metadata": {"name": name},
-                    "spec": {"parentName": parent},
-                }
-                for name, parent in (("x", "y"), ("y", "x"))
-            )
-        ),
-        "form a loop",
-    ),
     "a bomb of aliases": (
         "a: &a [x, x, x, x, x, x, x, x, x, x]\n"
         + "\n".join(
@@ -129,6 +124,33 @@ BAD = {
         "aliases repeat too many values",
     ),
 }
+
+
+def test_a_webhook_denies_another_queue_for_a_job_that_runs(make, person):
+    sandbox = make(*small_cluster(), job("j", queue="main", runtime="60s"))
+    actions.do_step(person, sandbox.pk, ticks=2)
+    tick(sandbox, 2)
+    moved = text_of(job("j", queue="other", runtime="60s"))
+    with pytest.raises(DeniedError, match=r'webhook "vjob.kb.io" denied'):
+        actions.do_import(person, sandbox.pk, [("job.yaml", moved)])
+    suspended = job("j", queue="other", runtime="60s")
+    suspended["spec"]["suspend"] = True
+    actions.do_import(person, sandbox.pk, [("job.yaml", text_of(suspended))])
+
+
+def test_a_webhook_denies_another_size_of_a_stateful_set_but_none(make, person):
+    def sized(replicas: int) -> list[tuple[str, str]]:
+        made = job("s", queue="main") | {"apiVersion": "apps/v1", "kind": "StatefulSet"}
+        template = made["spec"]["template"]
+        made["spec"] = {"replicas": replicas, "template": template}
+        return [("set.yaml", text_of(made))]
+
+    sandbox = make(*small_cluster())
+    actions.do_import(person, sandbox.pk, sized(2))
+    with pytest.raises(DeniedError, match=r"scaled to none first"):
+        actions.do_import(person, sandbox.pk, sized(3))
+    actions.do_import(person, sandbox.pk, sized(0))
+    actions.do_import(person, sandbox.pk, sized(3))
 
 
 @pytest.mark.parametrize(("text", "reported"), BAD.values(), ids=BAD)

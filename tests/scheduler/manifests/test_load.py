@@ -111,7 +111,7 @@ def test_every_problem_is_reported_at_once_and_nothing_is_taken():
     assert len(error.value.loaded.errors) == 2
 
 
-def test_a_loop_of_cohorts_is_refused_with_its_path():
+def test_a_loop_of_cohorts_is_a_warning_with_its_path():
     def cohort(name: str, parent: str) -> str:
         return (
             "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\n"
@@ -119,8 +119,19 @@ def test_a_loop_of_cohorts_is_refused_with_its_path():
         )
 
     text = "---\n".join([cohort("a", "b"), cohort("b", "c"), cohort("c", "a")])
-    with pytest.raises(InputError, match=r"loop: a -> b -> c -> a"):
-        assemble([("loop.yaml", text)])
+    found = assemble([("loop.yaml", text)]).loaded.findings
+    (warning,) = [one for one in found if "loop: a -> b -> c -> a" in one.problem]
+    assert warning.level == "warning"
+
+
+def test_a_job_that_requests_more_than_its_limit_is_refused():
+    text = (
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: default}\n"
+        "spec: {template: {spec: {containers: [{name: c, image: i, "
+        "resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]}}}\n"
+    )
+    with pytest.raises(InputError, match=r"requests.cpu: expected at most the limit 1"):
+        assemble([("job.yaml", text)])
 
 
 def test_a_name_that_nothing_has_is_a_warning_with_its_line():

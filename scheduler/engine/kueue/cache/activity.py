@@ -15,6 +15,8 @@ from scheduler.model.admission_check import (
 from scheduler.model.quota import ClusterQueueSpec
 
 Problem = tuple[str, str]  # reason and sentence
+COHORT_CYCLE = "CohortCycle"
+TERMINATING = "Terminating"
 
 
 def problems(
@@ -29,6 +31,8 @@ def problems(
 
     `topologies` are missing ones, with the flavor that names each.
     """
+    if spec.going:
+        yield TERMINATING, "clusterQueue is terminating"
     if spec.stop != "None":
         yield "Stopped", "is stopped"
     names = [name for group in spec.groups for name in group.flavors]
@@ -41,7 +45,7 @@ def problems(
         yield "TopologyNotFound", sentence
     yield from _check_problems(spec, checks)
     if spec.cohort in in_cycle:
-        yield "CohortCycle", "belongs to a cohort that is its own ancestor"
+        yield COHORT_CYCLE, "belongs to a cohort that is its own ancestor"
 
 
 def _listed(names: Iterable[str]) -> str:

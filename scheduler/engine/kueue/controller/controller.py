@@ -11,6 +11,7 @@ from scheduler.engine.kueue.controller.lifecycle import Lifecycle
 from scheduler.engine.kueue.queue.clocks import execution_deadline, pods_ready_deadline
 from scheduler.engine.kueue.scheduler.nominate import validation_error
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.compatibility import RECONCILED
 from scheduler.model.reasons import (
     ADMISSION_CHECK,
     ADMISSION_GATED,
@@ -190,6 +191,8 @@ class Controller:
         assert waiting is not None
         if waiting.limit is not None and work.requeue_count + 1 > waiting.limit:
             self._deactivate_for(work, REQUEUING_LIMIT_EXCEEDED)
+            if self.context.compatibility >= RECONCILED:
+                del work.conditions[DEACTIVATION_TARGET]
         else:
             evictions.evict_pods_ready_timeout(self.life, work)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from scheduler.engine.kueue.cache.activity import COHORT_CYCLE, TERMINATING
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.tree.protocols import FlavorResource
 from scheduler.engine.kueue.tree.shares import weighted_share
@@ -52,8 +53,9 @@ def note_activity(cluster: Cluster, now_us: int) -> Iterator[ClusterQueue | Loca
     depend on when somebody looks.
     """
     for queue in cluster.forest.queues.values():
-        if _flipped(queue.active_since_us, queue.active):
-            queue.active_since_us = now_us if queue.active else -now_us
+        active = queue_verdict(cluster, queue)[0]
+        if _flipped(queue.active_since_us, active):
+            queue.active_since_us = now_us if active else -now_us
             yield queue
     for local_queue in cluster.local_queues.values():
         active = _local_queue_verdict(cluster, local_queue)[0]
@@ -122,11 +124,21 @@ def _queue_state(queue: ClusterQueue) -> State:
 
 
 def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
-    """Return whether a ClusterQueue admits, with reason and sentence."""
-    if queue.active:
+    """Return whether a ClusterQueue says that it admits, with reason and sentence.
+
+    Of a loop of cohorts above it, which keeps it from admitting, it says nothing.
+    Source: docs/semantics/kueue.md#active-clusterqueues.
+    """
+    problems = [
+        (reason, sentence)
+        for reason, sentence in ([] if queue.active else cluster.problems(queue))
+        if reason != COHORT_CYCLE
+    ]
+    if not problems:
         return True, "Ready", CAN_ADMIT
-    problems = list(cluster.problems(queue))
     reason = problems[0][0]
+    if reason == TERMINATING:
+        return False, reason, f"{CANNOT_ADMIT}; {problems[0][1]}"
     sentences = ", ".join(sentence for _, sentence in problems)
     return False, reason, f"{CANNOT_ADMIT}: {sentences}."
 
@@ -180,7 +192,7 @@ def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
     )
     obj.status = {
         "conditions": [condition],
-        "pendingWorkloads": local_queue.pending,
+        "pendingWorkloads": local_queue.pending + _stranded(cluster, local_queue),
         "reservingWorkloads": local_queue.reserving,
         "admittedWorkloads": local_queue.admitted,
         "flavorsReservation": _usage(cluster, local_queue, local_queue.usage),
@@ -193,6 +205,17 @@ def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
     if entry is not None and entry.shown_us is not None:
         obj.status["fairSharing"] = _consumed(entry)
     return ledger.dump(local_queue)
+
+
+def _stranded(cluster: Cluster, local_queue: LocalQueue) -> int:
+    """Return how many wait in a LocalQueue whose ClusterQueue is not there."""
+    spec = local_queue.spec
+    if spec is None or spec.stop != "None" or spec.queue in cluster.forest.queues:
+        return 0
+    return cluster.reconciles and sum(
+        not work.finished and not work.reserved and work.active and not work.gated
+        for work in local_queue.workloads
+    )
 
 
 def _consumed(entry: UsageEntry) -> Status:
@@ -226,7 +249,7 @@ def _local_queue_verdict(cluster: Cluster, local_queue: LocalQueue) -> Verdict:
     queue = cluster.forest.queues.get(local_queue.spec.queue)
     if queue is None:
         return False, "ClusterQueueDoesNotExist", NO_SUCH_QUEUE
-    if not queue.active:
+    if not queue_verdict(cluster, queue)[0]:
         return False, "ClusterQueueIsInactive", CANNOT_SUBMIT
     return True, "Ready", CAN_SUBMIT
 

@@ -16,6 +16,7 @@ from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Object
 
 _POD = frozenset({"Pod"})
+_JOB = frozenset({"Job"})
 #: A Job admitted with fewer pods also does that much less work.
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
@@ -55,6 +56,11 @@ class JobLength(JobStart):
             return 0
         return pods_at_once(job["spec"])
 
+    def completions_of(self, owner: Object) -> int:
+        """Return how many pods of a Job have to succeed."""
+        spec = (self._started_job(owner) or {}).get("spec") or {}
+        return int(spec.get("completions") or spec.get("parallelism") or 1)
+
     def _started_job(self, owner: Object) -> dict[str, Any] | None:
         """Return the owner's job as it was started; None where it has none."""
         job: Object | None = owner
@@ -75,6 +81,27 @@ class JobLength(JobStart):
             return None
         sources = (one.annotations.get(RUNTIME_SOURCE) for one in (owner, job))
         return None if FROM_DEADLINE in sources else deadlines.deadline_of(job.manifest)
+
+    def resized(self, owner: Object, *, started: bool) -> None:
+        """Give a Job that may be admitted in part its pods, or what it asked for.
+
+        Source: docs/semantics/kueue.md#partial-admission.
+        """
+        kueue, pod_sets = self.host.kueue, owner.spec.get("podSets") or [{}]
+        job = self.host.objects.get(owner_key(owner, _JOB) or owner.key)
+        if kueue is None or not kueue.reconciles_jobs or "minCount" not in pod_sets[0]:
+            return
+        if job is None or job is owner:
+            return
+        count = int(pod_sets[0].get("count", 1))
+        if started:
+            admission = self.host.get(owner.key).status.get("admission") or {}
+            [given, *_] = admission.get("podSetAssignments") or [{}]
+            count = int(given.get("count", count))
+        job.spec["parallelism"] = count
+        if job.annotations.get(EQUAL_COMPLETIONS) == "true":
+            job.spec["completions"] = count
+        self.lifetime.context.journal.touch(job.key)
 
     def _narrowed(self, owner: Object, job: dict[str, Any]) -> dict[str, Any]:
         """Return a job as it was started: with the parallelism it was admitted with.

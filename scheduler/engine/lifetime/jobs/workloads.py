@@ -7,7 +7,9 @@ from typing import Any
 
 from scheduler.engine.lifetime.jobs.state import JobState
 from scheduler.model.annotations import ADMISSION_GATED_BY, ARRIVAL, PREFIX
+from scheduler.model.conditions import is_true
 from scheduler.model.errors import ManifestError
+from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
 
 
@@ -75,12 +77,44 @@ class JobWorkloads(JobState):
         key = Key("Workload", job.key.namespace, metadata["name"])
         job.state["job"] = {"workload": key.name}
         known = self.host.objects.get(key)
+        if known is not None and self._is_reconciled(job, known):
+            asked, had = _counts(manifest["spec"]), _counts(known.spec)
+            if asked == self._admitted_counts(known):
+                manifest["spec"]["podSets"] = known.spec["podSets"]
+            elif asked != had:
+                self.host.delete(key)  # the job is stopped and gets another one
+                return
         if known is None and (delay := self.lifetime.creation(key)):
             due = f"{self.lifetime.context.now_ms + delay}ms"
             metadata.setdefault("annotations", {})[ARRIVAL] = due
         made = Object(key=key, manifest=manifest)
         if known is None or known.spec != made.spec or _gate(known) != _gate(made):
             self.host.put(made)
+
+    def _is_reconciled(self, job: Object, workload: Object) -> bool:
+        """Return whether a Workload that holds quota must be of what its job asks for.
+
+        Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-changed-while-it-runs.
+        """
+        kueue = self.host.kueue
+        if kueue is None or not kueue.reconciles_jobs or job.key.kind == "Pod":
+            return False
+        status = self.host.get(workload.key).status
+        held = is_true(status, "QuotaReserved") and not is_true(status, "Finished")
+        return held and not is_elastic(workload)
+
+    def _admitted_counts(self, workload: Object) -> dict[str, int]:
+        """Return the pods that a Workload was admitted with, perhaps in part."""
+        admission = self.host.get(workload.key).status.get("admission") or {}
+        given = {
+            one["name"]: int(one.get("count") or 0)
+            for one in admission.get("podSetAssignments") or ()
+        }
+        return {**_counts(workload.spec), **given}
+
+
+def _counts(spec: dict[str, Any]) -> dict[str, int]:
+    return {one["name"]: int(one.get("count", 1)) for one in spec.get("podSets") or ()}
 
 
 def _gate(obj: Object) -> str:

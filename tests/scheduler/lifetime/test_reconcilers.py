@@ -1,0 +1,159 @@
+"""Jobs, and what they use, are reconciled as a control plane was seen to do it.
+
+The records in tests/truth hold the whole; here is one law at a time.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import decode_world
+from scheduler.model.objects import Key, Object
+from tests.builders import job, local_queue, node, small_cluster, world_of
+
+JOB = Key("Job", "default", "j")
+QUEUE = Key("ClusterQueue", "", "main")
+FLAVOR = Key("ResourceFlavor", "", "default")
+PARTIAL = "kueue.x-k8s.io/job-min-parallelism"
+
+
+def workloads(world: World) -> list[Object]:
+    return [world.get(key) for key in world.keys("Workload")]
+
+
+def used(world: World) -> str:
+    [flavor] = world.get(QUEUE).status["flavorsReservation"]
+    return flavor["resources"][0]["total"]
+
+
+def run(world: World, seconds: int) -> World:
+    simulate(world, until_ms=seconds * 1000)
+    return world
+
+
+def edited(world: World, key: Key, **spec: object) -> None:
+    manifest = copy.deepcopy(world.objects[key].manifest)
+    manifest["spec"] |= spec
+    world.put(Object(key=key, manifest=manifest))
+
+
+@given(pods=st.integers(1, 4), completions=st.integers(1, 9), nodes=st.booleans())
+def test_the_last_round_holds_quota_of_what_is_left_to_do(pods, completions, nodes):
+    made = job(
+        "j", queue="main", parallelism=pods, completions=completions, runtime="3s"
+    )
+    world = world_of(*small_cluster(), *([node("n", cpu=8)] if nodes else []), made)
+    at_once, rounds = min(pods, completions), -(-completions // min(pods, completions))
+    for number in range(rounds):
+        run(world, 3 * number + 1)
+        left = min(at_once, completions - number * at_once)
+        assert used(world) == str(left)
+        assert world.get(JOB).status["active"] == left
+
+
+def test_a_stop_lets_the_rounds_that_it_throws_away_hold_all_their_quota():
+    made = job("j", queue="main", parallelism=2, completions=3, runtime="3s")
+    world = run(world_of(*small_cluster(), made), 4)
+    [workload] = workloads(world)
+    assert workload.status["reclaimablePods"] == [{"name": "main", "count": 1}]
+    edited(world, workload.key, active=False)
+    run(world, 5)
+    edited(world, workload.key, active=True)
+    simulate(world, until_ms=world.context.now_ms + 1000)
+    assert not workloads(world)[0].status.get("reclaimablePods")
+    assert used(world) == "2"
+
+
+def test_a_running_job_of_another_size_is_stopped_and_gets_another_workload():
+    made = job("j", queue="main", parallelism=2, runtime="60s")
+    world = run(world_of(*small_cluster(), node("n", cpu=8), made), 2)
+    [before] = workloads(world)
+    edited(world, JOB, parallelism=3, completions=3)
+    run(world, 4)
+    [after] = workloads(world)
+    assert (after.uid != before.uid, used(world)) == (True, "3")
+    assert len(world.keys("Pod")) == 3
+
+
+def test_a_job_that_is_put_again_as_it_was_runs_on():
+    made = job("j", queue="main", parallelism=2, runtime="60s")
+    world = run(world_of(*small_cluster(), made), 2)
+    [before] = workloads(world)
+    edited(world, JOB)
+    [after] = workloads(run(world, 4))
+    assert after.uid == before.uid
+
+
+def test_a_job_admitted_in_part_has_the_pods_it_was_admitted_with_while_it_runs():
+    made = job("j", queue="main", parallelism=6, runtime="60s")
+    made["metadata"]["annotations"][PARTIAL] = "1"
+    world = run(world_of(*small_cluster(cpu="4"), made), 2)
+    assert world.get(JOB).spec["parallelism"] == 4
+    [workload] = workloads(world)
+    edited(world, workload.key, active=False)
+    assert run(world, 4).get(JOB).spec["parallelism"] == 6
+
+
+def test_a_lost_pod_counts_as_failed_and_comes_after_the_back_off():
+    made = job("j", queue="main", runtime="60s")
+    slow = {"simulation": {"latencies": {"termination": "100ms"}}}
+    world = run(world_of(*small_cluster(), node("n", cpu=8), made, **slow), 2)
+    [pod] = world.keys("Pod")
+    world.delete(pod)
+    status = run(world, 4).get(JOB).status
+    assert (status["failed"], status["active"]) == (1, 0)
+    status = run(world, 15).get(JOB).status
+    assert (status["failed"], status["active"]) == (1, 1)
+
+
+def test_what_is_in_use_stays_until_it_is_free_and_works_on():
+    made = job("j", queue="main", runtime="5s")
+    later = job("k", queue="main", runtime="5s", arrival="3s")
+    world = run(world_of(*small_cluster(), made, later), 1)
+    world.delete(FLAVOR)
+    run(world, 4)
+    assert world.get(FLAVOR).metadata["deletionTimestamp"]
+    assert used(world) == "2"
+    world.delete(QUEUE)
+    again = World.decode(world.encode())
+    for one in (world, again):
+        run(one, 10)
+        assert not {FLAVOR, QUEUE} & set(one.objects)
+    assert again.hash() == world.hash()
+
+
+def test_a_queue_that_is_going_admits_nobody():
+    made = job("j", queue="main", runtime="20s")
+    later = job("k", queue="main", runtime="5s", arrival="3s")
+    world = run(world_of(*small_cluster(), made, later), 1)
+    world.delete(QUEUE)
+    run(world, 5)
+    [active] = world.get(QUEUE).status["conditions"]
+    assert (active["status"], active["reason"]) == ("False", "Terminating")
+    assert used(world) == "1"
+
+
+def test_who_waits_for_a_queue_that_is_gone_counts_as_pending():
+    world = run(
+        world_of(local_queue("main", cluster_queue="x"), job("j", queue="main")), 1
+    )
+    assert (
+        world.get(Key("LocalQueue", "default", "main")).status["pendingWorkloads"] == 1
+    )
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_a_world_of_a_level_before_deletes_what_is_in_use(level):
+    made = job("j", queue="main", runtime="5s")
+    header, objects = decode_world(world_of(*small_cluster(), made).encode())
+    kept = level or msgspec.UNSET
+    world = World.load(msgspec.structs.replace(header, compatibility=kept), objects)
+    run(world, 1).delete(FLAVOR)
+    assert FLAVOR not in world.objects
