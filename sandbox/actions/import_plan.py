@@ -91,7 +91,14 @@ def plan_of(
         if len(errors) == len([one for one in refusals.values() if one.webhook]):
             raise DeniedError(_denial(refusals), causes=causes_of(findings))
         raise InvalidError(NotTaken.NOTHING.said(), causes=causes_of(findings))
-    answer = Imported(findings=causes_of(findings), report=report_of(loaded, findings))
+    answer = Imported(
+        findings=causes_of(findings),
+        report=report_of(
+            loaded,
+            findings,
+            default_runtime=world.policy.spec.simulation.default_runtime,
+        ),
+    )
     loaded.findings = findings
     loaded.leave_out_errors()
     taken = [obj for obj in loaded.objects if obj.key not in fixed]

@@ -107,7 +107,10 @@ def do_create(
         }
         sandbox = _show_run(user, made, columns) or begin(user, made.world, **columns)
         made.loaded.findings += said
-        report = report_of(made.loaded)
+        report = report_of(
+            made.loaded,
+            default_runtime=made.world.policy.spec.simulation.default_runtime,
+        )
         if not scenario:
             keep_report(user, sandbox, sandbox.revision, report)
         return Created(sandbox, causes_of(made.loaded.findings), report)

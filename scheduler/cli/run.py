@@ -19,7 +19,9 @@ from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.simulation import SimulationResult, simulate
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
+from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.report import FindingGroup, groups_of
+from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
@@ -142,7 +144,7 @@ def _json(
         "settled": outcome.settled,
         "hash": assembled.world.hash(),
         "summary": summary,
-        "findings": [str(finding) for finding in assembled.loaded.findings],
+        "findings": [str(finding) for finding in _findings(assembled)],
         "expectations": verdicts,
         "decisions": [_plain(decision) for decision in outcome.decisions],
     }
@@ -166,7 +168,7 @@ def _table(
 ) -> None:
     out.writelines(
         f"{group.level}: {printable(_found(group))}\n"
-        for group in groups_of(assembled.loaded.findings)
+        for group in groups_of(_findings(assembled))
     )
     out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
     out.write(_closing(outcome, summary))
@@ -174,6 +176,15 @@ def _table(
         f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n"
         for verdict in verdicts
     )
+
+
+def _findings(assembled: Assembled) -> list[Finding]:
+    """Return what was found in the files, and how much runs for an assumed time."""
+    span = assembled.world.policy.spec.simulation.default_runtime
+    return [
+        *assembled.loaded.findings,
+        *assumed_run_times(assembled.loaded, span),
+    ]
 
 
 def _found(group: FindingGroup) -> str:

@@ -46,6 +46,27 @@ class Missing(Words):
     )
 
 
+class RunTimes(Words):
+    """How long work takes where nobody said it, or two places say it."""
+
+    ASSUMED = (
+        "runTime.assumed",
+        "{n} {kind} has no run time, so {span} is assumed; give one with the annotation "
+        "{name}|{n} objects of kind {kind} have no run time, so {span} is assumed for "
+        "each; give one with the annotation {name}",
+    )
+    SLEEPS = (
+        "runTime.sleeps",
+        "{assumed} ({n} of them runs a `sleep`, which is not read)|"
+        "{assumed} ({n} of them run a `sleep`, which is not read)",
+    )
+    TWO = (
+        "runTime.two",
+        "{name} is {object} on the object and {template} on its pod template; the "
+        "object's counts",
+    )
+
+
 class Unknown(Words):
     """Fields and keys that nobody reads."""
 

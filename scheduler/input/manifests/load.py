@@ -28,6 +28,7 @@ from scheduler.input.manifests.loading.identity import (
     no_manifest,
 )
 from scheduler.input.manifests.loading.loaded import Loaded, Unread, finding, rank
+from scheduler.input.manifests.run_times import take_template_annotations
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
@@ -146,6 +147,7 @@ def take_document(loaded: Loaded, document: Document) -> None:
 
 def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     key, manifest = checked(document, kind)
+    take_template_annotations(loaded, document, manifest)
     manifest, notes = openb.filled(manifest)
     status = manifest.pop("status", None) or document.data.get("status") or {}
     if kind.kind == "Node":

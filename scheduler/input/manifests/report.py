@@ -13,6 +13,7 @@ from scheduler.input.manifests import kinds
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.known_fields.unread import effect_of_field
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread
+from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model.errors import SourceLocation
 from scheduler.model.sentence import Sentence
 from scheduler.words.reading import read
@@ -84,12 +85,24 @@ class Report:
     findings: list[FindingGroup]
 
 
-def report_of(loaded: Loaded, findings: Iterable[Finding] | None = None) -> Report:
-    """Return the report of what was loaded. Cost: O(documents + findings)."""
+def report_of(
+    loaded: Loaded,
+    findings: Iterable[Finding] | None = None,
+    *,
+    default_runtime: str | None = None,
+) -> Report:
+    """Return the report of what was loaded. Cost: O(documents + findings).
+
+    `default_runtime` is the policy's: what is assumed where nobody gave a run time.
+    Without it nothing is said of that.
+    """
+    found = list(loaded.findings if findings is None else findings)
+    if default_runtime is not None:
+        found += assumed_run_times(loaded, default_runtime)
     return Report(
         files=list(_files(loaded)),
         kinds=list(_kinds(loaded)),
-        findings=groups_of(loaded.findings if findings is None else findings),
+        findings=groups_of(found),
     )
 
 

@@ -1,0 +1,142 @@
+"""Run times that people gave, wherever they put them, and those that nobody gave.
+
+An annotation of ours counts on the object and on the pod template inside it: it is
+copied from the template to the object when the object is read. What has none runs for
+the policy's `simulation.defaultRuntime`, and a report says how many those are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
+from scheduler.model import registry
+from scheduler.model.annotations import PREFIX, RECREATE, RUNTIME, read_timing
+from scheduler.model.conditions import has_ended
+from scheduler.model.errors import QuantityError
+from scheduler.model.jobs import JobKind
+from scheduler.model.objects import Object
+from scheduler.words.findings import RunTimes
+
+Manifest = Mapping[str, Any]
+WHERE = "metadata.annotations"
+#: Kinds that hold a pod template and are no kind of job.
+_MAKERS = frozenset({"CronJob", "ReplicaSet"})
+#: Beside or inside a pod template, and without a template in it.
+_LEAVES = frozenset(
+    {"affinity", "containers", "initContainers", "selector", "status", "volumes"}
+)
+_DEEPEST = 12
+_SLEEP = re.compile(r"(?:^|[\s;&|])sleep\s+[0-9]")
+
+
+def take_template_annotations(
+    loaded: Loaded, document: Document, manifest: dict[str, Any]
+) -> None:
+    """Copy annotations of ours from pod templates to the object that holds them.
+
+    Where both have one and they differ the object's counts, and a warning says so.
+    Raises ManifestError for an annotation that the object could not have either.
+    """
+    for path, ours in _of_templates(manifest):
+        try:
+            read_timing(ours)
+        except QuantityError as error:
+            raise document.error(f"{path}.{WHERE}", str(error)) from error
+        metadata = manifest["metadata"] = {**(manifest.get("metadata") or {})}
+        given = metadata.get("annotations") or {}
+        metadata["annotations"] = {**ours, **given}
+        for name, value in ours.items():
+            if given.get(name, value) != value:
+                said = RunTimes.TWO.said(name=name, object=given[name], template=value)
+                loaded.warn(document.place(f"{path}.{WHERE}"), said)
+
+
+def _of_templates(manifest: Manifest) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the annotations of ours inside the spec, each with its object's path."""
+    if not (_is_job(str(manifest.get("kind"))) or manifest.get("kind") in _MAKERS):
+        return
+    left: list[tuple[str, object, int]] = [("spec", manifest.get("spec"), 0)]
+    while left:
+        path, value, depth = left.pop()
+        if isinstance(value, list):
+            left += [(f"{path}[{n}]", one, depth + 1) for n, one in enumerate(value)]
+        elif isinstance(value, dict) and depth < _DEEPEST:
+            metadata = value.get("metadata")
+            given = metadata.get("annotations") if isinstance(metadata, dict) else None
+            if isinstance(given, dict):
+                ours = {k: v for k, v in given.items() if k.startswith(PREFIX)}
+                if ours:
+                    yield path, ours
+            left += [
+                (f"{path}.{name}", one, depth + 1)
+                for name, one in value.items()
+                if name not in _LEAVES and isinstance(one, dict | list)
+            ]
+
+
+def _is_job(kind: str) -> bool:
+    return kind != "Pod" and kind in _job_kinds()
+
+
+@cache
+def _job_kinds() -> frozenset[str]:
+    return frozenset(entry.name for entry in registry.entries("job-kind"))
+
+
+def assumed_run_times(loaded: Loaded, span: str) -> list[Finding]:
+    """Return one finding per kind whose work has no run time and takes `span`.
+
+    What serves without end, is made again, has ended or belongs to another object
+    needs none. Cost: O(objects).
+    """
+    found: dict[str, list[Object]] = {}
+    for obj in loaded.objects:
+        if _needs_time(obj) and RUNTIME not in obj.annotations:
+            found.setdefault(obj.key.kind, []).append(obj)
+    return [_assumed(loaded, kind, found[kind], span) for kind in sorted(found)]
+
+
+def _needs_time(obj: Object) -> bool:
+    if obj.metadata.get("ownerReferences") or has_ended(obj.status):
+        return False
+    if obj.annotations.get(RECREATE) == "true":
+        return False
+    if obj.key.kind in ("Pod", "Workload", "CronJob"):
+        return True
+    if not _is_job(obj.key.kind):
+        return False
+    kind: JobKind = registry.lookup("job-kind", obj.key.kind)
+    return not kind.endless
+
+
+def _assumed(loaded: Loaded, kind: str, objects: list[Object], span: str) -> Finding:
+    place = loaded.places[objects[0].key].place(WHERE)
+    said = RunTimes.ASSUMED.said(n=len(objects), kind=kind, span=span, name=RUNTIME)
+    sleeping = sum(_sleeps(obj.manifest) for obj in objects)
+    if sleeping:
+        said = RunTimes.SLEEPS.said(assumed=said, n=sleeping)
+    return finding("warning", place, said)
+
+
+def _sleeps(manifest: Manifest) -> bool:
+    """Return whether a container's command is or holds `sleep N`."""
+    left: list[object] = [manifest.get("spec")]
+    while left:
+        value = left.pop()
+        if isinstance(value, list):
+            left += value
+        elif isinstance(value, dict):
+            words = [*_texts(value.get("command")), *_texts(value.get("args"))]
+            if words and _SLEEP.search(" ".join(words)):
+                return True
+            left += [one for one in value.values() if isinstance(one, dict | list)]
+    return False
+
+
+def _texts(given: object) -> list[str]:
+    return [str(one) for one in given] if isinstance(given, list) else []
