@@ -11,11 +11,16 @@ from scheduler.model.errors import QuantityError
 
 #: The length of "never": no run of virtual time gets there.
 NEVER = 1 << 52
-_CALL = re.compile(r"(exp|uniform|quantiles|attempts)\(([^()]*)\)")
+_CALL = re.compile(r"(exp|uniform|lognormal|quantiles|attempts)\(([^()]*)\)")
+_LONG = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([dw])")
+_HOURS = {"d": 24, "w": 168}
+#: How many standard deviations the 90th percentile is above the median.
+_P90 = 1.2815515655446004
 #: What is written in the brackets, and from how many values to how many.
 _ARGUMENTS = {
     "exp": ("exp(MEAN)", 1, 1),
     "uniform": ("uniform(LOW,HIGH)", 2, 2),
+    "lognormal": ("lognormal(MEDIAN,P90)", 2, 2),
     "quantiles": ("quantiles(MIN,..,MAX)", 2, 201),
     "attempts": ("attempts(FIRST,SECOND,..)", 1, 201),
 }
@@ -25,12 +30,13 @@ _ARGUMENTS = {
 class Span:
     """A length of time, fixed or drawn from the seed; milliseconds.
 
-    `values` are the length, the mean, the two ends, equally spaced quantiles
+    `values` are the length, the mean, the two ends, median and 90th percentile of
+    a log-normal distribution, equally spaced quantiles
     from the least to the greatest, or the lengths of the attempts, of which the
     last stands for all that follow.
     """
 
-    shape: str  # "fixed", "exp", "uniform", "quantiles" or "attempts"
+    shape: str  # of _ARGUMENTS, or "fixed"
     values: tuple[int, ...]
 
     @property
@@ -47,6 +53,10 @@ class Span:
         if self.shape == "exp":
             mean = values[0]
             return round(streams.exponential(seed, purpose, subject, n, mean=mean))
+        if self.shape == "lognormal":
+            median, p90 = values
+            z = streams.normal(seed, purpose, subject, n)
+            return round(median * (p90 / median) ** (z / _P90)) if median else 0
         if self.shape == "attempts":
             return values[min(max(n, 1), len(values)) - 1]
         if len(values) == 1:
@@ -58,11 +68,15 @@ class Span:
 
 @lru_cache(maxsize=4096)
 def read_span(text: str) -> Span:
-    """Return the span of "60s", "never", "exp(60s)", "uniform(10s,60s)" and so on.
+    """Return the span of "60s", "2d", "never", "exp(60s)", "uniform(10s,60s)" and so on.
+
+    Days and weeks are 24 and 168 hours. "lognormal(median 5m, p90 20m)" may leave out
+    its two words.
 
     Raises QuantityError that says what was expected.
     """
-    match = _CALL.fullmatch(text.replace(" ", ""))
+    named = text.replace("(median ", "(").replace("p90 ", "")
+    match = _CALL.fullmatch(named.replace(" ", ""))
     if match is None:
         return Span(shape="fixed", values=(_length(text),))
     shape, words = match[1], match[2].split(",")
@@ -70,7 +84,9 @@ def read_span(text: str) -> Span:
     if not least <= len(words) <= most or "" in words:
         raise QuantityError(f"expected {form}, got {text!r}")
     values = tuple(_length(word) for word in words)
-    if shape in ("uniform", "quantiles") and list(values) != sorted(values):
+    if shape in ("uniform", "lognormal", "quantiles") and list(values) != sorted(
+        values
+    ):
         raise QuantityError(f"expected lengths in ascending order, got {text!r}")
     return Span(shape=shape, values=values)
 
@@ -78,7 +94,13 @@ def read_span(text: str) -> Span:
 def _length(text: str) -> int:
     if text.strip() == "never":
         return NEVER
-    length = durations.milliseconds(text)
+    hours = _LONG.sub(lambda part: f"{float(part[1]) * _HOURS[part[2]]:f}h", text)
+    try:
+        length = durations.milliseconds(hours)
+    except QuantityError as error:
+        raise QuantityError(
+            f'expected a duration such as "90s" or "1m30s", got {text!r:.80}'
+        ) from error
     if length < 0:
         raise QuantityError(f"expected a length of 0 or more, got {text!r}")
     return length

@@ -10,6 +10,7 @@ import hashlib
 import math
 import uuid
 from functools import lru_cache
+from statistics import NormalDist
 
 _SCALE = 2.0**-53
 
@@ -30,6 +31,12 @@ def exponential(
 ) -> float:
     """Return an exponentially distributed float with this mean."""
     return -mean * math.log(1.0 - uniform(seed, purpose, subject, n))
+
+
+def normal(seed: int, purpose: str, subject: str, n: int = 0) -> float:
+    """Return a normally distributed float: mean 0, standard deviation 1."""
+    share = uniform(seed, purpose, subject, n)
+    return NormalDist().inv_cdf(min(max(share, _SCALE), 1.0 - _SCALE))
 
 
 def choose(seed: int, purpose: str, subject: str, n: int, *, among: int) -> int:

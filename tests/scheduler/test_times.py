@@ -58,6 +58,17 @@ def test_a_span_that_makes_no_sense_is_refused(text):
         read_span(text)
 
 
+def test_days_and_weeks_are_lengths():
+    assert read_span("1w2d").values == (9 * 86_400_000,)
+
+
+def test_a_log_normal_length_has_the_median_and_percentile_that_it_names():
+    span = read_span("lognormal(median 5m, p90 20m)")
+    drawn = sorted(span.draw(1, "runtime", str(n)) for n in range(4_000))
+    assert drawn[2_000] == pytest.approx(300_000, rel=0.1)
+    assert drawn[3_600] == pytest.approx(1_200_000, rel=0.1)
+
+
 def test_an_unknown_annotation_of_ours_is_an_error_that_lists_the_known():
     with pytest.raises(QuantityError, match=r"quotalab\.dev/runtme; known: .*runtime"):
         read_timing({"quotalab.dev/runtme": "60s", "example.com/x": "y"})

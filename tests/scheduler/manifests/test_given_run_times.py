@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ import yaml
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.input.manifests.report import report_of
-from scheduler.model.annotations import RUNTIME
+from scheduler.model.annotations import KNOWN, RUNTIME
 from tests.builders import job
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def with_template(name: str = "a", **ours: str) -> dict[str, Any]:
@@ -87,3 +90,10 @@ def test_what_serves_needs_no_run_time(kind):
         "spec": {"replicas": 1, "selector": {}, "template": template},
     }
     assert not any("run time" in one for one in said(loaded(serving)))
+
+
+def test_the_page_about_annotations_names_all_of_them_and_its_example_is_read():
+    text = (ROOT / "docs" / "annotations.md").read_text()
+    assert [name for name in KNOWN if f"| `{name}` |" not in text] == []
+    found = load([("w.yaml", text.split("```yaml\n")[1].split("```")[0])])
+    assert (said(found), len(found.objects)) == ([], 1)
