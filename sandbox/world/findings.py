@@ -14,11 +14,12 @@ def causes_of(findings: Iterable[Finding]) -> list[Cause]:
     What repeats is one cause with the first place and a count: a warning of one sort,
     an error of the same words in one file.
     """
-    sorts: dict[tuple[str, ...], list[Finding]] = {}
+    sorts: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in findings:
-        sort = (finding.level, finding.sort or finding.problem)
         if finding.level == "error":
-            sort = (finding.level, finding.problem, finding.place.file)
+            sort = ("error", finding.problem, finding.place.file)
+        else:
+            sort = (finding.level, finding.sort or finding.problem, "")
         sorts.setdefault(sort, []).append(finding)
     return [_cause(members) for members in sorts.values()]
 
