@@ -14,7 +14,6 @@ from rest_framework.serializers import ValidationError
 
 from api.cluster import parsers, resources, subresources
 from api.cluster.base import ClusterView
-from api.cluster.protobuf import ReviewParser
 from api.cluster.resources import Resource
 from sandbox.models import Sandbox, Token
 
@@ -40,7 +39,7 @@ class ReviewView(ClusterView):
     """A question in a body, answered with the body and a status; nothing is kept."""
 
     scope = "read"
-    parser_classes: Any = (*parsers.OBJECTS, ReviewParser)
+    parser_classes: Any = parsers.OBJECTS
 
     def may_write(self, sandbox: Sandbox) -> Answer:
         """Return whether the asker may edit the sandbox, through this token."""
@@ -64,6 +63,23 @@ class ReviewView(ClusterView):
         """Return the review with its status."""
         body = {"kind": kind, "apiVersion": f"{GROUP}/v1", "metadata": {}}
         return Response({**body, "spec": spec, "status": status}, status=201)
+
+
+class WhoAmI(ReviewView):
+    """POST authentication.k8s.io/v1 selfsubjectreviews: who am I here?"""
+
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Return the name that the asker has signed in with."""
+        self.sandbox(sandbox_id)
+        info = {
+            "username": self.user().get_username(),
+            "groups": ["system:authenticated"],
+        }
+        body = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
+        made = {"creationTimestamp": None}
+        return Response(
+            {**body, "metadata": made, "status": {"userInfo": info}}, status=201
+        )
 
 
 class AccessReview(ReviewView):

@@ -1,44 +1,86 @@
-"""What the cluster's views share: answers in JSON or YAML, and no other encoding."""
+"""What the cluster's views share: what is answered in which encoding, and errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
-from rest_framework.exceptions import NotAcceptable, UnsupportedMediaType
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 
+from api.cluster import published, refusals
+from api.cluster.protobuf import MEDIA as PROTOBUF
+from api.cluster.protobuf import ProtobufRenderer
 from api.renderers import YAML, YAMLRenderer
 from api.views.base import View
 
-_JSON = "application/json"
-_ANSWERED = frozenset({_JSON, YAML, "application/*", "*/*"})
+JSON = "application/json"
+_ANY = frozenset({JSON, "application/*", "*/*"})
 
 
-class JSONUnlessYAML(BaseContentNegotiation):
-    """Kubernetes clients name encodings that only they know; most read JSON as well."""
+class Accepted(NamedTuple):
+    """One answer that a client takes: its encoding, and the kind it is turned into."""
+
+    media: str
+    turned: str = ""  # Table, PartialObjectMetadata, PartialObjectMetadataList
+
+
+def accepted(request: Request) -> Iterator[Accepted]:
+    """Yield what a request takes, in its order, of what is answered here."""
+    header = request.headers.get("Accept", "").replace(" ", "") or JSON
+    for clause in header.split(","):
+        media, *options = clause.split(";")
+        given = dict(option.partition("=")[::2] for option in options)
+        turned = given.get("as", "")
+        if turned and (given.get("g"), given.get("v")) != ("meta.k8s.io", "v1"):
+            if turned != "APIGroupDiscoveryList":
+                continue
+            turned = ""
+        if media in _ANY:
+            yield Accepted(JSON, turned)
+        elif media == YAML:
+            yield Accepted(YAML, turned)
+        elif media == PROTOBUF and not turned:
+            yield Accepted(PROTOBUF)
+
+
+def turned_into(request: Request) -> str:
+    """Return the kind that an object or a list is turned into; "" is its own."""
+    found = next(accepted(request), None)
+    return found.turned if found else ""
+
+
+class Encodings(BaseContentNegotiation):
+    """What an API server reads and writes, by the kind of resource that is asked for."""
 
     def select_parser(
         self, request: Request, parsers: Iterable[BaseParser]
     ) -> BaseParser | None:
         """Return the parser of this content type; JSON when none is named.
 
-        Raises UnsupportedMediaType with what to send instead.
+        Raises RefusalError with what to send instead.
         """
-        given = (request.content_type or "application/json").partition(";")[0].strip()
-        found = [parser for parser in parsers if parser.media_type == given]
-        if not found:
-            known = ", ".join(parser.media_type or "" for parser in parsers)
-            raise UnsupportedMediaType(
-                given,
-                f"a body in {given[:100]!a} is not read here, only {known}; with "
-                "kubectl write the object to a file (--dry-run=client -o yaml) and "
-                "apply that",
-            )
-        return found[0]
+        given = (request.content_type or JSON).partition(";")[0].strip()
+        known = {parser.media_type: parser for parser in parsers}
+        built_in = _is_built_in(request)
+        if request.method == "PATCH":
+            patches = [m for m in known if m and "patch" in m]
+            if not built_in:
+                patches = [m for m in patches if "strategic" not in m]
+            if given in patches:
+                return known[given]
+            if built_in:
+                raise refusals.unsupported_media()
+            raise refusals.unknown_format(*patches)
+        objects = [m for m in known if m and "patch" not in m]
+        if not built_in and request.method != "DELETE":
+            objects = [m for m in objects if m != PROTOBUF]
+        if given not in objects:
+            raise refusals.unknown_format(*objects)
+        return known[given]
 
     def select_renderer(
         self,
@@ -46,25 +88,38 @@ class JSONUnlessYAML(BaseContentNegotiation):
         renderers: Iterable[BaseRenderer],
         format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
-        """Return YAML for who asks for it before JSON, else JSON.
+        """Return JSON or YAML, whichever is asked for first; protobuf where it is alone.
 
-        Raises NotAcceptable for who reads neither.
+        Raises RefusalError for who reads none of them.
         """
-        accept = request.headers.get("Accept", "").strip()
-        named = [part.partition(";")[0].strip() for part in accept.split(",")]
-        if accept and not _ANSWERED.intersection(named):
-            raise NotAcceptable(
-                f"answers are written in JSON and YAML only, Accept is {accept[:200]!a}"
-                f"; add {_JSON} to it (kubectl before 1.27 reads OpenAPI in protobuf "
-                "only: use --validate=false or a newer one)"
-            )
-        if named[0] == YAML or request.query_params.get("output") == "yaml":
+        if request.query_params.get("output") == "yaml":
             return YAMLRenderer(), YAML
-        return JSONRenderer(), _JSON
+        medias = [one.media for one in accepted(request)]
+        plain = [media for media in medias if media != PROTOBUF]
+        if plain:
+            return (
+                (YAMLRenderer(), YAML) if plain[0] == YAML else (JSONRenderer(), JSON)
+            )
+        if medias and _is_built_in(request):
+            return ProtobufRenderer(), PROTOBUF
+        known = [JSON, YAML, *([PROTOBUF] if _is_built_in(request) else [])]
+        message = (
+            f"406: Not Acceptable\n\nAvailable representations: {', '.join(known)}"
+        )
+        raise refusals.RefusalError(406, "NotAcceptable", message, {})
+
+
+def _is_built_in(request: Request) -> bool:
+    kwargs = (request.parser_context or {}).get("kwargs") or {}
+    return published.is_built_in(kwargs.get("group", ""))
 
 
 class ClusterView(View):
     """A view of the cluster that a sandbox is."""
 
-    content_negotiation_class: Any = JSONUnlessYAML
+    content_negotiation_class: Any = Encodings
     schema: Any = None  # the shape is Kubernetes' own, and found by discovery
+
+    def get_exception_handler(self) -> Callable[..., Response | None]:
+        """Return what answers errors: with a Status as API servers write it."""
+        return refusals.answer

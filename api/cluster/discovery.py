@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import access_reviews, resources, subresources
+from api.cluster import access_reviews, refusals, resources, subresources
 from api.cluster.base import ClusterView
-from api.cluster.resources import SHORT_NAMES, Resource
-from sandbox.base.errors import NotFoundError
+from api.cluster.resources import Resource
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _OF_ALL = frozenset(
@@ -29,9 +29,14 @@ _OF_ALL = frozenset(
         "StatefulSet",
     }
 )
+WHO = "authentication.k8s.io"
 VISIBILITY = "visibility.kueue.x-k8s.io"
 #: Groups that are answered and have no objects.
-_COMPUTED = {VISIBILITY: ["v1beta2", "v1beta1"], access_reviews.GROUP: ["v1"]}
+_COMPUTED = {
+    VISIBILITY: ["v1beta2", "v1beta1"],
+    access_reviews.GROUP: ["v1"],
+    WHO: ["v1"],
+}
 
 
 class Version(ClusterView):
@@ -43,8 +48,8 @@ class Version(ClusterView):
         return Response(
             {
                 "major": "1",
-                "minor": "33",
-                "gitVersion": "v1.33.0+quotalab",
+                "minor": "36",
+                "gitVersion": "v1.36.3",
                 "gitCommit": "",
                 "gitTreeState": "clean",
                 "buildDate": "1970-01-01T00:00:00Z",
@@ -53,6 +58,34 @@ class Version(ClusterView):
                 "platform": "simulated",
             }
         )
+
+
+class Paths(ClusterView):
+    """GET /: the paths that are served."""
+
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return them."""
+        self.sandbox(sandbox_id)
+        groups = {**resources.groups(), **_COMPUTED}
+        places = [f"/apis/{g}/{v}" for g, versions in groups.items() for v in versions]
+        roots = ["/api", "/api/v1", "/apis", *(f"/apis/{g}" for g in groups), *places]
+        own = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3"]
+        return Response({"paths": sorted([*roots, *own, "/readyz", "/version"])})
+
+
+class Alive(ClusterView):
+    """GET /healthz, /livez, /readyz: a sandbox that can be read answers."""
+
+    def get(self, request: Request, sandbox_id: str) -> HttpResponse:
+        """Return ok."""
+        self.sandbox(sandbox_id)
+        return HttpResponse("ok", content_type="text/plain; charset=utf-8")
+
+
+def no_page() -> HttpResponse:
+    """Return the 404 of a path below which nothing is."""
+    body = "404 page not found\n"
+    return HttpResponse(body, status=404, content_type="text/plain; charset=utf-8")
 
 
 class CoreVersions(ClusterView):
@@ -89,12 +122,16 @@ class Groups(ClusterView):
 class OneGroup(ClusterView):
     """GET /apis/{group}."""
 
-    def get(self, request: Request, sandbox_id: str, group: str) -> Response:
+    def get(
+        self, request: Request, sandbox_id: str, group: str
+    ) -> Response | HttpResponse:
         """Return the versions of one group."""
         self.sandbox(sandbox_id)
         versions = {**resources.groups(), **_COMPUTED}.get(group)
         if versions is None:
-            raise NotFoundError("the server could not find the requested resource")
+            return no_page()
+        if not versions:
+            raise refusals.not_served()
         return Response({"apiVersion": "v1", **_group(group, versions)})
 
 
@@ -103,18 +140,22 @@ class Resources(ClusterView):
 
     def get(
         self, request: Request, sandbox_id: str, version: str, group: str = ""
-    ) -> Response:
+    ) -> Response | HttpResponse:
         """Return the resources of a group version."""
         self.sandbox(sandbox_id)
+        if group and group not in {**resources.groups(), **_COMPUTED}:
+            return no_page()
         found = resources.resources_of(group, version)
         if group == VISIBILITY and version in ("v1beta1", "v1beta2"):
             lines = _visibility_lines()
+        elif (group, version) == (WHO, "v1"):
+            lines = [_review_line("selfsubjectreviews", "SelfSubjectReview")]
         elif (group, version) == (access_reviews.GROUP, "v1"):
             lines = _review_lines()
         elif found:
             lines = [line for resource in found for line in _lines(resource)]
         else:
-            raise NotFoundError("the server could not find the requested resource")
+            raise refusals.not_served()
         return Response(
             {
                 "kind": "APIResourceList",
@@ -182,7 +223,7 @@ def _discovered(resource: Resource) -> dict[str, Any]:
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.kind.lower(),
         "verbs": resource.verbs,
-        "shortNames": SHORT_NAMES.get(kind.plural, []),
+        "shortNames": resource.short_names,
         "categories": _categories(resource),
         "subresources": [
             {
@@ -230,7 +271,7 @@ def _line(resource: Resource) -> dict[str, Any]:
         "kind": kind.kind,
         "verbs": resource.verbs,
     }
-    names = SHORT_NAMES.get(kind.plural)
+    names = resource.short_names
     if categories := _categories(resource):
         line["categories"] = categories
     return {**line, "shortNames": names} if names else line
@@ -250,13 +291,14 @@ def _visibility_lines() -> list[dict[str, Any]]:
 
 
 def _review_lines() -> list[dict[str, Any]]:
-    return [
-        {
-            "name": plural,
-            "singularName": kind.lower(),
-            "namespaced": False,
-            "kind": kind,
-            "verbs": ["create"],
-        }
-        for plural, kind in access_reviews.KINDS.items()
-    ]
+    return [_review_line(*one) for one in access_reviews.KINDS.items()]
+
+
+def _review_line(plural: str, kind: str) -> dict[str, Any]:
+    return {
+        "name": plural,
+        "singularName": kind.lower(),
+        "namespaced": False,
+        "kind": kind,
+        "verbs": ["create"],
+    }

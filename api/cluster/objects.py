@@ -8,15 +8,16 @@ from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import parsers, reading, resources, validation
+from api.cluster import parsers, reading, refusals, resources, validation
 from api.cluster.base import ClusterView
 from api.cluster.delete_options import options_of
 from api.cluster.patches import json_patch, strategic
+from api.cluster.published import Definition
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
 from api.views.base import flag, version_matches, versioned
-from sandbox.base.errors import ForbiddenError, NotFoundError
+from sandbox.base.errors import ForbiddenError
 from sandbox.models import Sandbox
 from scheduler.assembly import merge
 
@@ -26,6 +27,17 @@ class ObjectView(ClusterView):
 
     parser_classes: Any = (*parsers.OBJECTS, *parsers.PATCHES)
     of_status = False
+    definition: Definition | None = None  # of the resource that was asked for
+
+    def finalize_response(
+        self, request: Request, response: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Add the warning of an old version, which every answer of it has."""
+        if self.definition is not None and self.definition.warning:
+            said = f'299 - "{self.definition.warning}"'
+            given = response.headers.get("Warning")
+            response["Warning"] = f"{said}, {given}" if given else said
+        return super().finalize_response(request, response, *args, **kwargs)
 
     def resource(self, places: dict[str, str]) -> Resource:
         """Return the resource that the path names."""
@@ -33,7 +45,8 @@ class ObjectView(ClusterView):
             places.get("group", ""), places["version"], places["plural"]
         )
         if places.get("namespace") and not found.kind.namespaced:
-            raise NotFoundError("the server could not find the requested resource")
+            raise refusals.not_served()
+        self.definition = found.definition
         return found
 
     def change(
@@ -55,6 +68,7 @@ class ObjectView(ClusterView):
             dry_run=dry_run or flag(self.request, "dryRun"),
             validation=validation.asked(self.request),
             of_status=self.of_status,
+            manager=_manager(self.request),
         )
 
     def answer(self, document: dict[str, Any], change: Change, code: int) -> Response:
@@ -64,6 +78,13 @@ class ObjectView(ClusterView):
             lines = [warning.replace('"', "'") for warning in change.warnings[:20]]
             response["Warning"] = ", ".join(f'299 - "{_one_line(w)}"' for w in lines)
         return response
+
+
+def _manager(request: Request) -> str:
+    """Return who a write is by: as it says, else the name of its program."""
+    named: str = request.query_params.get("fieldManager") or ""
+    agent: str = request.headers.get("User-Agent") or "unknown"
+    return named or agent.partition("/")[0][:128]
 
 
 def _one_line(text: str) -> str:
@@ -126,13 +147,17 @@ class Present(ObjectView):
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         namespace = places.get("namespace", "")
         row = reading.get(sandbox.pk, resource, namespace, name)
+        reading.check_version(request.query_params.get("resourceVersion", ""), sandbox)
         document = reading.document_of(row, resource)
         wanted, include = reading.shape_of(request)
         if wanted == "Table":
             part = reading.Listing(items=[document])
+            version = document["metadata"]["resourceVersion"]
             document = reading.list_document(
-                resource, sandbox, part, wanted=wanted, include=include
+                resource, sandbox, part, wanted=wanted, include=include, version=version
             )
+        elif wanted:
+            document = reading.metadata_of(document)
         return versioned(request, document, row.revision)
 
     def put(
@@ -141,9 +166,9 @@ class Present(ObjectView):
         """Replace it."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         change = self.change(sandbox, resource, places)
-        row = reading.find(sandbox.pk, resource, change.namespace, name)
-        version_matches(request, row.revision if row else 0)
-        return self.answer(change.replace(name, request.data), change, 200)
+        row = reading.get(sandbox.pk, resource, change.namespace, name)
+        version_matches(request, row.revision)
+        return self.answer(change.replace(row, request.data), change, 200)
 
     def patch(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
@@ -151,16 +176,28 @@ class Present(ObjectView):
         """Change parts of it."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         change = self.change(sandbox, resource, places)
-        row = reading.find(sandbox.pk, resource, change.namespace, name)
         media = (request.content_type or "").partition(";")[0].strip()
-        if row is None and media == parsers.APPLY:
-            return self.answer(change.replace(name, request.data), change, 201)
+        if media == parsers.APPLY:
+            return self._apply(change, name)
         row = reading.get(sandbox.pk, resource, change.namespace, name)
         version_matches(request, row.revision)
-        document = reading.document_of(row, resource)
-        del document["metadata"]["resourceVersion"]
-        patched = _patched(document, request.data, media)
-        return self.answer(change.patched(name, patched), change, 200)
+        document = reading.document_of(
+            reading.get(sandbox.pk, resource, change.namespace, name), resource
+        )
+        patched = _patched(document, request.data, media, resource)
+        return self.answer(change.replace(row, patched), change, 200)
+
+    def _apply(self, change: Change, name: str) -> Response:
+        """Apply what a manager wants of an object; it is made where it is not there."""
+        query = self.request.query_params
+        if not query.get("fieldManager"):
+            why = "Required value: is required for apply patch"
+            fault = refusals.Fault("fieldManager", why)
+            raise refusals.invalid_options("PatchOptions", [fault])
+        document, code = change.apply(
+            name, self.request.data, force=flag(self.request, "force")
+        )
+        return self.answer(document, change, code)
 
 
 class One(Present):
@@ -192,6 +229,19 @@ class One(Present):
         )
 
 
+class Nothing(ClusterView):
+    """Below an object: no subresource of that name."""
+
+    scope = "read"
+
+    def get(self, request: Request, sandbox_id: str, **_: str) -> Response:
+        """Refuse with a 404."""
+        self.sandbox(sandbox_id)
+        raise refusals.not_served()
+
+    post = get
+
+
 class Status(Present):
     """The status of an object: what is reported of it, not what is decided.
 
@@ -202,9 +252,18 @@ class Status(Present):
     of_status = True
 
 
-def _patched(document: dict[str, Any], patch: Any, media: str) -> Any:
+def _patched(
+    document: dict[str, Any], patch: Any, media: str, resource: Resource
+) -> Any:
+    before = document["metadata"]["resourceVersion"]
     if media == parsers.JSON:
-        return json_patch(document, patch)
-    if media == parsers.STRATEGIC:
-        return strategic(document, patch)
-    return merge(document, patch) if isinstance(patch, dict) else patch
+        found = json_patch(document, patch)
+    elif media == parsers.STRATEGIC:
+        found = strategic(document, patch)
+    else:
+        found = merge(document, patch) if isinstance(patch, dict) else patch
+    # A version that the patch itself names is one that it must find.
+    given = found.get("metadata") if isinstance(found, dict) else None
+    if isinstance(given, dict) and given.get("resourceVersion") == before:
+        found = {**found, "metadata": {**given, "resourceVersion": ""}}
+    return found

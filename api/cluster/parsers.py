@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from api.cluster.protobuf import EvictionParser
+from api.cluster.protobuf import ProtobufParser
 from api.renderers import StorableJSONParser, refuse_unstorable
 from sandbox.live.limits import of_texts
 from scheduler.input.manifests.documents import read_documents
@@ -66,7 +66,5 @@ class ApplyPatch(YAMLObjectParser):
     media_type = APPLY
 
 
-OBJECTS = (StorableJSONParser, YAMLObjectParser)
-PATCHES = (MergePatch, StrategicMergePatch, JSONPatch, ApplyPatch)
-
-__all__ = ["OBJECTS", "PATCHES", "EvictionParser"]
+OBJECTS = (StorableJSONParser, YAMLObjectParser, ProtobufParser)
+PATCHES = (JSONPatch, MergePatch, StrategicMergePatch, ApplyPatch)

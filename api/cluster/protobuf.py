@@ -1,55 +1,35 @@
-"""Reviews and evictions in Kubernetes' binary encoding, which clients send them in.
+"""Objects in Kubernetes' binary encoding, read and written by the table of types.
 
-Of the encoding only what these messages need: numbers, texts and messages.
-
-Source: <https://protobuf.dev/programming-guides/encoding/> and `generated.proto` of
-authorization.k8s.io/v1; the envelope is that of
+Source: <https://protobuf.dev/programming-guides/encoding/>; the envelope is that of
 <https://kubernetes.io/docs/reference/using-api/api-concepts/#protobuf-encoding>
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
+import functools
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+
+from api.cluster import published
+from api.cluster.published import Field, Fields
+from scheduler.model import durations
 
 MEDIA = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
-#: Number of a field -> its name, and the fields below it if it is a message.
-Fields = dict[int, tuple[str, Any]]
-_RESOURCE: Fields = {
-    1: ("namespace", None),
-    2: ("verb", None),
-    3: ("group", None),
-    4: ("version", None),
-    5: ("resource", None),
-    6: ("subresource", None),
-    7: ("name", None),
-}
-_PATH: Fields = {1: ("path", None), 2: ("verb", None)}
-_ACCESS: Fields = {
-    1: ("resourceAttributes", _RESOURCE),
-    2: ("nonResourceAttributes", _PATH),
-}
-_SPECS: dict[str, Fields] = {
-    "SelfSubjectAccessReview": _ACCESS,
-    "SelfSubjectRulesReview": {1: ("namespace", None)},
-}
-_OPTIONS: Fields = {
-    1: ("gracePeriodSeconds", None),
-    2: ("preconditions", {1: ("uid", None), 2: ("resourceVersion", None)}),
-    3: ("orphanDependents", None),
-    4: ("propagationPolicy", None),
-    5: ("dryRun", None),
-}
-_EVICTION: Fields = {2: ("deleteOptions", _OPTIONS)}
-_TYPE: Fields = {1: ("apiVersion", None), 2: ("kind", None)}
+_ZEROS = ("", 0, False, b"", 0.0)
+Document = dict[str, Any]
 
 
-class ReviewParser(BaseParser):
-    """A review as the data that its JSON would be."""
+class ProtobufParser(BaseParser):
+    """A body in protobuf as the data that its JSON would be."""
 
     media_type = MEDIA
 
@@ -58,83 +38,219 @@ class ReviewParser(BaseParser):
         stream: Any,
         media_type: str | None = None,
         parser_context: Any = None,
-    ) -> dict[str, Any]:
-        """Return kind and spec. Raises ParseError for anything else."""
+    ) -> Document:
+        """Return the document. Raises ParseError for what is no object of the table."""
+        body = stream.read()
+        if not body:
+            return {}
         try:
-            return _review(stream.read())
-        except (IndexError, KeyError, UnicodeDecodeError, ValueError) as error:
+            return decode(body)
+        except ValueError as error:
             raise ParseError(
-                f"expected a review in {MEDIA}; send it as application/json"
+                f"expected an object in {MEDIA}, got {len(body)} bytes that are "
+                f"none ({error}); send it as application/json"
             ) from error
 
 
-class EvictionParser(BaseParser):
-    """An eviction as the data that its JSON would be: its options, as all else is said."""
+class ProtobufRenderer(BaseRenderer):
+    """Answers in protobuf, for clients that read nothing else."""
 
     media_type = MEDIA
+    format = "protobuf"
+    charset = None
+    render_style = "binary"
 
-    def parse(
+    def render(
         self,
-        stream: Any,
-        media_type: str | None = None,
-        parser_context: Any = None,
-    ) -> dict[str, Any]:
-        """Return its deleteOptions. Raises ParseError for anything else."""
-        try:
-            found = _message(_raw(stream.read())[1], _EVICTION)
-        except (IndexError, KeyError, UnicodeDecodeError, ValueError) as error:
-            raise ParseError(
-                f"expected an Eviction in {MEDIA}; send it as application/json"
-            ) from error
-        options = found.get("deleteOptions", {})
-        if "dryRun" in options:
-            options["dryRun"] = [options["dryRun"]]
-        if "orphanDependents" in options:
-            options["orphanDependents"] = bool(options["orphanDependents"])
-        return found
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        """Return the document in its envelope; its kind must be in the table."""
+        return b"" if data is None else encode(data)
 
 
-def _raw(body: bytes) -> tuple[str, bytes]:
-    """Return the kind of a body and the message in it."""
+def decode(body: bytes) -> Document:
+    """Return the document of a body in protobuf. Raises ValueError."""
     if not body.startswith(_MAGIC):
-        raise ValueError(body[:4])
+        raise ValueError("no k8s at its beginning")
+    try:
+        return _decoded(body)
+    except (AttributeError, IndexError, TypeError, struct.error) as error:
+        raise ValueError("a field is of another type") from error
+
+
+def _decoded(body: bytes) -> Document:
     envelope: dict[int, Any] = dict(_parts(body[len(_MAGIC) :]))
-    return _message(envelope[1], _TYPE)["kind"], envelope.get(2, b"")
+    about = {
+        n: v.decode() for n, v in _parts(envelope.get(1, b"")) if isinstance(v, bytes)
+    }
+    version, kind = about.get(1, ""), about.get(2, "")
+    type_ = _type_of(version, kind)
+    if not type_:
+        raise ValueError(f"{kind} of {version} is not read in it")
+    document = _message(envelope.get(2, b""), type_)
+    return {"apiVersion": version, "kind": kind, **document}
 
 
-def _review(body: bytes) -> dict[str, Any]:
-    kind, raw = _raw(body)
-    spec: Any = dict(_parts(raw)).get(2, b"")
-    return {"kind": kind, "spec": _message(spec, _SPECS[kind])}
+def encode(document: Mapping[str, Any]) -> bytes:
+    """Return a document in protobuf. Raises ValueError for a kind not in the table."""
+    version, kind = document.get("apiVersion", ""), document.get("kind", "")
+    about = _text(1, version) + _text(2, kind)
+    inner = _encoded_whole(document, version, kind)
+    return _MAGIC + _length(1, about) + _length(2, inner) + _text(3, "") + _text(4, "")
 
 
-def _message(data: bytes, fields: Fields) -> dict[str, Any]:
-    """Return the named fields of a message; those without a name are left out."""
-    found: dict[str, Any] = {}
-    for number, value in _parts(data):
-        if number in fields:
-            name, below = fields[number]
-            if isinstance(value, int):
-                found[name] = value
-            else:
-                found[name] = _message(value, below) if below else value.decode()
+def _encoded_whole(document: Mapping[str, Any], version: str, kind: str) -> bytes:
+    type_ = _type_of(version, kind)
+    if type_:
+        return _encoded(document, type_)
+    item = _type_of(version, kind.removesuffix("List"))
+    if not item or not kind.endswith("List"):
+        raise ValueError(f"{kind} of {version} is not written in {MEDIA}")
+    found = _length(1, _encoded(document.get("metadata") or {}, "meta.v1.ListMeta"))
+    for one in document.get("items") or ():
+        found += _length(2, _encoded(one, item))
     return found
 
 
-def _parts(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield (number, content) of the numbers, texts and messages of a message."""
+def can_encode(document: Any) -> bool:
+    """Return whether a document is of a kind that is written in protobuf."""
+    if not isinstance(document, Mapping):
+        return False
+    version, kind = document.get("apiVersion", ""), document.get("kind", "")
+    if published.is_built_in(str(version).rpartition("/")[0]):
+        names = (kind, kind.removesuffix("List"))
+        return any(_type_of(version, name) for name in names)
+    return False
+
+
+def _type_of(version: str, kind: str) -> str:
+    if kind in ("DeleteOptions", "Status"):
+        return f"meta.v1.{kind}"
+    group, _, number = version.rpartition("/")
+    asked = {
+        ("authorization.k8s.io", "v1"): "authorization.v1",
+        ("authentication.k8s.io", "v1"): "authentication.v1",
+        ("policy", "v1"): "policy.v1",
+        ("autoscaling", "v1"): "autoscaling.v1",
+        ("", "v1"): "core.v1",
+    }.get((group, number), "")
+    name = f"{asked}.{kind}"
+    found = published.named(group, number, kind)
+    return found or (name if published.fields_of(name) else "")
+
+
+@functools.cache
+def _by_number(type_: str) -> dict[int, tuple[str, Field]]:
+    return {f.at: (n, f) for n, f in published.fields_of(type_).items() if f.at}
+
+
+@functools.cache
+def _embedded(type_: str, number: int) -> dict[int, tuple[str, Field]]:
+    """Return the fields of a message that is embedded under a number."""
+    return {
+        f.within[1]: (n, f)
+        for n, f in published.fields_of(type_).items()
+        if f.within is not None and f.within[0] == number
+    }
+
+
+def _message(data: bytes, type_: str) -> Document:
+    found: Document = {}
+    _fill(found, data, _by_number(type_), type_)
+    for name, field in published.fields_of(type_).items():
+        if name in found and _is_unset(found[name], field):
+            del found[name]
+    return found
+
+
+def _fill(
+    found: Document, data: bytes, fields: Mapping[int, tuple[str, Field]], type_: str
+) -> None:
+    for number, value in _parts(data):
+        if number not in fields:
+            inner = _embedded(type_, number) if fields is _by_number(type_) else {}
+            if inner and isinstance(value, bytes):
+                _fill(found, value, inner, type_)
+            continue
+        name, field = fields[number]
+        of = published.bare(field.type)
+        if field.type.startswith("map "):
+            pair = dict(_parts(value if isinstance(value, bytes) else b""))
+            key = pair.get(1, b"")
+            found.setdefault(name, {})[key.decode()] = _value(pair.get(2, b""), of)
+        elif field.type.startswith("[]"):
+            found.setdefault(name, []).append(_value(value, of))
+        else:
+            found[name] = _value(value, of)
+
+
+def _is_unset(value: Any, field: Field) -> bool:
+    """Return whether a value is one that JSON would have left out."""
+    if value is None or (value == {} and not field.pointer):
+        return True
+    if field.pointer or isinstance(value, dict | list):
+        return False
+    return any(value is zero or value == zero for zero in _ZEROS) and not field.always
+
+
+def _value(value: Any, type_: str) -> Any:
+    if type_ in ("int32", "int64"):
+        return value - (1 << 64) if value >= 1 << 63 else value
+    if type_ == "bool":
+        return bool(value)
+    if type_ == "double":
+        return struct.unpack("<d", value)[0]
+    if type_ == "string":
+        return value.decode()
+    if type_ == "Quantity":
+        return dict(_parts(value)).get(1, b"0").decode()
+    if type_ == "IntOrString":
+        parts = dict(_parts(value))
+        return (
+            parts.get(3, b"").decode()
+            if parts.get(1)
+            else _value(parts.get(2, 0), "int32")
+        )
+    if type_ in ("Time", "MicroTime"):
+        return _stamp(dict(_parts(value)), micro=type_ == "MicroTime")
+    if type_ in ("FieldsV1", "RawExtension"):
+        return json.loads(dict(_parts(value)).get(1, b"{}") or b"{}")
+    if type_ == "bytes":
+        return base64.b64encode(value).decode()
+    return _message(value, type_)
+
+
+def _stamp(parts: Mapping[int, Any], *, micro: bool) -> str | None:
+    if not parts.get(1):
+        return None
+    seconds = _value(parts[1], "int64")
+    at = datetime.fromtimestamp(seconds, UTC)
+    text = at.strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{parts.get(2, 0) // 1000:06d}Z" if micro else f"{text}Z"
+
+
+def _parts(data: bytes) -> Iterator[tuple[int, Any]]:
+    """Yield (number, content) of each field of a message."""
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)
-        if tag & 7 == 0:
-            value, at = _varint(data, at)
-            yield tag >> 3, value
-            continue
-        if tag & 7 != 2:
-            raise ValueError(tag)
-        length, at = _varint(data, at)
+        match tag & 7:
+            case 0:
+                value, at = _varint(data, at)
+                yield tag >> 3, value
+                continue
+            case 1:
+                length = 8
+            case 2:
+                length, at = _varint(data, at)
+            case 5:
+                length = 4
+            case other:
+                raise ValueError(f"wire type {other}")
         if at + length > len(data):
-            raise ValueError(length)
+            raise ValueError("it ends in a field")
         yield tag >> 3, data[at : at + length]
         at += length
 
@@ -142,10 +258,87 @@ def _parts(data: bytes) -> Iterator[tuple[int, int | bytes]]:
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     """Return a number in groups of seven bits, and where it ends."""
     value = 0
-    for shift in range(0, 64, 7):
+    for shift in range(0, 70, 7):
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, at
-    raise ValueError(value)
+            return value & (1 << 64) - 1, at
+    raise ValueError("a number of over 64 bits")
+
+
+def _number(value: int) -> bytes:
+    value &= (1 << 64) - 1
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    found.append(value)
+    return bytes(found)
+
+
+def _length(number: int, data: bytes) -> bytes:
+    return _number(number << 3 | 2) + _number(len(data)) + data
+
+
+def _text(number: int, text: str) -> bytes:
+    return _length(number, text.encode())
+
+
+def _encoded(document: Mapping[str, Any], type_: str) -> bytes:
+    """Return a message; fields that the type does not have are left out."""
+    fields: Fields = published.fields_of(type_)
+    found = b""
+    embedded: dict[int, bytes] = {}
+    for name, value in document.items():
+        field = fields.get(name)
+        if field is None or value is None:
+            continue
+        if field.within is not None:
+            outer, number = field.within
+            embedded[outer] = embedded.get(outer, b"") + _one(number, value, field)
+        elif field.at:
+            found += _one(field.at, value, field)
+    return found + b"".join(_length(n, data) for n, data in embedded.items())
+
+
+def _one(number: int, value: Any, field: Field) -> bytes:
+    of = published.bare(field.type)
+    if field.type.startswith("map "):
+        return b"".join(
+            _length(number, _text(1, str(key)) + _scalar(2, one, of))
+            for key, one in value.items()
+        )
+    if field.type.startswith("[]"):
+        return b"".join(_scalar(number, one, of) for one in value)
+    return _scalar(number, value, of)
+
+
+def _scalar(number: int, value: Any, type_: str) -> bytes:
+    if type_ in ("int32", "int64", "bool"):
+        return _number(number << 3) + _number(int(value))
+    if type_ == "double":
+        return _number(number << 3 | 1) + struct.pack("<d", float(value))
+    if type_ == "string":
+        return _text(number, str(value))
+    if type_ == "bytes":
+        return _length(number, base64.b64decode(value))
+    return _length(number, _of_message(value, type_))
+
+
+def _of_message(value: Any, type_: str) -> bytes:
+    if type_ == "Quantity":
+        return _text(1, str(value))
+    if type_ == "IntOrString":
+        if isinstance(value, int):
+            return _number(1 << 3) + _number(0) + _number(2 << 3) + _number(value)
+        return _number(1 << 3) + _number(1) + _text(3, str(value))
+    if type_ in ("Time", "MicroTime"):
+        micros = durations.stamp_us(value)
+        seconds, rest = divmod(micros, 1_000_000)
+        return (
+            _number(1 << 3) + _number(seconds) + _number(2 << 3) + _number(rest * 1000)
+        )
+    if type_ in ("FieldsV1", "RawExtension"):
+        return _length(1, json.dumps(value).encode())
+    return _encoded(value, type_)

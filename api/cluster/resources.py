@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sandbox.base.errors import NotFoundError
+from api.cluster import published, refusals
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests.kinds import Kind
 
-#: Plural -> the names that kubectl users type.
+#: Plural -> the names that kubectl users type; Kueue's definitions have their own.
 SHORT_NAMES: dict[str, list[str]] = {
-    "clusterqueues": ["cq"],
-    "localqueues": ["queue", "queues", "lq"],
-    "resourceflavors": ["flavor", "flavors", "rf"],
-    "workloads": ["wl"],
     "nodes": ["no"],
     "pods": ["po"],
     "namespaces": ["ns"],
@@ -34,6 +30,14 @@ SHORT_NAMES: dict[str, list[str]] = {
     "persistentvolumes": ["pv"],
     "storageclasses": ["sc"],
     "serviceaccounts": ["sa"],
+    "resourcequotas": ["quota"],
+    "replicationcontrollers": ["rc"],
+    "componentstatuses": ["cs"],
+    "endpoints": ["ep"],
+    "horizontalpodautoscalers": ["hpa"],
+    "verticalpodautoscalers": ["vpa"],
+    "customresourcedefinitions": ["crd", "crds"],
+    "provisioningrequests": ["provreq", "provreqs"],
 }
 VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update"]
 EVENTS = ("", "v1", "events")
@@ -57,6 +61,22 @@ class Resource:
         """Return `plural.group`, as error messages name it."""
         group = self.kind.group
         return f"{self.kind.plural}.{group}" if group else self.kind.plural
+
+    @property
+    def is_built_in(self) -> bool:
+        """Return whether Kubernetes itself has it; else it is a custom resource."""
+        return published.is_built_in(self.kind.group)
+
+    @property
+    def definition(self) -> published.Definition | None:
+        """Return how a kind of Kueue is shown; None of any other."""
+        return published.definition_of(self.kind.group, self.version, self.kind.kind)
+
+    @property
+    def short_names(self) -> list[str]:
+        """Return what kubectl users type for the plural."""
+        found = self.definition
+        return found.short if found else SHORT_NAMES.get(self.kind.plural, [])
 
     @property
     def is_events(self) -> bool:
@@ -97,5 +117,5 @@ def find(group: str, version: str, plural: str) -> Resource:
     """Return a resource; the API server's sentence when there is none."""
     found = SERVED.get((group, version, plural))
     if found is None:
-        raise NotFoundError("the server could not find the requested resource")
+        raise refusals.not_served()
     return found

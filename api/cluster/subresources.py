@@ -7,6 +7,7 @@ Source: Eviction (policy/v1), Binding (v1) and Scale (autoscaling/v1) of
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from django.http import HttpResponse
@@ -14,17 +15,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
-from api.cluster import parsers, reading, resources
+from api.cluster import parsers, reading, refusals, resources
 from api.cluster.delete_options import read_options
 from api.cluster.objects import ObjectView
+from api.cluster.patches import json_patch
+from api.cluster.presenting import complete
 from api.cluster.resources import Resource
 from api.views.base import flag
 from sandbox import actions
-from sandbox.base.errors import (
-    Cause,
-    ConflictError,
-    NotFoundError,
-)
+from sandbox.base.errors import Cause, ConflictError
+from sandbox.models import Sandbox, StoredObject
 from scheduler.assembly import merge
 
 Document = dict[str, Any]
@@ -81,8 +81,6 @@ class Log(ObjectView):
 class Eviction(ObjectView):
     """POST .../pods/{name}/eviction: 429 while a disruption budget forbids it."""
 
-    parser_classes = (*parsers.OBJECTS, parsers.EvictionParser)
-
     def post(
         self, request: Request, sandbox_id: str, *, namespace: str, name: str
     ) -> Response:
@@ -93,6 +91,7 @@ class Eviction(ObjectView):
         if options.uid or options.version:
             pods = resources.find("", "v1", "pods")
             options.check(reading.get(sandbox.pk, pods, namespace, name))
+        reading.get(sandbox.pk, resources.find("", "v1", "pods"), namespace, name)
         dry = options.dry_run or flag(request, "dryRun")
         actions.do_evict(self.user(), sandbox.pk, namespace, name, dry_run=dry)
         return _done(201)
@@ -110,7 +109,7 @@ class Binding(ObjectView):
         pods = resources.find("", "v1", "pods")
         row = reading.get(sandbox.pk, pods, namespace, name)
         reading.get(sandbox.pk, resources.find("", "v1", "nodes"), "", node)
-        document = copy.deepcopy(reading.document_of(row, pods))
+        document = copy.deepcopy(reading.kept_document(row, pods))
         held = document["spec"].get("nodeName")
         if held:
             problem = f"pod {name} is already assigned to node {held!r}"
@@ -122,7 +121,7 @@ class Binding(ObjectView):
         change = self.change(
             sandbox, pods, {"namespace": namespace, "version": "v1", "plural": "pods"}
         )
-        change.patched(name, document)
+        change.replace(row, document)
         return _done(201)
 
 
@@ -141,43 +140,56 @@ class Scale(ObjectView):
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
         """Return how many replicas are wanted."""
-        _, document = self._present(sandbox_id, name, places)
-        return Response(_scale_of(document))
+        _, row, resource = self._present(sandbox_id, name, places)
+        return Response(_scale_of(reading.document_of(row, resource)))
 
     def put(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
         """Replace the number."""
-        return self._write(sandbox_id, name, places, request.data)
+        return self._write(sandbox_id, name, places, lambda _: request.data)
 
     def patch(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
-        """Change the number by a merge patch."""
-        _, document = self._present(sandbox_id, name, places)
-        patch = request.data if isinstance(request.data, dict) else {}
-        patched = merge(_scale_of(document), patch)
+        """Change the number by a patch."""
+        media = (request.content_type or "").partition(";")[0].strip()
+
+        def patched(scale: Document) -> Any:
+            if media == parsers.JSON:
+                return json_patch(scale, request.data)
+            patch = request.data if isinstance(request.data, dict) else {}
+            return merge(scale, patch)
+
         return self._write(sandbox_id, name, places, patched)
 
     def _present(
         self, sandbox_id: str, name: str, places: dict[str, str]
-    ) -> tuple[Resource, Document]:
+    ) -> tuple[Sandbox, StoredObject, Resource]:
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         if resource.kind.kind not in SCALED:
-            raise NotFoundError("the server could not find the requested resource")
+            raise refusals.not_served()
         row = reading.get(sandbox.pk, resource, places.get("namespace", ""), name)
-        return resource, reading.document_of(row, resource)
+        return sandbox, row, resource
 
     def _write(
-        self, sandbox_id: str, name: str, places: dict[str, str], given: Any
+        self,
+        sandbox_id: str,
+        name: str,
+        places: dict[str, str],
+        change: Callable[[Document], Any],
     ) -> Response:
-        resource, document = self._present(sandbox_id, name, places)
-        document = {
-            **document,
-            "spec": {**document["spec"], "replicas": _replicas(given)},
-        }
-        change = self.change(self.sandbox(sandbox_id), resource, places)
-        return Response(_scale_of(change.patched(name, document)))
+        sandbox, row, resource = self._present(sandbox_id, name, places)
+        document = copy.deepcopy(reading.kept_document(row, resource))
+        shown = copy.deepcopy(document)
+        scale = change(_scale_of(complete(shown, resource)))
+        document["spec"]["replicas"] = _replicas(scale)
+        version = (
+            (scale.get("metadata") or {}) if isinstance(scale, dict) else {}
+        ).get("resourceVersion", "")
+        document["metadata"]["resourceVersion"] = version
+        written = self.change(sandbox, resource, places).replace(row, document)
+        return Response(_scale_of(written))
 
 
 def _replicas(given: Any) -> int:
@@ -191,10 +203,14 @@ def _replicas(given: Any) -> int:
 def _scale_of(document: Document) -> Document:
     metadata = document["metadata"]
     fields = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    status = {"replicas": (document.get("status") or {}).get("replicas", 0)}
+    labels = (document["spec"].get("selector") or {}).get("matchLabels")
+    if labels:
+        status["selector"] = ",".join(f"{n}={v}" for n, v in sorted(labels.items()))
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": {n: metadata[n] for n in fields if n in metadata},
         "spec": {"replicas": document["spec"].get("replicas", 1)},
-        "status": {"replicas": (document.get("status") or {}).get("replicas", 0)},
+        "status": status,
     }

@@ -6,9 +6,11 @@ Ages are of simulated time. Source: the printer columns of Kueue's resource defi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from api.cluster.resources import Resource
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 
@@ -21,12 +23,13 @@ class Column(NamedTuple):
 
     name: str
     cell: Callable[[Document], Any]
-    type: str = "string"
+    type: str = "string"  # date: a moment, shown as an age
     wide: bool = False
+    shown: str = ""  # the type that is said, where it is another
 
 
 def table(
-    kind: str,
+    resource: Resource,
     documents: list[dict[str, Any]],
     *,
     now_us: int,
@@ -34,10 +37,7 @@ def table(
     metadata: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return a meta.k8s.io/v1 Table; `include` is None, Metadata or Object."""
-    columns = [
-        _since(column, now_us) if column.type == "date" else column
-        for column in _COLUMNS.get(kind, (_NAME, _AGE))
-    ]
+    columns = [_aged(column, now_us) for column in _columns_of(resource)]
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -53,10 +53,17 @@ def table(
     }
 
 
+def _columns_of(resource: Resource) -> tuple[Column, ...]:
+    if not resource.is_built_in:
+        found = resource.definition
+        return _of_definition(found.columns if found else [])
+    return _COLUMNS.get(resource.kind.kind, (_NAME, _AGE))
+
+
 def _definition(column: Column) -> dict[str, Any]:
     return {
         "name": column.name,
-        "type": "string" if column.type == "date" else column.type,
+        "type": column.shown or column.type,
         "format": "name" if column.name == "Name" else "",
         "description": "",
         "priority": int(column.wide),
@@ -97,10 +104,22 @@ def _condition(name: str) -> Callable[[Document], str]:
     return cell
 
 
-def _since(column: Column, now_us: int) -> Column:
+def _aged(column: Column, now_us: int) -> Column:
     """Return a column of moments as one of how long ago they were."""
     moment = column.cell
-    return column._replace(cell=lambda document: age(moment(document), now_us))
+    if column.type == "date":
+        return column._replace(
+            cell=lambda document: age(moment(document), now_us),
+            shown=column.shown or "string",
+        )
+    if column.type == "date or none":
+        return column._replace(
+            cell=lambda d: age(moment(d), now_us) if moment(d) else "<none>",
+            type="string",
+        )
+    if column.type == "span":
+        return column._replace(cell=lambda d: _span(d, now_us), type="string")
+    return column
 
 
 def age(stamp: Any, now_us: int) -> str:
@@ -156,6 +175,12 @@ def _pod_ready(document: Document) -> str:
 
 def _pod_status(document: Document) -> str:
     phase = str(_path("status.phase", "Pending")(document))
+    if document["metadata"].get("deletionTimestamp"):
+        return "Terminating"
+    if phase == "Pending" and _path("spec.schedulingGates", ())(document):
+        return "SchedulingGated"
+    if reason := _path("status.reason")(document):
+        return str(reason)
     return {"Succeeded": "Completed", "Failed": "Error"}.get(phase, phase)
 
 
@@ -163,21 +188,34 @@ def _job_status(document: Document) -> str:
     for name in ("Complete", "Failed"):
         if _condition(name)(document) == "True":
             return name
-    if _path("status.active", 0)(document):
-        return "Running"
-    return "Suspended" if _path("spec.suspend", False)(document) else "Running"
+    if document["metadata"].get("deletionTimestamp"):
+        return "Terminating"
+    suspended = _path("spec.suspend", False)(document)
+    if suspended and not _path("status.active", 0)(document):
+        return "Suspended"
+    for name in ("FailureTarget", "SuccessCriteriaMet"):
+        if _condition(name)(document) == "True":
+            return name
+    return "Running"
 
 
 def _completions(document: Document) -> str:
-    wanted = _path("spec.completions", 1)(document)
-    return f"{_path('status.succeeded', 0)(document)}/{wanted}"
+    done, wanted = (
+        _path(p, None)(document) for p in ("status.succeeded", "spec.completions")
+    )
+    if wanted is not None:
+        return f"{done or 0}/{wanted}"
+    parallel = _path("spec.parallelism", 1)(document)
+    return f"{done or 0}/1 of {parallel}" if parallel > 1 else f"{done or 0}/1"
 
 
-def _duration(document: Document) -> str:
-    """Return how long a Job ran; "" while it has not ended, as its rows hold no current time."""
-    began = _path("status.startTime")(document)
-    ended = _path("status.completionTime")(document)
-    return age(began, durations.stamp_us(ended)) if began and ended else ""
+def _span(document: Document, now_us: int) -> str | None:
+    """Return how long a Job runs, or ran."""
+    began = _path("status.startTime", None)(document)
+    ended = _path("status.completionTime", None)(document)
+    if not began:
+        return ""
+    return age(began, durations.stamp_us(ended) if ended else now_us)
 
 
 def _object(document: Document) -> str:
@@ -185,99 +223,359 @@ def _object(document: Document) -> str:
     return f"{about['kind'].lower()}/{about['name']}"
 
 
-def _images(document: Document) -> str:
-    spec = _path("spec.template.spec", _path("spec", {})(document))(document)
-    containers = spec.get("containers") or ()
-    return ",".join(str(c.get("image", "")) for c in containers) or "<none>"
-
-
 _NAME = Column("Name", _path("metadata.name"))
 _AGE = Column("Age", _path("metadata.creationTimestamp", None), "date")
-_PENDING = Column("Pending Workloads", _path("status.pendingWorkloads", 0), "integer")
-_ADMITTED = Column(
-    "Admitted Workloads", _path("status.admittedWorkloads", 0), "integer"
+
+
+def _size(path: str) -> Callable[[Document], int]:
+    found = _path(path, ())
+
+    def cell(document: Document) -> int:
+        return len(found(document))
+
+    return cell
+
+
+def _data(document: Document) -> int:
+    return _size("data")(document) + _size("binaryData")(document)
+
+
+def _ready_of(document: Document) -> str:
+    ready = _path("status.readyReplicas", 0)(document)
+    return f"{ready}/{_path('spec.replicas', 0)(document)}"
+
+
+def _pairs(labels: Mapping[str, Any]) -> str:
+    return ",".join(f"{name}={value}" for name, value in sorted(labels.items()))
+
+
+def _selector(document: Document) -> str:
+    """Return a label selector as texts write it: pairs, then the terms."""
+    given = _path("spec.selector", {})(document)
+    if "matchLabels" not in given and "matchExpressions" not in given:
+        return _pairs(given) or "<none>"
+    parts = [_pairs(given.get("matchLabels") or {})]
+    for term in given.get("matchExpressions") or ():
+        key, values = term.get("key", ""), ",".join(sorted(term.get("values") or ()))
+        parts.append(
+            {
+                "In": f"{key} in ({values})",
+                "NotIn": f"{key} notin ({values})",
+                "Exists": str(key),
+                "DoesNotExist": f"!{key}",
+            }.get(term.get("operator", ""), "")
+        )
+    return ",".join(filter(None, parts)) or "<none>"
+
+
+def _inner(document: Document) -> list[Mapping[str, Any]]:
+    """Return the containers of a pod, of a template, of a template of Jobs."""
+    for path in ("jobTemplate.spec.template.spec", "template.spec", ""):
+        spec = _path(f"spec.{path}".rstrip("."), {})(document)
+        if spec.get("containers"):
+            return list(spec["containers"])
+    return []
+
+
+def _names(document: Document) -> str:
+    return ",".join(str(c.get("name", "")) for c in _inner(document))
+
+
+def _images(document: Document) -> str:
+    return ",".join(str(c.get("image", "")) for c in _inner(document))
+
+
+def _address(kind: str) -> Callable[[Document], str]:
+    def cell(document: Document) -> str:
+        for address in _path("status.addresses", ())(document):
+            if address.get("type") == kind:
+                return str(address.get("address", ""))
+        return "<none>"
+
+    return cell
+
+
+def _kernel(document: Document) -> str:
+    about = _path("status.nodeInfo", {})(document)
+    kernel, machine = about.get("kernelVersion") or "", about.get("architecture")
+    if not kernel:
+        return "<unknown>"
+    return f"{kernel} ({machine})" if machine else str(kernel)
+
+
+def _named(path: str, missing: str = "<none>") -> Callable[[Document], Any]:
+    """Return a cell that says what is missing where a text is empty too."""
+    found = _path(path, "")
+    return lambda document: found(document) or missing
+
+
+def _gates(document: Document) -> str:
+    return (
+        str(len(gates))
+        if (gates := _path("spec.readinessGates", ())(document))
+        else "<none>"
+    )
+
+
+def _yes(path: str) -> Callable[[Document], str]:
+    found = _path(path, False)
+    return lambda document: str(bool(found(document)))
+
+
+def _amounts(kind: str) -> Callable[[Document], str]:
+    """Return used/hard of a ResourceQuota: of limits, or of all else."""
+
+    def cell(document: Document) -> str:
+        hard = _path("status.hard", {})(document)
+        used = _path("status.used", {})(document)
+        return ", ".join(
+            f"{name}: {used.get(name, '0')}/{hard[name]}"
+            for name in sorted(hard)
+            if name.startswith("limits.") == (kind == "limits")
+        )
+
+    return cell
+
+
+def _ports(document: Document) -> str:
+    found = []
+    for port in _path("spec.ports", ())(document):
+        node = f":{port['nodePort']}" if port.get("nodePort") else ""
+        found.append(f"{port.get('port')}{node}/{port.get('protocol', 'TCP')}")
+    return ",".join(found) or "<none>"
+
+
+def _external(document: Document) -> str:
+    spec = _path("spec", {})(document)
+    if spec.get("type") == "LoadBalancer":
+        return "<pending>"
+    if spec.get("type") == "ExternalName":
+        return str(spec.get("externalName", "<none>"))
+    return ",".join(spec.get("externalIPs") or ()) or "<none>"
+
+
+def _roles_of(document: Document) -> str:
+    role = document.get("roleRef") or {}
+    return f"{role.get('kind', '')}/{role.get('name', '')}"
+
+
+_WIDE_PODS = (
+    Column("Containers", _names, wide=True),
+    Column("Images", _images, wide=True),
+    Column("Selector", _selector, wide=True),
 )
-_VALUE = Column("Value", _path("value", 0), "integer")
 
 #: Kinds that are not here have their name and age alone, as in Kubernetes.
 _COLUMNS: dict[str, tuple[Column, ...]] = {
-    "Workload": (
+    "ConfigMap": (_NAME, Column("Data", _data), _AGE),
+    "ControllerRevision": (
         _NAME,
-        Column("Queue", _path("spec.queueName")),
-        Column("Reserved in", _path("status.admission.clusterQueue")),
-        Column("Admitted", _condition("Admitted")),
-        Column("Finished", _condition("Finished")),
+        Column("Controller", lambda d: _owner(d)),
+        Column("Revision", _path("revision", 0)),
         _AGE,
     ),
-    "ClusterQueue": (
+    "CronJob": (
         _NAME,
+        Column("Schedule", _path("spec.schedule")),
+        Column("Timezone", _named("spec.timeZone")),
+        Column("Suspend", _yes("spec.suspend")),
+        Column("Active", _size("status.active"), "integer"),
+        Column("Last Schedule", _path("status.lastScheduleTime", None), "date or none"),
+        _AGE,
+        *_WIDE_PODS[:2],
+        Column("Selector", lambda _: "<none>", wide=True),
+    ),
+    "DaemonSet": (
+        _NAME,
+        Column("Desired", _path("status.desiredNumberScheduled", 0), "integer"),
+        Column("Current", _path("status.currentNumberScheduled", 0), "integer"),
+        Column("Ready", _path("status.numberReady", 0), "integer"),
+        Column("Up-to-date", _path("status.updatedNumberScheduled", 0), "integer"),
+        Column("Available", _path("status.numberAvailable", 0), "integer"),
         Column(
-            "Cohort",
-            lambda d: d["spec"].get("cohortName") or d["spec"].get("cohort") or "",
+            "Node Selector",
+            lambda d: (
+                _pairs(_path("spec.template.spec.nodeSelector", {})(d)) or "<none>"
+            ),
         ),
-        Column("Strategy", _path("spec.queueingStrategy"), wide=True),
-        _PENDING,
-        _ADMITTED._replace(wide=True),
-    ),
-    "LocalQueue": (
-        _NAME,
-        Column("ClusterQueue", _path("spec.clusterQueue")),
-        _PENDING,
-        _ADMITTED,
-    ),
-    "WorkloadPriorityClass": (_NAME, _VALUE),
-    "PriorityClass": (
-        _NAME,
-        _VALUE,
-        Column("Global-Default", _path("globalDefault", False), "boolean"),
         _AGE,
-        Column("PreemptionPolicy", _path("preemptionPolicy", "PreemptLowerPriority")),
+        *_WIDE_PODS,
     ),
-    "Node": (
+    "Deployment": (
         _NAME,
-        Column("Status", _node_status),
-        Column("Roles", _roles),
+        Column("Ready", _ready_of),
+        Column("Up-to-date", _path("status.updatedReplicas", 0)),
+        Column("Available", _path("status.availableReplicas", 0)),
         _AGE,
-        Column("Version", _path("status.nodeInfo.kubeletVersion")),
-        Column("OS-Image", _path("status.nodeInfo.osImage", "<unknown>"), wide=True),
-    ),
-    "Pod": (
-        _NAME,
-        Column("Ready", _pod_ready),
-        Column("Status", _pod_status),
-        Column("Restarts", lambda _: 0, "integer"),
-        _AGE,
-        Column("IP", _path("status.podIP", "<none>"), wide=True),
-        Column("Node", _path("spec.nodeName", "<none>"), wide=True),
-        Column(
-            "Nominated Node", _path("status.nominatedNodeName", "<none>"), wide=True
-        ),
-    ),
-    "Namespace": (_NAME, Column("Status", _path("status.phase", "Active")), _AGE),
-    "Job": (
-        _NAME,
-        Column("Status", _job_status),
-        Column("Completions", _completions),
-        Column("Duration", _duration),
-        _AGE,
-        Column("Images", _images, wide=True),
-    ),
-    "PodDisruptionBudget": (
-        _NAME,
-        Column("Min Available", _path("spec.minAvailable", "N/A")),
-        Column("Max Unavailable", _path("spec.maxUnavailable", "N/A")),
-        Column("Allowed Disruptions", _path("status.disruptionsAllowed", 0), "integer"),
-        _AGE,
+        *_WIDE_PODS,
     ),
     "Event": (
         Column("Last Seen", _path("lastTimestamp", None), "date"),
         Column("Type", _path("type")),
         Column("Reason", _path("reason")),
         Column("Object", _object),
+        Column("Subobject", _path("involvedObject.fieldPath"), wide=True),
         Column("Source", _path("source.component"), wide=True),
         Column("Message", _path("message")),
         Column("First Seen", _path("firstTimestamp", None), "date", wide=True),
-        Column("Count", _path("count", 1), "integer", wide=True),
-        Column("Name", _path("metadata.name"), wide=True),
+        Column("Count", _path("count", 1), wide=True),
+        _NAME._replace(wide=True),
+    ),
+    "Job": (
+        _NAME,
+        Column("Status", _job_status),
+        Column("Completions", _completions),
+        Column("Duration", _path("status.startTime"), "span"),
+        _AGE,
+        *_WIDE_PODS,
+    ),
+    "LimitRange": (_NAME, _AGE._replace(name="Created At", type="string")),
+    "Namespace": (_NAME, Column("Status", _path("status.phase", "Active")), _AGE),
+    "Node": (
+        _NAME,
+        Column("Status", _node_status),
+        Column("Roles", _roles),
+        _AGE,
+        Column("Version", _path("status.nodeInfo.kubeletVersion")),
+        Column("Internal-IP", _address("InternalIP"), wide=True),
+        Column("External-IP", _address("ExternalIP"), wide=True),
+        Column("OS-Image", _named("status.nodeInfo.osImage", "<unknown>"), wide=True),
+        Column("Kernel-Version", _kernel, wide=True),
+        Column(
+            "Container-Runtime",
+            _named("status.nodeInfo.containerRuntimeVersion", "<unknown>"),
+            wide=True,
+        ),
+    ),
+    "PersistentVolumeClaim": (
+        _NAME,
+        Column("Status", _path("status.phase")),
+        Column("Volume", _path("spec.volumeName")),
+        Column("Capacity", _path("status.capacity.storage")),
+        Column("Access Modes", lambda d: _modes(d)),
+        Column("StorageClass", _path("spec.storageClassName")),
+        Column(
+            "VolumeAttributesClass", _named("spec.volumeAttributesClassName", "<unset>")
+        ),
+        _AGE,
+        Column("VolumeMode", _path("spec.volumeMode"), wide=True),
+    ),
+    "Pod": (
+        _NAME,
+        Column("Ready", _pod_ready),
+        Column("Status", _pod_status),
+        Column("Restarts", lambda _: "0"),
+        _AGE,
+        Column("IP", _named("status.podIP"), wide=True),
+        Column("Node", _named("spec.nodeName"), wide=True),
+        Column("Nominated Node", _named("status.nominatedNodeName"), wide=True),
+        Column("Readiness Gates", _gates, wide=True),
+    ),
+    "PodDisruptionBudget": (
+        _NAME,
+        Column("Min Available", lambda d: str(_path("spec.minAvailable", "N/A")(d))),
+        Column(
+            "Max Unavailable", lambda d: str(_path("spec.maxUnavailable", "N/A")(d))
+        ),
+        Column("Allowed Disruptions", _path("status.disruptionsAllowed", 0), "integer"),
+        _AGE,
+    ),
+    "PriorityClass": (
+        _NAME,
+        Column("Value", _path("value", 0), "integer"),
+        Column("Global-Default", _path("globalDefault", False), "boolean"),
+        _AGE,
+        Column("PreemptionPolicy", _path("preemptionPolicy", "PreemptLowerPriority")),
+    ),
+    "ReplicaSet": (
+        _NAME,
+        Column("Desired", _path("spec.replicas", 0), "integer"),
+        Column("Current", _path("status.replicas", 0), "integer"),
+        Column("Ready", _path("status.readyReplicas", 0), "integer"),
+        _AGE,
+        *_WIDE_PODS,
+    ),
+    "ReplicationController": (
+        _NAME,
+        Column("Desired", _path("spec.replicas", 0), "integer"),
+        Column("Current", _path("status.replicas", 0), "integer"),
+        Column("Ready", _path("status.readyReplicas", 0), "integer"),
+        _AGE,
+        *_WIDE_PODS,
+    ),
+    "ResourceQuota": (
+        _NAME,
+        Column("Request", _amounts("requests")),
+        Column("Limit", _amounts("limits")),
+        _AGE,
+    ),
+    "RoleBinding": (_NAME, Column("Role", _roles_of), _AGE),
+    "ClusterRoleBinding": (_NAME, Column("Role", _roles_of), _AGE),
+    "Role": (_NAME, _AGE._replace(name="Created At", type="string")),
+    "ClusterRole": (_NAME, _AGE._replace(name="Created At", type="string")),
+    "CustomResourceDefinition": (
+        _NAME,
+        _AGE._replace(name="Created At", type="string"),
+    ),
+    "Secret": (
+        _NAME,
+        Column("Type", _path("type")),
+        Column("Data", _size("data"), "integer"),
+        _AGE,
+    ),
+    "Service": (
+        _NAME,
+        Column("Type", _path("spec.type")),
+        Column("Cluster-IP", _named("spec.clusterIP")),
+        Column("External-IP", _external),
+        Column("Port(s)", _ports),
+        _AGE,
+        Column("Selector", _selector, wide=True),
+    ),
+    "ServiceAccount": (_NAME, Column("Secrets", _size("secrets")), _AGE),
+    "StatefulSet": (_NAME, Column("Ready", _ready_of), _AGE, *_WIDE_PODS[:2]),
+    "StorageClass": (
+        _NAME,
+        Column("Provisioner", _path("provisioner")),
+        Column("ReclaimPolicy", _path("reclaimPolicy", "Delete")),
+        Column("VolumeBindingMode", _path("volumeBindingMode", "Immediate")),
+        Column("AllowVolumeExpansion", _path("allowVolumeExpansion", False)),
+        _AGE,
     ),
 }
+_MODES = {
+    "ReadOnlyMany": "ROX",
+    "ReadWriteMany": "RWX",
+    "ReadWriteOnce": "RWO",
+    "ReadWriteOncePod": "RWOP",
+}
+
+
+def _modes(document: Document) -> str:
+    given = _path("status.accessModes", ())(document)
+    return ",".join(_MODES.get(mode, mode) for mode in given)
+
+
+def _owner(document: Document) -> str:
+    for owner in document["metadata"].get("ownerReferences") or ():
+        if owner.get("controller"):
+            return f"{owner['kind'].lower()}.apps/{owner['name']}"
+    return "<none>"
+
+
+def _of_definition(columns: list[tuple[str, str, str, int]]) -> tuple[Column, ...]:
+    """Return the columns that a resource definition prints."""
+    found = [_NAME]
+    for name, type_, path, priority in columns:
+        found.append(Column(name, _json_path(path), type_, wide=priority > 0))
+    return tuple(found) if columns else (_NAME, _AGE._replace(shown="date"))
+
+
+def _json_path(path: str) -> Callable[[Document], Any]:
+    """Return a reader of `.a.b` or of `.conditions[?(@.type=='X')].status`."""
+    if match := re.fullmatch(
+        r"\.status\.conditions\[\?\(@\.type=='(\w+)'\)\]\.status", path
+    ):
+        found = _condition(match[1])
+        return lambda document: found(document) or None
+    return _path(path.removeprefix("."), None)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.urls import path
 
 from api.cluster import discovery
-from api.cluster.access_reviews import AccessReview, RulesReview
-from api.cluster.objects import Collection, One, Status
+from api.cluster.access_reviews import AccessReview, RulesReview, WhoAmI
+from api.cluster.objects import Collection, Nothing, One, Status
 from api.cluster.openapi import documents as openapi
 from api.cluster.subresources import Binding, Eviction, Log, Scale
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
@@ -30,6 +30,8 @@ _objects = [
 ]
 
 urlpatterns = [
+    path("", discovery.Paths.as_view()),
+    *(path(name, discovery.Alive.as_view()) for name in ("healthz", "livez", "readyz")),
     path("version", discovery.Version.as_view()),
     path("openapi/v2", openapi.Version2.as_view()),
     path("openapi/v3", openapi.Index.as_view()),
@@ -52,6 +54,7 @@ urlpatterns = [
         "/pendingworkloads",
         LocalQueuePending.as_view(),
     ),
+    path("apis/authentication.k8s.io/v1/selfsubjectreviews", WhoAmI.as_view()),
     path(f"{_AUTHORIZATION}/selfsubjectaccessreviews", AccessReview.as_view()),
     path(f"{_AUTHORIZATION}/selfsubjectrulesreviews", RulesReview.as_view()),
     path(f"{_POD}/log", Log.as_view()),
@@ -63,5 +66,13 @@ urlpatterns = [
         Scale.as_view(),
     ),
     *_objects,
+    *(
+        path(f"{root}/{tail}", Nothing.as_view())
+        for root in ("api/<str:version>", "apis/<str:group>/<str:version>")
+        for tail in (
+            "namespaces/<str:namespace>/<str:plural>/<str:name>/<path:rest>",
+            "<str:plural>/<str:name>/<path:rest>",
+        )
+    ),
     *yunikorn.urlpatterns,
 ]

@@ -28,13 +28,6 @@ def in_version(document: Manifest, resource: Resource) -> Manifest:
 def _cluster_queue(document: Manifest) -> None:
     spec = document["spec"]
     _rename(spec, "cohortName", "cohort")
-    fungibility = spec.get("flavorFungibility")
-    if isinstance(fungibility, dict):
-        stops = {"whenCanBorrow": "Borrow", "whenCanPreempt": "Preempt"}
-        spec["flavorFungibility"] = {
-            name: stops.get(name, value) if value == "MayStopSearch" else value
-            for name, value in fungibility.items()
-        }
 
 
 def _workload(document: Manifest) -> None:

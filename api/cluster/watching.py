@@ -9,7 +9,9 @@ Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-
 from __future__ import annotations
 
 import asyncio
+import copy
 import time
+import weakref
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -19,9 +21,9 @@ from django.db import DatabaseError
 from django.http import StreamingHttpResponse
 from rest_framework import exceptions
 from rest_framework.request import Request
-from rest_framework.serializers import ValidationError
 
-from api.cluster import events, reading
+from api.cluster import events, reading, refusals
+from api.cluster.presenting import bare, complete
 from api.cluster.resources import Resource
 from api.cluster.tables import table
 from api.cluster.versions import in_version
@@ -31,12 +33,13 @@ from sandbox.live import rights
 from sandbox.live.people import Asker
 from sandbox.models import Sandbox
 from sandbox.world import history
-from scheduler.model.amounts import is_whole
 
 LOOK_EVERY_S = 0.2
 #: Watches of one sandbox that look within this time share one question.
 SHARED_S = 0.05
-BOOKMARK_EVERY_S = 5.0
+BOOKMARK_EVERY_S = 60.0
+BOOKMARK_BEFORE_END_S = 2.0
+USUAL_SECONDS = 1800
 MOST_SECONDS = 3600
 #: A watch may begin this many revisions back; who is later lists again.
 MOST_BEHIND = 512
@@ -51,6 +54,26 @@ NamespacedName = tuple[str, str]  # namespace, name
 Event = dict[str, Any]
 
 
+class _State:
+    """An object as it was last shown, packed; watches that showed it share it."""
+
+    __slots__ = ("__weakref__", "packed", "revision")
+
+    def __init__(self, document: Event, revision: int) -> None:
+        self.packed = msgspec.msgpack.encode(document)
+        self.revision = revision
+
+    def document(self) -> Event:
+        """Return the object."""
+        found: Event = msgspec.msgpack.decode(self.packed)
+        return found
+
+
+_states: weakref.WeakValueDictionary[tuple[Any, ...], _State] = (
+    weakref.WeakValueDictionary()
+)
+
+
 class Watch:
     """What one client watches, and what it was sent already."""
 
@@ -62,38 +85,56 @@ class Watch:
         self.asker = Asker.of_request(request.user.pk or 0, request.auth, session)
         self.resource = resource
         self.namespace = namespace
-        self.test = reading.test_of(request)
+        self.test = reading.test_of(request, resource)
         self.wanted, self.include = reading.shape_of(request)
-        self.seconds = clamped_number(
-            request, "timeoutSeconds", 1800, most=MOST_SECONDS
-        )
+        given = clamped_number(request, "timeoutSeconds", 0, most=MOST_SECONDS)
+        self.seconds = given or USUAL_SECONDS
         self.bookmarks = flag(request, "allowWatchBookmarks")
         self.revision = -1  # looked at last
-        self.known: dict[NamespacedName, int] = {}  # shown, with its revision
-        self.gone: dict[NamespacedName, Event] = {}  # the shown ones' last metadata
-        self._begin(request.query_params.get("resourceVersion", ""))
+        self.known: dict[NamespacedName, _State] = {}  # shown
+        self.refused: Event | None = None  # said in the stream, as servers do
+        self.closing = False  # whether a bookmark ends the first events
+        self.columns = True  # whether a table still has to say its columns
+        self._begin(request)
 
-    def _begin(self, version: str) -> None:
-        if version in ("", "0"):
+    def _begin(self, request: Request) -> None:
+        version = request.query_params.get("resourceVersion", "")
+        first = _initial_events(request)
+        reading.check_version(version, self.sandbox)
+        self.closing = first is True and self.bookmarks
+        if first or (first is None and version in ("", "0")):
             return
-        if not is_whole(version) or len(version) > 18:
-            problem = f"expected a resourceVersion of a list, got {version!r}"
-            raise ValidationError({"resourceVersion": problem})
-        since, present = int(version), self.sandbox.revision
-        if not 0 <= present - since <= MOST_BEHIND:
-            raise GoneError(f"too old resource version: {since} ({present})")
+        present = self.sandbox.revision
+        since = present if version in ("", "0") else int(version)
+        if present - since > MOST_BEHIND:
+            said = f"too old resource version: {since} ({present})"
+            self.refused = {"type": "ERROR", "object": _expired(said)}
+            return
+        self._skip(since)
+
+    def _skip(self, since: int) -> None:
+        """Take what was there at a revision for shown."""
+        self.revision = since
         if self.resource.is_events:
-            self.revision = since
             return
+        self.revision = -1 if since < self.sandbox.revision else since
         kind = self.resource.kind.kind
         world = history.world_at(self.sandbox, since)
         for obj in list(world.objects.values()):
             if obj.key.kind == kind and self.namespace in ("", obj.key.namespace):
-                document = {**obj.manifest, "status": obj.status}
-                if self._picks(in_version(document, self.resource)):
+                kept = copy.deepcopy({**obj.manifest, "status": obj.status})
+                document = complete(in_version(kept, self.resource), self.resource)
+                if self._picks(document):
                     place = (obj.key.namespace, obj.key.name)
-                    self.known[place] = since
-                    self.gone[place] = dict(obj.manifest["metadata"])
+                    self._show(place, document, since)
+
+    def _show(self, place: NamespacedName, document: Event, revision: int) -> None:
+        key = (self.sandbox.pk, self.resource.group_version, self.resource.kind.kind)
+        at = (*key, *place, revision)
+        state = _states.get(at)
+        if state is None:
+            _states[at] = state = _State(document, revision)
+        self.known[place] = state
 
     def _picks(self, document: Event) -> bool:
         return self.test is None or self.test(document)
@@ -103,12 +144,18 @@ class Watch:
         sandbox = Sandbox.objects.filter(pk=self.sandbox.pk).first()
         if sandbox is None:
             raise GoneError("the sandbox was deleted")
-        if sandbox.revision == self.revision:
-            return []
-        before, self.sandbox, self.revision = self.revision, sandbox, sandbox.revision
-        if self.resource.is_events:
-            return list(self._happened(before))
-        return list(self._changes())
+        found: list[Event] = []
+        if sandbox.revision != self.revision:
+            before, self.revision = self.revision, sandbox.revision
+            self.sandbox = sandbox
+            events_ = (
+                self._happened(before) if self.resource.is_events else self._changes()
+            )
+            found = list(events_)
+        if self.closing:
+            self.closing = False
+            found.append(self.bookmark(ends=True))
+        return found
 
     def _happened(self, since: int) -> Iterator[Event]:
         """Yield what happened after a revision; Events are added and never change."""
@@ -125,11 +172,15 @@ class Watch:
                 "namespace", "name", "revision"
             )
         }
-        fresh = [p for p, revision in heads.items() if revision > self.known.get(p, -1)]
+        fresh = [p for p, revision in heads.items() if revision > self._seen(p)]
         yield from self._fresh(fresh, present)
         # Last: they bear the newest version, and who breaks off goes on behind it.
         for place in [place for place in self.known if place not in heads]:
             yield self._forget(place, self.revision)
+
+    def _seen(self, place: NamespacedName) -> int:
+        state = self.known.get(place)
+        return -1 if state is None else state.revision
 
     def _where(self) -> dict[str, Any]:
         return {"resource": self.resource, "namespace": self.namespace}
@@ -149,42 +200,63 @@ class Watch:
             document = reading.document_of(row, self.resource)
             if self._picks(document):
                 known = place in self.known
-                self.known[place] = row.revision
-                self.gone[place] = document["metadata"]
+                self._show(place, document, row.revision)
                 yield self._event("MODIFIED" if known else "ADDED", document)
             elif place in self.known:
                 yield self._forget(place, row.revision)
 
     def _forget(self, place: NamespacedName, revision: int) -> Event:
-        del self.known[place]
-        metadata = {**self.gone.pop(place), "resourceVersion": str(revision)}
-        document = {
-            "apiVersion": self.resource.group_version,
-            "kind": self.resource.kind.kind,
-            "metadata": metadata,
-            "spec": {},
-        }
+        document = self.known.pop(place).document()
+        document["metadata"]["resourceVersion"] = str(revision)
         return self._event("DELETED", document)
 
     def _event(self, type_: str, document: Event) -> Event:
         if self.wanted == "Table":
             document = table(
-                self.resource.kind.kind,
+                self.resource,
                 [document],
                 now_us=reading.now_us(self.sandbox),
                 include=self.include,
                 metadata={"resourceVersion": document["metadata"]["resourceVersion"]},
             )
+            if not self.columns:  # said with the first event
+                document["columnDefinitions"] = None
+            self.columns = False
+        elif self.wanted:
+            document = reading.metadata_of(document)
         return {"type": type_, "object": document}
 
-    def bookmark(self) -> Event:
-        """Return a sign of life that says how far the client is."""
-        document = {
-            "apiVersion": self.resource.group_version,
-            "kind": self.resource.kind.kind,
-            "metadata": {"resourceVersion": str(self.revision)},
-        }
-        return {"type": "BOOKMARK", "object": document}
+    def bookmark(self, *, ends: bool = False) -> Event:
+        """Return how far the client is; `ends` where the first events are all sent."""
+        metadata: Event = {"resourceVersion": str(self.revision)}
+        if ends:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        return self._event("BOOKMARK", bare(self.resource, metadata))
+
+
+def _initial_events(request: Request) -> bool | None:
+    """Return sendInitialEvents; None where it is not given. Raises RefusalError.
+
+    Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#streaming-lists>
+    """
+    query = request.query_params
+    given, match = query.get("sendInitialEvents"), query.get("resourceVersionMatch")
+    faults = []
+    if given is None:
+        if match is not None:
+            why = "is forbidden for watch unless sendInitialEvents is provided"
+            faults.append(_forbidden("resourceVersionMatch", why))
+    elif match != "NotOlderThan":
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        problem = f"Forbidden: {why}"
+        faults.append(refusals.Fault("resourceVersionMatch", problem))
+    if faults:
+        raise refusals.invalid_options("ListOptions", faults)
+    return None if given is None else flag(request, "sendInitialEvents")
+
+
+def _forbidden(field: str, why: str) -> refusals.Fault:
+    return refusals.Fault(field, f"Forbidden: {field} {why}")
 
 
 def watch_response(watch: Watch) -> StreamingHttpResponse:
@@ -236,12 +308,16 @@ def _read_revision(sandbox_id: str) -> int | None:
 async def _while_allowed(
     watch: Watch, right: asyncio.Task[str]
 ) -> AsyncIterator[Event]:
+    if watch.refused is not None:
+        yield watch.refused
+        return
     end = time.monotonic() + watch.seconds
-    marked = time.monotonic()
+    mark = _next_mark(end)
     look = database_sync_to_async(watch.look)
     while time.monotonic() < end:
         try:
             fresh = await _revision(watch.sandbox.pk) != watch.revision
+            fresh = fresh or watch.closing
             found = await look() if fresh else []
         except (SandboxError, DatabaseError) as error:
             yield {"type": "ERROR", "object": _expired(str(error))}
@@ -251,10 +327,17 @@ async def _while_allowed(
             return
         for event in found:
             yield event
-        if watch.bookmarks and time.monotonic() - marked > BOOKMARK_EVERY_S:
-            marked = time.monotonic()
+        if watch.bookmarks and time.monotonic() > mark:
+            mark = _next_mark(end)
             yield watch.bookmark()
         await asyncio.sleep(LOOK_EVERY_S)
+
+
+def _next_mark(end: float) -> float:
+    """Return when the next bookmark is due: at the latest shortly before the end."""
+    now = time.monotonic()
+    last = end - BOOKMARK_BEFORE_END_S
+    return min(now + BOOKMARK_EVERY_S, last) if last > now else end
 
 
 def _ended(message: str) -> Event:

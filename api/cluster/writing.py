@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
+import uuid
 from typing import Any
 
 import msgspec
 from django.contrib.auth.models import User
-from rest_framework.serializers import ValidationError
 
-from api.cluster import reading, validation
+from api.cluster import (
+    checks,
+    managing,
+    published,
+    reading,
+    refusals,
+    resources,
+    validation,
+)
+from api.cluster.presenting import complete, whole_seconds
 from api.cluster.resources import Resource
 from api.cluster.versions import in_version
-from api.errors import AlreadyExistsError
 from sandbox import actions
 from sandbox.actions.sessions import allowed, refuse_real
-from sandbox.base.errors import Cause, StaleError
+from sandbox.base.errors import InvalidError
 from sandbox.models import Sandbox, StoredObject
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.input.manifests.load import load
+from scheduler.model import durations
 from scheduler.model.objects import Key
 
 Document = dict[str, Any]
+NAMESPACES = resources.find("", "v1", "namespaces")
+PRIORITY_CLASSES = resources.find("scheduling.k8s.io", "v1", "priorityclasses")
+_SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
+MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version "
+    "and try again"
+)
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 #: What of the metadata a write does not change.
 _OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})
@@ -43,6 +60,7 @@ class Change:
         dry_run: bool,
         of_status: bool = False,
         validation: str = "Warn",
+        manager: str = "",
     ) -> None:
         self.user = user
         self.sandbox = sandbox
@@ -51,33 +69,124 @@ class Change:
         self.dry_run = dry_run
         self.of_status = of_status  # the subresource: the status and nothing else
         self.validation = validation  # of fields that the kind does not have
+        self.manager = manager
         self.warnings: list[str] = []
 
     def create(self, given: Any) -> Document:
-        """Make a new object. Raises AlreadyExistsError."""
+        """Make a new object. Raises RefusalError."""
         document = self._placed(given, "")
         name = document["metadata"]["name"]
+        self._check_namespace()
+        document, warnings = self._pruned(document)
+        self._check(document)
+        self._admit(document)
         if reading.find(self.sandbox.pk, self.resource, self.namespace, name):
-            raise AlreadyExistsError(
-                f'{self.resource.full_name} "{name}" already exists'
-            )
-        return self._put(*self._pruned(document))
+            raise refusals.already_exists(self.resource, name)
+        managed = managing.updated([], None, self._completed(document), self._writer())
+        return self._put(document, warnings, managed=managed)
 
-    def replace(self, name: str, given: Any) -> Document:
-        """Replace an object; a resourceVersion in it must be the present one."""
-        document = self._placed(given, name)
-        row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
-        if row is not None:
-            self._check_version(document, row.revision)
-        before = row.manifest if row is not None else None
-        return self._put(*self._pruned(document, before), known=row is not None)
+    def replace(self, row: StoredObject, given: Any) -> Document:
+        """Put a whole object in the place of another one.
 
-    def patched(self, name: str, document: Any) -> Document:
-        """Put what a patch made of an object."""
-        row = reading.get(self.sandbox.pk, self.resource, self.namespace, name)
-        document = self._placed(document, name)
+        A resourceVersion in it must be the present one, and so must a uid. What is
+        as it was only filled in when it was read is not kept.
+        """
+        document = self._placed(given, row.name)
+        metadata = document["metadata"]
         self._check_version(document, row.revision)
-        return self._put(*self._pruned(document, row.manifest), known=True)
+        uid = metadata.get("uid")
+        if uid and uid != row.uid:
+            raise refusals.conflict(self.resource, row.name, self._other(row, uid))
+        kept = copy.deepcopy(row.manifest)
+        shown = reading.document_of(row, self.resource)
+        document = without_filled(document, shown, kept)
+        document, warnings = self._pruned(document, kept)
+        self._check(document, shown)
+        entries = kept["metadata"].get("managedFields") or []
+        managed = managing.updated(
+            entries, shown, self._completed(document), self._writer()
+        )
+        return self._put(document, warnings, known=True, managed=managed)
+
+    def _writer(self) -> managing.Writer:
+        return managing.Writer(
+            manager=self.manager,
+            version=self.resource.group_version,
+            time=str(whole_seconds(durations.stamp_text(reading.now_us(self.sandbox)))),
+            type_=published.type_of(self.resource),
+            subresource="status" if self.of_status else "",
+        )
+
+    def _completed(self, document: Document) -> Document:
+        made = in_version(copy.deepcopy(document), self.resource)
+        return complete(made, self.resource)
+
+    def _check(self, document: Document, before: Document | None = None) -> None:
+        """Refuse what an API server refuses of the values of an object."""
+        made = copy.deepcopy(document)
+        if before is not None and not self.of_status:
+            # What the world keeps of it whatever is given.
+            owned = {n: v for n, v in before["metadata"].items() if n in _OF_SERVER}
+            made["metadata"] |= owned
+        name = document["metadata"]["name"]
+        made = complete(in_version(made, self.resource), self.resource)
+        if not self.of_status:
+            checks.check(made, self.resource, name=name, before=before)
+
+    def _admit(self, document: Document) -> None:
+        """Refuse a pod of a PriorityClass that is not there."""
+        named = self.resource.kind.kind == "Pod" and (document.get("spec") or {}).get(
+            "priorityClassName"
+        )
+        if not named or named in _SYSTEM_CLASSES:
+            return
+        if reading.find(self.sandbox.pk, PRIORITY_CLASSES, "", named) is None:
+            why = f"no PriorityClass with name {named} was found"
+            name = document["metadata"]["name"]
+            raise refusals.forbidden(self.resource, name, why)
+
+    def _other(self, row: StoredObject, uid: str) -> str:
+        kind = self.resource.kind
+        place = "/".join(
+            filter(None, (kind.group, kind.plural, self.namespace, row.name))
+        )
+        return (
+            f"StorageError: invalid object, Code: 4, Key: /registry/{place}, "
+            "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+            f"precondition: {uid}, UID in object meta: {row.uid}"
+        )
+
+    def apply(self, name: str, given: Any, *, force: bool) -> tuple[Document, int]:
+        """Lay what one manager wants over an object; (it, 201 where it is new)."""
+        row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
+        document = self._placed(given, name)
+        if (given.get("metadata") or {}).get("managedFields"):
+            why = "metadata.managedFields must be nil"
+            raise refusals.bad_request(why)
+        if row is None:
+            self._check_namespace()
+            document, warnings = self._pruned(document)
+            self._check(document)
+            _, managed = managing.applied([], {}, document, self._writer(), force=True)
+            return self._put(document, warnings, managed=managed), 201
+        self._check_version(document, row.revision)
+        document, warnings = self._pruned(document)
+        live = copy.deepcopy(reading.kept_document(row, self.resource))
+        shown = reading.document_of(row, self.resource)
+        entries = live["metadata"].pop("managedFields", None) or []
+        merged, managed = managing.applied(
+            entries, live, document, self._writer(), force=force
+        )
+        merged["metadata"].pop("resourceVersion", None)
+        self._check(merged, shown)
+        return self._put(merged, warnings, known=True, managed=managed), 200
+
+    def _check_namespace(self) -> None:
+        """Refuse to make an object in a namespace that is not there."""
+        if self.namespace and not reading.has_namespace(
+            self.sandbox.pk, self.namespace
+        ):
+            raise refusals.not_found(NAMESPACES, self.namespace)
 
     def _pruned(
         self, document: Document, before: Document | None = None
@@ -98,50 +207,79 @@ class Change:
 
     def _placed(self, given: Any, name: str) -> Document:
         """Return the body under the path's own kind, namespace and name."""
+        resource = self.resource
         if not isinstance(given, dict):
-            raise ValidationError({"": "expected an object with apiVersion and kind"})
+            why = f"the object provided is unrecognized (must be of type {resource.kind.kind})"
+            raise refusals.bad_request(f"{why}: expected an object")
+        self._check_type(given)
         metadata = given.get("metadata") or {}
         if not isinstance(metadata, dict):
-            raise ValidationError({"metadata": "expected an object"})
+            raise refusals.bad_request(
+                f'{resource.kind.kind} in version "{resource.version}" cannot be handled '
+                f"as a {resource.kind.kind}: json: cannot unmarshal into Go struct field "
+                f".metadata of type v1.ObjectMeta"
+            )
         metadata = dict(metadata)
-        self._agree("kind", given.get("kind"), self.resource.kind.kind)
-        self._agree("apiVersion", given.get("apiVersion"), self.resource.group_version)
         if self.namespace:
-            self._agree("metadata.namespace", metadata.get("namespace"), self.namespace)
+            if metadata.get("namespace") not in (None, "", self.namespace):
+                raise refusals.bad_request(
+                    "the namespace of the provided object does not match the namespace "
+                    "sent on the request"
+                )
             metadata["namespace"] = self.namespace
+        else:
+            metadata.pop("namespace", None)
         if name:
-            self._agree("metadata.name", metadata.get("name"), name)
+            if metadata.get("name") not in (None, "", name):
+                raise refusals.bad_request(
+                    f"the name of the object ({metadata['name']}) does not match the "
+                    f"name on the URL ({name})"
+                )
             metadata["name"] = name
         elif not metadata.get("name") and metadata.get("generateName"):
             suffix = "".join(secrets.choice(_SUFFIX) for _ in range(5))
             metadata["name"] = f"{metadata['generateName']}{suffix}"
-        if not isinstance(metadata.get("name"), str):
-            raise ValidationError({"metadata.name": "expected a name"})
-        return {
+        if not metadata.get("name"):
+            why = "Required value: name or generateName is required"
+            fault = refusals.Fault("metadata.name", why)
+            raise refusals.invalid(resource, "", [fault])
+        document = {
             **given,
-            "apiVersion": self.resource.group_version,
-            "kind": self.resource.kind.kind,
+            "apiVersion": resource.group_version,
+            "kind": resource.kind.kind,
             "metadata": metadata,
         }
+        checks.check_types(document, resource)
+        return document
 
-    def _agree(self, field: str, given: Any, expected: str) -> None:
-        if given not in (None, "", expected):
-            problem = f"the path says {expected!r}, the body {given!r}"
-            raise ValidationError({field: problem})
+    def _check_type(self, given: Document) -> None:
+        """Refuse an object of another kind or version than the path's."""
+        kind, version = given.get("kind"), given.get("apiVersion")
+        expected, place = self.resource.kind.kind, self.resource.group_version
+        if kind not in (None, "", expected):
+            raise refusals.bad_request(
+                f'{kind} in version "{str(version).rpartition("/")[2]}" cannot be handled '
+                f"as a {expected}: no kind {expected!r} is in it"
+            )
+        if version not in (None, "", place):
+            raise refusals.bad_request(
+                f"the API version in the data ({version}) does not match the expected "
+                f"API version ({place})"
+            )
 
     def _check_version(self, document: Document, revision: int) -> None:
         given = document["metadata"].pop("resourceVersion", None)
-        if given not in (None, "", str(revision)):
+        if given not in (None, "", "0", str(revision)):
             name = document["metadata"]["name"]
-            problem = "the object has been modified; read it again and repeat"
-            raise StaleError(
-                f'Operation cannot be fulfilled on {self.resource.full_name} "{name}": '
-                f"{problem}",
-                causes=[Cause(problem=problem, field="metadata.resourceVersion")],
-            )
+            raise refusals.conflict(self.resource, name, MODIFIED)
 
     def _put(
-        self, document: Document, unknown: list[str], *, known: bool = False
+        self,
+        document: Document,
+        unknown: list[str],
+        *,
+        known: bool = False,
+        managed: list[Document] | None = None,
     ) -> Document:
         if self.of_status:
             document = self._with_status(document)
@@ -149,14 +287,24 @@ class Change:
             document.pop("status", None)
         metadata = document["metadata"]
         kind, name = self.resource.kind.kind, metadata["name"]
+        own = {"managedFields": managed} if managed else {}
+        if metadata.get("generateName"):
+            own["generateName"] = metadata["generateName"]
         text = msgspec.json.encode(document).decode()
-        imported = actions.do_import(
-            self.user,
-            self.sandbox.pk,
-            [("body", text)],
-            dry_run=self.dry_run,
-            only=Key(kind, self.namespace, name),
-        )
+        try:
+            imported = actions.do_import(
+                self.user,
+                self.sandbox.pk,
+                [("body", text)],
+                dry_run=self.dry_run,
+                only=Key(kind, self.namespace, name),
+                metadata=own,
+            )
+        except InvalidError as error:
+            faults = refusals.faults_of(error.causes)
+            if not faults:
+                raise
+            raise refusals.invalid(self.resource, name, faults) from error
         self.warnings = [
             f"{cause.field}: {cause.problem}" if cause.field else cause.problem
             for cause in imported.findings
@@ -164,7 +312,7 @@ class Change:
         ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
-            return _as_read(text)
+            return self._made(_as_read(text))
         if self.dry_run:
             return self._dry(_as_read(text), row)
         return reading.document_of(row, self.resource)
@@ -176,15 +324,57 @@ class Change:
         document = {**document, "metadata": {**document["metadata"], **own}}
         if row.status and not self.of_status:
             document["status"] = row.status
-        return in_version(document, self.resource)
+        return complete(in_version(document, self.resource), self.resource)
+
+    def _made(self, document: Document) -> Document:
+        """Return what would be made: with an identity, and no resourceVersion."""
+        now = durations.stamp_text(reading.now_us(self.sandbox))
+        metadata = document["metadata"]
+        metadata |= {
+            "uid": str(uuid.uuid4()),
+            "creationTimestamp": now,
+            "generation": 1,
+        }
+        return complete(in_version(document, self.resource), self.resource)
 
     def _with_status(self, given: Document) -> Document:
         """Return the object as it is, under the status that was given."""
         name = given["metadata"]["name"]
         row = reading.get(self.sandbox.pk, self.resource, self.namespace, name)
-        present = reading.document_of(row, self.resource)
+        present = reading.kept_document(row, self.resource)
         present["metadata"].pop("resourceVersion", None)
         return {**present, "status": given.get("status") or {}}
+
+
+def without_filled(after: Any, shown: Any, kept: Any) -> Any:
+    """Return an object without what is as it was filled in when it was read.
+
+    `shown` is the object as it was read, `kept` as it is kept. Items of a list are
+    told apart by their names, or by their places where both are equally long.
+    """
+    if isinstance(after, dict) and isinstance(shown, dict):
+        had = kept if isinstance(kept, dict) else {}
+        return {
+            name: without_filled(value, shown.get(name), had.get(name))
+            for name, value in after.items()
+            if name in had or name not in shown or shown[name] != value
+        }
+    if isinstance(after, list) and isinstance(shown, list) and isinstance(kept, list):
+        if len(shown) != len(kept):
+            return after
+        pairs = dict(zip(_names(shown), zip(shown, kept, strict=True), strict=True))
+        return [
+            without_filled(item, *pairs.get(name, (None, None)))
+            for name, item in zip(_names(after), after, strict=True)
+        ]
+    return after
+
+
+def _names(items: list[Any]) -> list[Any]:
+    """Return what tells the items of a list apart."""
+    names = [item.get("name") if isinstance(item, dict) else None for item in items]
+    whole = None not in names and len(set(map(str, names))) == len(names)
+    return [str(name) for name in names] if whole else list(range(len(items)))
 
 
 def _as_read(text: str) -> Document:

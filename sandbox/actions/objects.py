@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -56,11 +56,13 @@ def do_import(
     limits: Limits | None = None,
     traces: TraceOptions = NO_OPTIONS,
     said: Sequence[Finding] = (),
+    metadata: Mapping[str, Any] | None = None,
 ) -> Imported:
     """Create and change objects from texts: all of them or, on any error, none.
 
     With `skip_errors` what cannot be taken is left out and the rest is taken.
-    With `only` the texts must hold that object and nothing else. `traces` says how
+    With `only` the texts must hold that object and nothing else; `metadata` is then
+    kept of it beside what an import keeps of metadata. `traces` says how
     the traces among them are taken; `said` is found of the files already and belongs
     to the report. Raises InvalidError with every finding.
     """
@@ -72,6 +74,8 @@ def do_import(
         limited.check_objects(len(loaded.objects))
         limited.check_texts(files, loaded.objects)
         _check_only(loaded, only)
+        if metadata and not loaded.errors:
+            loaded.objects[0].manifest["metadata"].update(metadata)
         with edit_session(user, sandbox_id) as session:
             if only is None:
                 _follow_stack(session.loaded.world, loaded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,10 @@ def call(client: APIClient) -> Callable[..., Any]:
         method: str, sandbox: Sandbox, path: str, body: Any = None, **headers: str
     ) -> Any:
         url = f"/api/v1/sandboxes/{sandbox.pk}{path}"
+        if method == "patch" and path.startswith(("/api/", "/apis/")):
+            media = "application/merge-patch+json"  # JSON alone is no patch there
+            text = json.dumps(body)
+            return client.patch(url, text, content_type=media, headers=headers)
         return getattr(client, method)(url, body, format="json", headers=headers)
 
     return ask

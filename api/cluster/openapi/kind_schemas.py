@@ -11,8 +11,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import msgspec
+
+from api.cluster import published
 from api.cluster.openapi.field_table import FIELDS
-from api.cluster.resources import Resource
+from api.cluster.published import Field
+from api.cluster.resources import SERVED, Resource
 from scheduler.input.manifests.kinds import TABLE
 
 Schema = dict[str, Any]
@@ -33,6 +37,8 @@ _TYPES: dict[str, Schema] = {
 def name_of(resource: Resource, tail: str = "") -> str:
     """Return the name of a schema, as generators of Kubernetes clients expect it."""
     group = resource.kind.group
+    if type_ := published.type_of(resource) if resource.is_built_in else "":
+        return f"{_full_name(type_)}{tail}"
     if "." not in group:
         place = f"io.k8s.api.{group or 'core'}"
     else:
@@ -48,10 +54,174 @@ def group_version_kind(resource: Resource) -> dict[str, str]:
 
 def schemas_of(resources: list[Resource]) -> dict[str, Schema]:
     """Return the schemas of the resources and of their lists, by name."""
-    found = {META: _object_meta(), LIST_META: _list_meta()}
+    found = {LIST_META: _list_meta()}
+    _put_type(found, "meta.v1.ObjectMeta")
     for resource in resources:
-        found[name_of(resource)] = _kind_schema(resource)
+        type_ = published.type_of(resource)
+        if not type_:
+            found[name_of(resource)] = _kind_schema(resource)
+        elif resource.is_built_in:
+            _put_type(found, type_)
+        else:
+            found[name_of(resource)] = _inline(type_, root=True)
+        made = found[name_of(resource)]
+        made["description"] = _described(resource.kind.kind)
+        made["x-kubernetes-group-version-kind"] = [group_version_kind(resource)]
         found[name_of(resource, "List")] = _list_schema(resource)
+    return found
+
+
+#: Types that are no objects of fields, as schemas name them.
+_PLAIN_TYPES: dict[str, tuple[str, Schema]] = {
+    "FieldsV1": ("io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", {"type": "object"}),
+    "IntOrString": (
+        "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+        {"format": "int-or-string", "oneOf": [{"type": "integer"}, _TEXT]},
+    ),
+    "MicroTime": (
+        "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime",
+        {**_TEXT, "format": "date-time"},
+    ),
+    "Quantity": (
+        "io.k8s.apimachinery.pkg.api.resource.Quantity",
+        {"oneOf": [_TEXT, {"type": "number"}]},
+    ),
+    "RawExtension": (
+        "io.k8s.apimachinery.pkg.runtime.RawExtension",
+        {"type": "object"},
+    ),
+    "Time": (
+        "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
+        {**_TEXT, "format": "date-time"},
+    ),
+}
+_SCALARS: dict[str, Schema] = {
+    "any": {},
+    "bool": {"type": "boolean"},
+    "bytes": {**_TEXT, "format": "byte"},
+    "double": {"type": "number", "format": "double"},
+    "int32": {"type": "integer", "format": "int32"},
+    "int64": {"type": "integer", "format": "int64"},
+    "string": _TEXT,
+}
+
+
+def _full_name(type_: str) -> str:
+    """Return the name that generators of clients know a type by."""
+    if type_ in _PLAIN_TYPES:
+        return _PLAIN_TYPES[type_][0]
+    if type_.startswith("meta."):
+        return f"io.k8s.apimachinery.pkg.apis.{type_}"
+    return f"io.k8s.api.{type_}"
+
+
+def _put_type(found: dict[str, Schema], type_: str) -> None:
+    """Add the schema of a built-in type, and of what it refers to."""
+    name = _full_name(type_)
+    if name in found:
+        return
+    if type_ in _PLAIN_TYPES:
+        found[name] = _PLAIN_TYPES[type_][1]
+        return
+    made: Schema = {"type": "object", "properties": {}}
+    found[name] = made
+    for field, one in published.fields_of(type_).items():
+        if field:
+            made["properties"][field] = _field_schema(found, type_, field, one)
+    _require(made, type_)
+
+
+def _field_schema(
+    found: dict[str, Schema], type_: str, name: str, field: Field
+) -> Schema:
+    made = dict(_typed(found, field.type))
+    if "$ref" in made:
+        made = {"allOf": [made]}
+    if meaning := meanings().get((type_, name)):
+        made["description"] = meaning
+    if field.enum:
+        made["enum"] = field.enum
+    for key, value in (
+        ("x-kubernetes-list-type", field.list_type),
+        ("x-kubernetes-list-map-keys", list(field.keys)),
+        ("x-kubernetes-map-type", field.map_type),
+        ("x-kubernetes-patch-merge-key", field.merge),
+        ("x-kubernetes-patch-strategy", field.strategy),
+    ):
+        if value:
+            made[key] = value
+    return made
+
+
+def _typed(found: dict[str, Schema], type_: str) -> Schema:
+    if type_.startswith("[]"):
+        return {"type": "array", "items": _typed(found, type_[2:])}
+    if type_.startswith("map "):
+        return {"type": "object", "additionalProperties": _typed(found, type_[4:])}
+    if type_ in _SCALARS:
+        return _SCALARS[type_]
+    _put_type(found, type_)
+    return reference(_full_name(type_))
+
+
+def _require(made: Schema, type_: str) -> None:
+    fields = published.fields_of(type_).items()
+    if needed := [name for name, field in fields if field.required]:
+        made["required"] = needed
+
+
+def _inline(type_: str, *, root: bool = False) -> Schema:
+    """Return the schema of a custom resource's type, which refers to nothing."""
+    made: Schema = {"type": "object", "properties": {}}
+    for name, field in published.fields_of(type_).items():
+        if not name:
+            continue
+        if root and name == "metadata":
+            made["properties"][name] = {"allOf": [reference(META)]}
+            continue
+        one = _inline_type(field.type)
+        if field.enum:
+            one["enum"] = field.enum
+        if field.default is not msgspec.UNSET:
+            one["default"] = field.default
+        if meaning := meanings().get((type_, name)):
+            one["description"] = meaning
+        made["properties"][name] = one
+    _require(made, type_)
+    return made
+
+
+def _inline_type(type_: str) -> Schema:
+    if type_.startswith("[]"):
+        return {"type": "array", "items": _inline_type(type_[2:])}
+    if type_.startswith("map "):
+        return {"type": "object", "additionalProperties": _inline_type(type_[4:])}
+    if type_ in ("Quantity", "IntOrString"):
+        return {"x-kubernetes-int-or-string": True}
+    if type_ in _PLAIN_TYPES:
+        return dict(_PLAIN_TYPES[type_][1])
+    if type_ in _SCALARS:
+        return dict(_SCALARS[type_])
+    if type_ == "meta.v1.ObjectMeta":
+        return {"type": "object"}
+    return _inline(type_)
+
+
+@functools.cache
+def meanings() -> dict[tuple[str, str], str]:
+    """Return what the table of fields says of the fields of published types."""
+    found: dict[tuple[str, str], str] = {}
+    for resource in SERVED.values():
+        type_ = published.type_of(resource)
+        for line in filter(None, FIELDS.get(resource.kind.kind, "").splitlines()):
+            path, _, meaning = line.split(": ", 2)
+            holder = type_
+            *above, last = [part.removesuffix("[]") for part in path.split(".")]
+            for name in above:
+                field = published.fields_of(holder).get(name)
+                holder = published.bare(field.type) if field else ""
+            if last in published.fields_of(holder):
+                found.setdefault((holder, last), meaning)
     return found
 
 
@@ -133,27 +303,6 @@ def _put(holder: Schema, path: list[str], sort: str, meaning: str) -> None:
 def _open(description: str) -> Schema:
     made: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     return {"description": description, **made} if description else made
-
-
-def _object_meta() -> Schema:
-    texts = _TYPES["texts"]
-    made = _open("What every object has: its name and what is said about it.")
-    made["properties"] = {
-        "name": {**_TEXT, "description": "Name, unique per kind and namespace."},
-        "generateName": {**_TEXT, "description": "Start of a name that is made."},
-        "namespace": {**_TEXT, "description": "Namespace; default if none is given."},
-        "labels": {**texts, "description": "What selectors and queues are found by."},
-        "annotations": {**texts, "description": "Run times and notes, among others."},
-        "uid": {**_TEXT, "description": "Identity over the lifetime of the object."},
-        "resourceVersion": {**_TEXT, "description": "Revision that changed it last."},
-        "creationTimestamp": {**_TEXT, "description": "Time of creation, simulated."},
-        "ownerReferences": {
-            "type": "array",
-            "items": _open("An object that this one belongs to."),
-            "description": "What the object belongs to, by uid.",
-        },
-    }
-    return made
 
 
 def _list_meta() -> Schema:

@@ -11,7 +11,7 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster.base import ClusterView, JSONUnlessYAML
+from api.cluster.base import ClusterView, Encodings
 from api.cluster.yunikorn import health, history
 from api.cluster.yunikorn.partition_view import PartitionView
 from api.cluster.yunikorn.records import ENDED, PARTITION
@@ -202,7 +202,7 @@ class AnyText(BaseParser):
         return {"text": stream.read().decode("utf-8", "replace")}
 
 
-class AnyBody(JSONUnlessYAML):
+class AnyBody(Encodings):
     """Takes the one parser there is."""
 
     def select_parser(

@@ -64,7 +64,11 @@ ONE: dict[str, str] = {
     "hash": "get look",
     "export": "get look",
     "metrics": "get look",
+    "healthz": "get look",
+    "livez": "get look",
+    "readyz": "get look",
     "version": "get look",
+    "apis/authentication.k8s.io/v1/selfsubjectreviews": "post look read",
     "api": "get look",
     "apis": "get look",
     "api/<str:version>": "get look",
@@ -114,9 +118,18 @@ _OBJECTS = {
     "{plural}": "get look, post edit, delete edit",
     "{plural}/{name}": "get look, put edit, patch edit, delete edit",
     "{plural}/{name}/status": "get look, put edit, patch edit",
+    "{plural}/{name}/{path:rest}": "get look read, post look read",
 }
+
+
+def _route(path: str) -> str:
+    """Return a path as Django writes it; a field is a text where it has no type."""
+    whole = path.replace("{path:", "<path:").replace("{", "<str:")
+    return whole.replace("}", ">")
+
+
 ONE |= {
-    f"{root}/{space}{tail}".replace("{", "<str:").replace("}", ">"): methods
+    _route(f"{root}/{space}{tail}"): methods
     for root in ("api/{version}", "apis/{group}/{version}")
     for space in ("", "namespaces/{namespace}/")
     for tail, methods in _OBJECTS.items()
@@ -124,6 +137,7 @@ ONE |= {
 
 #: Everything else.
 OTHERS: dict[str, str] = {
+    "api/v1/sandboxes/<str:sandbox_id>/": "get look",
     "healthz": "open",
     "api/v1/answers/<int:answer_id>": "get self",
     "readyz": "open",

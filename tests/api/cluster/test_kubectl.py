@@ -84,7 +84,7 @@ def test_get_returns_whole_objects(kubectl):
 
 
 def test_describe_shows_conditions_and_events(kubectl):
-    name = kubectl("get", "wl", "-o", "name").splitlines()[0]
+    name = kubectl("get", "workloads", "-o", "name").splitlines()[0]
     text = kubectl("describe", name)
     assert "Quota Reserved" in text or "QuotaReserved" in text
     assert "Name:" in kubectl("describe", "node", "n1")

@@ -122,13 +122,21 @@ def test_a_binding_places_a_pod_that_waits_and_no_other(call, make):
 
 def test_what_has_replicas_is_scaled(call, make):
     sandbox = make(node("n1", cpu=4))
-    template = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
+    labels = {"app": "web"}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
     path = "/apis/apps/v1/namespaces/default/deployments"
     deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"replicas": 2, "template": template},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": labels},
+            "template": template,
+        },
     }
     call("post", sandbox, path, deployment)
     assert call("get", sandbox, f"{path}/web/scale").json()["spec"] == {"replicas": 2}

@@ -1,0 +1,56 @@
+"""What an API server refuses of an object that is written, in its words.
+
+First the types of its fields (400), then the values (422), by the kind. What passes
+here is still held against the rules of the importer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from api.cluster import published, refusals
+from api.cluster.checks import decoding, kinds, structural
+from api.cluster.resources import Resource
+
+
+def check(
+    document: Mapping[str, Any],
+    resource: Resource,
+    *,
+    name: str,
+    before: Mapping[str, Any] | None = None,
+) -> None:
+    """Raise what refuses an object as it would be kept; `before` is what it changes.
+
+    Both are completed: a default that is wrong beside what was given is wrong too.
+    """
+    type_ = published.type_of(resource)
+    if not type_:
+        return
+    if resource.is_built_in:
+        faults = kinds.faults(document, resource, before)
+    else:
+        faults = structural.faults(document, type_)
+        if before is not None and not faults:
+            faults = structural.fixed(document, before, resource)
+        if not faults:
+            structural.ask_webhook(document, resource)
+    if faults:
+        raise refusals.invalid(resource, name, faults)
+
+
+def check_types(document: Mapping[str, Any], resource: Resource) -> None:
+    """Raise what refuses an object whose fields are of other types.
+
+    Of a custom resource these are faults of its schema, unless a webhook reads it first.
+    """
+    type_ = published.type_of(resource)
+    if type_ and resource.is_built_in:
+        decoding.check(document, type_, resource)
+    elif resource.kind.kind in structural.DEFAULTED:
+        problem = decoding.problem_of(document, type_)
+        if problem is not None:
+            webhook = f"m{resource.kind.kind.lower()}.kb.io"
+            message = structural.denied(webhook, problem).message
+            raise refusals.RefusalError(400, "", message, {})

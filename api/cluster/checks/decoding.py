@@ -1,0 +1,134 @@
+"""Whether the fields of an object are of the types that Go decodes them into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from api.cluster import published, refusals
+from api.cluster.resources import Resource
+from scheduler.input.manifests.kinds import KUEUE
+
+QUANTITY = r"^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
+_QUANTITY = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?", re.ASCII
+)
+_PLAIN: dict[str, tuple[Any, str]] = {
+    "string": (str, "string"),
+    "int32": (int, "int32"),
+    "int64": (int, "int64"),
+    "double": ((int, float), "float64"),
+    "bool": (bool, "bool"),
+    "bytes": (str, "[]uint8"),
+    "Time": (str, "string"),
+    "MicroTime": (str, "string"),
+}
+
+
+def problem_of(document: Mapping[str, Any], type_: str) -> str | None:
+    """Return why the first field that cannot be decoded cannot; None when all can."""
+    return next(_of_object(document, type_, ""), None)
+
+
+def check(document: Mapping[str, Any], type_: str, resource: Resource) -> None:
+    """Raise the 400 of the first field that cannot be decoded."""
+    problem = problem_of(document, type_)
+    if problem is not None:
+        kind = resource.kind.kind
+        raise refusals.bad_request(
+            f'{kind} in version "{resource.version}" cannot be handled as a {kind}: '
+            f"{problem}"
+        )
+
+
+def is_quantity(value: Any) -> bool:
+    """Return whether a value is an amount as Kubernetes writes them."""
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, int | float):
+        return True
+    return isinstance(value, str) and _QUANTITY.fullmatch(value) is not None
+
+
+def _of_object(value: Any, type_: str, path: str) -> Iterator[str]:
+    for name, field in published.fields_of(type_).items():
+        given = value.get(name)
+        if given is not None and name:
+            inner = f"{path}.{name}" if path else name
+            yield from _of_field(given, field.type, inner, type_)
+
+
+def _of_field(value: Any, type_: str, path: str, holder: str) -> Iterator[str]:
+    if type_.startswith("[]"):
+        if not isinstance(value, list):
+            yield _wrong(value, holder, path, _go(type_))
+            return
+        for item in value:
+            if item is not None:
+                yield from _of_field(item, type_[2:], path, holder)
+    elif type_.startswith("map "):
+        if not isinstance(value, Mapping):
+            yield _wrong(value, holder, path, _go(type_))
+            return
+        for item in value.values():
+            if item is not None:
+                yield from _of_field(item, type_[4:], path, holder)
+    elif type_ == "Quantity":
+        if not is_quantity(value):
+            yield f"quantities must match the regular expression '{QUANTITY}'"
+    elif type_ == "IntOrString":
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            yield _wrong(value, holder, path, "int32")
+    elif published.fields_of(type_):
+        if isinstance(value, Mapping):
+            yield from _of_object(value, type_, path)
+        else:
+            yield _wrong(value, holder, path, _go(type_))
+    elif type_ in _PLAIN:
+        expected, name = _PLAIN[type_]
+        if not isinstance(value, expected) or (
+            isinstance(value, bool) and expected is not bool
+        ):
+            yield _wrong(value, holder, path, name)
+
+
+def _wrong(value: Any, holder: str, path: str, type_: str) -> str:
+    return (
+        f"json: cannot unmarshal {_json_type(value)} into Go struct field "
+        f"{_struct(holder)}.{path} of type {type_}"
+    )
+
+
+def _struct(type_: str) -> str:
+    """Return the name of a Go struct, of Kueue's definitions as it most likely is."""
+    group, inner = type_.partition(f"{KUEUE}.")[1:]
+    if not group:
+        return type_.rpartition(".")[2]
+    _, kind, *path = inner.split(".")
+    if len(path) < 2:
+        return kind + "".join(path).capitalize()
+    last = path[-1].removesuffix("s")
+    return last[:1].upper() + last[1:]
+
+
+def _json_type(value: Any) -> str:
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def _go(type_: str) -> str:
+    if type_.startswith("[]"):
+        return f"[]{_go(type_[2:])}"
+    if type_.startswith("map "):
+        return f"map[string]{_go(type_[4:])}"
+    if type_ in _PLAIN:
+        return _PLAIN[type_][1]
+    if type_.startswith(KUEUE):
+        return f"{type_.removeprefix(KUEUE).split('.')[1]}.{_struct(type_)}"
+    return ".".join(type_.rsplit(".", 2)[-2:])

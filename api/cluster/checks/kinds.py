@@ -1,0 +1,356 @@
+"""The values of built-in objects, kind by kind."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from api.cluster.checks import names, pods
+from api.cluster.checks.pods import NEGATIVE, not_negative, required, unsupported
+from api.cluster.refusals import Fault
+from api.cluster.resources import Resource
+from scheduler.model.amounts import parse as parse_quantity
+
+Document = Mapping[str, Any]
+Rule = Callable[[Document], Iterator[Fault]]
+Change = Callable[[Document, Document], Iterator[Fault]]
+IMMUTABLE = "field is immutable"
+#: The highest priority that is not a system's.
+MOST_PRIORITY = 1_000_000_000
+
+
+def faults(
+    document: Document, resource: Resource, before: Document | None
+) -> list[Fault]:
+    """Return what is wrong with an object, or with what a write makes of another."""
+    kind = resource.kind.kind
+    if before is not None and document == before:
+        return []
+    found = list(names.metadata_faults(document["metadata"], kind))
+    if kind in _RULES and not (before is not None and _same_spec(document, before)):
+        found += _RULES[kind](document)
+    if before is not None and kind in _CHANGES:
+        found += _CHANGES[kind](document, before)
+    return found
+
+
+def _same_spec(document: Document, before: Document) -> bool:
+    """Return whether nothing but metadata and status is changed."""
+    aside = ("metadata", "status")
+    return {n: v for n, v in document.items() if n not in aside} == {
+        n: v for n, v in before.items() if n not in aside
+    }
+
+
+def _spec(document: Document) -> Document:
+    found: Document = document.get("spec") or {}
+    return found
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _job(document: Document) -> Iterator[Fault]:
+    yield from _job_spec(_spec(document), "spec")
+
+
+def _job_spec(spec: Document, field: str) -> Iterator[Fault]:
+    counts = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit")
+    yield from not_negative(spec, field, *counts, "ttlSecondsAfterFinished")
+    mode = spec.get("completionMode")
+    if mode not in (None, "NonIndexed", "Indexed"):
+        yield unsupported(f"{field}.completionMode", mode, "NonIndexed", "Indexed")
+    elif mode == "Indexed" and spec.get("completions") is None:
+        why = "when completion mode is Indexed"
+        yield required(f"{field}.completions", why)
+    template = spec.get("template") or {}
+    yield from pods.template_faults(template, f"{field}.template")
+    policy = (template.get("spec") or {}).get("restartPolicy")
+    if policy == "Always":
+        why = 'valid values: "OnFailure", "Never"'
+        yield required(f"{field}.template.spec.restartPolicy", why)
+
+
+def _cron_job(document: Document) -> Iterator[Fault]:
+    spec = _spec(document)
+    schedule = spec.get("schedule")
+    if not schedule:
+        yield required("spec.schedule")
+    elif problem := _schedule_problem(str(schedule)):
+        yield names.invalid("spec.schedule", str(schedule), problem)
+    policy, known = spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace")
+    if policy not in (None, *known):
+        yield unsupported("spec.concurrencyPolicy", policy, *known)
+    limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    yield from not_negative(spec, "spec", "startingDeadlineSeconds", *limits)
+    inner = (spec.get("jobTemplate") or {}).get("spec") or {}
+    yield from _job_spec(inner, "spec.jobTemplate.spec")
+
+
+def _schedule_problem(schedule: str) -> str:
+    if schedule.startswith("@"):
+        return ""
+    fields = schedule.split()
+    if len(fields) == 5:
+        return ""
+    listed = " ".join(fields)
+    return f"expected exactly 5 fields, found {len(fields)}: [{listed}]"
+
+
+def _replicated(document: Document) -> Iterator[Fault]:
+    """Check what Deployments, ReplicaSets, StatefulSets and DaemonSets share."""
+    spec = _spec(document)
+    yield from not_negative(spec, "spec", "replicas", "minReadySeconds")
+    selector = spec.get("selector")
+    template = spec.get("template") or {}
+    labels = (template.get("metadata") or {}).get("labels")
+    if not selector:
+        yield required("spec.selector")
+    elif not (selector.get("matchLabels") or selector.get("matchExpressions")):
+        why = "empty selector is invalid for deployment"
+        yield Fault("spec.selector", f"Invalid value: {_shown(selector)}: {why}")
+    if not selector or not _selects(selector, labels or {}):
+        why = "`selector` does not match template `labels`"
+        problem = f"Invalid value: {_shown(labels)}: {why}"
+        yield Fault("spec.template.metadata.labels", problem)
+    yield from pods.template_faults(template, "spec.template")
+    policy = (template.get("spec") or {}).get("restartPolicy")
+    if policy in ("Never", "OnFailure"):
+        yield unsupported("spec.template.spec.restartPolicy", policy, "Always")
+    yield from not_negative(
+        spec, "spec", "revisionHistoryLimit", "progressDeadlineSeconds"
+    )
+
+
+def _selects(selector: Document, labels: Document) -> bool:
+    if any(labels.get(n) != v for n, v in (selector.get("matchLabels") or {}).items()):
+        return False
+    return all(_term(term, labels) for term in selector.get("matchExpressions") or ())
+
+
+def _term(term: Document, labels: Document) -> bool:
+    key, values = term.get("key"), term.get("values") or ()
+    match term.get("operator"):
+        case "In":
+            return labels.get(str(key)) in values
+        case "NotIn":
+            return labels.get(str(key)) not in values
+        case "Exists":
+            return key in labels
+        case _:
+            return key not in labels
+
+
+def _pod(document: Document) -> Iterator[Fault]:
+    yield from pods.spec_faults(_spec(document), "spec")
+
+
+def _config_map(document: Document) -> Iterator[Fault]:
+    for part in ("data", "binaryData"):
+        yield from names.config_key_faults(document.get(part), part)
+    both = set(document.get("data") or ()) & set(document.get("binaryData") or ())
+    for key in sorted(both):
+        why = "duplicate of key present in binaryData"
+        yield names.invalid(f"data[{key}]", key, why)
+
+
+def _secret(document: Document) -> Iterator[Fault]:
+    yield from names.config_key_faults(document.get("data"), "data")
+
+
+def _priority_class(document: Document) -> Iterator[Fault]:
+    value, name = document.get("value") or 0, str(document["metadata"].get("name"))
+    if name.startswith("system-"):
+        return
+    if value > MOST_PRIORITY:
+        why = f"maximum allowed value of a user defined priority is {MOST_PRIORITY}"
+        yield Fault("value", f"Forbidden: {why}")
+    policy, known = document.get("preemptionPolicy"), ("Never", "PreemptLowerPriority")
+    if policy not in (None, *known):
+        yield unsupported("preemptionPolicy", policy, *known)
+
+
+def _disruption_budget(document: Document) -> Iterator[Fault]:
+    spec = _spec(document)
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        why = "minAvailable and maxUnavailable cannot be both set"
+        yield Fault("spec", f"Invalid value: {_shown(spec)}: {why}")
+    for name in ("minAvailable", "maxUnavailable"):
+        value = spec.get(name)
+        if isinstance(value, int) and value < 0:
+            yield Fault(f"spec.{name}", f"Invalid value: {value}: {NEGATIVE}")
+        elif isinstance(value, str) and not re.fullmatch(r"\d+%", value, re.ASCII):
+            why = (
+                "a valid percent string must be a numeric string followed by an ending "
+                "'%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
+            )
+            yield names.invalid(f"spec.{name}", value, why)
+
+
+def _resource_quota(document: Document) -> Iterator[Fault]:
+    for name, amount in (_spec(document).get("hard") or {}).items():
+        if parse_quantity(str(amount)) < 0:
+            yield Fault(f"spec.hard[{name}]", f'Invalid value: "{amount}": {NEGATIVE}')
+
+
+def _limit_range(document: Document) -> Iterator[Fault]:
+    for n, limit in enumerate(_spec(document).get("limits") or ()):
+        field = f"spec.limits[{n}]"
+        if not limit.get("type"):
+            yield required(f"{field}.type")
+        order = ("min", "defaultRequest", "default", "max")
+        for resource in sorted({r for part in order for r in limit.get(part) or ()}):
+            given = [
+                (part, limit[part][resource])
+                for part in order
+                if resource in (limit.get(part) or {})
+            ]
+            for (low, less), (high, more) in _pairs(given):
+                if parse_quantity(str(less)) > parse_quantity(str(more)):
+                    words = {"defaultRequest": "default request"}
+                    why = (
+                        f"{words.get(low, low)} value {less} is greater than "
+                        f"{words.get(high, high)} value {more}"
+                    )
+                    yield names.invalid(f"{field}.{low}[{resource}]", str(less), why)
+
+
+def _pairs(given: list[Any]) -> Iterator[tuple[Any, Any]]:
+    for n, one in enumerate(given):
+        for other in given[n + 1 :]:
+            yield one, other
+
+
+def _service(document: Document) -> Iterator[Fault]:
+    spec = _spec(document)
+    bare = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None"
+    if not bare and not spec.get("ports"):
+        yield required("spec.ports")
+
+
+_RULES: dict[str, Rule] = {
+    "ConfigMap": _config_map,
+    "CronJob": _cron_job,
+    "DaemonSet": _replicated,
+    "Deployment": _replicated,
+    "Job": _job,
+    "LimitRange": _limit_range,
+    "Pod": _pod,
+    "PodDisruptionBudget": _disruption_budget,
+    "PriorityClass": _priority_class,
+    "ReplicaSet": _replicated,
+    "ResourceQuota": _resource_quota,
+    "Secret": _secret,
+    "Service": _service,
+    "StatefulSet": _replicated,
+}
+
+
+def _fixed(
+    after: Document, before: Document, *fields: str, path: str = "spec"
+) -> Iterator[Fault]:
+    for name in fields:
+        if after.get(name) != before.get(name):
+            said = f"Invalid value: {_shown(after.get(name))}: {IMMUTABLE}"
+            yield Fault(f"{path}.{name}", said)
+
+
+def _changed_job(document: Document, before: Document) -> Iterator[Fault]:
+    after, was = _spec(document), _spec(before)
+    elastic = (
+        after.get("completionMode") == "Indexed"
+        and after.get("completions") == after.get("parallelism")
+        and was.get("completions") == was.get("parallelism")
+    )
+    if not elastic:
+        yield from _fixed(after, was, "completions")
+    yield from _fixed(after, was, "selector")
+    # Of a Job that is held its place may still be changed, as queues do.
+    left, right = after.get("template") or {}, was.get("template") or {}
+    if was.get("suspend"):
+        left, right = _without_place(left), _without_place(right)
+    if left != right:
+        said = _shown(after.get("template"))
+        yield Fault("spec.template", f"Invalid value: {said}: {IMMUTABLE}")
+    yield from _fixed(after, was, "completionMode", "podFailurePolicy")
+
+
+def _without_place(template: Document) -> Document:
+    spec = dict(template.get("spec") or {})
+    for name in ("affinity", "nodeSelector", "schedulingGates", "tolerations"):
+        spec.pop(name, None)
+    spec["containers"] = [
+        {n: v for n, v in c.items() if n != "resources"}
+        for c in spec.get("containers") or ()
+    ]
+    metadata = {
+        n: v
+        for n, v in (template.get("metadata") or {}).items()
+        if n not in ("annotations", "labels")
+    }
+    return {**template, "metadata": metadata, "spec": spec}
+
+
+def _changed_selector(document: Document, before: Document) -> Iterator[Fault]:
+    yield from _fixed(_spec(document), _spec(before), "selector")
+
+
+_OF_STATEFUL = (
+    "replicas",
+    "ordinals",
+    "template",
+    "updateStrategy",
+    "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy",
+    "minReadySeconds",
+)
+
+
+def _changed_stateful_set(document: Document, before: Document) -> Iterator[Fault]:
+    after, was = (
+        {n: v for n, v in _spec(d).items() if n not in _OF_STATEFUL}
+        for d in (document, before)
+    )
+    if after != was:
+        *first, last = (f"'{name}'" for name in _OF_STATEFUL)
+        why = (
+            "updates to statefulset spec for fields other than "
+            f"{', '.join(first)} and {last} are forbidden"
+        )
+        yield Fault("spec", f"Forbidden: {why}")
+
+
+def _changed_config(document: Document, before: Document) -> Iterator[Fault]:
+    if not before.get("immutable"):
+        return
+    if not document.get("immutable"):
+        yield Fault(
+            "immutable", "Forbidden: field is immutable when `immutable` is set"
+        )
+    for part in ("data", "binaryData"):
+        if document.get(part) != before.get(part):
+            why = "field is immutable when `immutable` is set"
+            yield Fault(part, f"Forbidden: {why}")
+
+
+def _changed_priority_class(document: Document, before: Document) -> Iterator[Fault]:
+    if document.get("value") != before.get("value"):
+        yield Fault("value", "Forbidden: may not be changed in an update.")
+    after, was = document.get("preemptionPolicy"), before.get("preemptionPolicy")
+    if after != was:
+        yield names.invalid("preemptionPolicy", str(after), IMMUTABLE)
+
+
+_CHANGES: dict[str, Change] = {
+    "ConfigMap": _changed_config,
+    "DaemonSet": _changed_selector,
+    "Deployment": _changed_selector,
+    "Job": _changed_job,
+    "PriorityClass": _changed_priority_class,
+    "ReplicaSet": _changed_selector,
+    "Secret": _changed_config,
+    "StatefulSet": _changed_stateful_set,
+}

@@ -1,0 +1,142 @@
+"""Names, labels and annotations, as apimachinery's rules have them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from api.cluster.refusals import Fault
+
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_DNS_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE = f"({_QUALIFIED})?"
+_CONFIG_KEY = "[-._a-zA-Z0-9]+"
+MOST_ANNOTATIONS = 256 * 1024  # bytes, of names and values together
+
+NOT_LABEL = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or "
+    "'-', and must start and end with an alphanumeric character (e.g. 'my-name',  or "
+    f"'123-abc', regex used for validation is '{_LABEL}')"
+)
+NOT_SUBDOMAIN = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+    "'-' or '.', and must start and end with an alphanumeric character (e.g. "
+    f"'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+NOT_1035 = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start "
+    "with an alphabetic character, and end with an alphanumeric character (e.g. "
+    f"'my-name',  or 'abc-123', regex used for validation is '{_DNS_1035}')"
+)
+NOT_QUALIFIED = (
+    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or "
+    f"'123-abc', regex used for validation is '{_QUALIFIED}')"
+)
+NOT_VALUE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', "
+    "'_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  "
+    f"or 'my_value',  or '12345', regex used for validation is '{_VALUE}')"
+)
+NOT_CONFIG_KEY = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+    "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+    f"'{_CONFIG_KEY}')"
+)
+_TESTS = {
+    name: re.compile(pattern, re.ASCII)
+    for name, pattern in (
+        ("label", _LABEL),
+        ("subdomain", _SUBDOMAIN),
+        ("1035", _DNS_1035),
+        ("qualified", _QUALIFIED),
+        ("value", _VALUE),
+        ("config", _CONFIG_KEY),
+    )
+}
+#: Kinds whose names are no subdomains.
+_NAMED = {"Namespace": "label"}
+
+
+def too_long(most: int) -> str:
+    """Return what is said of a text over `most` bytes."""
+    return f"must be no more than {most} bytes"
+
+
+def problems(text: str, rule: str, most: int, said: str) -> Iterator[str]:
+    """Yield what is wrong with a text under a rule."""
+    if len(text) > most:
+        yield too_long(most)
+    if not _TESTS[rule].fullmatch(text):
+        yield said
+
+
+def invalid(field: str, value: str, problem: str) -> Fault:
+    """Return the fault of a text."""
+    return Fault(field, f'Invalid value: "{value}": {problem}')
+
+
+def label_faults(name: str, field: str) -> Iterator[Fault]:
+    """Yield what is wrong with a name that must be a DNS label."""
+    for problem in problems(name, "label", 63, NOT_LABEL):
+        yield invalid(field, name, problem)
+
+
+def metadata_faults(metadata: Mapping[str, Any], kind: str) -> Iterator[Fault]:
+    """Yield what is wrong with the name, the labels and the annotations of an object."""
+    name = metadata.get("name")
+    if isinstance(name, str) and kind not in _FREE:
+        if _NAMED.get(kind) == "label":
+            yield from label_faults(name, "metadata.name")
+        else:
+            for problem in problems(name, "subdomain", 253, NOT_SUBDOMAIN):
+                yield invalid("metadata.name", name, problem)
+    yield from labels_faults(metadata.get("labels"), "metadata.labels")
+    yield from annotations_faults(metadata.get("annotations"), "metadata.annotations")
+
+
+#: Kinds whose names are any segment of a path.
+_FREE = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
+
+
+def labels_faults(labels: Any, field: str) -> Iterator[Fault]:
+    """Yield what is wrong with labels, or with a node selector."""
+    for key, value in (labels or {}).items():
+        yield from _key_faults(key, field)
+        for problem in problems(str(value), "value", 63, NOT_VALUE):
+            yield invalid(field, str(value), problem)
+
+
+def annotations_faults(annotations: Any, field: str) -> Iterator[Fault]:
+    """Yield what is wrong with annotations: their keys, and how much they are."""
+    size = 0
+    for key, value in (annotations or {}).items():
+        yield from _key_faults(key.lower(), field)
+        size += len(key) + len(str(value))
+    if size > MOST_ANNOTATIONS:
+        yield Fault(field, f"Too long: may not be more than {MOST_ANNOTATIONS} bytes")
+
+
+def _key_faults(key: str, field: str) -> Iterator[Fault]:
+    prefix, slash, name = key.rpartition("/")
+    if slash and not prefix:
+        yield invalid(field, key, "prefix part must be non-empty")
+    elif slash:
+        for problem in problems(prefix, "subdomain", 253, NOT_SUBDOMAIN):
+            yield invalid(field, key, f"prefix part {problem}")
+    if not name:
+        yield invalid(field, key, "name part must be non-empty")
+    elif len(name) > 63:
+        yield invalid(field, key, f"name part {too_long(63)}")
+    if not _TESTS["qualified"].fullmatch(name):
+        yield invalid(field, key, NOT_QUALIFIED)
+
+
+def config_key_faults(data: Any, field: str) -> Iterator[Fault]:
+    """Yield what is wrong with the keys of a ConfigMap or a Secret."""
+    for key in data or {}:
+        for problem in problems(key, "config", 253, NOT_CONFIG_KEY):
+            yield invalid(f"{field}[{key}]", key, problem)

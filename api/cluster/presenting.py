@@ -1,0 +1,467 @@
+"""Objects as an API server shows them: with its defaults, and what it always writes.
+
+Nothing of this is kept: manifests stay as they were given, and what decides reads
+those. An object is completed when it is read, in place.
+
+Source: the defaults of each kind in
+<https://kubernetes.io/docs/reference/kubernetes-api/>, those of Kueue's resource
+definitions, and what Go writes of a field that is no pointer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from api.cluster import published
+from api.cluster.published import Field
+from api.cluster.resources import Resource
+from scheduler.input.manifests.kinds import KUEUE
+
+Document = dict[str, Any]
+Fill = Callable[[Document], None]
+NAME_LABEL = "kubernetes.io/metadata.name"
+IN_USE = "kueue.x-k8s.io/resource-in-use"
+#: Built-in kinds whose objects count their generations; custom resources all do.
+_COUNTED = frozenset(
+    {
+        "ControllerRevision",
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "DeviceClass",
+        "Job",
+        "Pod",
+        "PodDisruptionBudget",
+        "PriorityClass",
+        "ReplicaSet",
+        "ReplicationController",
+        "ResourceSlice",
+        "StatefulSet",
+    }
+)
+_ZEROS: dict[str, Any] = {
+    "string": "",
+    "int32": 0,
+    "int64": 0,
+    "double": 0,
+    "bool": False,
+    "IntOrString": 0,
+    "Quantity": "0",
+}
+
+
+def complete(document: Document, resource: Resource) -> Document:
+    """Complete an object in place, and return it. Cost: O(fields), some 20 us a pod."""
+    kind, metadata = resource.kind.kind, document["metadata"]
+    built_in = published.is_built_in(resource.kind.group)
+    if built_in and kind not in _COUNTED:
+        metadata.pop("generation", None)
+    if "creationTimestamp" in metadata:
+        metadata["creationTimestamp"] = whole_seconds(metadata["creationTimestamp"])
+    fill = _FILLS.get(kind)
+    if fill is not None and (built_in or resource.kind.group == KUEUE):
+        fill(document)
+    type_ = published.type_of(resource)
+    if type_:
+        _follow(document, _plan(type_, built_in))
+    return document
+
+
+def whole_seconds(stamp: Any) -> Any:
+    """Return a time without its fraction, as API servers write times."""
+    if isinstance(stamp, str) and "." in stamp:
+        return f"{stamp.partition('.')[0]}Z"
+    return stamp
+
+
+#: (field, what to do there): a zero value to put, a plan to follow, or a stamp to cut.
+_Step = tuple[str, str, Any]
+
+
+@functools.cache
+def _plan(type_: str, built_in: bool) -> tuple[_Step, ...]:
+    return tuple(_steps(type_, built_in=built_in, above=()))
+
+
+def _steps(type_: str, *, built_in: bool, above: tuple[str, ...]) -> Iterable[_Step]:
+    for name, field in published.fields_of(type_).items():
+        if name in ("apiVersion", "kind", "metadata", "") and not above:
+            continue
+        if field.type == "meta.v1.ObjectMeta":
+            if field.always:
+                yield name, "object", ()
+            continue
+        of = published.bare(field.type)
+        if field.type == "Time":
+            yield name, "stamp" if not field.always else "stamp or null", None
+        elif published.fields_of(of):
+            if of in above:
+                continue
+            inner = tuple(_steps(of, built_in=built_in, above=(*above, of)))
+            if field.type.startswith("[]"):
+                if inner or (built_in and field.always):
+                    always = built_in and field.always
+                    yield name, "items or null" if always else "items", inner
+            elif field.type.startswith("map "):
+                if inner:
+                    yield name, "values", inner
+            elif _is_made(field, built_in=built_in):
+                yield name, "object", inner
+            elif inner:
+                yield name, "within", inner
+        elif (zero := _zero(field, built_in=built_in)) is not msgspec.UNSET:
+            yield name, "value", zero
+
+
+def _is_made(field: Field, *, built_in: bool) -> bool:
+    """Return whether a message is written where it is not given."""
+    if built_in:
+        return field.always and not field.pointer
+    return bool(field.default == {})
+
+
+def _zero(field: Field, *, built_in: bool) -> Any:
+    if not built_in:
+        return field.default
+    if not field.always:
+        return msgspec.UNSET
+    if field.pointer or field.type.startswith(("[]", "map ")):
+        return None
+    return _ZEROS.get(field.type, msgspec.UNSET)
+
+
+def bare(resource: Resource, metadata: Document) -> Document:
+    """Return an object of which nothing but some metadata is said, as a bookmark is."""
+    document = {
+        "apiVersion": resource.group_version,
+        "kind": resource.kind.kind,
+        "metadata": metadata,
+    }
+    if resource.is_built_in:
+        _follow(document, _plan(published.type_of(resource), True))
+    return document
+
+
+def _follow(document: Document, plan: tuple[_Step, ...]) -> None:
+    for name, do, what in plan:
+        value = document.get(name)
+        if value is None:
+            if do == "value":
+                document[name] = what
+            elif do in ("stamp or null", "items or null"):
+                document[name] = None
+            elif do == "object":
+                document[name] = {}
+                _follow(document[name], what)
+        elif do in ("stamp", "stamp or null"):
+            document[name] = whole_seconds(value)
+        elif do in ("items", "items or null"):
+            for item in value:
+                if isinstance(item, dict):
+                    _follow(item, what)
+        elif do == "values":
+            for item in value.values():
+                if isinstance(item, dict):
+                    _follow(item, what)
+        elif do != "value" and isinstance(value, dict):
+            _follow(value, what)
+
+
+def _default(holder: Document, **values: Any) -> None:
+    for name, value in values.items():
+        if holder.get(name) is None:
+            holder[name] = value
+
+
+def _objects(holder: Any, *path: str) -> Document:
+    """Return an object below another one, made where it is missing."""
+    for name in path:
+        found = holder.get(name)
+        if not isinstance(found, dict):
+            found = holder[name] = {}
+        holder = found
+    return holder  # type: ignore[no-any-return]
+
+
+def fill_pod_spec(spec: Document) -> None:
+    """Fill in what every pod spec has, of a pod and of a template."""
+    _default(
+        spec,
+        dnsPolicy="ClusterFirst",
+        restartPolicy="Always",
+        schedulerName="default-scheduler",
+        terminationGracePeriodSeconds=30,
+    )
+    if spec.get("securityContext") is None:
+        spec["securityContext"] = {}
+    for part in ("containers", "initContainers", "ephemeralContainers"):
+        for container in spec.get(part) or ():
+            _fill_container(container)
+    for volume in spec.get("volumes") or ():
+        _fill_volume(volume)
+
+
+def _fill_container(container: Document) -> None:
+    image = str(container.get("image", ""))
+    tag = image.rpartition("/")[2].partition(":")[2] or "latest"
+    latest = tag == "latest" and "@" not in image
+    _default(
+        container,
+        terminationMessagePath="/dev/termination-log",
+        terminationMessagePolicy="File",
+    )
+    if image:
+        _default(container, imagePullPolicy="Always" if latest else "IfNotPresent")
+    resources = container.get("resources")
+    if isinstance(resources, dict) and resources.get("limits"):
+        requests = _objects(resources, "requests")
+        for name, amount in resources["limits"].items():
+            requests.setdefault(name, amount)
+    for port in container.get("ports") or ():
+        _default(port, protocol="TCP")
+    for variable in container.get("env") or ():
+        source = (variable.get("valueFrom") or {}).get("fieldRef")
+        if isinstance(source, dict):
+            _default(source, apiVersion="v1")
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        probe = container.get(name)
+        if isinstance(probe, dict):
+            _default(
+                probe,
+                failureThreshold=3,
+                periodSeconds=10,
+                successThreshold=1,
+                timeoutSeconds=1,
+            )
+            if isinstance(probe.get("httpGet"), dict):
+                _default(probe["httpGet"], scheme="HTTP", path="/")
+
+
+def _fill_volume(volume: Document) -> None:
+    for name in ("configMap", "secret", "downwardAPI", "projected"):
+        source = volume.get(name)
+        if isinstance(source, dict):
+            _default(source, defaultMode=420)
+    if isinstance(volume.get("hostPath"), dict):
+        _default(volume["hostPath"], type="")
+
+
+def _fill_template(holder: Document) -> None:
+    fill_pod_spec(_objects(holder, "template", "spec"))
+
+
+_LASTING = [
+    {
+        "effect": "NoExecute",
+        "key": f"node.kubernetes.io/{what}",
+        "operator": "Exists",
+        "tolerationSeconds": 300,
+    }
+    for what in ("not-ready", "unreachable")
+]
+
+
+def _fill_pod(document: Document) -> None:
+    spec = _objects(document, "spec")
+    fill_pod_spec(spec)
+    _default(
+        spec,
+        enableServiceLinks=True,
+        preemptionPolicy="PreemptLowerPriority",
+        priority=0,
+    )
+    given = spec.get("tolerations") or []
+    keys = {
+        one.get("key") for one in given if one.get("effect") in (None, "", "NoExecute")
+    }
+    added = [
+        dict(one) for one in _LASTING if one["key"] not in keys and None not in keys
+    ]
+    if added:
+        spec["tolerations"] = [*given, *added]
+
+
+def _fill_job(document: Document) -> None:
+    spec, metadata = _objects(document, "spec"), document["metadata"]
+    _default(
+        spec,
+        backoffLimit=6,
+        completionMode="NonIndexed",
+        manualSelector=False,
+        suspend=False,
+        podReplacementPolicy="Failed"
+        if spec.get("podFailurePolicy")
+        else "TerminatingOrFailed",
+    )
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    _default(spec, parallelism=1)
+    _fill_template(spec)
+    uid = metadata.get("uid")
+    if not uid or spec["manualSelector"]:
+        return
+    if not spec.get("selector"):
+        spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    labels = _objects(spec["template"], "metadata", "labels")
+    owned = {
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": metadata["name"],
+        "controller-uid": uid,
+        "job-name": metadata["name"],
+    }
+    for name, value in owned.items():
+        labels.setdefault(name, value)
+    if not metadata.get("labels"):
+        metadata["labels"] = dict(labels)
+
+
+def _fill_cron_job(document: Document) -> None:
+    spec = _objects(document, "spec")
+    _default(
+        spec,
+        concurrencyPolicy="Allow",
+        failedJobsHistoryLimit=1,
+        successfulJobsHistoryLimit=3,
+        suspend=False,
+    )
+    _fill_template(_objects(spec, "jobTemplate", "spec"))
+
+
+def _fill_replicas(document: Document) -> Document:
+    spec = _objects(document, "spec")
+    _default(spec, replicas=1)
+    _fill_template(spec)
+    metadata = document["metadata"]
+    labels = (spec["template"].get("metadata") or {}).get("labels")
+    if labels and not metadata.get("labels"):
+        metadata["labels"] = dict(labels)
+    return spec
+
+
+def _fill_deployment(document: Document) -> None:
+    spec = _objects(document, "spec")
+    _default(spec, replicas=1, progressDeadlineSeconds=600, revisionHistoryLimit=10)
+    _fill_template(spec)
+    strategy = _objects(spec, "strategy")
+    _default(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = _objects(strategy, "rollingUpdate")
+        _default(rolling, maxSurge="25%", maxUnavailable="25%")
+
+
+def _fill_stateful_set(document: Document) -> None:
+    spec = _objects(document, "spec")
+    _default(spec, replicas=1, podManagementPolicy="OrderedReady")
+    _default(spec, revisionHistoryLimit=10)
+    _fill_template(spec)
+    strategy = _objects(spec, "updateStrategy")
+    _default(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        _default(_objects(strategy, "rollingUpdate"), partition=0)
+    retained = _objects(spec, "persistentVolumeClaimRetentionPolicy")
+    _default(retained, whenDeleted="Retain", whenScaled="Retain")
+
+
+def _fill_daemon_set(document: Document) -> None:
+    spec = _objects(document, "spec")
+    _default(spec, revisionHistoryLimit=10)
+    _fill_template(spec)
+    strategy = _objects(spec, "updateStrategy")
+    _default(strategy, type="RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = _objects(strategy, "rollingUpdate")
+        _default(rolling, maxSurge=0, maxUnavailable=1)
+
+
+def _fill_replica_set(document: Document) -> None:
+    _fill_replicas(document)
+
+
+def _fill_namespace(document: Document) -> None:
+    metadata = document["metadata"]
+    labels = metadata.get("labels") or {}
+    metadata["labels"] = {**labels, NAME_LABEL: metadata["name"]}
+    spec = _objects(document, "spec")
+    if "deletionTimestamp" not in metadata or "finalizers" not in spec:
+        _default(spec, finalizers=["kubernetes"])
+    going = "deletionTimestamp" in metadata
+    _default(_objects(document, "status"), phase="Terminating" if going else "Active")
+
+
+def _fill_priority_class(document: Document) -> None:
+    _default(document, preemptionPolicy="PreemptLowerPriority")
+
+
+def _fill_service(document: Document) -> None:
+    spec = _objects(document, "spec")
+    _default(spec, type="ClusterIP", sessionAffinity="None")
+    if spec["type"] != "ExternalName":
+        _default(spec, internalTrafficPolicy="Cluster")
+    for port in spec.get("ports") or ():
+        _default(port, protocol="TCP")
+        if "port" in port:
+            _default(port, targetPort=port["port"])
+
+
+def _fill_secret(document: Document) -> None:
+    _default(document, type="Opaque")
+
+
+def _fill_claim(document: Document) -> None:
+    _default(_objects(document, "spec"), volumeMode="Filesystem")
+    _default(_objects(document, "status"), phase="Pending")
+
+
+def _fill_limit_range(document: Document) -> None:
+    for limit in _objects(document, "spec").get("limits") or ():
+        if limit.get("type") != "Container":
+            continue
+        for name, amount in (limit.get("max") or {}).items():
+            _objects(limit, "default").setdefault(name, amount)
+        for source in ("default", "min"):
+            for name, amount in (limit.get(source) or {}).items():
+                _objects(limit, "defaultRequest").setdefault(name, amount)
+
+
+def _fill_in_use(document: Document) -> None:
+    """Show the finalizer with which Kueue holds what is in use."""
+    metadata = document["metadata"]
+    held = metadata.get("finalizers") or []
+    if IN_USE not in held:
+        metadata["finalizers"] = [*held, IN_USE]
+
+
+def _fill_workload(document: Document) -> None:
+    spec = _objects(document, "spec")
+    _default(spec, active=True)
+    if any(
+        o.get("controller") for o in document["metadata"].get("ownerReferences") or ()
+    ):
+        _fill_in_use(document)
+    for pod_set in spec.get("podSets") or ():
+        _fill_template(pod_set)
+        _default(pod_set, count=1, name="main")
+
+
+_FILLS: dict[str, Fill] = {
+    "ClusterQueue": _fill_in_use,
+    "CronJob": _fill_cron_job,
+    "DaemonSet": _fill_daemon_set,
+    "Deployment": _fill_deployment,
+    "Job": _fill_job,
+    "LimitRange": _fill_limit_range,
+    "Namespace": _fill_namespace,
+    "PersistentVolumeClaim": _fill_claim,
+    "Pod": _fill_pod,
+    "PriorityClass": _fill_priority_class,
+    "ReplicaSet": _fill_replica_set,
+    "ResourceFlavor": _fill_in_use,
+    "Secret": _fill_secret,
+    "Service": _fill_service,
+    "StatefulSet": _fill_stateful_set,
+    "Workload": _fill_workload,
+}
