@@ -108,6 +108,7 @@ describe("measures", () => {
 
 describe("a CSV file", () => {
   it("quotes what needs it and runs nothing", () => {
+    expect(csvOf([["＝1", "\r=2"]])).toBe('\'＝1,"\'\r=2"');
     expect(csvOf([["a,b", 'say "x"'], ["=1+1", "-3"]])).toBe('"a,b","say ""x"""\r\n\'=1+1,-3');
   });
 });

@@ -94,7 +94,8 @@ def _making(
 def _shares_commits(session: EditSession) -> bool:
     """Return whether ticks need not come one by one: at full speed, asking nobody."""
     sandbox = session.sandbox
-    limited = sandbox.is_real or pace_of(sandbox) or limits.seconds_per_tick()
+    paced = pace_of(sandbox) or limits.seconds_per_tick()
+    limited = sandbox.follows_cluster or paced
     return not limited and not extenders.has_extenders(session.loaded.world)
 
 

@@ -53,7 +53,8 @@ def after_commit(sandbox_id: str, step: RevisionDiff) -> None:
 def is_watched(sandbox_id: str) -> bool:
     """Return whether any process has a socket open on the sandbox.
 
-    Also true when the bus does not answer: then nobody knows.
+    When the bus does not answer, nobody knows: then true on a server. The bus of the
+    default run is a child of its web process, so there it is that nobody runs.
     """
     layer: Any = settings.CHANNEL_LAYERS["default"]
     channel = f"{layer['CONFIG']['prefix']}__group__{group_of(sandbox_id)}"
@@ -62,7 +63,7 @@ def is_watched(sandbox_id: str) -> bool:
         answer: Any = _bus().pubsub_numsub(channel)
     except (redis.RedisError, OSError) as error:
         logger.debug("nobody knows who watches: %s", error)
-        return True
+        return bool(settings.SERVER)
     return any(count for _, count in answer)
 
 

@@ -108,7 +108,7 @@ export function csvOf(rows: readonly (readonly string[])[]): string {
 
 // A leading formula sign would run in a spreadsheet; a quote in front keeps it a text.
 function field(value: string): string {
-  const safe = /^[=+\-@\t]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value;
+  const safe = /^[=+\-@\t\r\n＝＋－＠]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from sandbox import actions
+from sandbox.actions import ticks
 from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
 from sandbox.explain.explaining import explain_event
 from sandbox.models import Event, Sandbox
@@ -44,6 +45,18 @@ def test_each_tick_shows_the_cluster_as_it_was(twin, played) -> None:
         assert state_of(twin) == played.states[number]
         if number % 8 == 0:
             check_rows(twin)
+
+
+def test_ticks_of_a_recording_at_full_speed_share_a_commit(
+    twin, played, monkeypatch
+) -> None:
+    monkeypatch.setattr(ticks, "WATCHED_S", 60.0)
+    monkeypatch.setattr(ticks, "UNWATCHED_S", 60.0)
+    claim = leases.take(twin.pk)
+    assert claim is not None
+    made = actions.do_ticks(claim, most=8)
+    assert [step.tick for step in made] == list(range(1, 9))
+    assert state_of(twin) == played.states[8]
 
 
 def test_its_events_are_the_decisions_that_the_cluster_took(twin, played) -> None:

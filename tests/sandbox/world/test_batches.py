@@ -118,10 +118,14 @@ def test_a_sandbox_is_watched_while_somebody_has_joined_its_group(valkey):
     assert asyncio.run(joined())
 
 
-def test_a_sandbox_whose_bus_is_away_is_taken_for_watched(monkeypatch):
+@pytest.mark.parametrize("server", [True, False])
+def test_a_sandbox_whose_bus_is_away_is_taken_for_watched_on_a_server(
+    monkeypatch, settings, server
+):
     away = redis.Redis(unix_socket_path="/nowhere/bus.sock", retry=None)
     monkeypatch.setattr(broadcast, "_bus", lambda: away)
-    assert broadcast.is_watched("a")
+    settings.SERVER = server
+    assert broadcast.is_watched("a") is server
 
 
 def test_ticks_before_one_that_fails_are_kept(stepping, unwatched, monkeypatch):
