@@ -53,9 +53,10 @@ def after_commit(sandbox_id: str, step: RevisionDiff) -> None:
 def is_watched(sandbox_id: str) -> bool:
     """Return whether any process has a socket open on the sandbox.
 
-    When the bus does not answer, nobody knows: then true on a server. The bus of the
-    default run is a child of its web process, so there it is that nobody runs.
+    Also true when the bus does not answer: then nobody knows.
     """
+    if _is_alone():
+        return False
     layer: Any = settings.CHANNEL_LAYERS["default"]
     channel = f"{layer['CONFIG']['prefix']}__group__{group_of(sandbox_id)}"
     try:
@@ -63,7 +64,7 @@ def is_watched(sandbox_id: str) -> bool:
         answer: Any = _bus().pubsub_numsub(channel)
     except (redis.RedisError, OSError) as error:
         logger.debug("nobody knows who watches: %s", error)
-        return bool(settings.SERVER)
+        return True
     return any(count for _, count in answer)
 
 
@@ -102,13 +103,22 @@ def news(sandbox_id: str, body: Callable[[], bytes]) -> None:
 
 def _publish(sandbox_id: str, message: dict[str, Any], group: str = "") -> None:
     layer = get_channel_layer()
-    if layer is None:
+    if layer is None or _is_alone():
         return
     try:
         _publisher().run(layer.group_send(group or group_of(sandbox_id), message))
     except Exception as error:
         counters.count("sends_failed")
         logger.warning("a diff was not sent: %s", error, extra={"sandbox": sandbox_id})
+
+
+def _is_alone() -> bool:
+    """Return whether no web process runs that could pass anything on.
+
+    In the default run it has the bus as its child, whose socket is a file.
+    """
+    address = settings.BUS_URL.removeprefix("unix://")
+    return not settings.SERVER and not os.path.exists(address)
 
 
 class _Publisher:

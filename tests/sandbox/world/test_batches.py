@@ -119,12 +119,12 @@ def test_a_sandbox_is_watched_while_somebody_has_joined_its_group(valkey):
 
 
 @pytest.mark.parametrize("server", [True, False])
-def test_a_sandbox_whose_bus_is_away_is_taken_for_watched_on_a_server(
+def test_a_sandbox_whose_bus_is_away_is_taken_for_watched_unless_nobody_runs(
     monkeypatch, settings, server
 ):
     away = redis.Redis(unix_socket_path="/nowhere/bus.sock", retry=None)
     monkeypatch.setattr(broadcast, "_bus", lambda: away)
-    settings.SERVER = server
+    settings.SERVER, settings.BUS_URL = server, "unix:///nowhere/bus.sock"
     assert broadcast.is_watched("a") is server
 
 
@@ -155,3 +155,9 @@ def test_who_looks_gets_every_diff_and_else_the_last_is_enough(
     with django_capture_on_commit_callbacks(execute=True):
         visit(sandbox, most=3)
     assert sent[1:] == [row(sandbox).revision + n for n in (-2, -1, 0)]
+
+
+def test_where_nobody_runs_nothing_is_sent_and_nothing_is_said(settings, caplog):
+    settings.SERVER, settings.BUS_URL = False, "unix:///nowhere/bus.sock"
+    broadcast._publish("a", {"type": "diff"})
+    assert caplog.text == ""
