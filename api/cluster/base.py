@@ -120,6 +120,12 @@ class ClusterView(View):
     content_negotiation_class: Any = Encodings
     schema: Any = None  # the shape is Kubernetes' own, and found by discovery
 
+    def initialize_request(self, request: Any, *args: Any, **kwargs: Any) -> Request:
+        """Read a body whose length is not said before, as `kubectl --raw` sends it."""
+        if "chunked" in request.headers.get("Transfer-Encoding", ""):
+            request.META["CONTENT_LENGTH"] = str(len(request.body))
+        return super().initialize_request(request, *args, **kwargs)
+
     def get_exception_handler(self) -> Callable[..., Response | None]:
         """Return what answers errors: with a Status as API servers write it."""
         return refusals.answer

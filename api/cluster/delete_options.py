@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
 
+from api.cluster import refusals
 from api.views.base import flag, whole
-from sandbox.base.errors import Cause, ConflictError
-from sandbox.models import StoredObject
 
 #: As every object; these ask for nothing.
 _ENVELOPE = ("apiVersion", "kind")
@@ -29,9 +28,7 @@ _KEYS = (
     "preconditions",
     "propagationPolicy",
 )
-_POLICIES = ("Background", "Foreground", "Orphan")
-#: What runs here ends at once; the API's smallest graces ask for just that.
-_GRACES = (0, 1)
+_POLICIES = ("Foreground", "Background", "Orphan")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,22 +38,7 @@ class DeleteOptions:
     dry_run: bool = False
     uid: str | None = None  # that the object must have
     version: str | None = None  # the resourceVersion that it must have
-
-    def check(self, row: StoredObject) -> None:
-        """Refuse an object that is not the one meant. Raises ConflictError."""
-        for name, wanted, found in (
-            ("UID", self.uid, row.uid),
-            ("ResourceVersion", self.version, str(row.revision)),
-        ):
-            if wanted is not None and wanted != found:
-                problem = (
-                    f"the {name} in the precondition ({wanted[:64]}) does not match "
-                    f"the {name} in record ({found})"
-                )
-                raise ConflictError(
-                    f'Operation cannot be fulfilled on "{row.name}": {problem}',
-                    causes=[Cause(problem=problem, field="preconditions")],
-                )
+    orphans: bool = False  # whether what it owns is left behind
 
 
 def options_of(request: Request) -> DeleteOptions:
@@ -67,8 +49,11 @@ def options_of(request: Request) -> DeleteOptions:
     body = read_options(request.data, "")
     query = read_options(_of_query(request), "")
     if flag(request, "dryRun") and not body.dry_run:
-        return DeleteOptions(dry_run=True, uid=body.uid, version=body.version)
-    return body if request.data else query
+        body = replace(body, dry_run=True)
+    orphans = body.orphans or query.orphans
+    return replace(
+        body if request.data else query, dry_run=body.dry_run, orphans=orphans
+    )
 
 
 def _of_query(request: Request) -> dict[str, Any]:
@@ -109,25 +94,27 @@ def read_options(given: Any, path: str) -> DeleteOptions:
         dry_run=_dry_run(given.get("dryRun"), path),
         uid=_text(wanted, "uid", path),
         version=_text(wanted, "resourceVersion", path),
+        orphans=given.get("propagationPolicy") == "Orphan"
+        or given.get("orphanDependents") is True,
     )
 
 
 def _refuse_undone(given: Mapping[str, Any], path: str) -> None:
     policy = given.get("propagationPolicy")
+    known = ", ".join(f'"{one}"' for one in (*_POLICIES, "nil"))
+    faults = []
     if policy not in (None, *_POLICIES):
-        expected = ", ".join(_POLICIES)
-        problem = f"expected one of {expected}, got {policy!r:.60}"
-        raise _wrong(_at(path, "propagationPolicy"), problem)
-    if policy == "Orphan" or given.get("orphanDependents"):
-        name = "propagationPolicy" if policy == "Orphan" else "orphanDependents"
-        problem = "dependents cannot be left behind here; they go with their owner"
-        raise _wrong(_at(path, name), problem)
+        why = f'Unsupported value: "{policy!s:.60}": supported values: {known}'
+        faults.append(refusals.Fault(_at(path, "propagationPolicy"), why))
+    elif policy is not None and given.get("orphanDependents") is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        said = f'Invalid value: "{policy}": {why}'
+        faults.append(refusals.Fault(_at(path, "propagationPolicy"), said))
+    if faults:
+        raise refusals.invalid_options("DeleteOptions", faults)
     grace = given.get("gracePeriodSeconds")
-    if grace is not None and (isinstance(grace, bool) or grace not in _GRACES):
-        problem = (
-            "expected 0 or 1: what is deleted here is gone at once, with no grace; "
-            f"got {grace!r:.40}"
-        )
+    if grace is not None and (isinstance(grace, bool) or not isinstance(grace, int)):
+        problem = f"expected a whole number of seconds, got {grace!r:.40}"
         raise _wrong(_at(path, "gracePeriodSeconds"), problem)
 
 
@@ -135,7 +122,10 @@ def _dry_run(given: Any, path: str) -> bool:
     if given in (None, []):
         return False
     if given != ["All"]:
-        raise _wrong(_at(path, "dryRun"), f'expected ["All"], got {given!r:.60}')
+        problem = 'Unsupported value: "%s": supported values: "All"'
+        shown = given[0] if isinstance(given, list) else given
+        fault = refusals.Fault(_at(path, "dryRun"), problem % str(shown)[:60])
+        raise refusals.invalid_options("DeleteOptions", [fault])
     return True
 
 

@@ -271,10 +271,11 @@ def _line(resource: Resource) -> dict[str, Any]:
         "kind": kind.kind,
         "verbs": resource.verbs,
     }
-    names = resource.short_names
+    if names := resource.short_names:
+        line["shortNames"] = names
     if categories := _categories(resource):
         line["categories"] = categories
-    return {**line, "shortNames": names} if names else line
+    return line
 
 
 def _visibility_lines() -> list[dict[str, Any]]:

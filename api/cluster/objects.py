@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponseBase
+from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.cluster import parsers, reading, refusals, resources, validation
 from api.cluster.base import ClusterView
 from api.cluster.delete_options import options_of
+from api.cluster.deleting import Deletion
 from api.cluster.patches import json_patch, strategic
 from api.cluster.published import Definition
 from api.cluster.resources import Resource
@@ -122,16 +124,17 @@ class Collection(ObjectView):
     def delete(self, request: Request, sandbox_id: str, **places: str) -> Response:
         """Delete all that the selectors pick."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        if "deletecollection" not in resource.verbs:
+            raise exceptions.MethodNotAllowed("DELETE")
         namespace = places.get("namespace", "")
         options = options_of(request)
         part = reading.listing(request, sandbox, resource, namespace)
-        change = self.change(sandbox, resource, places, dry_run=options.dry_run)
-        for item in part.items if options.uid or options.version else ():
-            place = item["metadata"].get("namespace", "")
-            name = item["metadata"]["name"]
-            options.check(reading.get(sandbox.pk, resource, place, name))
-        metadata = [item["metadata"] for item in part.items]
-        change.delete([(m.get("namespace", ""), m["name"]) for m in metadata])
+        found = []
+        for item in part.items:
+            metadata = item["metadata"]
+            place = metadata.get("namespace", "")
+            found.append(reading.get(sandbox.pk, resource, place, metadata["name"]))
+        Deletion(self.user(), sandbox, resource, options).delete(found)
         return Response(
             reading.list_document(resource, sandbox, part, wanted="", include="None")
         )
@@ -206,14 +209,17 @@ class One(Present):
     def delete(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
-        """Delete it, at once, or only try to; what cannot be done so is refused."""
+        """Delete it, or let it be Terminating where something holds it back."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        self.change(sandbox, resource, places)
         options = options_of(request)
-        change = self.change(sandbox, resource, places, dry_run=options.dry_run)
-        row = reading.get(sandbox.pk, resource, change.namespace, name)
+        namespace = places.get("namespace", "")
+        row = reading.get(sandbox.pk, resource, namespace, name)
         version_matches(request, row.revision)
-        options.check(row)
-        change.delete([(row.namespace, row.name)])
+        Deletion(self.user(), sandbox, resource, options).delete([row])
+        left = reading.find(sandbox.pk, resource, namespace, name)
+        if left is not None and not options.dry_run:
+            return Response(reading.document_of(left, resource))
         kind = resource.kind
         details = {"name": name, "kind": kind.plural, "uid": row.uid}
         if kind.group:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
+from api.cluster import refusals
 from api.cluster.protobuf import ProtobufParser
 from api.renderers import StorableJSONParser, refuse_unstorable
 from sandbox.live.limits import of_texts
@@ -42,19 +45,44 @@ class YAMLObjectParser(BaseParser):
         return found[0].data
 
 
-class MergePatch(StorableJSONParser):
+class _Patch(StorableJSONParser):
+    """A patch in JSON; what is none is said as an API server says it."""
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Any = None,
+    ) -> Any:
+        """Return the patch. Raises RefusalError for what is no JSON."""
+        body = stream.read()
+        try:
+            return super().parse(io.BytesIO(body), media_type, parser_context)
+        except ParseError as error:
+            try:
+                json.loads(body)
+            except ValueError as cause:
+                cut = body.strip() in (b"", b"{", b"[")
+                why = (
+                    "unexpected end of JSON input" if cut else f"invalid JSON: {cause}"
+                )
+                raise refusals.bad_request(f"error decoding patch: {why}") from error
+            raise
+
+
+class MergePatch(_Patch):
     """RFC 7386."""
 
     media_type = MERGE
 
 
-class StrategicMergePatch(StorableJSONParser):
+class StrategicMergePatch(_Patch):
     """Kubernetes' merge patch that knows how lists are keyed."""
 
     media_type = STRATEGIC
 
 
-class JSONPatch(StorableJSONParser):
+class JSONPatch(_Patch):
     """RFC 6902."""
 
     media_type = JSON

@@ -9,8 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from rest_framework.serializers import ValidationError
-
+from api.cluster import refusals
 from api.views.base import whole
 
 #: List field -> the field by which its items are distinguished.
@@ -94,22 +93,33 @@ def _merged_list(target: list[Any], patch: list[Any], key: str) -> list[Any]:
     return found
 
 
+#: Of an operation that cannot be done; which one it is the server does not say.
+_REJECTED = "the server rejected our request due to an error in our request"
+
+
 def json_patch(target: Any, operations: Any) -> Any:
     """Return `target` after the operations of a JSON patch.
 
-    Raises ValidationError naming the operation that cannot be done.
+    Raises RefusalError where one cannot be done.
     """
-    if not isinstance(operations, list) or len(operations) > MOST_OPERATIONS:
-        raise ValidationError(
-            {"": f"expected a list of up to {MOST_OPERATIONS} operations"}
+    if not isinstance(operations, list):
+        kind = "object" if isinstance(operations, dict) else "string"
+        raise refusals.bad_request(
+            f"error decoding patch: json: cannot unmarshal {kind} into Go value of type "
+            "[]handlers.jsonPatchOp"
         )
+    if len(operations) > MOST_OPERATIONS:
+        why = (
+            f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got"
+        )
+        about = f"{why} {len(operations)}"
+        raise refusals.RefusalError(413, "RequestEntityTooLarge", about, {})
     holder = {"": copy.deepcopy(target)}
-    for n, operation in enumerate(operations):
+    for operation in operations:
         try:
             _operate(holder, operation)
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            problem = f"cannot be done: {type(error).__name__}: {error}"
-            raise ValidationError({f"[{n}]": problem}) from error
+            raise refusals.RefusalError(422, "Invalid", _REJECTED, {}) from error
     return holder[""]
 
 

@@ -96,9 +96,15 @@ def _decoded(body: bytes) -> Document:
 def encode(document: Mapping[str, Any]) -> bytes:
     """Return a document in protobuf. Raises ValueError for a kind not in the table."""
     version, kind = document.get("apiVersion", ""), document.get("kind", "")
-    about = _text(1, version) + _text(2, kind)
+    about = text_field(1, version) + text_field(2, kind)
     inner = _encoded_whole(document, version, kind)
-    return _MAGIC + _length(1, about) + _length(2, inner) + _text(3, "") + _text(4, "")
+    return (
+        _MAGIC
+        + message_field(1, about)
+        + message_field(2, inner)
+        + text_field(3, "")
+        + text_field(4, "")
+    )
 
 
 def _encoded_whole(document: Mapping[str, Any], version: str, kind: str) -> bytes:
@@ -108,9 +114,11 @@ def _encoded_whole(document: Mapping[str, Any], version: str, kind: str) -> byte
     item = _type_of(version, kind.removesuffix("List"))
     if not item or not kind.endswith("List"):
         raise ValueError(f"{kind} of {version} is not written in {MEDIA}")
-    found = _length(1, _encoded(document.get("metadata") or {}, "meta.v1.ListMeta"))
+    found = message_field(
+        1, _encoded(document.get("metadata") or {}, "meta.v1.ListMeta")
+    )
     for one in document.get("items") or ():
-        found += _length(2, _encoded(one, item))
+        found += message_field(2, _encoded(one, item))
     return found
 
 
@@ -277,12 +285,14 @@ def _number(value: int) -> bytes:
     return bytes(found)
 
 
-def _length(number: int, data: bytes) -> bytes:
+def message_field(number: int, data: bytes) -> bytes:
+    """Return a field that is a message."""
     return _number(number << 3 | 2) + _number(len(data)) + data
 
 
-def _text(number: int, text: str) -> bytes:
-    return _length(number, text.encode())
+def text_field(number: int, text: str) -> bytes:
+    """Return a field that is a text."""
+    return message_field(number, text.encode())
 
 
 def _encoded(document: Mapping[str, Any], type_: str) -> bytes:
@@ -299,14 +309,14 @@ def _encoded(document: Mapping[str, Any], type_: str) -> bytes:
             embedded[outer] = embedded.get(outer, b"") + _one(number, value, field)
         elif field.at:
             found += _one(field.at, value, field)
-    return found + b"".join(_length(n, data) for n, data in embedded.items())
+    return found + b"".join(message_field(n, data) for n, data in embedded.items())
 
 
 def _one(number: int, value: Any, field: Field) -> bytes:
     of = published.bare(field.type)
     if field.type.startswith("map "):
         return b"".join(
-            _length(number, _text(1, str(key)) + _scalar(2, one, of))
+            message_field(number, text_field(1, str(key)) + _scalar(2, one, of))
             for key, one in value.items()
         )
     if field.type.startswith("[]"):
@@ -320,19 +330,19 @@ def _scalar(number: int, value: Any, type_: str) -> bytes:
     if type_ == "double":
         return _number(number << 3 | 1) + struct.pack("<d", float(value))
     if type_ == "string":
-        return _text(number, str(value))
+        return text_field(number, str(value))
     if type_ == "bytes":
-        return _length(number, base64.b64decode(value))
-    return _length(number, _of_message(value, type_))
+        return message_field(number, base64.b64decode(value))
+    return message_field(number, _of_message(value, type_))
 
 
 def _of_message(value: Any, type_: str) -> bytes:
     if type_ == "Quantity":
-        return _text(1, str(value))
+        return text_field(1, str(value))
     if type_ == "IntOrString":
         if isinstance(value, int):
             return _number(1 << 3) + _number(0) + _number(2 << 3) + _number(value)
-        return _number(1 << 3) + _number(1) + _text(3, str(value))
+        return _number(1 << 3) + _number(1) + text_field(3, str(value))
     if type_ in ("Time", "MicroTime"):
         micros = durations.stamp_us(value)
         seconds, rest = divmod(micros, 1_000_000)
@@ -340,5 +350,5 @@ def _of_message(value: Any, type_: str) -> bytes:
             _number(1 << 3) + _number(seconds) + _number(2 << 3) + _number(rest * 1000)
         )
     if type_ in ("FieldsV1", "RawExtension"):
-        return _length(1, json.dumps(value).encode())
+        return message_field(1, json.dumps(value).encode())
     return _encoded(value, type_)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from api.cluster import published, refusals
 from scheduler.input.manifests import kinds
-from scheduler.input.manifests.kinds import Kind
+from scheduler.input.manifests.kinds import KUEUE, Kind
 
 #: Plural -> the names that kubectl users type; Kueue's definitions have their own.
 SHORT_NAMES: dict[str, list[str]] = {
@@ -86,7 +86,12 @@ class Resource:
     @property
     def verbs(self) -> list[str]:
         """Return what may be done with them."""
-        return ["list", "watch"] if self.is_events else [*VERBS, "watch"]
+        if self.is_events:
+            return ["list", "watch"]
+        verbs = [*VERBS, "watch"]
+        if self.kind.kind == "Namespace":
+            verbs.remove("deletecollection")  # one by one, with all that is in them
+        return verbs
 
 
 SERVED: dict[tuple[str, str, str], Resource] = {
@@ -94,6 +99,7 @@ SERVED: dict[tuple[str, str, str], Resource] = {
     for kind in kinds.TABLE
     if kind.plural
     for version in kind.versions
+    if kind.group != KUEUE or published.named(kind.group, version, kind.kind)
 }
 
 

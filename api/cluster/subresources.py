@@ -17,6 +17,7 @@ from rest_framework.serializers import ValidationError
 
 from api.cluster import parsers, reading, refusals, resources
 from api.cluster.delete_options import read_options
+from api.cluster.deleting import Deletion
 from api.cluster.objects import ObjectView
 from api.cluster.patches import json_patch
 from api.cluster.presenting import complete
@@ -88,10 +89,9 @@ class Eviction(ObjectView):
         sandbox = self.sandbox(sandbox_id)
         given = request.data if isinstance(request.data, dict) else {}
         options = read_options(given.get("deleteOptions"), "deleteOptions")
-        if options.uid or options.version:
-            pods = resources.find("", "v1", "pods")
-            options.check(reading.get(sandbox.pk, pods, namespace, name))
-        reading.get(sandbox.pk, resources.find("", "v1", "pods"), namespace, name)
+        pods = resources.find("", "v1", "pods")
+        row = reading.get(sandbox.pk, pods, namespace, name)
+        Deletion(self.user(), sandbox, pods, options).check(row)
         dry = options.dry_run or flag(request, "dryRun")
         actions.do_evict(self.user(), sandbox.pk, namespace, name, dry_run=dry)
         return _done(201)

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 
 from api.cluster import (
     checks,
+    deleting,
     managing,
     published,
     reading,
@@ -23,8 +24,7 @@ from api.cluster.presenting import complete, whole_seconds
 from api.cluster.resources import Resource
 from api.cluster.versions import in_version
 from sandbox import actions
-from sandbox.actions.sessions import allowed, refuse_real
-from sandbox.base.errors import InvalidError
+from sandbox.base.errors import DeniedError, InvalidError
 from sandbox.models import Sandbox, StoredObject
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
@@ -97,7 +97,7 @@ class Change:
         uid = metadata.get("uid")
         if uid and uid != row.uid:
             raise refusals.conflict(self.resource, row.name, self._other(row, uid))
-        kept = copy.deepcopy(row.manifest)
+        kept = copy.deepcopy({**row.manifest, "status": row.status})
         shown = reading.document_of(row, self.resource)
         document = without_filled(document, shown, kept)
         document, warnings = self._pruned(document, kept)
@@ -196,15 +196,6 @@ class Change:
             return validation.pruned(document, self.validation)
         return document, validation.warnings_of(document, self.validation, known=before)
 
-    def delete(self, names: list[tuple[str, str]]) -> None:
-        """Delete objects by (namespace, name); what runs for them stops."""
-        allowed(self.user, self.sandbox.pk)  # whether it is done or only tried
-        refuse_real(self.sandbox)
-        kind = self.resource.kind.kind
-        keys = [Key(kind, namespace, name) for namespace, name in names]
-        if keys and not self.dry_run:
-            actions.do_delete(self.user, self.sandbox.pk, keys)
-
     def _placed(self, given: Any, name: str) -> Document:
         """Return the body under the path's own kind, namespace and name."""
         resource = self.resource
@@ -300,6 +291,8 @@ class Change:
                 only=Key(kind, self.namespace, name),
                 metadata=own,
             )
+        except DeniedError as error:
+            raise refusals.RefusalError(403, "Forbidden", str(error), {}) from error
         except InvalidError as error:
             faults = refusals.faults_of(error.causes)
             if not faults:
@@ -313,6 +306,8 @@ class Change:
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
             return self._made(_as_read(text))
+        if known and not self.dry_run and deleting.finish(self.user, self.sandbox, row):
+            return reading.document_of(row, self.resource)
         if self.dry_run:
             return self._dry(_as_read(text), row)
         return reading.document_of(row, self.resource)

@@ -10,13 +10,16 @@ import hashlib
 import json
 from typing import Any
 
+from django.http import HttpResponse
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.cluster import resources
-from api.cluster.base import ClusterView
+from api.cluster.base import ClusterView, Encodings
 from api.cluster.openapi import kind_schemas
 from api.cluster.openapi.kind_schemas import group_version_kind, name_of, reference
+from api.cluster.protobuf import message_field, text_field
 from api.cluster.resources import Resource
 from sandbox.base.errors import NotFoundError
 
@@ -69,12 +72,36 @@ class OfGroupVersion(ClusterView):
         return Response(_document(place), headers=tag)
 
 
-class Version2(ClusterView):
-    """GET /openapi/v2, in JSON: kubectl older than 1.27 wants protobuf alone (406)."""
+#: What kubectl asks for version 2 in.
+_BINARY = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
-    def get(self, request: Request, sandbox_id: str) -> Response:
+
+class _AlsoBinary(Encodings):
+    """Version 2 is also asked for in an encoding of its own."""
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        """Return JSON; what is binary is written by the view."""
+        if "proto-openapi" in request.headers.get("Accept", ""):
+            return JSONRenderer(), _BINARY
+        return super().select_renderer(request, renderers, format_suffix)
+
+
+class Version2(ClusterView):
+    """GET /openapi/v2: in JSON whole, in protobuf without the definitions.
+
+    kubectl asks for it in protobuf for kinds that version 3 does not have (List, or
+    what is not served) and goes on without checking what is not defined.
+    """
+
+    content_negotiation_class: Any = _AlsoBinary
+
+    def get(self, request: Request, sandbox_id: str) -> Response | HttpResponse:
         """Return all group versions in one document."""
         self.sandbox(sandbox_id)
+        if request.accepted_media_type == _BINARY:
+            return HttpResponse(_bare_version_2(), content_type=_BINARY)
         return Response(_version_2())
 
 
@@ -149,6 +176,12 @@ def _operation(resource: Resource, method: str) -> Document:
 def _parameter(name: str, where: str) -> Document:
     found = {"name": name, "in": where, "schema": {"type": "string"}}
     return {**found, "required": True} if where == "path" else found
+
+
+def _bare_version_2() -> bytes:
+    """Return a document of version 2 in protobuf: its version, title and no paths."""
+    about = text_field(1, "Quotalab as a cluster") + text_field(2, "v1")
+    return text_field(1, "2.0") + message_field(2, about) + message_field(8, b"")
 
 
 @functools.cache

@@ -52,7 +52,7 @@ _FIELD = re.compile(
 )
 _STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _JSON = re.compile(
-    r"^\t\w+ +([*\[\]]*(?:map\[string\])?)([\w.]+) +`json:\"(\w+)((?:,\w+)*)\"",
+    r"^\t(?:\w+ +)?([*\[\]]*(?:map\[string\])?)([\w.]+) +`json:\"(\w+)((?:,\w+)*)\"",
     re.MULTILINE,
 )
 _ENUM = re.compile(r"^// \+enum\n(?://[^\n]*\n)*type (\w+) string", re.MULTILINE)
@@ -171,6 +171,8 @@ def _fields(
                 for n in below:
                     made[n]["within"] = [number, inner[n][0]]
                     made[n] |= _as_written(written.get((type_, n)), made[n]["type"])
+                    if values := enums.get((type_, n)):
+                        made[n]["enum"] = values
     return made
 
 

@@ -69,8 +69,8 @@ def test_a_dry_eviction_evicts_nobody(call, placed):
 @pytest.mark.parametrize(
     ("options", "field"),
     [
-        ({"gracePeriodSeconds": 30}, "deleteOptions.gracePeriodSeconds"),
-        ({"propagationPolicy": "Orphan"}, "deleteOptions.propagationPolicy"),
+        ({"gracePeriodSeconds": "x"}, "deleteOptions.gracePeriodSeconds"),
+        ({"propagationPolicy": "Never"}, "deleteOptions.propagationPolicy"),
         ({"dry": True}, "deleteOptions.dry"),
     ],
 )

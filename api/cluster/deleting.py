@@ -1,0 +1,210 @@
+"""What a deletion takes with it, and what holds an object back.
+
+An object with finalizers stays, Terminating, until a write leaves it none. What is
+owned goes with its owner, or is left behind. A namespace goes with all that is in it.
+
+Source: <https://kubernetes.io/docs/concepts/architecture/garbage-collection/>,
+<https://kubernetes.io/docs/concepts/overview/working-with-objects/finalizers/>
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from django.contrib.auth.models import User
+
+from api.cluster import presenting, reading, refusals, resources
+from api.cluster.delete_options import DeleteOptions
+from api.cluster.resources import Resource
+from sandbox import actions
+from sandbox.actions.sessions import allowed, refuse_real
+from sandbox.models import ALL_TABLES, TABLES, Sandbox, StoredObject
+from scheduler.model import durations
+from scheduler.model.objects import Key
+
+Document = dict[str, Any]
+#: Kinds that the simulation makes of others, and takes away with them.
+_MADE = frozenset({"Pod", "Workload"})
+#: Namespaces that a cluster cannot be without.
+_LASTING = frozenset({"default", "kube-public", "kube-system"})
+#: Metadata that an import does not keep by itself.
+_BESIDE = frozenset({"generateName", "managedFields"})
+_NAMESPACES = resources.find("", "v1", "namespaces")
+
+
+class Deletion:
+    """One person's deletion of some objects of a resource."""
+
+    def __init__(
+        self, user: User, sandbox: Sandbox, resource: Resource, options: DeleteOptions
+    ) -> None:
+        self.user, self.sandbox, self.resource = user, sandbox, resource
+        self.options = options
+        self.waiting: set[str] = set()  # namespaces in which something is held back
+
+    def check(self, row: StoredObject) -> None:
+        """Refuse what is not the one meant, and what cannot be deleted."""
+        if self.resource.kind.kind == "Namespace" and row.name in _LASTING:
+            why = "this namespace may not be deleted"
+            raise refusals.forbidden(self.resource, row.name, why)
+        for what, wanted, found, happened in (
+            ("UID", self.options.uid, row.uid, "deleted and then recreated"),
+            ("ResourceVersion", self.options.version, str(row.revision), "modified"),
+        ):
+            if wanted is not None and wanted != found:
+                why = (
+                    f"the {what} in the precondition ({wanted[:64]}) does not match the "
+                    f"{what} in record ({found}). The object might have been {happened}"
+                )
+                raise refusals.conflict(self.resource, row.name, why)
+
+    def delete(self, rows: list[StoredObject]) -> None:
+        """Delete the objects, and what goes with them; only try to in a dry run."""
+        allowed(self.user, self.sandbox.pk)  # whether it is done or only tried
+        refuse_real(self.sandbox)
+        for row in rows:
+            self.check(row)
+        if self.options.dry_run or not rows:
+            return
+        if self.resource.kind.kind == "Namespace":
+            for row in rows:
+                self._empty(row)
+        owned = list(self._owned_by(rows))
+        if self.options.orphans:
+            self._refuse_orphans(rows)
+            for row in owned:
+                self._leave_behind(row, {one.uid for one in rows})
+            owned = []
+        self._take([*owned, *rows])
+
+    def _take(self, rows: Iterable[StoredObject]) -> None:
+        """Take objects away, or mark those that something holds back."""
+        free = []
+        for row in rows:
+            if row.kind == "Namespace" and row.name in self.waiting:
+                continue
+            if row.manifest["metadata"].get("finalizers"):
+                self._mark(row)
+            else:
+                free.append(Key(row.kind, row.namespace, row.name))
+        if free:
+            actions.do_delete(self.user, self.sandbox.pk, free)
+
+    def _mark(self, row: StoredObject) -> None:
+        """Let an object be Terminating."""
+        metadata = row.manifest["metadata"]
+        if metadata.get("deletionTimestamp"):
+            return
+        now = durations.stamp_text(reading.now_us(self.sandbox))
+        stamp = presenting.whole_seconds(now)
+        marks = {"deletionTimestamp": stamp, "deletionGracePeriodSeconds": 0}
+        self._put(row, {**metadata, **marks})
+
+    def _refuse_orphans(self, rows: list[StoredObject]) -> None:
+        """Refuse to leave behind what the simulation would take away all the same."""
+        for kind in sorted(_MADE):
+            made = TABLES[kind]._default_manager.filter(sandbox_id=self.sandbox.pk)
+            for row in rows:
+                if made.filter(manifest__contains=row.uid).exclude(pk=row.pk).exists():
+                    why = (
+                        f'Invalid value: "Orphan": the {kind}s of {row.kind} {row.name} '
+                        "cannot be left behind here; they go with their owner"
+                    )
+                    fault = refusals.Fault("propagationPolicy", why)
+                    raise refusals.invalid_options("DeleteOptions", [fault])
+
+    def _leave_behind(self, row: StoredObject, owners: set[str]) -> None:
+        metadata = row.manifest["metadata"]
+        kept = [o for o in metadata["ownerReferences"] if o.get("uid") not in owners]
+        rest = {n: v for n, v in metadata.items() if n != "ownerReferences"}
+        self._put(row, {**rest, "ownerReferences": kept} if kept else rest)
+
+    def _put(self, row: StoredObject, metadata: Document) -> None:
+        """Put an object with other metadata, which is kept as it is given."""
+        manifest = {**copy.deepcopy(row.manifest), "metadata": metadata}
+        kept = {n: v for n, v in metadata.items() if n in _BESIDE}
+        actions.do_import(
+            self.user,
+            self.sandbox.pk,
+            [("body", msgspec.json.encode(manifest).decode())],
+            only=Key(row.kind, row.namespace, row.name),
+            metadata=kept,
+        )
+
+    def _empty(self, namespace: StoredObject) -> None:
+        """Take away all that is in a namespace; what is held back holds it back too."""
+        for made in (False, True):  # what is made of others goes with them
+            rows = [
+                row
+                for row in _in_namespace(self.sandbox.pk, namespace.name)
+                if made or not _is_made(row)
+            ]
+            self._take(rows)
+        if any(_in_namespace(self.sandbox.pk, namespace.name)):
+            self._mark(namespace)
+            self.waiting.add(namespace.name)
+
+    def _owned_by(self, rows: list[StoredObject]) -> Iterator[StoredObject]:
+        """Yield what the objects own, and what that owns, the last first."""
+        uids = {row.uid for row in rows}
+        known = {(row.kind, row.namespace, row.name) for row in rows}
+        found: list[StoredObject] = []
+        candidates = list(_with_owners(self.sandbox.pk)) if uids else []
+        while uids:
+            level = [
+                row
+                for row in candidates
+                if (row.kind, row.namespace, row.name) not in known
+                and uids & {o.get("uid") for o in _owners(row)}
+            ]
+            known |= {(row.kind, row.namespace, row.name) for row in level}
+            found = [*level, *found]
+            uids = {row.uid for row in level} if not self.options.orphans else set()
+        yield from found
+
+
+def _owners(row: StoredObject) -> list[Document]:
+    found: list[Document] = row.manifest["metadata"].get("ownerReferences") or []
+    return found
+
+
+def _is_made(row: StoredObject) -> bool:
+    return row.kind in _MADE and any(o.get("controller") for o in _owners(row))
+
+
+def _with_owners(sandbox_id: str) -> Iterator[StoredObject]:
+    """Yield what is owned, but for what the simulation makes."""
+    for table in ALL_TABLES:
+        if table in (TABLES["Pod"], TABLES["Workload"]):
+            continue
+        rows = table._default_manager.filter(sandbox_id=sandbox_id)
+        yield from rows.filter(manifest__contains="ownerReferences").iterator()
+
+
+def _in_namespace(sandbox_id: str, namespace: str) -> Iterator[StoredObject]:
+    for table in ALL_TABLES:
+        rows = table._default_manager.filter(sandbox_id=sandbox_id, namespace=namespace)
+        yield from rows.order_by("kind", "name").iterator()
+
+
+def finish(user: User, sandbox: Sandbox, row: StoredObject) -> bool:
+    """Take an object away that is Terminating and that nothing holds any more.
+
+    Returns whether it is gone. A namespace that waited for it goes with it.
+    """
+    metadata = row.manifest["metadata"]
+    if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
+        return False
+    actions.do_delete(user, sandbox.pk, [Key(row.kind, row.namespace, row.name)])
+    space = reading.find(sandbox.pk, _NAMESPACES, "", row.namespace)
+    waits = space is not None and space.manifest["metadata"].get("deletionTimestamp")
+    if (
+        space is not None
+        and waits
+        and not any(_in_namespace(sandbox.pk, row.namespace))
+    ):
+        actions.do_delete(user, sandbox.pk, [Key("Namespace", "", row.namespace)])
+    return True
