@@ -1,11 +1,18 @@
-"""Our events as core v1 Events, so that `kubectl describe` and `get events` show them."""
+"""What happened as core v1 Events, as the components of a cluster write them.
+
+One event of ours may be several of theirs: that a Workload is admitted is said of it by
+Kueue, and of its job by the job's controller. What has no counterpart in a cluster is
+left to `/events`, which has all of it.
+
+Source: docs/semantics/kueue-lifecycle.md, and the events that a control plane wrote.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from sandbox.models import Event, Sandbox
+from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
 from sandbox.world.worlds import policy_of
 from scheduler.input.manifests.kinds import BY_KIND
@@ -14,7 +21,20 @@ from scheduler.model.objects import Key
 
 #: The newest that are shown, as the real ones are forgotten after an hour.
 MOST_EVENTS = 1000
-_WARNINGS = frozenset({"Preempt", "Evict", "Fail", "Deactivate", "Wait"})
+_ADMISSION = "kueue-admission"
+_SCHEDULER = "default-scheduler"
+_JOBS = "job-controller"
+
+
+class Told(NamedTuple):
+    """One event as a component writes it."""
+
+    about: Key
+    reason: str
+    message: str
+    component: str
+    warning: bool = False
+    newer: bool = False  # written by events.k8s.io: no source, a reporting component
 
 
 def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
@@ -26,12 +46,17 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     start = policy_of(sandbox)["spec"]["simulation"]["startTime"]
     epoch_us = durations.stamp_us(start)
     found = history.newest_events(sandbox, sandbox.revision, MOST_EVENTS)
-    made = (_document(event, epoch_us) for event in _without_repeats(found))
-    return [
-        document
-        for document in made
-        if document is not None and namespace in ("", document["metadata"]["namespace"])
+    kept = list(_without_repeats(found))
+    jobs = _jobs(sandbox, kept)
+    told = [
+        (event, n, one) for event in kept for n, one in enumerate(_told(event, jobs))
     ]
+    if namespace:
+        told = [
+            one for one in told if (one[2].about.namespace or "default") == namespace
+        ]
+    uids = _uids(sandbox, {one.about for _, _, one in told})
+    return [_document(event, one, n, epoch_us, uids) for event, n, one in told]
 
 
 def _without_repeats(events: Iterable[Event]) -> Iterator[Event]:
@@ -48,38 +73,218 @@ def _without_repeats(events: Iterable[Event]) -> Iterator[Event]:
             yield event
 
 
-def _document(event: Event, epoch_us: int) -> dict[str, Any] | None:
+Jobs = Mapping[tuple[str, str], Key]
+
+
+def _told(event: Event, jobs: Jobs) -> Iterator[Told]:
+    """Yield what components tell of one of our events."""
     kind, _, rest = event.subject.partition("/")
     namespace, _, name = rest.partition("/")
     entry = BY_KIND.get(kind)
-    if entry is None or not entry.plural:
-        return None
-    key = Key(kind, namespace, name)
-    at = durations.stamp_text(epoch_us + event.t_ms * 1000)
+    teller = _TELLERS.get((event.type, kind)) or _TELLERS.get((event.type, ""))
+    if entry is None or not entry.plural or teller is None:
+        return
+    yield from teller(event, Key(kind, namespace, name), jobs)
+
+
+def _arrived(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+    job = jobs.get((key.namespace, key.name))
+    if job is None:
+        return
+    if job.kind == "Job":
+        yield Told(job, "Suspended", "Job suspended", _JOBS)
+    said = f"Created Workload: {key.namespace}/{key.name}"
+    yield Told(job, "CreatedWorkload", said, _queues_of(job))
+
+
+def _admitted(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+    queue = (event.data or {}).get("queue", "")
+    said = event.message or f"Quota reserved in ClusterQueue {queue}"
+    yield Told(key, "QuotaReserved", said, _ADMISSION)
+    yield Told(key, "Admitted", f"Admitted by ClusterQueue {queue}", _ADMISSION)
+    job = jobs.get((key.namespace, key.name))
+    if job is None:
+        return
+    yield Told(job, "Started", f"Admitted by clusterQueue {queue}", _queues_of(job))
+    if job.kind == "Job":
+        yield Told(job, "Resumed", "Job resumed", _JOBS)
+
+
+def _reserved(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+    yield Told(key, "QuotaReserved", event.message, _ADMISSION)
+
+
+def _waits(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+    yield Told(key, "Pending", event.message, _ADMISSION, warning=True)
+
+
+def _preempted(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+    yield Told(key, "Preempted", event.message or "Preempted", _ADMISSION)
+
+
+def _evicted(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+    said = event.message or "Evicted"
+    yield Told(key, f"EvictedDueTo{event.reason}", said, _ADMISSION)
+    job = jobs.get((key.namespace, key.name))
+    if job is not None:
+        yield Told(job, "Stopped", said, _queues_of(job))
+        if job.kind == "Job":
+            yield Told(job, "Suspended", "Job suspended", _JOBS)
+
+
+def _finished(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+    job = jobs.get((key.namespace, key.name))
+    if job is not None:
+        said = f"Workload '{key.namespace}/{key.name}' is declared finished"
+        yield Told(job, "FinishedWorkload", said, _queues_of(job))
+        if job.kind == "Job" and event.reason != "Failed":
+            yield Told(job, "Completed", "Job completed", _JOBS)
+
+
+def _finished_job(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+    if event.reason != "Failed":
+        yield Told(key, "Completed", "Job completed", _JOBS)
+
+
+def _bound(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+    node = (event.data or {}).get("node", "")
+    said = f"Successfully assigned {key.namespace}/{key.name} to {node}"
+    yield Told(key, "Scheduled", said, _SCHEDULER, newer=True)
+    job = jobs.get((key.namespace, f"Pod/{key.name}"))
+    if job is not None and job.kind == "Job":
+        yield Told(job, "SuccessfulCreate", f"Created pod: {key.name}", _JOBS)
+
+
+def _failed(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+    said = event.message or event.reason
+    reason = "FailedScheduling"
+    yield Told(key, reason, said, _SCHEDULER, warning=True, newer=True)
+
+
+def _as_ours(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+    reason = event.reason or event.type
+    yield Told(key, reason, event.message or reason, "quotalab", warning=True)
+
+
+#: (type, kind; "" is any) -> who tells of it. The rest is ours alone.
+_TELLERS: dict[tuple[str, str], Callable[[Event, Key, Jobs], Iterator[Told]]] = {
+    ("Admit", "Workload"): _admitted,
+    ("Arrive", "Workload"): _arrived,
+    ("Bind", "Pod"): _bound,
+    ("Deactivate", ""): _as_ours,
+    ("Evict", "Workload"): _evicted,
+    ("Evict", ""): _as_ours,
+    ("Fail", "Pod"): _failed,
+    ("Fail", ""): _as_ours,
+    ("Finish", "Job"): _finished_job,
+    ("Finish", "Workload"): _finished,
+    ("Preempt", "Workload"): _preempted,
+    ("Preempt", ""): _as_ours,
+    ("ReserveQuota", "Workload"): _reserved,
+    ("Wait", "Workload"): _waits,
+}
+
+
+def _queues_of(job: Key) -> str:
+    """Return the controller of Kueue that looks after jobs of a kind."""
+    group = BY_KIND[job.kind].group if job.kind in BY_KIND else ""
+    name = f"{group}/{job.kind.lower()}" if group else job.kind.lower()
+    return f"{name}-kueue-controller"
+
+
+def _jobs(sandbox: Sandbox, events: list[Event]) -> dict[tuple[str, str], Key]:
+    """Return the job of each Workload, and of each pod of one, by (namespace, name)."""
+    found: dict[tuple[str, str], Key] = {}
+    workloads = _owners_of(sandbox, "Workload", _named(events, "Workload"))
+    pods = _owners_of(sandbox, "Pod", _named(events, "Pod"))
+    others = {(n, o["name"]) for (n, _), o in pods.items() if o["kind"] == "Workload"}
+    workloads |= _owners_of(sandbox, "Workload", {name for _, name in others})
+    for (namespace, name), owner in workloads.items():
+        found[namespace, name] = Key(owner["kind"], namespace, owner["name"])
+    for (namespace, name), owner in pods.items():
+        if owner["kind"] == "Workload":
+            job = found.get((namespace, owner["name"]))
+        else:
+            job = Key(owner["kind"], namespace, owner["name"])
+        if job is not None:
+            found[namespace, f"Pod/{name}"] = job
+    return found
+
+
+def _named(events: list[Event], kind: str) -> set[str]:
+    head = f"{kind}/"
+    return {
+        event.subject.rpartition("/")[2]
+        for event in events
+        if event.subject.startswith(head)
+    }
+
+
+def _owners_of(
+    sandbox: Sandbox, kind: str, names: set[str]
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the controlling owner of each object of these names, where it has one."""
+    rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
+    found = {}
+    for row in rows.filter(name__in=names).only("namespace", "name", "manifest"):
+        for owner in row.manifest["metadata"].get("ownerReferences") or ():
+            if owner.get("controller"):
+                found[row.namespace, row.name] = owner
+    return found
+
+
+def _uids(sandbox: Sandbox, keys: set[Key]) -> dict[Key, str]:
+    found: dict[Key, str] = {}
+    for kind in {key.kind for key in keys}:
+        names = {key.name for key in keys if key.kind == kind}
+        rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
+        for namespace, name, uid in rows.filter(name__in=names).values_list(
+            "namespace", "name", "uid"
+        ):
+            found[Key(kind, namespace, name)] = uid
+    return found
+
+
+def _document(
+    event: Event, told: Told, number: int, epoch_us: int, uids: Mapping[Key, str]
+) -> dict[str, Any]:
+    key, entry = told.about, BY_KIND[told.about.kind]
+    at = _stamp(epoch_us + event.t_ms * 1000)
     data = event.data or {}
     first_ms = data.get("first_ms")
-    first_us = epoch_us + (event.t_ms if first_ms is None else first_ms) * 1000
-    return {
+    first = _stamp(epoch_us + (event.t_ms if first_ms is None else first_ms) * 1000)
+    about = {
+        "kind": key.kind,
+        "name": key.name,
+        "uid": uids.get(key, ""),
+        "apiVersion": entry.api_version,
+        **({"namespace": key.namespace} if key.namespace else {}),
+    }
+    made = {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {
-            "name": f"{name}.{event.revision}-{event.seq}",
-            "namespace": namespace or "default",
+            "name": f"{key.name}.{event.revision:x}{event.seq:03x}{number:03x}",
+            "namespace": key.namespace or "default",
             "creationTimestamp": at,
             "resourceVersion": str(event.revision),
         },
-        "involvedObject": {
-            "apiVersion": entry.api_version,
-            "kind": key.kind,
-            "name": key.name,
-            **({"namespace": namespace} if namespace else {}),
-        },
-        "type": "Warning" if event.type in _WARNINGS else "Normal",
-        "reason": event.reason or event.type,
-        "message": event.message or event.type,
-        "source": {"component": "quotalab"},
-        "reportingComponent": "quotalab",
-        "firstTimestamp": durations.stamp_text(first_us),
+        "involvedObject": about,
+        "type": "Warning" if told.warning else "Normal",
+        "reason": told.reason,
+        "message": told.message,
+        "source": {} if told.newer else {"component": told.component},
+        "reportingComponent": told.component,
+        "reportingInstance": "",
+        "firstTimestamp": first,
         "lastTimestamp": at,
         "count": int(data.get("count", data.get("times", 1))),
     }
+    if told.newer:
+        made |= {"eventTime": f"{first[:-1]}.000000Z", "action": "Binding"}
+    return made
+
+
+def _stamp(at_us: int) -> str:
+    """Return a time in whole seconds, as events have them."""
+    return durations.stamp_text(at_us // 1_000_000 * 1_000_000)

@@ -23,8 +23,11 @@ def failed(seq: int, *, count: int, message: str = "no room") -> Event:
 
 
 def shown(*found: Event) -> list[dict[str, Any]]:
-    made = [events._document(e, 0) for e in events._without_repeats(found)]
-    return [document for document in made if document is not None]
+    return [
+        events._document(event, told, 0, 0, {})
+        for event in events._without_repeats(found)
+        for told in events._told(event, {})
+    ]
 
 
 def test_equal_failures_are_the_last_one_with_count_and_first_time():

@@ -1,0 +1,43 @@
+"""Events of the simulation as the components of a cluster write them."""
+
+from __future__ import annotations
+
+from sandbox import actions
+from sandbox.live.people import local_user
+from tests.builders import node, pod
+from tests.sandbox.conftest import tick
+
+EVENTS = "/api/v1/namespaces/default/events"
+
+
+def told(call, sandbox, query: str = "") -> list[dict]:
+    return call("get", sandbox, f"{EVENTS}?{query}").json()["items"]
+
+
+def test_a_job_is_told_of_its_workload_and_of_its_admission(call, busy):
+    tick(busy, 8)
+    (found, *_) = told(call, busy, "fieldSelector=reason=Started")
+    assert found["message"].startswith("Admitted by clusterQueue ")
+    assert found["source"] == {"component": "batch/job-kueue-controller"}
+    about = found["involvedObject"]
+    path = f"/apis/batch/v1/namespaces/default/jobs/{about['name']}"
+    assert call("get", busy, path).json()["metadata"]["uid"] == about["uid"]
+    name = f"fieldSelector=involvedObject.uid={about['uid']}"
+    reasons = {one["reason"] for one in told(call, busy, name)}
+    assert {"CreatedWorkload", "Suspended", "Started", "Resumed"} <= reasons
+
+
+def test_a_pod_is_told_where_it_goes(call, make):
+    sandbox = make(node("n1", cpu=4), pod("lone", cpu=1))
+    actions.do_step(local_user(), sandbox.pk, ticks=3)
+    tick(sandbox, 3)
+    (found,) = told(call, sandbox, "fieldSelector=reason=Scheduled")
+    assert found["message"] == "Successfully assigned default/lone to n1"
+
+
+def test_an_event_keeps_its_name_whoever_asks(call, busy):
+    tick(busy, 8)
+    every = {one["metadata"]["name"] for one in told(call, busy)}
+    listed = call("get", busy, "/api/v1/events").json()["items"]
+    assert every == {one["metadata"]["name"] for one in listed}
+    assert len(every) == len(listed)
