@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
 from django.db import InternalError, OperationalError
@@ -31,7 +30,10 @@ from sandbox.base.errors import (
     TooManyError,
 )
 from scheduler.model.errors import SchedulerError
-from scheduler.words.reading import read
+from scheduler.model.problems import in_field
+from scheduler.model.problems.forms import Checked, joined
+from scheduler.model.problems.validation import said_of_check
+from scheduler.model.sentence import Sentence, plain
 
 
 class PreconditionFailedError(SandboxError):
@@ -75,8 +77,6 @@ _CODES: tuple[tuple[type[Exception], int, str], ...] = (
     (exceptions.ParseError, 400, "BadRequest"),
     (RecursionError, 400, "BadRequest"),  # of a parser: a body like "[[[[..."
 )
-#: So many causes get the codes of their problems; more of them nobody reads.
-_MOST_READ = 200
 #: Seconds after which a busy service may be asked again.
 RETRY_S = 1
 
@@ -101,9 +101,10 @@ def _not_yet(error: NotYetError) -> Response:
 
 
 def _response(error: Exception, code: int, reason: str) -> Response:
-    body = status_body(code, reason, message_of(error), causes_of(error))
-    own = error.said if isinstance(error, SandboxError) else None
-    if (said := own or read(body["message"])) is not None:
+    causes = causes_of(error)
+    said = _said_of(error, causes)
+    body = status_body(code, reason, said.text, map(cause_body, causes))
+    if said.code:
         body["details"]["said"] = to_builtins(said)
     response = Response(body, status=code)
     if code == 503:
@@ -138,21 +139,24 @@ def status_body(
     }
 
 
-def message_of(error: Exception) -> str:
+def _said_of(error: Exception, causes: Sequence[Cause]) -> Sentence:
     """Return the sentence for people."""
+    if isinstance(error, SandboxError | SchedulerError):
+        return error.said
     if isinstance(error, RecursionError):
-        return "nested beyond reading"
+        return Checked.NESTED.said()
     if _is_full(error):
-        return "the disk of the database is full; reading works, try again later"
+        return Checked.DISK.said()
     if isinstance(error, InternalError) or "readonly" in str(error):
-        return "the database takes no changes now; reading works, try again later"
+        return Checked.READING.said()
     if isinstance(error, OperationalError):
-        return "the database does not answer; try again"
+        return Checked.DATABASE.said()
     if isinstance(error, exceptions.ValidationError):
-        return "; ".join(c["message"] for c in causes_of(error)) or "invalid"
+        found = [cause.problem for cause in causes]
+        return joined(found) if found else plain("invalid")
     if isinstance(error, exceptions.APIException):
-        return str(error.detail)
-    return str(error) or "not found"
+        return _said_of_detail(error.detail)
+    return plain(str(error) or "not found")
 
 
 def _is_full(error: Exception) -> bool:
@@ -163,34 +167,45 @@ def _is_full(error: Exception) -> bool:
     )
 
 
-def causes_of(error: Exception) -> list[dict[str, Any]]:
+def causes_of(error: Exception) -> Sequence[Cause]:
     """Return what is wrong, place by place."""
     if isinstance(error, SandboxError):
-        return [*map(cause_body, _with_codes(error.causes))]
+        return error.causes
     if isinstance(error, exceptions.ValidationError):
-        return [*map(cause_body, _with_codes(list(_fields("", error.detail))))]
-    return []
+        return list(_fields("", error.detail))
+    return ()
 
 
-def _with_codes(causes: Sequence[Cause]) -> Iterable[Cause]:
-    """Return causes with the codes of their problems, where they have one."""
-    for cause in causes[:_MOST_READ]:
-        yield cause if cause.said else replace(cause, said=read(cause.problem))
-    yield from causes[_MOST_READ:]
+def invalid(wrong: Mapping[str, Sentence]) -> exceptions.ValidationError:
+    """Return the error of fields of a body or a query, each with what is wrong."""
+    return exceptions.ValidationError(
+        {field: [coded(said)] for field, said in wrong.items()}
+    )
+
+
+def coded(said: Sentence) -> exceptions.ErrorDetail:
+    """Return a detail with its sentence as its code, which REST framework keeps."""
+    return exceptions.ErrorDetail(said.text, cast("str", said))
+
+
+def _said_of_detail(detail: Any) -> Sentence:
+    code: object = getattr(detail, "code", None)
+    return code if isinstance(code, Sentence) else said_of_check(str(detail))
 
 
 def cause_body(cause: Cause) -> dict[str, Any]:
     """Return one cause as it travels."""
     body = {
         "reason": "FieldValueInvalid" if cause.level == "error" else cause.level,
-        "message": cause.problem,
+        "message": cause.problem.text,
         "field": cause.field,
         "file": cause.file,
         "line": cause.line,
         "level": cause.level,
         "count": cause.count,
     }
-    return body if cause.said is None else {**body, "said": to_builtins(cause.said)}
+    said = cause.problem
+    return {**body, "said": to_builtins(said)} if said.code else body
 
 
 def _fields(path: str, detail: Any) -> Iterable[Cause]:
@@ -202,4 +217,4 @@ def _fields(path: str, detail: Any) -> Iterable[Cause]:
             inner = f"{path}[{n}]" if isinstance(part, dict | list) else path
             yield from _fields(inner, part)
     else:
-        yield Cause(problem=f"{path}: {detail}", field=path)
+        yield Cause(problem=in_field(path, _said_of_detail(detail)), field=path)

@@ -11,13 +11,14 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError
 from django.db.models.functions import Now
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.errors import invalid
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.models import Answer
+from scheduler.model.problems import Wanted, expected
 
 HEADER = "Idempotency-Key"
 _LONGEST = 200
@@ -37,8 +38,8 @@ def once(post: Post) -> Post:
         if not key or not isinstance(user, User):
             return post(view, request, *args, **kwargs)
         if len(key) > _LONGEST or not (key.isascii() and key.isprintable()):
-            problem = f"expected up to {_LONGEST} printable ASCII characters"
-            raise serializers.ValidationError({HEADER: problem})
+            problem = expected(Wanted.PRINTABLE.said(most=_LONGEST))
+            raise invalid({HEADER: problem})
         print_ = _fingerprint(request)
         known = Answer.objects.filter(user=user, key=key).first()
         if known is None:

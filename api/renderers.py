@@ -12,6 +12,8 @@ from rest_framework.parsers import BaseParser, JSONParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from api.errors import coded
+from scheduler.model.problems import RequestProblem
 from scheduler.model.texts.plain_text import is_suspect, unstorable
 from scheduler.model.texts.writing import write, write_all
 
@@ -96,7 +98,7 @@ class StorableJSONParser(JSONParser):
         try:
             found = super().parse(io.BytesIO(body), media_type, parser_context)
         except UnicodeDecodeError as error:
-            raise ParseError(f"expected UTF-8 text: {error}") from error
+            raise ParseError(coded(RequestProblem.UTF8.said(problem=error))) from error
         refuse_unstorable(body, found)
         return found
 
@@ -107,9 +109,7 @@ def refuse_unstorable(body: bytes, found: Any) -> None:
         return
     place = next(unstorable(found), None)
     if place is not None:
-        raise ParseError(
-            f"{place[:100]!a} holds a NUL or half a surrogate pair; leave it out"
-        )
+        raise ParseError(coded(RequestProblem.SUSPECT.said(given=f"{place[:100]!a}")))
 
 
 class YAMLTextParser(BaseParser):
@@ -130,5 +130,5 @@ class YAMLTextParser(BaseParser):
         try:
             text = stream.read().decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ParseError(f"expected UTF-8 text: {error}") from error
+            raise ParseError(coded(RequestProblem.UTF8.said(problem=error))) from error
         return {"files": [{"name": "body.yaml", "text": text}]}

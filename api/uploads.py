@@ -10,10 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import QueryDict
-from rest_framework import serializers
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import MultiPartParser
 
+from api.errors import invalid
 from sandbox.actions import convert_files_for
 from sandbox.base.errors import Cause, InvalidError
 from scheduler.analysis.conversion.files import findings_of
@@ -21,6 +21,8 @@ from scheduler.input.files.unpacking import Unpacking
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.traces.options import TraceOptions, read_options
 from scheduler.model.errors import ManifestError
+from scheduler.model.problems import RequestProblem, in_field
+from scheduler.model.sentence import Sentence
 
 
 def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -40,7 +42,9 @@ def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
         try:
             raw = base64.b64decode(file["data"], validate=True)
         except ValueError as error:  # letters that base64 has not, or bad padding
-            raise _refused(name, f"data: expected base64: {error}") from error
+            raise _refused(
+                name, in_field("data", RequestProblem.BASE64.said(problem=error))
+            ) from error
         found += unpacking.texts(name, raw)
     return found
 
@@ -63,12 +67,12 @@ def traces(given: Mapping[str, Any]) -> TraceOptions:
     except ManifestError as error:
         field = error.place.field if error.place else ""
         place = f"traces.{field}" if field else "traces"
-        raise serializers.ValidationError({place: error.problem}) from error
+        raise invalid({place: error.problem}) from error
 
 
-def _refused(file: str, problem: str) -> InvalidError:
+def _refused(file: str, problem: Sentence) -> InvalidError:
     cause = Cause(problem=problem, file=file, line=1)
-    return InvalidError(f"{file}: {problem}", causes=[cause])
+    return InvalidError(in_field(file, problem), causes=[cause])
 
 
 class FilesParser(MultiPartParser):

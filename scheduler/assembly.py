@@ -21,7 +21,7 @@ from scheduler.input.manifests.load import (
     refuse_if_nothing_came,
     take_document,
 )
-from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
@@ -31,6 +31,7 @@ from scheduler.model.latencies import USUAL
 from scheduler.model.objects import Object
 from scheduler.model.patches import merge as merge
 from scheduler.model.policy import STACK_FIELD, Stack, read_policy
+from scheduler.model.problems import FileProblem, RequestProblem, parted
 from scheduler.model.scenario import Scenario, read_scenario
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
@@ -55,24 +56,24 @@ class Assembled:
 
 
 #: What is refused though errors are to be skipped.
-NOTHING_LEFT = "nothing can be taken: without what has errors, nothing is left"
+NOTHING_LEFT = RequestProblem.NOTHING_LEFT.said()
 
 
 class InputError(SchedulerError):
     """The input cannot be taken; `loaded.errors` has every reason with its place."""
 
-    def __init__(self, loaded: Loaded, *, said: str | Sentence = "") -> None:
+    def __init__(self, loaded: Loaded, *, asks: Sentence | None = None) -> None:
         reasons = [str(finding) for finding in loaded.errors]
-        super().__init__("\n".join((*([str(said)] if said else []), *reasons)))
+        super().__init__("\n".join((*([asks.text] if asks else []), *reasons)))
         self.loaded = loaded
-        self.said = said
+        self.asks = asks
 
 
 class StackOpenError(InputError):
-    """Files are for several schedulers and nobody said which; `said` asks."""
+    """Files are for several schedulers and nobody said which; `asks` asks."""
 
     def __init__(self, loaded: Loaded, *, asks: Sentence) -> None:
-        super().__init__(loaded, said=asks)
+        super().__init__(loaded, asks=asks)
         self.args = (asks.text,)
 
 
@@ -163,7 +164,7 @@ class Prepared:
         taken = [obj for obj in loaded.objects if _put(world, obj, loaded)]
         _refuse_errors(loaded, skip=skip_errors)
         if loaded.errors and not (taken or loaded.policy or self.scenario):
-            raise InputError(loaded, said=NOTHING_LEFT)
+            raise InputError(loaded, asks=NOTHING_LEFT)
         return Assembled(world=world, scenario=self.scenario, loaded=loaded)
 
 
@@ -181,7 +182,7 @@ def _put(world: World, obj: Object, loaded: Loaded) -> bool:
         document = loaded.places.get(obj.key)
         if document is None:
             raise
-        path, _, problem = refusal.problem.partition(": ")
+        path, problem = parted(refusal.problem)
         field = path if path.startswith("spec") else ""
         loaded.complain(document.error(field, problem if field else refusal.problem))
         return False
@@ -257,12 +258,12 @@ def _scenario(loaded: Loaded) -> Scenario | None:
     if not loaded.scenarios:
         return None
     if len(loaded.scenarios) > 1:
-        raise loaded.scenarios[1].error("kind", "expected one Scenario, got a second")
+        raise loaded.scenarios[1].error("kind", FileProblem.ONE_SCENARIO.said())
     document = loaded.scenarios[0]
     try:
         return read_scenario(document.data)
     except SchedulerError as error:
-        raise document.error("spec", str(error)) from error
+        raise document.error("spec", error.said) from error
 
 
 def _seed(scenario: Scenario | None, seed: int | None) -> int:
@@ -293,7 +294,7 @@ def _expand_arrivals(
         except ManifestError as error:
             loaded.complain(error)
         except SchedulerError as error:
-            loaded.complain(source.error(f"spec.arrivals[{ordinal}]", str(error)))
+            loaded.complain(source.error(f"spec.arrivals[{ordinal}]", error.said))
 
 
 def _policy_spec(
@@ -318,7 +319,7 @@ def _stack(loaded: Loaded) -> Stack:
     if said is None:
         return stack_of(loaded)
     place = SourceLocation(file="", line=0, field=STACK_FIELD)
-    asked = [finding("error", place, said)]
+    asked = [Finding("error", place, said)]
     raise StackOpenError(Loaded(findings=asked, files=loaded.files), asks=said)
 
 

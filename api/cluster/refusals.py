@@ -174,7 +174,7 @@ def _reason(problem: str) -> str:
 def faults_of(causes: Iterable[Cause]) -> list[Fault]:
     """Return what an import refuses as faults of fields."""
     return [
-        Fault(cause.field, _sorted(cause.problem))
+        Fault(cause.field, _sorted(cause.problem.text))
         for cause in causes
         if cause.level == "error"
     ]

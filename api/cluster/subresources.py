@@ -27,6 +27,7 @@ from sandbox import actions
 from sandbox.base.errors import Cause, ConflictError
 from sandbox.models import Sandbox, StoredObject
 from scheduler.assembly import merge
+from scheduler.model.sentence import plain
 
 Document = dict[str, Any]
 SCALED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
@@ -115,7 +116,7 @@ class Binding(ObjectView):
             problem = f"pod {name} is already assigned to node {held!r}"
             raise ConflictError(
                 f'Operation cannot be fulfilled on pods/binding "{name}": {problem}',
-                causes=[Cause(problem=problem, field="target.name")],
+                causes=[Cause(problem=plain(problem), field="target.name")],
             )
         document["spec"]["nodeName"] = node
         change = self.change(

@@ -299,9 +299,9 @@ class Change:
                 raise
             raise refusals.invalid(self.resource, name, faults) from error
         self.warnings = [
-            f"{cause.field}: {cause.problem}" if cause.field else cause.problem
+            f"{cause.field}: {cause.problem}" if cause.field else cause.problem.text
             for cause in imported.findings
-            if not cause.problem.startswith(UNKNOWN_FIELD)  # as `unknown` has them
+            if not cause.problem.text.startswith(UNKNOWN_FIELD)  # as `unknown` has them
         ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:

@@ -9,10 +9,10 @@ import pkgutil
 import msgspec
 
 from scheduler import words
-from scheduler.model import registry
-from scheduler.model.sentence import Words
+from scheduler.model import problems, registry
+from scheduler.model.sentence import Stated, Words
 
-#: Modules outside of `scheduler.words` that have sentences.
+#: Modules outside of these packages that have sentences.
 _MODULES = (
     "scheduler.model.event_words",
     "scheduler.model.kube.notice_words",
@@ -26,12 +26,13 @@ _NAMED = frozenset({"arrival", "job-kind", "plugin"})
 
 def sentences() -> dict[str, str]:
     """Return the English words of every sentence by its code."""
-    for module in pkgutil.iter_modules(words.__path__, f"{words.__name__}."):
-        importlib.import_module(module.name)
+    for package in (problems, words):
+        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
     for name in _MODULES:
         importlib.import_module(name)
     found: dict[str, str] = {}
-    for kind in Words.__subclasses__():
+    for kind in (*Words.__subclasses__(), *Stated.__subclasses__()):
         if kind.__module__.startswith(("scheduler.", "sandbox.")):
             for one in kind:
                 if found.setdefault(one.value, one.english) != one.english:

@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from api.errors import coded
 from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import (
     LONGEST_TITLE,
@@ -22,6 +23,7 @@ from api.serializers.wrong_values import seen
 from sandbox.actions import Imported
 from sandbox.base.errors import Cause
 from scheduler.model import ranges
+from scheduler.model.problems import Wanted, expected
 
 #: Types of events that one run may wait for.
 MOST_TYPES = 16
@@ -72,9 +74,11 @@ class OneOrMany(serializers.Field[Any, Any, Any, Any]):
         """Return the texts."""
         given = [data] if isinstance(data, str) else data
         if not isinstance(given, list) or not 1 <= len(given) <= MOST_TYPES:
-            raise ValidationError(f"expected a text or a list of up to {MOST_TYPES}")
+            raise ValidationError(
+                coded(expected(Wanted.LONG_LIST.said(most=MOST_TYPES)))
+            )
         if not all(isinstance(one, str) and one for one in given):
-            raise ValidationError("expected texts, none of them empty")
+            raise ValidationError(coded(expected(Wanted.TEXTS)))
         return given
 
     def to_representation(self, value: Any) -> Any:
@@ -407,6 +411,6 @@ def finding_body(cause: Cause) -> dict[str, Any]:
         "file": cause.file,
         "line": cause.line,
         "field": cause.field,
-        "problem": cause.problem,
+        "problem": cause.problem.text,
         "count": cause.count,
     }

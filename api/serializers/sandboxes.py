@@ -275,7 +275,7 @@ class SandboxSerializer(serializers.Serializer[Any]):
             "playing": instance.playing,
             "speed": instance.speed,
             "until": until_text(instance.until),
-            "problem": instance.problem,
+            "problem": str(instance.problem),
             "hash": instance.hash,
             "firstTick": instance.kept_tick,
             "keepTicks": instance.keep_ticks,

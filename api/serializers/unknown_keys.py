@@ -8,16 +8,21 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 from rest_framework.views import APIView
 
+from api.errors import coded
 from api.permissions import READING
 from scheduler.input.manifests.kinds import BY_KIND, KUEUE
 from scheduler.input.manifests.known_fields.table import kinds, types
+from scheduler.model.problems import Form, RequestProblem, Wanted, expected
+from scheduler.model.sentence import Sentence
+
+#: Field -> what is wrong with it.
+Wrong = dict[str, list[ErrorDetail]]
 
 
-def unknown_keys(
-    serializer: serializers.Serializer[Any], body: Any
-) -> dict[str, list[str]]:
+def unknown_keys(serializer: serializers.Serializer[Any], body: Any) -> Wrong:
     """Return what is wrong with every key that the serializer does not have.
 
     Keys below nested serializers are named by their path. A body that is not an
@@ -26,7 +31,9 @@ def unknown_keys(
     return dict(_unknown(serializer, body, ""))
 
 
-def _unknown(field: object, given: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+def _unknown(
+    field: object, given: Any, path: str
+) -> Iterator[tuple[str, list[ErrorDetail]]]:
     if isinstance(field, serializers.ListSerializer) and isinstance(given, list):
         for index, one in enumerate(given):
             yield from _unknown(field.child, one, f"{path}[{index}]")
@@ -36,10 +43,10 @@ def _unknown(field: object, given: Any, path: str) -> Iterator[tuple[str, list[s
             if key in field.fields:
                 yield from _unknown(field.fields[key], value, place)
             else:
-                yield place, [problem(str(key), list(field.fields))]
+                yield place, _problem(str(key), list(field.fields))
 
 
-def unknown_parameters(view: APIView, given: Iterable[str]) -> dict[str, list[str]]:
+def unknown_parameters(view: APIView, given: Iterable[str]) -> Wrong:
     """Return what is wrong with every parameter that the operation does not document.
 
     Nothing where any is read: the fields of a table.
@@ -51,34 +58,38 @@ def unknown_parameters(view: APIView, given: Iterable[str]) -> dict[str, list[st
     if len(view.renderer_classes) > 1:
         known.append("format")
     wrong = [] if any(map(_takes_any, found)) else sorted(set(given) - set(known))
-    return {name: [problem(name, known, "parameter")] for name in wrong}
+    return {
+        name: _problem(name, known, Form.UNKNOWN_PARAMETER, Form.NEAR_PARAMETER)
+        for name in wrong
+    }
 
 
-def wrong_choices(view: APIView, given: Mapping[str, str]) -> dict[str, list[str]]:
+def wrong_choices(view: APIView, given: Mapping[str, str]) -> Wrong:
     """Return what is wrong with every parameter that has choices and is none of them."""
     if not given or (schema := _schema_of(view)) is None:
         return {}
     found = [p for p in schema.get_override_parameters() if p.location == _QUERY]
     return {
-        parameter.name: [no_choice(given[parameter.name], parameter.enum)]
+        parameter.name: [coded(no_choice(given[parameter.name], parameter.enum))]
         for parameter in found
         if parameter.enum
         and given.get(parameter.name, parameter.enum[0]) not in parameter.enum
     }
 
 
-def no_choice(given: str, choices: Iterable[str]) -> str:
+def no_choice(given: str, choices: Iterable[str]) -> Sentence:
     """Return what is wrong with a value that is none of some, and what was probably meant."""
     known = [*choices]
-    hint = near_to(given, known)
-    return f"expected one of {', '.join(known)}, got {given[:40]!r}{hint}"
+    wanted = Wanted.ONE_OF.said(known=", ".join(known))
+    near = _near(given, known)
+    hint = "" if near is None else f"; did you mean {near}?"
+    return expected(wanted, given=f"{given[:40]!r}{hint}")
 
 
-def near_to(given: str, known: list[str]) -> str:
-    """Return "; did you mean x?" for what is like something known, else ""."""
+def _near(given: str, known: list[str]) -> str | None:
     lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(given.lower(), lower, 1)
-    return f"; did you mean {lower[near[0]]}?" if near else ""
+    return lower[near[0]] if near else None
 
 
 def reads_no_body(view: APIView) -> bool:
@@ -107,10 +118,17 @@ def _takes_any(parameter: OpenApiParameter) -> bool:
     return isinstance(parameter.type, dict) and "additionalProperties" in parameter.type
 
 
-def problem(key: str, known: list[str], word: str = "key") -> str:
+def _problem(
+    name: str,
+    known: list[str],
+    alone: Form = Form.UNKNOWN_KEY,
+    near: Form = Form.NEAR_KEY,
+) -> list[ErrorDetail]:
     """Return what is wrong with a name that is not known, and what was probably meant."""
-    hint = near_to(key, known)
-    return f"unknown {word}{hint}; known: {', '.join(known) or 'none'}"
+    names = ", ".join(known) or "none"
+    if (meant := _near(name, known)) is None:
+        return [coded(alone.said(known=names))]
+    return [coded(near.said(known=names, near=meant))]
 
 
 #: Options of a write that are sent beside it, and are no part of any object.
@@ -129,7 +147,7 @@ _OPTIONS = frozenset(
 )
 
 
-def unknown_at_top(document: Mapping[str, Any]) -> dict[str, list[str]]:
+def unknown_at_top(document: Mapping[str, Any]) -> Wrong:
     """Return what is wrong with each key of an object that its kind does not have.
 
     Of kinds whose fields are not listed only the options of a write are known to be
@@ -142,11 +160,11 @@ def unknown_at_top(document: Mapping[str, Any]) -> dict[str, list[str]]:
     given = [str(key) for key in document]
     if known is None:
         return {
-            key: ["this is an option of the request; give it in the query"]
+            key: [coded(RequestProblem.OPTION.said())]
             for key in given
             if key in _OPTIONS
         }
-    return {key: [problem(key, list(known))] for key in given if key not in known}
+    return {key: _problem(key, list(known)) for key in given if key not in known}
 
 
 _USUAL = ("apiVersion", "kind", "metadata", "spec", "status")

@@ -10,7 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
 
+from api.errors import coded
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import unseen
 
 _NUMBERS = (serializers.IntegerField, serializers.FloatField)
@@ -21,7 +25,7 @@ _SHOWN = 40
 
 def wrong_values(
     serializer: serializers.Serializer[Any], body: Any
-) -> dict[str, list[str]]:
+) -> dict[str, list[ErrorDetail]]:
     """Return what is wrong with every value that is to be a number, or true or false.
 
     Values below nested serializers are named by their path. A null is left to the
@@ -30,10 +34,13 @@ def wrong_values(
     return dict(_wrong(serializer, body, ""))
 
 
-def _wrong(field: object, given: Any, path: str) -> Iterator[tuple[str, list[str]]]:
+def _wrong(
+    field: object, given: Any, path: str
+) -> Iterator[tuple[str, list[ErrorDetail]]]:
     wanted = _wanted(field, given)
-    if wanted:
-        yield path, [f"expected {wanted}, got {json.dumps(given):.{_SHOWN}}"]
+    if wanted is not None:
+        shown = f"{json.dumps(given):.{_SHOWN}}"
+        yield path, [coded(expected(wanted, given=shown))]
     elif isinstance(field, _LISTS) and isinstance(given, list):
         for index, one in enumerate(given):
             yield from _wrong(field.child, one, f"{path}[{index}]")
@@ -44,27 +51,27 @@ def _wrong(field: object, given: Any, path: str) -> Iterator[tuple[str, list[str
                 yield from _wrong(child, given[name], place)
 
 
-def _wanted(field: object, given: Any) -> str:
-    """Return what a field expects where that is something else; "" where it is not."""
+def _wanted(field: object, given: Any) -> Sentence | Wanted | None:
+    """Return what a field expects where that is something else; None where it is not."""
     if given is None:
-        return ""
+        return None
     if isinstance(field, serializers.BooleanField):
-        return "" if isinstance(given, bool) else "true or false"
+        return None if isinstance(given, bool) else Wanted.FLAG
     if not isinstance(field, _NUMBERS):
-        return ""
+        return None
     if not _is_number(given):
-        return "a number"
+        return Wanted.NUMBER
     if isinstance(field, serializers.IntegerField) and given % 1:
-        return "a whole number"
+        return Wanted.WHOLE
     return _range_wanted(field, given)
 
 
-def _range_wanted(field: Any, given: float) -> str:
+def _range_wanted(field: Any, given: float) -> Sentence | None:
     if field.min_value is not None and given < field.min_value:
-        return f"at least {field.min_value}"
+        return Wanted.AT_LEAST.said(least=field.min_value)
     if field.max_value is not None and given > field.max_value:
-        return f"at most {field.max_value}"
-    return ""
+        return Wanted.AT_MOST.said(most=field.max_value)
+    return None
 
 
 def _is_number(given: Any) -> bool:
@@ -78,6 +85,5 @@ def seen(text: str) -> None:
     """
     if letter := unseen(text):
         raise serializers.ValidationError(
-            f"expected text on one line, without control characters and invisible "
-            f"marks, got U+{ord(letter):04X}"
+            coded(expected(Wanted.ONE_LINE, given=f"U+{ord(letter):04X}"))
         )

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.errors import invalid
 from api.idempotency import once
 from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers import actions as bodies
@@ -32,6 +32,7 @@ from api.views.transport import (
 )
 from sandbox import actions
 from scheduler.model.objects import Key
+from scheduler.model.problems import Wanted, expected
 
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 
@@ -117,7 +118,7 @@ def _subject(given: dict[str, Any]) -> Key:
         return key_of(given["object"])
     namespace, slash, name = given["workload"].rpartition("/")
     if not slash:
-        raise serializers.ValidationError({"workload": "expected namespace/name"})
+        raise invalid({"workload": expected(Wanted.PATH)})
     return Key("Workload", namespace, name)
 
 
@@ -179,7 +180,7 @@ class Pin(View):
         given = self.read(bodies.PinSerializer)
         namespace, slash, name = given["pod"].partition("/")
         if not slash:
-            raise serializers.ValidationError({"pod": "expected namespace/name"})
+            raise invalid({"pod": expected(Wanted.PATH)})
         node = given["node"]
         if given["dryRun"] or flag(request, "dryRun"):
             key = str(Key("Pod", namespace, name))

@@ -22,7 +22,7 @@ from sandbox.models import Experiment
 from scheduler.analysis.advice.answer import Answer
 from scheduler.analysis.advice.reports.markdown import markdown_of
 from scheduler.analysis.advice.reports.page import html_of
-from scheduler.words.library import plain_word
+from scheduler.model.problems.library import plain_word
 
 
 class Estimate(ExperimentView):

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.errors import PreconditionFailedError
+from api.errors import PreconditionFailedError, coded, invalid
 from api.serializers.unknown_keys import (
     reads_no_body,
     unknown_keys,
@@ -27,6 +27,7 @@ from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.world.lineage import refuse_archived
 from scheduler.model.amounts import is_whole
+from scheduler.model.problems import Problem, Wanted, expected
 
 S = TypeVar("S", bound=serializers.Serializer[Any])
 
@@ -55,7 +56,8 @@ class View(APIView):
         wrong = unknown_parameters(self, request.query_params)
         wrong |= wrong_choices(self, request.query_params)
         if not wrong and reads_no_body(self) and request.data:
-            wrong = {"": [f"expected no body, got {request.data!r:.60}"]}
+            problem = expected(Wanted.NO_BODY, given=f"{request.data!r:.60}")
+            wrong = {"": [coded(problem)]}
         if wrong:
             raise serializers.ValidationError(wrong)
         self._take_slot()
@@ -163,9 +165,8 @@ def number(request: Request, name: str, default: int, *, most: int) -> int:
     """
     found = _whole_parameter(request, name, default)
     if found > most:
-        raise serializers.ValidationError(
-            {name: f"expected at most {most}, got {found}"}
-        )
+        wanted = Wanted.AT_MOST.said(most=most)
+        raise invalid({name: expected(wanted, found)})
     return found
 
 
@@ -180,9 +181,7 @@ def _whole_parameter(request: Request, name: str, default: int) -> int:
         return default
     found = whole(text)
     if found is None:
-        raise serializers.ValidationError(
-            {name: f"expected a whole number, got {text[:40]!r}"}
-        )
+        raise invalid({name: expected(Wanted.WHOLE, text[:40])})
     return found
 
 
@@ -199,9 +198,7 @@ def flag(request: Request, name: str) -> bool:
     """Return a yes or no of the query; `dryRun=All` is Kubernetes' yes; else a 422."""
     text = (_parameter(request, name) or "").lower()
     if text not in _YES + _NO:
-        raise serializers.ValidationError(
-            {name: f"expected true or false, got {text[:40]!r}"}
-        )
+        raise invalid({name: expected(Wanted.FLAG, text[:40])})
     return text in _YES
 
 
@@ -216,6 +213,6 @@ def _parameter(request: Request, name: str) -> str | None:
     """
     for given in request.query_params:
         if given != name and given.lower().replace("_", "") == name.lower():
-            problem = f"unknown parameter; did you mean {name}?"
-            raise serializers.ValidationError({given: problem})
+            problem = Problem.NEAR_PARAMETER.said(near=name)
+            raise invalid({given: problem})
     return request.query_params.get(name)

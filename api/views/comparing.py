@@ -11,8 +11,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
+from api.errors import invalid
 from api.renderers import OneShape
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
@@ -24,6 +24,7 @@ from sandbox.explain import comparing
 from sandbox.models import Sandbox
 from sandbox.retention import archives
 from scheduler.model import ranges
+from scheduler.model.problems import Wanted, expected
 
 ARCHIVE = "application/vnd.quotalab.sandbox"
 
@@ -61,8 +62,8 @@ def _others(request: Request) -> list[str]:
     ids = [part for part in request.query_params.get("with", "").split(",") if part]
     most = comparing.MOST_BRANCHES - 1
     if not 1 <= len(ids) <= most:
-        problem = f"expected the ids of 1 to {most} other sandboxes, got {len(ids)}"
-        raise ValidationError({"with": problem})
+        problem = expected(Wanted.SANDBOXES.said(least="1", most=most), given=len(ids))
+        raise invalid({"with": problem})
     return ids
 
 

@@ -10,8 +10,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
+from api.errors import invalid
 from api.idempotency import once
 from api.renderers import OneShape, StorableJSONParser, YAMLTextParser
 from api.serializers import experiments as bodies
@@ -25,6 +25,7 @@ from sandbox.models import Experiment
 from scheduler.analysis.experiments.document import Objective, read_experiment
 from scheduler.analysis.experiments.results import ordered, with_front
 from scheduler.analysis.measures import better
+from scheduler.model.problems import Wanted, expected
 
 
 class ExperimentView(View):
@@ -146,8 +147,8 @@ def _objectives(request: Request) -> tuple[Objective, ...]:
     for part in parts:
         measure, _, way = part.rpartition(":")
         if not measure or way not in ("low", "high"):
-            problem = f"expected measure:low or measure:high, got {part!r}"
-            raise ValidationError({"front": problem})
+            problem = expected(Wanted.OBJECTIVE, part)
+            raise invalid({"front": problem})
         found.append(
             Objective(measure=measure, better="low" if way == "low" else "high")
         )
@@ -240,8 +241,8 @@ def _numbers(text: str) -> list[int]:
     parts = [whole(part) for part in text.split(",") if part]
     found = [part for part in parts if part is not None]
     if not 2 <= len(parts) <= MOST_BRANCHES or len(found) != len(parts):
-        problem = f"expected 2 to {MOST_BRANCHES} numbers of runs, got {text!r}"
-        raise ValidationError({"runs": problem})
+        problem = expected(Wanted.RUN_NUMBERS.said(least="2", most=MOST_BRANCHES), text)
+        raise invalid({"runs": problem})
     return found
 
 

@@ -8,8 +8,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
+from api.errors import invalid
 from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.actions import WhatIfSerializer
 from api.serializers.reading import ReproductionSerializer
@@ -20,6 +20,7 @@ from sandbox.explain import explaining, reproducing
 from scheduler.analysis.explain.shapes import Change
 from scheduler.model import ranges
 from scheduler.model.objects import Key
+from scheduler.model.problems import Wanted, expected
 
 #: What is run anew for every question, and counted by itself.
 COSTLY = (PerPerson, Writes, Explanations)
@@ -53,8 +54,10 @@ class Explain(View):
         """Return conditions, arithmetic, searches or node tables, and sentences."""
         kind = request.query_params.get("kind", "Workload")
         if kind not in ("Workload", "Pod", "Application"):
-            problem = f"expected Workload, Pod or Application, got {kind!r}"
-            raise ValidationError({"kind": problem})
+            problem = expected(
+                Wanted.CHOICE.said(first="Workload, Pod", last="Application"), kind
+            )
+            raise invalid({"kind": problem})
         if kind == "Application":
             found = explaining.explain_application(
                 self.sandbox(sandbox_id), name, tick_of(request)
@@ -122,7 +125,9 @@ def key_of(text: str) -> Key:
     """Return the key of "Kind/namespace/name"; 422 for anything else."""
     parts = text.split("/")
     if len(parts) != 3:
-        raise ValidationError({"": f"expected Kind/namespace/name, got {text!r}"})
+        raise invalid(
+            {"": expected(Wanted.LITERAL.said(literal="Kind/namespace/name"), text)}
+        )
     return Key(*parts)
 
 
@@ -197,7 +202,7 @@ def place_of(text: str) -> tuple[int, int]:
     revision, dot, seq = text.partition(".")
     number, place = whole(revision), whole(seq)
     if not dot or number is None or place is None:
-        raise NotFoundError(f"expected REVISION.SEQ of an event, got {text[:40]!r}")
+        raise NotFoundError(expected(Wanted.EVENT, text[:40]))
     return number, min(place, ranges.OFFSET.most)
 
 

@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
-from rest_framework.serializers import ValidationError
 
+from api.errors import invalid
 from api.renderers import YAML, OneShape, dump, dump_all
 from api.views.base import View, flag
 from sandbox.base import csv_text
@@ -19,6 +19,7 @@ from sandbox.models import Sandbox
 from sandbox.page.rows.samples import whole_sample
 from sandbox.retention import exports
 from sandbox.world import history
+from scheduler.model.problems import RequestProblem, Wanted, expected
 
 DOCUMENTS = ("all", "objects", "policy", "queues")
 LINES = ("workloads", "events", "samples")
@@ -61,11 +62,13 @@ class Export(View):
         what = request.query_params.get("what", "all")
         if what not in (*DOCUMENTS, *LINES):
             known = ", ".join((*DOCUMENTS, *LINES))
-            raise ValidationError({"what": f"expected one of {known}"})
+            raise invalid({"what": expected(Wanted.ONE_OF.said(known=known))})
         output = request.query_params.get("output", "csv" if what in LINES else "yaml")
         if output not in ("json", "csv" if what in LINES else "yaml"):
-            problem = f"{what} comes as {'csv' if what in LINES else 'yaml'} or json"
-            raise ValidationError({"output": problem})
+            problem = RequestProblem.COMES_AS.said(
+                name=what, first="csv" if what in LINES else "yaml", last="json"
+            )
+            raise invalid({"output": problem})
         text = (
             _lines_text(sandbox, what, output)
             if what in LINES

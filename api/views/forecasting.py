@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.errors import invalid
 from api.serializers.forecasting import (
     ARRIVALS,
     ForecastOptionsSerializer,
@@ -23,6 +23,7 @@ from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, record
 from scheduler.model import ranges
+from scheduler.model.problems import Wanted, expected
 
 
 class Forecasts(View):
@@ -147,8 +148,10 @@ def options_in(request: Request) -> ForecastOptions:
     """Return how a forecast is asked for in a query; 422 for what makes no sense."""
     arrivals = request.query_params.get("arrivals")
     if arrivals is not None and arrivals not in ARRIVALS:
-        problem = f"expected known or continued, got {arrivals[:40]!r}"
-        raise serializers.ValidationError({"arrivals": problem})
+        problem = expected(
+            Wanted.CHOICE.said(first="known", last="continued"), arrivals[:40]
+        )
+        raise invalid({"arrivals": problem})
     within = number(request, "withinMs", 0, most=forecasting.MOST_HORIZON_MS)
     return ForecastOptions(
         futures=number(

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
+from api.errors import invalid
 from api.renderers import YAML, StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
 from api.serializers.unknown_keys import unknown_at_top
@@ -29,6 +30,7 @@ from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model.errors import ManifestError
 from scheduler.model.kube.description import describe
 from scheduler.model.objects import Key
+from scheduler.model.problems import Form, Problem, Wanted, expected
 
 CLUSTER_WIDE = "-"
 _JSON = {(200, "application/json"): OpenApiTypes.OBJECT}
@@ -84,7 +86,7 @@ class OneObject(View):
         row = self._row(sandbox_id, kind, namespace, name)
         version_matches(request, row.revision)
         if not isinstance(request.data, dict):
-            raise ValidationError({"": "expected a JSON object to merge"})
+            raise invalid({"": Problem.TO_MERGE.said()})
         _refuse_unknown(kind, request.data, row.manifest)
         merged = merge(row.manifest, request.data)
         text = msgspec.json.encode(merged).decode()
@@ -115,7 +117,7 @@ class OneObject(View):
     ) -> StoredObject | None:
         self.sandbox(sandbox_id)
         if kind not in BY_KIND:
-            raise NotFoundError(f"there is no kind {kind!r}")
+            raise NotFoundError(Form.ABSENT.said(kind="kind", name=repr(kind)))
         found: StoredObject | None = (
             table_of(kind)
             ._default_manager.filter(
@@ -222,7 +224,7 @@ class PolicyView(View):
     def _set(self, sandbox_id: str, *, patch: bool) -> Response:
         data = self.request.data
         if not isinstance(data, dict):
-            raise ValidationError({"": "expected a JSON object"})
+            raise invalid({"": expected(Wanted.JSON_OBJECT)})
         if set(data) == {"files"}:
             data = _one_document(_text(self.request))
         seen = self.request.headers.get("If-Match", "").strip('W/"')
@@ -244,9 +246,9 @@ def _one_document(text: str) -> dict[str, Any]:
     except ManifestError as error:
         line = error.place.line if error.place else 1
         cause = Cause(problem=error.problem, file="body.yaml", line=line)
-        raise InvalidError(str(error), causes=[cause]) from error
+        raise InvalidError(error.said, causes=[cause]) from error
     if len(found) != 1:
-        raise ValidationError({"": f"expected one document, got {len(found)}"})
+        raise invalid({"": expected(Wanted.ONE_DOCUMENT, len(found))})
     return found[0].data
 
 

@@ -14,8 +14,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import ValidationError
 
+from api.errors import invalid
 from api.serializers.reading import (
     EventListSerializer,
     HashSerializer,
@@ -35,6 +35,7 @@ from sandbox.world.schedulers import schedulers
 from scheduler.model import ranges
 from scheduler.model.amounts import is_whole
 from scheduler.model.decisions import NAMES
+from scheduler.model.problems import Form, Problem, RequestProblem
 
 #: Amounts are sums of 64-bit numbers.
 LONGEST_AMOUNT = 40
@@ -99,7 +100,9 @@ class Table(View):
         sandbox = self.sandbox(sandbox_id)
         if table not in (*TABLES, _SCHEDULERS):
             known = ", ".join((*TABLES, _SCHEDULERS))
-            raise NotFoundError(f"no table {table!r}; known: {known}")
+            raise NotFoundError(
+                RequestProblem.NO_TABLE.said(name=repr(table), known=known)
+            )
         revision = _revision(request, sandbox)
         rows = _select(table, _table(sandbox, table, revision), request)
         offset = number(request, "offset", 0, most=10**9)
@@ -156,7 +159,7 @@ def _meant(table: str, name: str, value: str) -> tuple[str, ...]:
     groups = _PHASES if (table, name) == ("workloads", "phase") else {}
     known = _fields(table).get(name)
     if known and value not in (*known, *groups):
-        raise ValidationError({name: no_choice(value, [*known, *groups])})
+        raise invalid({name: no_choice(value, [*known, *groups])})
     return groups.get(value, (value,))
 
 
@@ -166,7 +169,7 @@ def _select(table: str, rows: list[Row], request: Request) -> list[Row]:
         if name in _RESERVED:
             continue
         if fields and name not in fields:
-            raise ValidationError({name: f"no such field; known: {', '.join(fields)}"})
+            raise invalid({name: Form.NO_SUCH_FIELD.said(known=", ".join(fields))})
         meant = _meant(table, name, str(value))
         rows = [row for row in rows if str(row[name]) in meant]
     if not rows:
@@ -176,11 +179,11 @@ def _select(table: str, rows: list[Row], request: Request) -> list[Row]:
     sort = request.query_params.get("sort", "key")
     field = sort.removeprefix("-")
     if field not in fields:
-        raise ValidationError({"sort": f"no such field; known: {', '.join(fields)}"})
+        raise invalid({"sort": Form.NO_SUCH_FIELD.said(known=", ".join(fields))})
     rows = sorted(rows, key=lambda row: _rank(row[field]), reverse=sort[0] == "-")
     group = request.query_params.get("group", "")
     if group and group not in fields:
-        raise ValidationError({"group": f"no such field; known: {', '.join(fields)}"})
+        raise invalid({"group": Form.NO_SUCH_FIELD.said(known=", ".join(fields))})
     return sorted(rows, key=lambda row: _rank(row[group])) if group else rows
 
 
@@ -263,7 +266,7 @@ def _events(
     given = [t for t in request.query_params.get("type", "").split(",") if t]
     for one in given:
         if one not in EVENT_TYPES:
-            raise ValidationError({"type": no_choice(one, EVENT_TYPES)})
+            raise invalid({"type": no_choice(one, EVENT_TYPES)})
     if wanted := [*types] or given:
         query = query.filter(type__in=wanted)
     if subject := request.query_params.get("subject"):
@@ -294,7 +297,7 @@ def _after(query: Any, place: str) -> Any:
     revision, _, seq = place.partition(".")
     at, rank = whole(revision), whole(seq or "0")
     if at is None or rank is None:
-        raise ValidationError({"after": f"expected revision.seq, got {place[:40]!r}"})
+        raise invalid({"after": Problem.REVISION.said(given=repr(place[:40]))})
     rank = min(rank, ranges.OFFSET.most)
     same = Q(revision=at, seq__gt=rank) if seq else Q(pk__in=())
     return query.filter(Q(revision__gt=at) | same)

@@ -27,6 +27,7 @@ from sandbox.base.errors import Cause, InvalidError
 from sandbox.models import Sandbox
 from sandbox.twins import clusters
 from scheduler.analysis.explain.shapes import Change
+from scheduler.model.problems import Form, RequestProblem, Wanted, in_field
 
 
 class Twins(View):
@@ -48,7 +49,7 @@ class Twins(View):
         given = self.read(TwinSerializer)
         title, files = given["title"], [_bytes(file) for file in given["files"]]
         if given["cluster"] and files:
-            problem = "expected files or a cluster, got both"
+            problem = Form.GOT_BOTH.said(wanted=Wanted.FILES_OR_CLUSTER)
             raise InvalidError(
                 problem, causes=[Cause(problem=problem, field="cluster")]
             )
@@ -168,6 +169,6 @@ def _bytes(file: dict[str, Any]) -> tuple[str, bytes]:
     try:
         return name, base64.b64decode(file["data"], validate=True)
     except ValueError as error:
-        problem = f"data: expected base64: {error}"
+        problem = in_field("data", RequestProblem.BASE64.said(problem=error))
         cause = Cause(problem=problem, file=name, line=1)
-        raise InvalidError(f"{name}: {problem}", causes=[cause]) from error
+        raise InvalidError(in_field(name, problem), causes=[cause]) from error

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from sandbox.base.errors import NotFoundError
+from scheduler.model.problems import RequestProblem
 
 
 class Unknown(APIView):
@@ -19,7 +20,4 @@ class Unknown(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> NoReturn:
         """Refuse. Raises NotFoundError."""
-        raise NotFoundError(
-            f"the server could not find the requested resource: {request.path}; "
-            "/api/v1/schema lists what there is"
-        )
+        raise NotFoundError(RequestProblem.NO_PAGE.said(path=request.path))

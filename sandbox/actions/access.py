@@ -20,6 +20,8 @@ from sandbox.models import Audit, Grant, Member, Sandbox, ShareLink, Token
 from sandbox.models.access import hash_of, new_secret
 from sandbox.models.sandbox import is_guest
 from sandbox.world import broadcast
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.sentence import Sentence
 
 
 def note(
@@ -51,10 +53,12 @@ def do_member(user: User, sandbox_id: str, name: str, role: str) -> Member:
     sandbox = owned(user, sandbox_id)
     person = User.objects.filter(username=name, is_active=True).first()
     if person is None or person.pk == sandbox.owner_id or is_guest(person):
-        problem = f"expected the name of somebody else who signed in here, got {name!r}"
+        problem = expected(Wanted.SOMEBODY, name)
         raise _wrong("user", problem)
     if role not in (Member.EDITOR, Member.VIEWER):
-        raise _wrong("role", f"expected editor or viewer, got {role!r}")
+        raise _wrong(
+            "role", expected(Wanted.CHOICE.said(first="editor", last="viewer"), role)
+        )
     member, _ = Member.objects.update_or_create(
         sandbox=sandbox, user=person, defaults={"role": role}
     )
@@ -140,7 +144,10 @@ def do_token(
     if asked_with is not None and not _held(user, asked_with.pk):
         raise ForbiddenError(Denied.REVOKED.said())
     if scope not in Token.SCOPES:
-        raise _wrong("scope", f"expected read, write or admin, got {scope!r}")
+        raise _wrong(
+            "scope",
+            expected(Wanted.CHOICE.said(first="read, write", last="admin"), scope),
+        )
     secret = new_secret()
     token = Token.objects.create(
         user=user,
@@ -188,7 +195,9 @@ def do_end_tokens(user: User) -> int:
 
 def _future(moment: datetime | None) -> datetime | None:
     if moment is not None and moment <= timezone.now():
-        raise _wrong("expiresAt", f"expected a time to come, got {moment.isoformat()}")
+        raise _wrong(
+            "expiresAt", expected(Wanted.TIME_TO_COME, given=moment.isoformat())
+        )
     return moment
 
 
@@ -198,10 +207,10 @@ def _no_later(moment: datetime | None, than: Token | None) -> datetime | None:
     if end is None or moment is None:
         return moment or end
     if moment > end:
-        problem = f"expected no later than the token that asks, {end.isoformat()}"
-        raise _wrong("expiresAt", f"{problem}, got {moment.isoformat()}")
+        wanted = Wanted.NOT_LATER.said(moment=end.isoformat())
+        raise _wrong("expiresAt", expected(wanted, given=moment.isoformat()))
     return moment
 
 
-def _wrong(field: str, problem: str) -> InvalidError:
+def _wrong(field: str, problem: Sentence) -> InvalidError:
     return InvalidError(problem, causes=[Cause(problem=problem, field=field)])

@@ -62,7 +62,7 @@ def do_convert(
     try:
         found = convert(world.objects.values(), world.policy, stack=stack)
     except SchedulerError as error:
-        raise ConflictError(str(error)) from error
+        raise ConflictError(error.said) from error
     policy = {"simulation": msgspec.to_builtins(world.policy.spec.simulation)}
     made = do_create(
         user,
@@ -111,4 +111,4 @@ def convert_files_for(
         causes = causes_of(error.loaded.findings)
         raise InvalidError(NotTaken.CONVERTED.said(), causes=causes) from error
     except SchedulerError as error:
-        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+        raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error

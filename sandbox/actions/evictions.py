@@ -22,6 +22,7 @@ from scheduler.engine.kube.cache.pod_group import (
 )
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import ApiServer, Problem
 from scheduler.words.edits import Edited
 
 
@@ -38,7 +39,7 @@ def do_evict(
     with edit_session(user, sandbox_id) as session:
         world = session.loaded.world
         if key not in world.objects:
-            raise NotFoundError(f'pods "{name}" not found')
+            raise NotFoundError(ApiServer.NOT_FOUND.said(kind="pods", name=name))
         pod = world.get(key)
         _check(world, pod)
         if dry_run:
@@ -61,9 +62,7 @@ def _check(world: World, pod: Object) -> None:
     for budget, healthy in _budgets(world, pod):
         if disruptions_allowed(budget, healthy) > 0:
             continue
-        problem = (
-            f"The disruption budget {budget.key.name} needs its {healthy} healthy pods"
-        )
+        problem = Problem.BUDGET_NEEDS.said(name=budget.key.name, count=healthy)
         raise DisruptionError(
             NotNow.BUDGET.said(),
             causes=[Cause(problem=problem, field="DisruptionBudget")],

@@ -25,7 +25,7 @@ from scheduler.assembly import NOTHING_LEFT, merge
 from scheduler.engine.world import World
 from scheduler.engine.worlds.edits import reported_status
 from scheduler.input.manifests.dumps.dump_time import time_of
-from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
@@ -61,7 +61,7 @@ def try_out(world: World, operation: Edit | None) -> None:
     try:
         operations.perform(world.copy(), operation)
     except SchedulerError as error:
-        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+        raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
 
 
 def plan_of(
@@ -76,11 +76,7 @@ def plan_of(
     findings += check_references({**present, **coming}, loaded.places, stack=stack)
     refusals = _refusals(world, loaded)
     fixed = {
-        key: Finding(
-            level="error",
-            place=loaded.places[key].place(refused.field),
-            problem=refused.problem,
-        )
+        key: Finding("error", loaded.places[key].place(refused.field), refused.problem)
         for key, refused in refusals.items()
     }
     findings += fixed.values()
@@ -142,7 +138,7 @@ def _kept_time(world: World, loaded: Loaded) -> Iterator[Finding]:
     if theirs == ours:
         return
     place = SourceLocation(file=loaded.files[0] if loaded.files else "", line=1)
-    yield finding("warning", place, ReadAs.TIME.said(theirs=theirs, ours=ours))
+    yield Finding("warning", place, ReadAs.TIME.said(theirs=theirs, ours=ours))
 
 
 def _kept_stack(loaded: Loaded, stack: str) -> Iterator[Finding]:
@@ -151,12 +147,12 @@ def _kept_stack(loaded: Loaded, stack: str) -> Iterator[Finding]:
         if sign.stack != stack and (stack, sign.stack) != ("kueue", "kube"):
             place = sign.place or SourceLocation(file=loaded.files[0], line=1)
             said = StackSign.OTHER.said(sign=sign.said(), stack=stack)
-            yield finding("warning", place, said)
+            yield Finding("warning", place, said)
 
 
 def _scenarios(loaded: Loaded) -> list[Finding]:
     return [
-        finding("error", document.place("kind"), ReadAs.SCENARIO.said())
+        Finding("error", document.place("kind"), ReadAs.SCENARIO.said())
         for document in loaded.scenarios
     ]
 
@@ -214,8 +210,8 @@ def changed_policy(
     try:
         document = read_policy(after).document()
     except PolicyError as error:
-        cause = Cause(problem=str(error), field="policy")
-        raise InvalidError(str(error), causes=[cause]) from error
+        cause = Cause(problem=error.said, field="policy")
+        raise InvalidError(error.said, causes=[cause]) from error
     if document == before:
         return None
     answer.policy = True

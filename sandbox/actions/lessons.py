@@ -24,6 +24,7 @@ from sandbox.base.refusals import Refused
 from sandbox.live import lessons
 from sandbox.models import Follower, Guess, Lesson
 from sandbox.world import broadcast
+from scheduler.model.problems import RequestProblem
 
 #: A lesson that nobody ended ends by itself.
 LONGEST = timedelta(hours=12)
@@ -120,7 +121,7 @@ def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -
         raise ConflictError(Refused.SHOWN_ALREADY.said())
     most = lessons.choices_of(lesson.sandbox.scenario, stop)
     if choice >= most:
-        problem = f"expected one of {most} choices of stop {stop}, got {choice}"
+        problem = RequestProblem.CHOICES.said(most=most, stop=stop, given=choice)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="choice")])
     Guess.objects.update_or_create(
         follower=follower, stop=stop, defaults={"choice": choice}

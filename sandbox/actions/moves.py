@@ -25,7 +25,6 @@ from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.words.edits import Edited
-from scheduler.words.refusals import said_of
 
 
 def do_move(
@@ -66,7 +65,7 @@ def change_of(world: World, subject: Key, target: Key) -> Change:
     try:
         return move(world, subject, target)
     except SchedulerError as error:
-        raise ConflictError(said_of(error)) from error
+        raise ConflictError(error.said) from error
 
 
 def operation_of(world: World, change: Change) -> Edit:

@@ -34,12 +34,13 @@ from scheduler.model.annotations import CLUSTER as ANNOTATION
 from scheduler.model.durations import stamp_text
 from scheduler.model.event_words import node_lost
 from scheduler.model.objects import MARK, Key, Object
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems.library import plain_word
 from scheduler.words.edits import (
     CLUSTER_SENTENCES,
     NODE_SENTENCES,
     Edited,
 )
-from scheduler.words.library import plain_word
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)
@@ -50,7 +51,7 @@ _HOST = "kubernetes.io/hostname"
 def do_node(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff:
     """Cordon, uncordon, drain, fail or recover a node."""
     if change not in CHANGES:
-        problem = f"expected one of {', '.join(CHANGES)}, got {change!r}"
+        problem = expected(Wanted.ONE_OF.said(known=", ".join(CHANGES)), change)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
     with edit_session(user, sandbox_id) as session:
         node = _node(session.loaded.world, name)
@@ -109,7 +110,7 @@ def _new(
         **allocatable,
     }
     if not size:
-        problem = "expected allocatable, or like: the name of a node to copy"
+        problem = expected(Wanted.NODE_COPIED)
         raise InvalidError(
             problem, causes=[Cause(problem=problem, field="allocatable")]
         )
@@ -171,7 +172,7 @@ def _after(operation: Edit) -> dict[str, Any] | None:
 def do_cluster(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff:
     """Cut the manager off from a worker cluster, which goes on by itself, or not."""
     if change not in CLUSTER_CHANGES:
-        problem = f"expected one of {', '.join(CLUSTER_CHANGES)}, got {change!r}"
+        problem = expected(Wanted.ONE_OF.said(known=", ".join(CLUSTER_CHANGES)), change)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
     key = Key(CLUSTER, "", name)
     with edit_session(user, sandbox_id) as session:

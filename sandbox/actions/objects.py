@@ -37,6 +37,7 @@ from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.objects import Key, stored_key
+from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.texts.values import Limits
 from scheduler.words.edits import Edited, imported
 
@@ -137,7 +138,7 @@ def _check_only(loaded: Loaded, only: Key | None) -> None:
     keys = [obj.key for obj in loaded.objects]
     if only is not None and keys != [only] and not loaded.errors:
         given = ", ".join(map(str, keys)) or "nothing"
-        problem = f"expected {only} alone, got {given}"
+        problem = expected(Wanted.ALONE.said(only=only), given=given)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="metadata")])
 
 
@@ -225,7 +226,7 @@ def _keep_start_time(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Refuse another wall time of virtual 0: what happened has its times already."""
     now, given = (one["spec"]["simulation"]["startTime"] for one in (before, after))
     if given != now:
-        problem = f"the sandbox began at {now}; make another one to begin at {given}"
+        problem = RequestProblem.BEGAN.said(start=now, given=given)
         cause = Cause(problem=problem, field="spec.simulation.startTime")
         raise InvalidError(problem, causes=[cause])
 

@@ -20,8 +20,8 @@ from sandbox.world.operations import (
 )
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object, cluster_of, plain
+from scheduler.model.problems.library import plain_word
 from scheduler.words.edits import Edited
-from scheduler.words.library import plain_word
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _FIELD = "metadata.name"

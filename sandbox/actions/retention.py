@@ -19,6 +19,7 @@ from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import Transport
 from scheduler.model import ranges
+from scheduler.model.problems import Wanted, expected, in_field
 from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Edited, Stopped
 
@@ -59,9 +60,9 @@ def do_set_retention(
 def _checked(field: str, given: int | None, bounds: ranges.Range) -> int | None:
     if given is None or given in bounds:
         return given
-    problem = f"expected 0 (as the operator keeps) to {bounds.most}, got {given}"
+    problem = expected(Wanted.KEPT.said(most=bounds.most), given=given)
     raise InvalidError(
-        f"{field}: {problem}", causes=[Cause(problem=problem, field=field)]
+        in_field(field, problem), causes=[Cause(problem=problem, field=field)]
     )
 
 

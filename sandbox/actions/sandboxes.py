@@ -48,6 +48,7 @@ from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import Wanted, expected
 from scheduler.model.texts.plain_text import printable
 from scheduler.model.texts.values import Limits
 from scheduler.recorded.twin.played import recording_of
@@ -137,11 +138,11 @@ def _assemble(files: Files, **given: Any) -> Assembled:
         return assemble(files, **given)
     except InputError as error:
         raise InvalidError(
-            error.said or NotTaken.FILES.said(),
+            error.asks or NotTaken.FILES.said(),
             causes=causes_of(error.loaded.findings),
         ) from error
     except SchedulerError as error:
-        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+        raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
 
 
 def _title(made: Assembled) -> str:
@@ -188,7 +189,9 @@ def do_rename(user: User, sandbox_id: str, title: str) -> None:
     """Give the sandbox another title."""
     title = title.strip()
     if not 0 < len(title) <= 200:
-        problem = f"expected 1 to 200 characters, got {len(title)}"
+        problem = expected(
+            Wanted.CHARACTERS.said(least="1", most="200"), given=len(title)
+        )
         raise InvalidError(problem, causes=[Cause(problem=problem, field="title")])
     with edit_session(user, sandbox_id, of_world=False) as session:
         summary = Edited.RENAMES.said(who=user.get_username(), title=title).text
@@ -212,7 +215,9 @@ def do_set_visibility(user: User, sandbox_id: str, visibility: str) -> None:
     allowed(user, sandbox_id)
     own = Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk)
     if visibility not in (Sandbox.PRIVATE, Sandbox.PUBLIC):
-        problem = f"expected private or public, got {visibility!r}"
+        problem = expected(
+            Wanted.CHOICE.said(first="private", last="public"), visibility
+        )
         raise InvalidError(problem, causes=[Cause(problem=problem, field="visibility")])
     if not own.update(visibility=visibility):
         raise ForbiddenError(Denied.SHOW.said())

@@ -35,7 +35,8 @@ from sandbox.world.leases import Claim
 from sandbox.world.operations import AnyOperation, Transport
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.model.errors import SchedulerError
-from scheduler.words.requests import Request
+from scheduler.model.problems.requests import RequestProblem
+from scheduler.words.reading import read_event
 
 EDIT = "Edit"
 
@@ -62,7 +63,7 @@ class EditSession:
             return operations.perform(world, operation, live=extenders.live())
         except SchedulerError as error:
             raise InvalidError(
-                str(error), causes=[Cause(problem=str(error))]
+                error.said, causes=[Cause(problem=error.said)]
             ) from error
 
     def commit(self, request: CommitRequest) -> RevisionDiff:
@@ -157,9 +158,11 @@ def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> Non
     since = edits.filter(revision__gt=seen).order_by("revision")[:20]
     causes = [
         Cause(
-            problem=Request.EDITED.said(
-                revision=e.revision, edit=e.message, name=e.by.removeprefix("User//")
-            ).text,
+            problem=RequestProblem.EDITED.said(
+                revision=e.revision,
+                edit=read_event(e.message) or e.message,
+                name=e.by.removeprefix("User//"),
+            ),
             field=e.subject,
         )
         for e in since

@@ -15,6 +15,7 @@ from sandbox.actions.sessions import EditSession, open_session
 from sandbox.base.database_time import DatabaseTime
 from sandbox.live import limits
 from sandbox.models import Sandbox
+from sandbox.models.fields import Sayings
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import KEY, awaited, pace_of
@@ -37,6 +38,7 @@ from sandbox.world.revisions import MadeRevision
 from scheduler.engine.tick import next_instant
 from scheduler.engine.world import World
 from scheduler.model.decisions import Decision
+from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Stopped
 
 #: A clock that fell behind makes up for no more than this.
@@ -104,7 +106,7 @@ def _make_tick(claim: Claim, session: EditSession) -> MadeRevision:
     done = _tick(claim, sandbox, world)
     columns, lines = _go_on(sandbox, world)
     if problems := world.problems():
-        columns["problem"] = "\n".join(problems)
+        columns["problem"] = Sayings(problems)
     request = CommitRequest(operation=done, columns=columns, edits=lines)
     return commits.make_revision(session.loaded, sandbox, request)
 
@@ -119,14 +121,17 @@ def _tick(claim: Claim, sandbox: Sandbox, world: World) -> AnyOperation:
         return operations.perform(world, Tick(), live=extenders.live())
 
 
-def do_fail(claim: Claim, problem: str) -> RevisionDiff:
+def do_fail(claim: Claim, problem: Sentence) -> RevisionDiff:
     """Stop a sandbox whose tick failed, and say why on the page."""
     with open_session(claim) as session:
-        line = session.edit_event(None, "Pause", KEY, problem)
-        columns: dict[str, Any] = {"playing": False, "until": {}, "problem": problem}
+        line = session.edit_event(None, "Pause", KEY, problem.text)
+        columns = {"playing": False, "until": {}, "problem": Sayings([problem])}
         return session.commit(
             CommitRequest(
-                operation=Transport(), summary=problem, edits=[line], columns=columns
+                operation=Transport(),
+                summary=problem.text,
+                edits=[line],
+                columns=columns,
             )
         )
 

@@ -19,7 +19,8 @@ from sandbox.process import idle_flag
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Transport
 from scheduler.model import decisions, ranges
-from scheduler.model.sentence import Hole
+from scheduler.model.problems import Wanted, expected, in_field
+from scheduler.model.sentence import Hole, Sentence
 from scheduler.words.edits import Edited
 
 SLOWEST, FASTEST = 0.1, float(ranges.SPEED.most)
@@ -94,22 +95,28 @@ def _absolute(until: dict[str, Any], sandbox: Sandbox) -> dict[str, Any]:
     if "tick" not in until:
         return until
     if until["tick"] <= tick:
-        raise _wrong("untilTick", f"expected a tick after {tick}, got {until['tick']}")
+        raise _wrong(
+            "untilTick",
+            expected(Wanted.LATER_TICK.said(tick=tick), given=until["tick"]),
+        )
     if until["tick"] not in ranges.TICK:
-        raise _wrong("untilTick", f"expected a tick up to {ranges.TICK.most}")
+        raise _wrong(
+            "untilTick", expected(Wanted.LAST_TICK.said(tick=ranges.TICK.most))
+        )
     return until
 
 
 def _event(given: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(given) - {"type", "subject", "reason"})
     if unknown or not given.get("type"):
-        problem = "expected type, and perhaps subject and reason"
-        raise _wrong("untilEvent", f"{problem}, got {sorted(given)}")
+        raise _wrong("untilEvent", expected(Wanted.EVENT_TYPE, given=sorted(given)))
     kinds = [given["type"]] if isinstance(given["type"], str) else list(given["type"])
     for kind in kinds:
         if kind not in decisions.NAMES:
             known = ", ".join(decisions.NAMES)
-            raise _wrong("untilEvent.type", f"expected one of {known}, got {kind!r}")
+            raise _wrong(
+                "untilEvent.type", expected(Wanted.ONE_OF.said(known=known), kind)
+            )
     rest = {name: given[name] for name in ("subject", "reason") if given.get(name)}
     return {"types": kinds, **rest}
 
@@ -117,15 +124,15 @@ def _event(given: Mapping[str, Any]) -> dict[str, Any]:
 def check_speed(speed: float) -> float:
     """Return the speed; InvalidError when it is out of range."""
     if speed != 0 and not SLOWEST <= speed <= FASTEST:
-        problem = f"expected 0 (as fast as it goes) or {SLOWEST:g} to {FASTEST:g}"
-        raise _wrong("speed", f"{problem}, got {speed:g}")
+        wanted = Wanted.SPEED.said(least=f"{SLOWEST:g}", most=f"{FASTEST:g}")
+        raise _wrong("speed", expected(wanted, given=f"{speed:g}"))
     limits.check_speed(speed)
     return speed
 
 
-def _wrong(field: str, problem: str) -> InvalidError:
+def _wrong(field: str, problem: Sentence) -> InvalidError:
     return InvalidError(
-        f"{field}: {problem}", causes=[Cause(problem=problem, field=field)]
+        in_field(field, problem), causes=[Cause(problem=problem, field=field)]
     )
 
 

@@ -21,6 +21,7 @@ from sandbox.process import idle_flag
 from sandbox.twins import clusters
 from sandbox.twins.recordings import read_recording
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import in_field
 from scheduler.recorded.followed import configuration
 from scheduler.recorded.qrec.reading import Followed, stamp
 from scheduler.recorded.twin import beginning
@@ -67,7 +68,7 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
             [], configured, start=stamp(start_us), tick_ms=TICK_MS
         )
     except (ClusterError, SchedulerError) as error:
-        problem = f"{one.name}: {error}"
+        problem = in_field(one.name, error.said)
         raise InvalidError(problem, causes=[Cause(problem=problem)]) from error
     source = {"kind": "cluster", "name": one.name, "startTime": stamp(start_us)}
     try:

@@ -42,7 +42,6 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Edited
 from scheduler.words.reading import read_event
-from scheduler.words.refusals import said_of
 
 
 def do_rewind(
@@ -210,7 +209,7 @@ def _again(world: World, revision: Revision) -> AnyOperation:
         what = read_event(revision.summary) or revision.summary or revision.kind
         raise ConflictError(
             Refused.NOT_THEN.said(
-                revision=revision.number, what=what, problem=said_of(error)
+                revision=revision.number, what=what, problem=error.said
             )
         ) from error
 

@@ -9,7 +9,9 @@ from django.conf import settings
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from sandbox.answers.errors import document_of
 from sandbox.base.database_time import DatabaseTime
+from sandbox.base.errors import GivenUpError
 from sandbox.models import Question
 
 LEASE_S = 10.0
@@ -75,7 +77,7 @@ def _give_up(pk: int, fence: int) -> None:
         f"given up: its worker was lost, or stood still for {settings.STANDSTILL_S} s, "
         f"{fence} times; ask for less"
     )
-    end(QuestionClaim(pk, fence), error={"kind": "GivenUpError", "message": message})
+    end(QuestionClaim(pk, fence), error=document_of(GivenUpError(message)))
 
 
 def renew(claim: QuestionClaim) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from sandbox.base import errors
 from sandbox.base.errors import Cause, GivenUpError, SandboxError, TooManyError
 from scheduler.model.errors import SchedulerError
-from scheduler.model.sentence import Sentence
+from scheduler.model.sentence import Sentence, plain
 
 
 def document_of(error: Exception) -> dict[str, Any]:
@@ -20,25 +20,24 @@ def document_of(error: Exception) -> dict[str, Any]:
             kind = SandboxError.__name__
         return {
             "kind": kind,
-            "message": error.message,
             "said": msgspec.to_builtins(error.said),
             "causes": msgspec.to_builtins(error.causes),
         }
     if isinstance(error, SchedulerError):
-        return {"kind": SchedulerError.__name__, "message": str(error)}
-    message = f"{type(error).__name__}: {error}"[:4000]
-    return {"kind": GivenUpError.__name__, "message": message}
+        kind = SchedulerError.__name__
+        return {"kind": kind, "said": msgspec.to_builtins(error.said)}
+    said = plain(f"{type(error).__name__}: {error}"[:4000])
+    return {"kind": GivenUpError.__name__, "said": msgspec.to_builtins(said)}
 
 
 def raise_again(document: dict[str, Any]) -> NoReturn:
     """Raise the error that a worker wrote."""
-    kind, message = document["kind"], document["message"]
+    kind = document["kind"]
+    said = msgspec.convert(document["said"], Sentence)
     if kind == SchedulerError.__name__:
-        raise SchedulerError(message)
-    said = document.get("said")
-    given = message if said is None else msgspec.convert(said, Sentence)
+        raise SchedulerError(said)
     causes = msgspec.convert(document.get("causes", ()), tuple[Cause, ...])
     found: type[SandboxError] = getattr(errors, kind)
     if issubclass(found, TooManyError):
-        raise TooManyError(given, wait=1.0)
-    raise found(given, causes=causes)
+        raise TooManyError(said, wait=1.0)
+    raise found(said, causes=causes)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scheduler.model.sentence import Sentence
+from scheduler.model.sentence import Sentence, plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """One thing that is wrong with what was given, and where."""
 
-    problem: str
+    problem: Sentence
     field: str = ""
     file: str = ""
     line: int = 0
     level: str = "error"  # "error", "warning" or "unsupported"
-    said: Sentence | None = None  # the problem with its code, where it has one
     count: int = 1  # how often it was found; the place is the first
 
 
@@ -28,9 +27,13 @@ class SandboxError(Exception):
         self, message: str | Sentence, *, causes: Sequence[Cause] = ()
     ) -> None:
         super().__init__(str(message))
-        self.message = str(message)
-        self.said = message if isinstance(message, Sentence) else None
+        self.said = message if isinstance(message, Sentence) else plain(message)
         self.causes = tuple(causes)
+
+    @property
+    def message(self) -> str:
+        """Return what it says in English."""
+        return self.said.text
 
 
 class NotFoundError(SandboxError):

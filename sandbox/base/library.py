@@ -10,6 +10,7 @@ from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import Problem
 from scheduler.model.scenario import Scenario, read_scenario
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
@@ -37,7 +38,7 @@ def scenario(name: str) -> Scenario:
         found = [d for d in documents if d.kind == "Scenario"]
         return read_scenario(found[0].data)
     except (IndexError, SchedulerError) as error:
-        raise NotFoundError(f"scenario {name} cannot be read: {error}") from error
+        raise NotFoundError(Problem.SCENARIO.said(name=name, problem=error)) from error
 
 
 def files_of(name: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.http.request import split_domain_port, validate_host
 from django.utils.cache import patch_vary_headers
 
+from scheduler.model.problems import RequestProblem
 from scheduler.model.texts.plain_text import is_storable
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -67,8 +68,8 @@ def storable_address(get_response: Respond) -> Respond:
         asked = unquote(request.META.get("QUERY_STRING", ""))
         if is_storable(request.path_info) and "\0" not in asked:
             return get_response(request)
-        problem = "the address holds a NUL or half a surrogate pair; leave it out"
-        return JsonResponse(status(400, "BadRequest", problem), status=400)
+        problem = RequestProblem.SUSPECT.said(given="the address")
+        return JsonResponse(status(400, "BadRequest", problem.text), status=400)
 
     return respond
 

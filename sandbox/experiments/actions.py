@@ -42,7 +42,8 @@ from scheduler.analysis.experiments.runs import Plan, plan, world_at
 from scheduler.assembly import InputError
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import ManifestError, SchedulerError
-from scheduler.words.library import plain_word
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems.library import plain_word
 
 #: Variants are tried out before anything is started, for no longer than this.
 TRIAL_S = 2.0
@@ -135,9 +136,9 @@ def _as_invalid() -> Iterator[None]:
         raise InvalidError(NotTaken.BASE.said(), causes=causes) from error
     except ExperimentError as error:
         cause = Cause(problem=error.problem, field=error.field)
-        raise InvalidError(str(error), causes=[cause]) from error
+        raise InvalidError(error.said, causes=[cause]) from error
     except SchedulerError as error:
-        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+        raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
 
 
 def document_among(files: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -155,12 +156,16 @@ def document_among(files: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, 
         except ManifestError as error:
             place = error.place
             cause = Cause(
-                problem=error.problem, file=name, line=place.line if place else 1
+                problem=error.problem,
+                file=name,
+                line=place.line if place else 1,
             )
-            raise InvalidError(str(error), causes=[cause]) from error
+            raise InvalidError(error.said, causes=[cause]) from error
         found += [(name, d.data) for d in documents if d.kind == "Experiment"]
     if len(found) != 1:
-        problem = f"expected one document of kind Experiment, got {len(found)}"
+        problem = expected(
+            Wanted.ONE_DOCUMENT_OF.said(kind="Experiment"), given=len(found)
+        )
         raise InvalidError(problem, causes=[Cause(problem=problem, field="files")])
     [(name, document)] = found
     return document, {other: text for other, text in files.items() if other != name}
@@ -261,7 +266,7 @@ def do_open(
     try:
         world = world_at(base, todo, run.variant, run.seed, at)
     except SchedulerError as error:
-        raise InvalidError(str(error), causes=[Cause(problem=str(error))]) from error
+        raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
     name = todo.variants[run.variant].name
     return begin(
         user,

@@ -17,6 +17,7 @@ from sandbox.models import Experiment, Sandbox
 from sandbox.world import history, worlds
 from scheduler.analysis.experiments.bases import FileBase, RunBase, WorldBase
 from scheduler.analysis.experiments.document import Base, ExperimentError
+from scheduler.model.problems import Form
 
 _LEVEL = 1
 _encode = msgspec.msgpack.Encoder().encode
@@ -43,7 +44,9 @@ def store(user: User, given: Base, files: Mapping[str, str]) -> tuple[str, bytes
 
 def _file(name: str, files: Mapping[str, str]) -> str:
     if name not in files:
-        raise ExperimentError(f"there is no file {name!r}", "spec.base.files")
+        raise ExperimentError(
+            Form.ABSENT.said(kind="file", name=repr(name)), "spec.base.files"
+        )
     return files[name]
 
 

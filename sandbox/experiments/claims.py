@@ -11,7 +11,10 @@ from django.utils import timezone
 
 from sandbox.base.database_time import DatabaseTime
 from sandbox.models import Experiment, Run
+from sandbox.models.fields import Sayings
 from scheduler.analysis.experiments.runs import Result
+from scheduler.model.problems.runs import RunProblem
+from scheduler.model.sentence import Sentence, shortened
 
 LEASE_S = 15.0
 #: A run whose worker was lost this often is given up: it may be the reason.
@@ -69,7 +72,7 @@ def _won(run: Run, worker: str) -> bool:
 
 
 def _give_up(run: Run) -> None:
-    error = f"given up: its worker was lost {run.fence} times"
+    error = RunProblem.LOST.said(count=run.fence)
     claim = RunClaim(run.pk, run.experiment_id, run.variant, run.seed, run.fence)
     fail(claim, error)
 
@@ -84,9 +87,11 @@ def finish(claim: RunClaim, result: Result, document: dict[str, Any]) -> bool:
     return _end(claim, failed=0, state=Run.DONE, result=document, hash=result.hash)
 
 
-def fail(claim: RunClaim, error: str) -> bool:
+def fail(claim: RunClaim, error: Sentence) -> bool:
     """Write why there is no result; False when somebody else has the run."""
-    return _end(claim, failed=1, state=Run.FAILED, error=error[:4000])
+    return _end(
+        claim, failed=1, state=Run.FAILED, error=Sayings([shortened(error, 4000)])
+    )
 
 
 def _mine(claim: RunClaim) -> QuerySet[Run]:

@@ -22,7 +22,7 @@ from sandbox.page.events import records_of
 from sandbox.page.rows.tally import WorkloadTally
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.words.library import plain_word
+from scheduler.model.problems.library import plain_word
 
 #: Somebody waits for a comparison, so it goes no further than this.
 MOST_TICKS = 3_600

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from sandbox.base import csv_text
 from sandbox.models import Experiment, Run
+from sandbox.models.fields import Sayings
 from scheduler.analysis.advice.advisor import derived
 from scheduler.analysis.advice.goal import Goal, Numbers
 from scheduler.analysis.advice.standing import Standing, standings
@@ -25,8 +26,8 @@ from scheduler.analysis.experiments.results import (
 )
 from scheduler.analysis.experiments.variants import axes_of
 from scheduler.analysis.measures import flat
-from scheduler.model.sentence import Sentence
-from scheduler.words.reading import read
+from scheduler.model.problems.forms import joined
+from scheduler.model.sentence import plain
 
 _OF_RUN = ("seed", "state", "hash", "tick")
 
@@ -115,20 +116,23 @@ def run_row(run: Run) -> dict[str, Any]:
     }
 
 
-def _problems(error: str, problems: list[str]) -> dict[str, Any]:
+def _problems(error: str, problems: Sequence[Any]) -> dict[str, Any]:
     """Return why a run failed and what its engine gave up on, with their codes."""
+    # Older versions stored texts.
+    said = [said_of(one) if isinstance(one, str) else one for one in problems]
     return {
-        "problems": problems,
-        "problemsSaid": [said_of(one) for one in problems],
-        "error": error,
+        "problems": [one["text"] for one in said],
+        "problemsSaid": said,
+        "error": str(error),
         "said": said_of(error),
     }
 
 
 def said_of(text: str) -> dict[str, Any]:
-    """Return the sentence that a stored text is, as it travels; one without a code."""
-    plain: dict[str, Any] = msgspec.to_builtins(read(text) or Sentence("", text))
-    return plain
+    """Return a stored text as one sentence as it travels; without a code where it has none."""
+    said = Sayings.of(text).said
+    found: dict[str, Any] = msgspec.to_builtins(joined(said) if said else plain(""))
+    return found
 
 
 def failures(experiment: Experiment) -> list[str]:

@@ -23,6 +23,7 @@ from sandbox.base.errors import ConflictError
 from sandbox.experiments import reading
 from sandbox.experiments.bases import base_of
 from sandbox.models import Experiment, Run
+from sandbox.models.fields import Sayings
 from sandbox.process import idle_flag, watchdog
 from scheduler.analysis.advice.advisor import Advisor, derived
 from scheduler.analysis.advice.answer import Answer
@@ -37,7 +38,9 @@ from scheduler.analysis.experiments.document import (
 from scheduler.analysis.experiments.runs import CancelledError, Plan, run_until
 from scheduler.analysis.measures import flat
 from scheduler.model.errors import SchedulerError
-from scheduler.words.library import plain_word
+from scheduler.model.problems.forms import joined
+from scheduler.model.problems.library import plain_word
+from scheduler.model.problems.runs import RunProblem
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +154,11 @@ def go_on(experiment_id: str) -> None:
     except StopIteration as end:
         _finish(experiment, Experiment.DONE, msgspec.to_builtins(_answer(end)))
     except SchedulerError as error:
-        _finish(experiment, Experiment.FAILED, {"error": str(error)})
+        _finish(
+            experiment,
+            Experiment.FAILED,
+            {"error": str(error), "said": msgspec.to_builtins(error.said)},
+        )
     except DatabaseError:
         raise  # it is looked at again
     except Exception as error:  # a defect of ours ends one search, and is reported
@@ -167,10 +174,8 @@ def _expect_base(experiment: Experiment) -> None:
     failed = Run.objects.filter(experiment=experiment, variant=0, state=Run.FAILED)
     run = failed.order_by("number").first()
     if run is not None:
-        raise SearchError(
-            f"what is set now could not be run with seed {run.seed}, so nothing can be "
-            f"compared with it: {run.error}"
-        )
+        what = joined(Sayings.of(run.error).said)
+        raise SearchError(RunProblem.NO_BASE.said(seed=run.seed, what=what))
 
 
 def _answer(end: StopIteration) -> Answer:
@@ -275,10 +280,10 @@ def search_of(experiment: Experiment) -> dict[str, Any] | None:
         "best": [msgspec.to_builtins(one) for one in standings[:MOST_SHOWN]],
         "compared": len(standings),
         "keeping": sum(not one.missed for one in standings),
-        "failures": reasons,
+        "failures": [*map(str, reasons)],
         "failuresSaid": [reading.said_of(one) for one in reasons],
         "error": answer.get("error", ""),
-        "said": reading.said_of(answer.get("error", "")),
+        "said": answer.get("said") or reading.said_of(answer.get("error", "")),
         "answer": answer if "verdict" in answer else None,
         "answerRun": run_of_answer(experiment),
     }

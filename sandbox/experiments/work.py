@@ -16,6 +16,7 @@ from sandbox.models import Experiment
 from sandbox.process import watchdog
 from scheduler.analysis.experiments.runs import CancelledError, Plan, run
 from scheduler.model.errors import SchedulerError
+from scheduler.model.sentence import plain
 
 logger = logging.getLogger(__name__)
 
@@ -58,10 +59,10 @@ def execute(claim: RunClaim) -> bool:
         logger.warning("a run was left", extra={"run": claim.run_id}, exc_info=True)
         return False
     except SchedulerError as error:
-        return claims.fail(claim, str(error))
+        return claims.fail(claim, error.said)
     except Exception as error:  # a defect of ours stops one run, and is reported
         logger.exception("a run failed", extra={"run": claim.run_id})
-        return claims.fail(claim, f"{type(error).__name__}: {error}")
+        return claims.fail(claim, plain(f"{type(error).__name__}: {error}"))
     return claims.finish(claim, result, msgspec.to_builtins(result))
 
 

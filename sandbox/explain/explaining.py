@@ -25,8 +25,8 @@ from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.world import World
 from scheduler.model.decisions import Preempt
 from scheduler.model.objects import Key
+from scheduler.model.problems.library import plain_word
 from scheduler.model.sentence import Sentence
-from scheduler.words.library import plain_word
 
 #: How far a counterfactual runs, and how many runs a question may cost.
 HORIZON_MS = 600_000

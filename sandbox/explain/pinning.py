@@ -22,8 +22,8 @@ from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, plain
+from scheduler.model.problems.library import plain_word
 from scheduler.model.sentence import Items, Sentence
-from scheduler.words.library import plain_word
 from scheduler.words.whatif import Pinned
 
 

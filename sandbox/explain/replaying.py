@@ -23,6 +23,7 @@ from scheduler.analysis.incident import (
     window_work,
 )
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import RequestProblem
 from scheduler.recorded.twin.going_on import go_on
 
 
@@ -65,10 +66,7 @@ def replay_incident(
 def _until(deadline: float) -> Callable[[], None]:
     def check() -> None:
         if time.monotonic() > deadline:
-            raise SchedulerError(
-                "the window was not replayed in the time given; "
-                "give more seconds, or a shorter window"
-            )
+            raise SchedulerError(RequestProblem.WINDOW.said())
 
     return check
 

@@ -81,7 +81,7 @@ class RecordingFile:
             try:
                 reader = FrameReader(stream, str(self.path))
             except SchedulerError as error:
-                raise InvalidError(str(error)) from error
+                raise InvalidError(error.said) from error
             for _ in reader:
                 pass
         size = self.path.stat().st_size

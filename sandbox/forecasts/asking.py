@@ -19,14 +19,15 @@ from sandbox.forecasts import parts
 from sandbox.forecasts.work import options_of, work
 from sandbox.live import limits
 from sandbox.models import ForecastPart, KeptForecast, Revision, Sandbox
+from sandbox.models.fields import Sayings
 from sandbox.process import idle_flag
 from sandbox.world import history, lineage
 from scheduler.analysis.forecast.present import check_stack
 from scheduler.analysis.forecast.starts import Forecast
 from scheduler.analysis.forecast.world import check_futures
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems.forms import joined
 from scheduler.model.sentence import Sentence
-from scheduler.words.reading import read
 
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0
@@ -97,7 +98,10 @@ def result(kept: KeptForecast) -> Forecast:
         work(1, kept.pk)
         kept.refresh_from_db(fields=["state", "answer", "error"])
     if kept.state != KeptForecast.DONE:
-        raise SchedulerError(kept.error or "the forecast was given up; ask again")
+        said = Sayings.of(kept.error).said
+        raise SchedulerError(
+            joined(said) if said else "the forecast was given up; ask again"
+        )
     return msgspec.convert(kept.answer, Forecast)
 
 
@@ -123,6 +127,7 @@ def want(kept: KeptForecast, seconds: float = WANTED_S) -> None:
 def state_of(kept: KeptForecast, *, whole: bool = True) -> ForecastState:
     """Return how far it is, with the answer when `whole` and it is done."""
     options, done = options_of(kept), kept.state == KeptForecast.DONE
+    said = Sayings.of(kept.error).said
     return ForecastState(
         id=kept.pk,
         state=kept.state,
@@ -131,8 +136,8 @@ def state_of(kept: KeptForecast, *, whole: bool = True) -> ForecastState:
         now_ms=kept.now_ms,
         asked=options.futures,
         ended=kept.answer["futures"] if done else _ended(kept),
-        error=kept.error,
-        said=read(kept.error),
+        error=str(kept.error),
+        said=joined(said) if said else None,
         forecast=msgspec.convert(kept.answer, Forecast) if done and whole else None,
     )
 

@@ -12,6 +12,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from sandbox.base.database_time import DatabaseTime
 from sandbox.models import ForecastPart, KeptForecast
+from sandbox.models.fields import Sayings
+from scheduler.model.problems.runs import RunProblem
 
 LEASE_S = 10.0
 #: Futures at which a worker was lost this often are given up: they may be the reason.
@@ -66,7 +68,7 @@ def take(forecast_id: int | None = None) -> PartClaim | None:
     while found := list(parts.order_by("number", "forecast_id")[:_GLANCE]):
         for part in found:
             if part.fence >= MOST_TRIES:
-                error = f"given up: its worker was lost {part.fence} times"
+                error = Sayings([RunProblem.LOST.said(count=part.fence)])
                 end(running(part.forecast_id), state=KeptForecast.FAILED, error=error)
                 continue
             same = ForecastPart.objects.filter(pk=part.pk, fence=part.fence)

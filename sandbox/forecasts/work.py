@@ -22,6 +22,7 @@ from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
 from sandbox.forecasts.parts import PartClaim
 from sandbox.models import ForecastPart, KeptForecast
+from sandbox.models.fields import Sayings
 from sandbox.page.packing import pack_world, unpack_world
 from sandbox.process import idle_flag, watchdog
 from scheduler.analysis.forecast.curves import Level
@@ -121,7 +122,7 @@ def _failure_shown(forecast_id: int) -> Iterator[None]:
     except (OperationalError, KeptForecast.DoesNotExist):
         logger.warning("a forecast was left", exc_info=True)
     except (SchedulerError, SandboxError) as error:
-        _end(forecast_id, state=KeptForecast.FAILED, error=str(error))
+        _end(forecast_id, state=KeptForecast.FAILED, error=Sayings([error.said]))
     except Exception as error:
         logger.exception("a forecast failed")
         _end(forecast_id, state=KeptForecast.FAILED, error=str(error)[:4000])

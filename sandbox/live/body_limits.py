@@ -16,6 +16,7 @@ from sandbox.base.security import (
     status,
 )
 from scheduler.model.amounts import is_whole
+from scheduler.model.problems import RequestProblem
 
 #: Requests that carry whole files; every other body is a few names and numbers.
 CARRYING = re.compile(
@@ -98,8 +99,8 @@ def _announced(scope: Scope) -> int:
 
 
 def _too_large(most: int) -> tuple[int, str, str]:
-    problem = f"the body is over {most} bytes, more than is taken here; send less"
-    return 413, "RequestEntityTooLarge", problem
+    problem = RequestProblem.BODY.said(most=most)
+    return 413, "RequestEntityTooLarge", problem.text
 
 
 async def _refuse(send: Any, code: int, reason: str, message: str) -> None:

@@ -20,6 +20,8 @@ from sandbox.base.errors import (
 from sandbox.models import Experiment, KeptForecast, Sandbox
 from sandbox.models.sandbox import is_guest
 from scheduler.model.objects import Object
+from scheduler.model.problems import RequestProblem, Wanted, expected
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import is_suspect, unstorable
 from scheduler.model.texts.values import Limits
 
@@ -44,7 +46,7 @@ def check_bytes(files: Sequence[tuple[str, str]]) -> None:
     for name, text in files:
         given += len(text.encode("utf-8", "surrogatepass"))
         if most and given > most:
-            problem = f"over {most} bytes in all; split the import"
+            problem = RequestProblem.BYTES.said(most=most)
             raise InvalidError(problem, causes=[Cause(problem=problem, file=name)])
 
 
@@ -52,7 +54,7 @@ def check_objects(count: int) -> None:
     """Refuse more objects than one import may bring."""
     most = settings.LIMITS["objects_per_import"]
     if most and count > most:
-        problem = f"{count} objects are over the limit of {most}; split the import"
+        problem = RequestProblem.OBJECTS.said(count=count, most=most)
         raise InvalidError(problem, causes=[Cause(problem=problem)])
 
 
@@ -63,8 +65,8 @@ def check_texts(files: Sequence[tuple[str, str]], objects: Iterable[Object]) -> 
         return
     for obj in objects:
         if place := next(unstorable(obj.manifest), ""):
-            problem = (
-                f"{str(obj.key)!a}: {place!a} holds a NUL or half a surrogate pair"
+            problem = RequestProblem.TEXT_SUSPECT.said(
+                given=f"{str(obj.key)!a}: {place!a}"
             )
             raise InvalidError(problem, causes=[Cause(problem=problem)])
 
@@ -82,7 +84,7 @@ def check_speed(speed: float) -> None:
     """Refuse a speed that no sandbox may have here."""
     most = settings.LIMITS["ticks_per_second"]
     if most and speed > most:
-        problem = f"expected at most {most} ticks a second here, got {speed:g}"
+        problem = expected(Wanted.AT_MOST_TICKS.said(most=most), given=f"{speed:g}")
         raise InvalidError(problem, causes=[Cause(problem=problem, field="speed")])
 
 
@@ -116,17 +118,19 @@ def check_experiment(runs: int, horizon_ms: int) -> None:
     """Refuse an experiment of too many runs, or of too much virtual time."""
     most = settings.LIMITS["runs_per_experiment"]
     if most and runs > most:
-        raise _too_big(f"{runs} runs are over the limit of {most}")
+        raise _too_big(RequestProblem.RUN_LIMIT.said(count=runs, most=most))
     hours = runs * horizon_ms / 3_600_000
     longest = settings.LIMITS["hours_per_experiment"]
     if longest and hours > longest:
-        problem = f"{runs} runs of {horizon_ms / 3_600_000:g} h are {hours:g} h"
-        raise _too_big(f"{problem}, over the limit of {longest} h of virtual time")
+        each = f"{horizon_ms / 3_600_000:g}"
+        said = RequestProblem.HOUR_LIMIT.said(
+            count=runs, each=each, hours=f"{hours:g}", most=longest
+        )
+        raise _too_big(said)
 
 
-def _too_big(problem: str) -> InvalidError:
-    said = f"{problem}; take fewer variants or seeds, or a shorter horizon"
-    return InvalidError(said, causes=[Cause(problem=said, field="spec")])
+def _too_big(problem: Sentence) -> InvalidError:
+    return InvalidError(problem, causes=[Cause(problem=problem, field="spec")])
 
 
 class Slots:

@@ -7,7 +7,7 @@ from typing import Literal
 from django.conf import settings
 from django.db import models
 
-from sandbox.models.fields import JsonText
+from sandbox.models.fields import JsonText, SaidText
 from sandbox.models.sandbox import Person, Sandbox, is_guest, new_id
 
 
@@ -113,7 +113,7 @@ class Run(models.Model):
     worker = models.CharField(max_length=64, blank=True)  # who took it up last
     result = JsonText(default=dict)  # scheduler.analysis.experiments.runs.Result
     hash = models.CharField(max_length=64, blank=True)
-    error = models.TextField(blank=True)
+    error = SaidText(blank=True)
     ended = models.IntegerField(default=0)  # 1 for the first that ended, and so on
 
     class Meta:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from sandbox.models.fields import JsonText
+from sandbox.models.fields import JsonText, SaidText
 from sandbox.models.sandbox import Sandbox
 
 
@@ -39,7 +39,7 @@ class KeptForecast(models.Model):
     wanted_until = models.FloatField()  # nobody asks for it any more after this
     answer = JsonText(default=dict)  # scheduler.analysis.forecast.starts.Forecast
     given = JsonText(default=dict)  # Workload -> what is scored once its start is known
-    error = models.TextField(blank=True)
+    error = SaidText(blank=True)
 
     class Meta:
         """One of a kind per revision; found by the newest, and by when nobody wants it."""

@@ -11,7 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import models
 from django.utils import timezone
 
-from sandbox.models.fields import JsonText
+from sandbox.models.fields import JsonText, SaidText
 
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 Role = Literal["owner", "editor", "viewer"]
@@ -142,7 +142,7 @@ class Sandbox(models.Model):
     playing = models.BooleanField(default=False)
     speed = models.FloatField(default=1.0)  # ticks per second; 0 = as fast as it goes
     until = JsonText(default=dict)  # what a running step waits for; {} when nothing
-    problem = models.TextField(blank=True)  # why ticking stopped by itself
+    problem = SaidText(blank=True)  # why ticking stopped by itself
     due_at = models.FloatField(default=0)  # when the next tick is due
 
     # Who may write: one holder at a time; an older fence never commits.

@@ -32,8 +32,11 @@ from sandbox.models import (
     Sample,
     Sandbox,
 )
+from sandbox.models.fields import text_alone
 from sandbox.world import history, lineage, worlds
 from scheduler.input.files.inflating import inflated_size, most_values
+from scheduler.model.problems import RequestProblem, Wanted, expected
+from scheduler.model.sentence import Sentence, plain
 
 FORMAT = 4
 #: Formats that are read; an older one lacks what has a default here.
@@ -162,7 +165,7 @@ class _Values(msgspec.Struct):
     samples: msgspec.Raw
 
 
-_encode = msgspec.msgpack.Encoder().encode
+_encode = msgspec.msgpack.Encoder(enc_hook=text_alone).encode
 _decode = msgspec.msgpack.Decoder(Archive).decode
 _decode_values = msgspec.msgpack.Decoder(_Values).decode
 
@@ -204,36 +207,37 @@ def unseal(data: bytes, most: int) -> Archive:
     """
     head, _, rest = data.partition(b"\n")
     if not head.startswith(MAGIC):
-        raise wrong("expected a sandbox that was exported as a file")
+        raise wrong(expected(Wanted.EXPORTED))
     given = head.removeprefix(MAGIC)[:20].decode("ascii", "replace")
     if given not in map(str, READ):
         known = f"{READ[0]} to {FORMAT}"
-        raise wrong(f"expected format {known}, got {given!r}; update this program")
+        raise wrong(RequestProblem.UPDATE.said(known=known, given=repr(given)))
     opener = zlib.decompressobj()
     try:
         if inflated_size(rest, most) > most:
-            raise wrong(f"over {most} bytes when opened")
+            raise wrong(RequestProblem.OPENED.said(most=most))
         body = opener.decompress(rest, most)
         if not opener.eof:
-            raise wrong("the file is cut off")
+            raise wrong(RequestProblem.CUT_OFF.said())
         if opener.unused_data:
             raise wrong(f"{len(opener.unused_data)} bytes follow its end")
         _refuse_values(body, most // BYTES_PER_VALUE)
         return _decode(body)
     except (zlib.error, msgspec.MsgspecError) as error:
-        raise wrong(f"the file is damaged: {error}") from error
+        raise wrong(RequestProblem.DAMAGED.said(problem=error)) from error
 
 
 def _refuse_values(body: bytes, most: int) -> None:
     """Refuse more values than `most`: each may take a hundred times its bytes in memory."""
     parts = msgspec.structs.astuple(_decode_values(body))
     if sum(most_values(bytes(part)) for part in parts) > most:
-        raise wrong(f"over {most} values when opened")
+        raise wrong(RequestProblem.OPENED_VALUES.said(most=most))
 
 
-def wrong(problem: str) -> InvalidError:
+def wrong(problem: Sentence | str) -> InvalidError:
     """Return the refusal of a file."""
-    return InvalidError(problem, causes=[Cause(problem=problem)])
+    said = problem if isinstance(problem, Sentence) else plain(problem)
+    return InvalidError(said, causes=[Cause(problem=said)])
 
 
 def _archive(sandbox: Sandbox, world: bytes) -> Archive:

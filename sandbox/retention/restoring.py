@@ -33,6 +33,7 @@ from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world
 from scheduler.input.files.inflating import inflated_size, inflated_values
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import RequestProblem
 from scheduler.recorded.qrec.entries import check_object
 
 _DAMAGE = (
@@ -71,7 +72,7 @@ def check(archive: Archive, most: int) -> World:
             packing.unpack_page(checkpoint.page)
             decode_world(packing.world_bytes(checkpoint.world))
     except _DAMAGE as error:
-        raise wrong(f"the file is damaged: {error}") from error
+        raise wrong(RequestProblem.DAMAGED.said(problem=error)) from error
     return _world(archive)
 
 
@@ -144,7 +145,7 @@ def _world(archive: Archive) -> World:
     except Exception as error:  # whatever a made-up world trips over is its fault
         raise wrong(f"its world cannot be read: {error}") from error
     if found != archive.columns.hash:
-        raise wrong("its world is not the one that was exported: the hash differs")
+        raise wrong(RequestProblem.ANOTHER_HASH.said())
     return world
 
 

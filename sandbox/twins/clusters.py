@@ -16,6 +16,8 @@ from sandbox.base.denials import Denied
 from sandbox.base.errors import InvalidError, NotFoundError
 from sandbox.following.cluster import Cluster
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import in_field
+from scheduler.model.sentence import plain
 from scheduler.model.texts.values import read_value
 
 
@@ -57,7 +59,7 @@ def allowed(user: User | None = None) -> list[AllowedCluster]:
             read_value(text, file=settings.CLUSTERS_FILE) or {}, _File
         )
     except (OSError, SchedulerError, msgspec.ValidationError) as error:
-        raise InvalidError(f"QUOTALAB_CLUSTERS: {error}") from error
+        raise InvalidError(in_field("QUOTALAB_CLUSTERS", plain(error))) from error
     return [
         one
         for one in found.clusters

@@ -34,8 +34,8 @@ class Recording:
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of a sandbox that shows it."""
-        problem = "\n".join(self.left_out[:_MOST_NOTES])
-        return {"source": self.source, "problem": problem}
+        notes = "\n".join(self.left_out[:_MOST_NOTES])
+        return {"source": self.source, "problem": notes}
 
     def keep(self, sandbox: Sandbox) -> None:
         """Write what comes with each tick, for the sandbox that shows it."""
@@ -55,8 +55,7 @@ def read_recording(files: Sequence[tuple[str, bytes]]) -> Recording:
             found = read_files(files, most=16 * most, values=values)
             world, left_out = beginning.begin_recording(found)
     except SchedulerError as error:
-        problem = str(error)
-        raise InvalidError(problem, causes=[Cause(problem=problem)]) from error
+        raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
     ticks = [(tick, pack(seen)) for tick, seen in beginning.ticks_of(found)]
     source: dict[str, object] = {
         "kind": "recording",

@@ -25,6 +25,7 @@ from sandbox.base.errors import BusyError, OvertakenError, SandboxError
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import Resource, served
 from sandbox.models import Sandbox
+from sandbox.models.fields import Sayings
 from sandbox.twins import clusters
 from sandbox.worker.fresh import FreshNews
 from sandbox.worker.received import Loss, Received
@@ -34,6 +35,8 @@ from sandbox.world.operations import Observe, perform
 from sandbox.world.seen import pack
 from scheduler.engine.world import World
 from scheduler.model import durations
+from scheduler.model.problems.forms import joined
+from scheduler.model.sentence import shortened
 from scheduler.recorded.twin.observing import version_of
 
 logger = logging.getLogger(__name__)
@@ -175,9 +178,10 @@ class Follower:
             if mine.update(source=source) != 1:
                 raise OvertakenError(NotNow.ELSEWHERE.said())
 
-    def _problem(self, world: World) -> str:
+    def _problem(self, world: World) -> Sayings:
         """Return what is not seen now, and what the engine gave up on."""
-        return "; ".join([*self.received.missing(), *world.problems()])[:1000]
+        found = [*self.received.missing(), *world.problems()]
+        return Sayings([shortened(joined(found), 1000)] if found else [])
 
     def _alive(self) -> None:
         mine = Sandbox.objects.filter(

@@ -19,6 +19,8 @@ from sandbox.following.cluster import Cluster
 from sandbox.following.reflector import Reflector
 from sandbox.following.resources import Resource
 from scheduler.model import durations
+from scheduler.model.problems import GivenUp
+from scheduler.model.sentence import Sentence
 from scheduler.recorded.qrec.entries import Type
 from scheduler.recorded.qrec.slimming import slim
 
@@ -127,14 +129,15 @@ class Received:
             return max(one.since_us for one in self.lost.values())
         return None
 
-    def missing(self) -> list[str]:
+    def missing(self) -> list[Sentence]:
         """Return what is not seen now, since when and why; one sentence if it is all."""
         away_us = self.away_since_us()
         if away_us is not None:
             why = next(one.why for one in self.lost.values() if one.since_us == away_us)
-            return [f"the cluster is not reached since {_second(away_us)}: {why}"]
+            since = _second(away_us)
+            return [GivenUp.UNREACHED.said(since=since, problem=why)]
         return [
-            f"{kind} not seen since {_second(one.since_us)}: {one.why}"
+            GivenUp.UNSEEN.said(kind=kind, since=_second(one.since_us), problem=one.why)
             for kind, one in sorted(self.lost.items())
         ]
 

@@ -9,9 +9,12 @@ import threading
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import SandboxError
 from sandbox.models import Sandbox
+from sandbox.models.fields import Sayings
 from sandbox.twins import clusters
 from sandbox.worker.follower import FIRST_LISTS_S, Follower
 from sandbox.world.leases import Claim
+from scheduler.model.problems import GivenUp
+from scheduler.model.sentence import shortened
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +42,8 @@ def take_over(claim: Claim) -> bool:
         follower = Follower(claim.sandbox_id, token, one.connect())
     except SandboxError as error:
         logger.warning("not followed: %s", error, extra={"sandbox": claim.sandbox_id})
-        mine.update(problem=f"not followed: {error}"[:1000])
+        problem = shortened(GivenUp.NOT_FOLLOWED.said(problem=error), 1000)
+        mine.update(problem=Sayings([problem]))
         return True
     _here[claim.sandbox_id] = follower
     name = f"follow-{claim.sandbox_id}"

@@ -33,7 +33,8 @@ from sandbox.retention.retention import (
 from sandbox.worker import running
 from sandbox.world import leases
 from sandbox.world.leases import Claim
-from scheduler.words.runs import GivenUp
+from scheduler.model.problems.runs import GivenUp
+from scheduler.model.sentence import shortened
 
 logger = logging.getLogger(__name__)
 
@@ -217,7 +218,7 @@ def _await_due(claim: Claim, end: float) -> bool:
 
 
 def _pause(claim: Claim, problem: str) -> None:
-    do_fail(claim, GivenUp.TICK_FAILED.said(problem=problem).text[:1000])
+    do_fail(claim, shortened(GivenUp.TICK_FAILED.said(problem=problem), 1000))
 
 
 def _stop(claim: Claim, error: Exception) -> None:

@@ -24,6 +24,7 @@ from sandbox.world.webhooks import (
 from scheduler.engine.kube.extender.ports import ExtenderError, Port
 from scheduler.engine.world import World
 from scheduler.model.kube.extender import Extender
+from scheduler.model.sentence import plain
 
 _encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -99,7 +100,7 @@ class RecordingPort:
         except ExtenderError as problem:
             answer = {_FAILED: str(problem)}
             if isinstance(problem, NotAllowedError):
-                self._world.context.journal.complain(str(problem))
+                self._world.context.journal.complain(plain(problem))
         if not isinstance(self._beyond, UnreachablePort):
             self.answers.append((digest, answer))
         return answer

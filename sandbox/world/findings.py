@@ -19,20 +19,20 @@ def causes_of(findings: Iterable[Finding]) -> list[Cause]:
         if finding.level == "error":
             sort = ("error", finding.problem, finding.place.file)
         else:
-            sort = (finding.level, finding.sort or finding.problem, "")
+            sort = (finding.level, (finding.sort or finding.said).text, "")
         sorts.setdefault(sort, []).append(finding)
     return [_cause(members) for members in sorts.values()]
 
 
 def _cause(members: list[Finding]) -> Cause:
     first, several = members[0], len(members) > 1
-    by_sort = several and first.level != "error" and first.sort
+    by_sort = first.sort if several and first.level != "error" else None
+    said = by_sort or first.said
     return Cause(
         level=first.level,
         file=first.place.file,
         line=first.place.line,
         field=first.place.field,
-        problem=first.sort if by_sort else first.problem,
-        said=first.sort_said if by_sort else first.said,
+        problem=said,
         count=len(members),
     )

@@ -17,6 +17,7 @@ from scheduler.engine.tick import react, run_tick, settle
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object, stored_key
 from scheduler.model.policy import read_policy
+from scheduler.model.sentence import plain
 from scheduler.recorded.twin.observing import observe
 
 
@@ -154,7 +155,7 @@ def perform(
             return Tick(answers=given)
         case Observe(tick=tick, now_ms=now_ms, seen=body, listed=listed):
             for problem in observe(world, unpack(body), tick=tick, now_ms=now_ms):
-                world.context.journal.complain(problem)
+                world.context.journal.complain(plain(problem))
             if listed:
                 world.context.journal.take_decisions()
         case Settle(answers=answers):

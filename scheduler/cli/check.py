@@ -33,6 +33,7 @@ from scheduler.cli.statuses import OURS, REFUSED, try_to_write
 from scheduler.cli.trace_words import add_trace_words
 from scheduler.model import durations
 from scheduler.model.errors import InvariantError, NoProgressError, SchedulerError
+from scheduler.model.problems import Wanted, expected, in_field
 
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 64
@@ -116,15 +117,24 @@ def _horizon(options: argparse.Namespace) -> int:
     """Return the horizon in ms, 0 when none is given; refuse numbers out of range."""
     if not 0 <= options.seeds <= _MOST_SEEDS:
         raise SchedulerError(
-            f"--seeds: expected 1 to {_MOST_SEEDS}, got {options.seeds}"
+            in_field(
+                "--seeds",
+                expected(
+                    Wanted.RANGE.said(least="1", most=_MOST_SEEDS), given=options.seeds
+                ),
+            )
         )
     if not 0 <= options.workers <= _MOST_WORKERS:
-        problem = f"expected 1 to {_MOST_WORKERS}, got {options.workers}"
-        raise SchedulerError(f"--workers: {problem}")
+        problem = expected(
+            Wanted.RANGE.said(least="1", most=_MOST_WORKERS), given=options.workers
+        )
+        raise SchedulerError(in_field("--workers", problem))
     horizon = durations.milliseconds(options.horizon) if options.horizon else 0
     if horizon < 0 or (options.horizon and not horizon):
-        problem = f"expected a duration above 0, got {options.horizon!r}"
-        raise SchedulerError(f"--horizon: {problem}")
+        problem = expected(
+            Wanted.ABOVE.said(kind="duration", least="0"), options.horizon
+        )
+        raise SchedulerError(in_field("--horizon", problem))
     return horizon
 
 

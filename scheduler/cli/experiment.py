@@ -33,6 +33,8 @@ from scheduler.cli.run import read_sources
 from scheduler.cli.statuses import refused
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.sentence import plain
 
 #: What the table on the screen has room for.
 COLUMNS = (
@@ -97,7 +99,9 @@ def read_file(path: Path) -> tuple[ExperimentDocument, dict[str, str]]:
     [(name, text)] = read_sources([path])
     documents = read_documents(text, file=name)
     if len(documents) != 1:
-        raise ExperimentError(f"expected one document in {name}, got {len(documents)}")
+        raise ExperimentError(
+            expected(Wanted.ONE_DOCUMENT_IN.said(name=name), len(documents))
+        )
     try:
         experiment = read_experiment(documents[0].data)
     except ExperimentError as error:
@@ -122,8 +126,10 @@ def sources_of(
     names = experiment.spec.base.files
     if not names:
         raise ExperimentError(
-            "without a database the base is of files; `manage.py experiment` knows "
-            "the library's scenarios and sandboxes",
+            plain(
+                "without a database the base is of files; `manage.py experiment` "
+                "knows the library's scenarios and sandboxes"
+            ),
             "spec.base",
         )
     found = read_sources([path.parent / name for name in names])

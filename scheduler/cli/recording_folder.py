@@ -14,6 +14,7 @@ import msgspec
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import Wanted, expected, in_field
 from scheduler.recorded.absences import late_begin, not_replayed
 from scheduler.recorded.qrec.reading import Followed, RecordedChange
 from scheduler.recorded.recording import (
@@ -110,8 +111,15 @@ def read_snapshot(folder: Path, given: str | None) -> Source | None:
             return path.name.removesuffix(".gz"), text.decode()
     known = [path.name for path in _by_second(folder, "snapshot-*.json.gz")]
     raise SchedulerError(
-        f"{folder}: expected one of {', '.join(known) or 'its snapshots (none is there)'}, "
-        f"got {given!r}"
+        in_field(
+            folder,
+            expected(
+                Wanted.ONE_OF.said(
+                    known=", ".join(known) or "its snapshots (none is there)"
+                ),
+                given,
+            ),
+        )
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler.input.traces.options import TraceOptions, read_options
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import Wanted, expected, in_field
 
 
 def add_trace_words(parser: argparse.ArgumentParser) -> None:
@@ -61,5 +62,9 @@ def options_of(words: argparse.Namespace) -> TraceOptions:
 def _pair(name: str, text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise SchedulerError(f"--{name}: expected NAME=VALUE, got {text!r}")
+        raise SchedulerError(
+            in_field(
+                f"--{name}", expected(Wanted.LITERAL.said(literal="NAME=VALUE"), text)
+            )
+        )
     return key.strip(), value.strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -10,6 +11,7 @@ import msgspec
 from scheduler.model.compatibility import NEWEST
 from scheduler.model.decisions import Decision, Fail
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Sentence
 
 US_PER_MS = 1000
 
@@ -18,14 +20,16 @@ US_PER_MS = 1000
 class Complaint:
     """Problems of one sort, and how several of them are said as one."""
 
-    several: str
-    problems: dict[str, None] = field(default_factory=dict)
+    several: Callable[[int], Sentence] | None
+    problems: dict[str, Sentence] = field(default_factory=dict)
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> Sentence:
+        """Return the one problem, or what is said of so many."""
         count = len(self.problems)
-        if count > 1:
-            return self.several.replace("{count}", str(count))
-        return next(iter(self.problems))
+        if count > 1 and self.several is not None:
+            return self.several(count)
+        return next(iter(self.problems.values()))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,19 +74,25 @@ class Journal:
         self._latest.clear()
         return taken
 
-    def complain(self, problem: str, *, several: str = "", sort: str = "") -> None:
+    def complain(
+        self,
+        problem: Sentence,
+        *,
+        several: Callable[[int], Sentence] | None = None,
+        sort: str = "",
+    ) -> None:
         """Note something that people should know; said once.
 
-        Problems of one `sort` are one, with a count in place of "{count}": what the
-        first of them gave as `several` says it.
+        Problems of one `sort` are one: what the first of them gave as `several` says
+        how many they are.
         """
-        said = self.problems.setdefault(sort or problem, Complaint(several))
-        said.problems.setdefault(problem)
+        said = self.problems.setdefault(sort or problem.text, Complaint(several))
+        said.problems.setdefault(problem.text, problem)
 
-    def take_problems(self) -> list[str]:
+    def take_problems(self) -> list[Sentence]:
         """Return what people should know since the last call, and forget it."""
         taken, self.problems = self.problems, {}
-        return [str(one) for one in taken.values()]
+        return [one.said for one in taken.values()]
 
     def remove(self, key: Key) -> None:
         """Note that the object is gone."""

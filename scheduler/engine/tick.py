@@ -11,6 +11,8 @@ from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Decision, Evict, Preempt, Wait
 from scheduler.model.errors import NoProgressError
 from scheduler.model.objects import Key, cluster_of
+from scheduler.model.problems import GivenUp
+from scheduler.model.sentence import Sentence
 
 if TYPE_CHECKING:
     from scheduler.engine.kueue.scheduler.pace import Writing
@@ -73,7 +75,7 @@ def next_instant(world: World, *, quiet: bool = True) -> int | None:
     return earliest
 
 
-def _no_progress(world: World) -> str:
+def _no_progress(world: World) -> Sentence:
     """Say which stages ask for the present instant again, and for what."""
     now = world.context.now_ms
     asking = [
@@ -81,9 +83,8 @@ def _no_progress(world: World) -> str:
         for stage in world.stages()
         if (due := stage.due()) is not None and due <= now
     ]
-    return (
-        f"virtual time stands still at {now / 1000:.3f} s: {MOST_ATTEMPTS} attempts "
-        f"at this instant changed nothing ({'; '.join(asking)})"
+    return GivenUp.STANDS.said(
+        at=f"{now / 1000:.3f}", count=MOST_ATTEMPTS, waiting="; ".join(asking)
     )
 
 
@@ -155,10 +156,7 @@ def decide_quota(world: World) -> bool:
             seen[now := frozenset(held.items())] += 1
             if seen[now] > MOST_RETURNS:
                 break
-    world.context.journal.complain(
-        "Kueue was not quiet: workloads take quota from each other in turn at one "
-        "instant; virtual time went on"
-    )
+    world.context.journal.complain(GivenUp.IN_TURN.said())
     return False
 
 

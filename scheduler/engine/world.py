@@ -15,6 +15,7 @@ from scheduler.model.compatibility import NEWEST, stored_level
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, cluster_of, plain
 from scheduler.model.policy import Policy
+from scheduler.model.sentence import Sentence
 
 
 class World(WorldObjects):
@@ -48,7 +49,7 @@ class World(WorldObjects):
         world._restore()
         return world
 
-    def problems(self) -> list[str]:
+    def problems(self) -> list[Sentence]:
         """Return what the engine gave up on, and forget it."""
         return self.context.journal.take_problems()
 

@@ -13,6 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.sentence import Sentence
 
 MAX = 2**63 - 1
 MIN = -(2**63)
@@ -54,7 +56,7 @@ def is_whole(text: str) -> bool:
 def whole(text: str) -> int:
     """Return a whole number; a sign may stand before it. Raises QuantityError."""
     if not is_whole(text[1:] if text[:1] in ("-", "+") else text) or len(text) > 20:
-        raise QuantityError(f"expected a whole number, got {text!r:.40}")
+        raise QuantityError(expected(Wanted.WHOLE, given=f"{text!r:.40}"))
     return int(text)
 
 
@@ -94,11 +96,11 @@ def _plain(number: int | float) -> str:
     return format(Decimal(repr(number)), "f")
 
 
-def _complaint(given: object) -> str:
+def _complaint(given: object) -> Sentence:
     shown = repr(given)
     if len(shown) > _LONGEST:
         shown = shown[:_LONGEST] + "...'"
-    return f'expected a quantity such as "500m", "2" or "4Gi", got {shown}'
+    return expected(Wanted.QUANTITY_LIKE, given=shown)
 
 
 def canonical(resource: str, text: str | int | float) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Form, Wanted, expected
 from scheduler.model.spans import Span, read_span
 
 PREFIX = "quotalab.dev/"
@@ -73,7 +74,7 @@ def _read(given: tuple[tuple[str, str], ...]) -> Timing:
     unknown = sorted(set(ours) - set(KNOWN))
     if unknown:
         known = ", ".join(KNOWN)
-        raise QuantityError(f"unknown annotation {unknown[0]}; known: {known}")
+        raise QuantityError(Form.THIS_ANNOTATION.said(name=unknown[0], known=known))
     return Timing(
         arrival=_span(ours, ARRIVAL),
         runtime=_span(ours, RUNTIME),
@@ -91,11 +92,11 @@ def _span(ours: Mapping[str, str], name: str) -> Span | None:
     try:
         return read_span(ours[name])
     except QuantityError as error:
-        raise QuantityError(f"{name}: {error}") from error
+        raise QuantityError(error.said, name) from error
 
 
 def _flag(ours: Mapping[str, str], name: str) -> bool:
     value = ours.get(name, "false")
     if value not in ("true", "false"):
-        raise QuantityError(f'{name}: expected "true" or "false", got {value!r}')
+        raise QuantityError(expected(Wanted.QUOTED_FLAG, value), name)
     return value == "true"

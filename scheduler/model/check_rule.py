@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.spans import read_span
 
 Answer = Literal["Ready", "Retry", "Rejected"]
@@ -73,7 +74,7 @@ def check_rules(rules: list[CheckRule]) -> None:
     for index, rule in enumerate(rules):
         path = f"simulation.admissionChecks[{index}]"
         if rule.check in known:
-            raise PolicyError(f"{path}.check: {rule.check} has a rule already")
+            raise PolicyError(Problem.RULE.said(name=rule.check), f"{path}.check")
         known.add(rule.check)
         _check_lengths(rule, path)
 
@@ -81,7 +82,7 @@ def check_rules(rules: list[CheckRule]) -> None:
 def _check_lengths(rule: CheckRule, path: str) -> None:
     texts = {"after": rule.after}
     if bool(rule.every) != bool(rule.open):
-        raise PolicyError(f"{path}.every: expected both every and open, or neither")
+        raise PolicyError(Problem.EVERY_OPEN.said(), f"{path}.every")
     if rule.every:
         texts |= {"every": rule.every, "open": rule.open}
     for index, answer in enumerate(rule.recorded):
@@ -90,6 +91,8 @@ def _check_lengths(rule: CheckRule, path: str) -> None:
         try:
             span = read_span(text)
         except QuantityError as error:
-            raise PolicyError(f"{path}.{name}: {error}") from error
+            raise PolicyError(error.said, f"{path}.{name}") from error
         if name == "every" and span.zero:
-            raise PolicyError(f"{path}.every: expected more than 0s, got {text!r}")
+            raise PolicyError(
+                expected(Wanted.MORE_THAN.said(least="0s"), text), f"{path}.every"
+            )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from msgspec import UNSET, UnsetType
 
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import FileProblem
 
 #: A finished Workload has the reason and the sentence that Kueue takes from the job.
 FINISHED_BY_JOB = 1
@@ -30,10 +31,7 @@ def read_level(stored: int | UnsetType) -> int:
     """
     level = 0 if stored is UNSET else stored
     if level > NEWEST:
-        raise SchedulerError(
-            f"expected a world of compatibility level {NEWEST} at most, got {level}: "
-            "a later version made it; update this program"
-        )
+        raise SchedulerError(FileProblem.LEVEL.said(most=NEWEST, given=level))
     return level
 
 

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected
 
 _MONTHS = (
     *("jan", "feb", "mar", "apr", "may", "jun"),
@@ -108,9 +109,7 @@ def read_schedule(text: str, zone: str = "") -> CronSchedule:
     """
     fields = _MACROS.get(text, text).split()
     if len(fields) != len(_FIELDS):
-        raise QuantityError(
-            f'expected five fields such as "*/5 * * * *" or @daily, got {text!r}'
-        )
+        raise QuantityError(expected(Wanted.SCHEDULE, text))
     values = [
         _values(part, *field) for part, field in zip(fields, _FIELDS, strict=True)
     ]
@@ -132,7 +131,7 @@ def _zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise QuantityError(
-            f'expected a time zone such as "Europe/Berlin", got {name!r}'
+            expected(Wanted.TIME_ZONE.said(example='"Europe/Berlin"'), name)
         ) from error
 
 
@@ -152,7 +151,9 @@ def _values(
         if slash and "-" not in span and span not in ("*", "?"):
             last = most
         if not least <= first <= last <= most or step < 1:
-            raise QuantityError(f"{name}: expected {least} to {most}, got {part!r}")
+            raise QuantityError(
+                expected(Wanted.RANGE.said(least=least, most=most), part), name
+            )
         found.update(range(first, last + 1, step))
     return frozenset(found)
 
@@ -171,5 +172,5 @@ def _number(text: str, name: str, names: dict[str, int]) -> int:
     if text.lower() in names:
         return names[text.lower()]
     if not is_whole(text):
-        raise QuantityError(f"{name}: expected a number, got {text!r}")
+        raise QuantityError(expected(Wanted.NUMBER, text), name)
     return int(text)

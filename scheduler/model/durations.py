@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Form, Wanted, expected
 
 _NS = {
     "ns": 1,
@@ -40,7 +41,9 @@ def nanoseconds(text: str) -> int:
         at = part.end()
     if at == 0 or at != len(rest) or total >= _MOST_NS:
         raise QuantityError(
-            f'expected a duration such as "90s" or "1m30s", got {text!r:.80}'
+            expected(
+                Wanted.DURATION.said(example='"90s" or "1m30s"'), given=f"{text!r:.80}"
+            )
         )
     return -total if text.startswith("-") else total
 
@@ -71,13 +74,13 @@ def stamp_us(text: str) -> int:
     match = _STAMP.fullmatch(text)
     if match is None:
         raise QuantityError(
-            f'expected a time such as "2026-01-31T12:00:00Z", got {text!r}'
+            expected(Wanted.TIME.said(example='"2026-01-31T12:00:00Z"'), text)
         )
     zone = "+00:00" if match[3] == "Z" else match[3]
     try:
         whole = datetime.fromisoformat(match[1] + zone)
     except ValueError as error:
-        raise QuantityError(f"not a time that exists: {text!r}") from error
+        raise QuantityError(Form.NOT_A_TIME.said(given=repr(text))) from error
     fraction = int((match[2] or "0").ljust(9, "0")[:6])
     return (whole - _EPOCH) // timedelta(microseconds=1) + fraction
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Protocol
 
-from scheduler.model import amounts
+from scheduler.model.ranges import INTEGER
 
 _SIZES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _STEP = 1024
@@ -25,9 +25,9 @@ class Amount(Protocol):
 def quantity(resource: str, amount: int | str) -> str:
     """Return "1.5 CPU", "2 GiB", "8 GPU" or "3 example.com/foo"."""
     value = int(amount)
-    if value >= amounts.UNLIMITED:
+    if value >= INTEGER.most:
         return f"unlimited {_unit(resource)}"
-    if resource == amounts.CPU:
+    if resource == "cpu":
         return f"{_short(Decimal(value) / 1000)} CPU"
     if resource == "vcore":
         return f"{_short(Decimal(value) / 1000)} vcore"
@@ -39,7 +39,7 @@ def quantity(resource: str, amount: int | str) -> str:
 
 
 def _unit(resource: str) -> str:
-    if resource == amounts.CPU:
+    if resource == "cpu":
         return "CPU"
     return "GPU" if resource.endswith("/gpu") else resource
 

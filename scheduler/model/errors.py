@@ -4,24 +4,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scheduler.model.problems.forms import in_field
+from scheduler.model.sentence import Sentence, plain, shortened
+
 
 class SchedulerError(Exception):
-    """The root of every error that the engine raises on purpose."""
+    """The root of every error that the engine raises on purpose.
+
+    `said` is what it says with its code; a plain text has the code "".
+    """
+
+    def __init__(self, said: Sentence | str) -> None:
+        super().__init__(str(said))
+        self.said = said if isinstance(said, Sentence) else plain(said)
 
 
-class QuantityError(SchedulerError):
+class FieldError(SchedulerError):
+    """What is wrong with something that was given, and in which field; has a code."""
+
+    def __init__(self, problem: Sentence, field: str = "") -> None:
+        super().__init__(in_field(field, problem) if field else problem)
+        self.problem = problem
+        self.field = field
+
+
+class QuantityError(FieldError):
     """A text that is not a Kubernetes quantity."""
 
 
-class PatternError(SchedulerError):
+class PatternError(FieldError):
     """A text that is no regular expression of Go."""
 
 
-class PolicyError(SchedulerError):
+class PolicyError(FieldError):
     """A policy with an unknown key or a value out of range; names the path."""
 
 
-class UnknownNameError(SchedulerError):
+class UnknownNameError(FieldError):
     """A name that nothing has enrolled under; the message lists the known ones."""
 
 
@@ -53,11 +72,11 @@ LONGEST_PROBLEM = 1_000
 class ManifestError(SchedulerError):
     """A document that cannot be taken: says where, what was given and expected."""
 
-    def __init__(self, problem: str, *, place: SourceLocation | None = None) -> None:
-        if len(problem) > LONGEST_PROBLEM:
-            problem = f"{problem[:LONGEST_PROBLEM]}…"
-        super().__init__(f"{place}: {problem}" if place else problem)
-        self.problem = problem
+    def __init__(
+        self, problem: Sentence, *, place: SourceLocation | None = None
+    ) -> None:
+        self.problem = shortened(problem, LONGEST_PROBLEM)
+        super().__init__(in_field(place, self.problem) if place else self.problem)
         self.place = place
 
 

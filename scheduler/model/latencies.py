@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import in_field
 from scheduler.model.spans import Span, read_span
 
 INSTANT = "0s"
@@ -127,7 +128,7 @@ def read_latencies(latencies: Latencies) -> dict[str, Span]:
             span = read_span(getattr(latencies, info.name))
         except QuantityError as error:
             place = f"simulation.latencies.{info.encode_name}"
-            raise PolicyError(f"policy: {place}: {error}") from error
+            raise PolicyError(in_field(place, error.said), "policy") from error
         if not span.zero:
             found[info.name] = span
     return found

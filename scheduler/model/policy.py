@@ -10,6 +10,8 @@ from scheduler.model import durations, ranges
 from scheduler.model.check_rule import CheckRule, check_rules
 from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.latencies import Latencies, read_latencies
+from scheduler.model.problems import Form, Wanted, expected, in_field
+from scheduler.model.problems.validation import said_of_value
 from scheduler.model.spans import NEVER, read_span
 
 Stack = Literal["kueue", "yunikorn", "kube"]
@@ -88,8 +90,11 @@ def check_failures(failures: Failures) -> None:
         _check_length(name, getattr(failures, name))
     if (failures.domain_mean_time_between != "never") and not failures.domain:
         raise PolicyError(
-            "policy: simulation.failures.domain: expected the label whose values are "
-            "the domains of domainMeanTimeBetween, got none"
+            in_field(
+                "simulation.failures.domain",
+                Form.GOT_NONE.said(wanted=Wanted.FAILURE_DOMAIN),
+            ),
+            "policy",
         )
 
 
@@ -99,10 +104,10 @@ def _check_length(name: str, text: str) -> None:
     try:
         span = read_span(text)
     except QuantityError as error:
-        raise PolicyError(f"{path}: {error}") from error
+        raise PolicyError(error.said, path) from error
     mean = name.endswith("between")
     if mean and (span.shape != "fixed" or not 0 < span.values[0] <= NEVER):
-        raise PolicyError(f"{path}: expected a mean above 0s or never, got {text!r}")
+        raise PolicyError(expected(Wanted.MEAN, text), path)
 
 
 class Autoscaler(
@@ -138,10 +143,12 @@ def check_autoscaler(autoscaler: Autoscaler) -> None:
         try:
             span = read_span(text)
         except QuantityError as error:
-            raise PolicyError(f"{path}: {error}") from error
+            raise PolicyError(error.said, path) from error
         zero = span.zero and field != "scaleDownDelayAfterAdd"
         if span.shape != "fixed" or zero:
-            raise PolicyError(f"{path}: expected one length above 0s, got {text!r}")
+            raise PolicyError(
+                expected(Wanted.LENGTH_ABOVE.said(least="0s"), text), path
+            )
 
 
 _BINDING = msgspec.Meta(
@@ -224,7 +231,7 @@ def read_policy(document: dict[str, Any]) -> Policy:
     try:
         policy = msgspec.convert(document, Policy)
     except msgspec.ValidationError as error:
-        raise PolicyError(f"policy: {error}") from error
+        raise PolicyError(said_of_value(str(error)), "policy") from error
     latencies = policy.spec.simulation.latencies
     if latencies is not msgspec.UNSET:
         read_latencies(latencies)
@@ -246,9 +253,11 @@ def _check_start_time(text: str) -> None:
     try:
         start = durations.stamp_us(text)
     except QuantityError as error:
-        raise PolicyError(f"{place}: {error}") from error
+        raise PolicyError(error.said, place) from error
     if start not in ranges.START_TIME_US:
-        raise PolicyError(f"{place}: expected a time from 1970 to 2999, got {text!r}")
+        raise PolicyError(
+            expected(Wanted.TIME_WITHIN.said(least="1970", most="2999"), text), place
+        )
 
 
 def _check_span(simulation: Simulation, name: str) -> None:
@@ -259,4 +268,6 @@ def _check_span(simulation: Simulation, name: str) -> None:
         read_span(text)
     except QuantityError as error:
         path = name.split("_")[0] + name.split("_")[1].capitalize()
-        raise PolicyError(f"policy: simulation.{path}: {error}") from error
+        raise PolicyError(
+            in_field(f"simulation.{path}", error.said), "policy"
+        ) from error

@@ -20,6 +20,7 @@ from scheduler.model.errors import (
     RegistrationError,
     UnknownNameError,
 )
+from scheduler.model.problems import Form
 
 #: The entry point group of plug-ins that are installed beside this distribution.
 GROUP = "quotalab.plugins"
@@ -135,7 +136,9 @@ def lookup(family: Family, name: str) -> Any:
     entry = _entries.get((family, name))
     if entry is None:
         known = ", ".join(sorted(e.name for e in entries(family)))
-        raise UnknownNameError(f"unknown {family} {name!r}; known: {known}")
+        raise UnknownNameError(
+            Form.UNKNOWN_NAME.said(family=family, name=repr(name), known=known)
+        )
     return entry.value
 
 

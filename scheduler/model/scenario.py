@@ -8,6 +8,8 @@ import msgspec
 
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems.validation import said_of_value
 
 #: Texts by language tag; "en" is always there, "zh-Hans" and "zh-Hant" beside it.
 Texts = dict[str, str]
@@ -214,8 +216,10 @@ def read_scenario(document: dict[str, Any]) -> Scenario:
     try:
         scenario = msgspec.convert(document, Scenario)
         _check(scenario.spec)
-    except (msgspec.ValidationError, QuantityError) as error:
-        raise PolicyError(f"scenario: {error}") from error
+    except msgspec.ValidationError as error:
+        raise PolicyError(said_of_value(str(error)), "scenario") from error
+    except QuantityError as error:
+        raise PolicyError(error.said, "scenario") from error
     return scenario
 
 
@@ -229,11 +233,12 @@ def _check(spec: ScenarioSpec) -> None:
     for shown in spec.shows:
         if shown.text not in TEXTS:
             known = ", ".join(TEXTS)
-            raise QuantityError(
-                f"spec.shows: expected one of {known}, got {shown.text!r}"
-            )
+            wanted = Wanted.ONE_OF.said(known=known)
+            raise QuantityError(expected(wanted, shown.text), "spec.shows")
         if shown.at:
             durations.milliseconds(shown.at)
     for field in ("title", "summary"):
         if not getattr(spec, field).get(FALLBACK):
-            raise QuantityError(f'spec.{field}: expected a text under "{FALLBACK}"')
+            raise QuantityError(
+                expected(Wanted.UNDER.said(name=FALLBACK)), f"spec.{field}"
+            )

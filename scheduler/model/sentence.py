@@ -102,6 +102,25 @@ class Words(Coded):
         return Sentence(str(self.value), filled(self.english, holes), holes)
 
 
+class Stated(Words):
+    """Codes of problems: what fills a hole stands as it was given; made to be extended.
+
+    A number keeps its digits in every language, and a word alone is a sentence.
+    """
+
+    def said(self, **holes: object) -> Sentence:
+        """Return the sentence with its holes filled by the texts of what is given."""
+        return super().said(**{name: _exact(hole) for name, hole in holes.items()})
+
+
+def _exact(hole: object) -> Hole:
+    if isinstance(hole, Words):
+        return hole.said()
+    if isinstance(hole, Sentence | Quantity | Named | Place | Items):
+        return hole
+    return str(hole)
+
+
 def filled(words: str, holes: dict[str, Hole]) -> str:
     """Return English words with their holes filled; KeyError names one that is not."""
     forms = words.split("|")
@@ -112,6 +131,25 @@ def filled(words: str, holes: dict[str, Hole]) -> str:
 def text_of(hole: Hole) -> str:
     """Return what fills a hole as English writes it."""
     return f"{hole:g}" if isinstance(hole, float) else str(hole)
+
+
+def plain(text: object) -> Sentence:
+    """Return a text as a sentence without a code, which stays as it is everywhere."""
+    return Sentence("", str(text))
+
+
+def shortened(said: Sentence, most: int) -> Sentence:
+    """Return a sentence whose text, and each text in its holes, has `most` letters."""
+    if len(said.text) <= most:
+        return said
+    holes = {name: _shortened(hole, most) for name, hole in said.holes.items()}
+    return Sentence(said.code, f"{said.text[:most]}…", holes)
+
+
+def _shortened(hole: Any, most: int) -> Any:
+    if isinstance(hole, Sentence):
+        return shortened(hole, most)
+    return f"{hole[:most]}…" if isinstance(hole, str) and len(hole) > most else hole
 
 
 def named(keys: Iterable[str]) -> Items:

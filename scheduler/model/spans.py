@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from scheduler.model import durations, streams
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected
 
 #: The length of "never": no run of virtual time gets there.
 NEVER = 1 << 52
@@ -82,12 +83,11 @@ def read_span(text: str) -> Span:
     shape, words = match[1], match[2].split(",")
     form, least, most = _ARGUMENTS[shape]
     if not least <= len(words) <= most or "" in words:
-        raise QuantityError(f"expected {form}, got {text!r}")
+        raise QuantityError(expected(Wanted.LITERAL.said(literal=form), text))
     values = tuple(_length(word) for word in words)
-    if shape in ("uniform", "lognormal", "quantiles") and list(values) != sorted(
-        values
-    ):
-        raise QuantityError(f"expected lengths in ascending order, got {text!r}")
+    ordered = shape in ("uniform", "lognormal", "quantiles")
+    if ordered and list(values) != sorted(values):
+        raise QuantityError(expected(Wanted.ASCENDING, text))
     return Span(shape=shape, values=values)
 
 
@@ -98,9 +98,8 @@ def _length(text: str) -> int:
     try:
         length = durations.milliseconds(hours)
     except QuantityError as error:
-        raise QuantityError(
-            f'expected a duration such as "90s" or "1m30s", got {text!r:.80}'
-        ) from error
+        wanted = Wanted.DURATION.said(example='"90s" or "1m30s"')
+        raise QuantityError(expected(wanted, given=f"{text!r:.80}")) from error
     if length < 0:
-        raise QuantityError(f"expected a length of 0 or more, got {text!r}")
+        raise QuantityError(expected(Wanted.LENGTH_OR_MORE.said(least="0"), text))
     return length

@@ -11,6 +11,7 @@ import msgspec
 from scheduler.model.annotations import ARRIVAL, RUNTIME
 from scheduler.model.errors import SchedulerError
 from scheduler.model.latencies import USUAL
+from scheduler.model.problems import Wanted, expected
 from scheduler.recorded.absences import kinds_of_work, not_replayed
 from scheduler.recorded.arrivals import arrivals_of
 from scheduler.recorded.qrec.reading import Followed, Place, place_of, stamp
@@ -71,8 +72,10 @@ def incident(found: Followed, at_us: int) -> list[Source]:
     end = found.events[-1].at_us if found.events else found.start_us
     if not found.start_us <= at_us <= end:
         raise SchedulerError(
-            f"expected a time from {stamp(found.start_us)} to {stamp(end)}, "
-            f"got {stamp(at_us)}"
+            expected(
+                Wanted.TIME_WITHIN.said(least=stamp(found.start_us), most=stamp(end)),
+                given=stamp(at_us),
+            )
         )
     times = run_times(found.events)
     standing = state_at(found, at_us)

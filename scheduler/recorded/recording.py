@@ -10,6 +10,7 @@ import msgspec
 
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import FileProblem, in_field
 
 Item = dict[str, Any]
 _Found = TypeVar("_Found")
@@ -105,8 +106,9 @@ def read_events(lines: Iterable[bytes], place: str) -> Iterator[Event]:
             event = msgspec.json.decode(line, type=Event)
         except msgspec.MsgspecError as error:
             raise SchedulerError(
-                f"{place}:{number}: expected a watch event with at, type and "
-                f"object: {error}"
+                in_field(
+                    f"{place}:{number}", FileProblem.WATCH_EVENT.said(problem=error)
+                )
             ) from error
         if event.type == "BOOKMARK":
             continue
@@ -114,8 +116,12 @@ def read_events(lines: Iterable[bytes], place: str) -> Iterator[Event]:
         if not (item.get("kind") and (item.get("metadata") or {}).get("name")):
             said = item.get("message") or item.get("kind") or "none"
             raise SchedulerError(
-                f"{place}:{number}: expected an object with kind and name, got "
-                f"{event.type}: {said!s:.200}; record again, or take the line out"
+                in_field(
+                    f"{place}:{number}",
+                    FileProblem.WATCHED.said(
+                        given=event.type, problem=f"{said!s:.200}"
+                    ),
+                )
             )
         yield event
 
@@ -141,4 +147,6 @@ def _decode(data: bytes, kind: type[_Found], place: str) -> _Found:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.MsgspecError as error:
-        raise SchedulerError(f"{place}: not what a recording holds: {error}") from error
+        raise SchedulerError(
+            in_field(place, FileProblem.NOT_RECORDED.said(problem=error))
+        ) from error

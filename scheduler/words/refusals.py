@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.model.errors import SchedulerError
-from scheduler.model.sentence import Sentence, Words
-from scheduler.words.reading import read
+from scheduler.model.sentence import Words
 
 
 class MoveRefused(Words):
@@ -32,17 +30,3 @@ class MoveRefused(Words):
         "moveRefused.notLed",
         "namespace {namespace} has no LocalQueue that leads to {target}",
     )
-
-
-class RefusedError(SchedulerError):
-    """What cannot be done, said by a sentence with a code."""
-
-    def __init__(self, said: Sentence) -> None:
-        super().__init__(said.text)
-        self.said = said
-
-
-def said_of(error: Exception) -> Sentence | str:
-    """Return what an error says: with its code, where it has one."""
-    own = error.said if isinstance(error, RefusedError) else None
-    return own or read(str(error)) or str(error)

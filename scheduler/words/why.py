@@ -138,16 +138,6 @@ class Short(Words):
     )
 
 
-class Left(Words):
-    """Why a search for places left a domain of a topology."""
-
-    NOTHING = ("left.nothing", "nothing fits")
-    FEW = ("left.few", "{fits} of {count} pods fit")
-    ABOVE = ("left.above", "below a domain that was left")
-    LATER = ("left.later", "others come first in order, or fit more closely")
-    RESOURCE = ("left.resource", 'resource "{name}"')
-
-
 class Awaited(Words):
     """What else a Workload waits for: checks, the usage of its LocalQueue, clusters."""
 

@@ -28,6 +28,7 @@ ENTRANCES = {
 OURS = {
     "scheduler/analysis/advice/wording.py": "the rows of a table of ours",
     "scheduler/analysis/check/sentences.py": "the forms of a table of ours",
+    "scheduler/model/problems/validation.py": "our forms, with all letters escaped",
     "scheduler/words/reading.py": "our sentences, with all letters escaped",
     "scheduler/model/texts/yaml_events.py": "a column, which is a number",
     "api/generating/sockets.py": "the head of the schema that we write",

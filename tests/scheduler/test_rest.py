@@ -54,7 +54,9 @@ def test_workloads_that_take_quota_from_each_other_in_turn_let_time_go_on() -> N
     todo = plan(read_experiment({"spec": spec}).spec, base)
     found = run(base, todo, 0, 1)
     assert found.end_ms == 60_000
-    assert any("in turn at one instant" in problem for problem in found.problems)
+    assert any(
+        "in turn at one instant" in problem for problem in map(str, found.problems)
+    )
 
 
 # Worlds of every feature, drawn at random: time never stands still at an instant.

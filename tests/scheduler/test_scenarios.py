@@ -25,6 +25,7 @@ from scheduler.model.scenario import (
     Scenario,
     ScenarioSpec,
 )
+from scheduler.model.sentence import Sentence
 
 LIBRARY = Path(__file__).parents[2] / "sandbox/scenarios"
 NAMES = sorted(path.parent.name for path in LIBRARY.glob("*/scenario.yaml"))
@@ -72,7 +73,7 @@ def said(name: str) -> ScenarioSpec:
 
 
 @cache
-def played(name: str) -> tuple[Assembled, SimulationResult, list[str]]:
+def played(name: str) -> tuple[Assembled, SimulationResult, list[Sentence]]:
     """Return the world at its horizon, what was decided, what was complained."""
     made = opened(name)
     outcome = simulate(made.world, until_ms=horizon_of(name))

@@ -19,6 +19,7 @@ from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Application, Queue, SchedulingNode
 from scheduler.engine.yunikorn.objects.node_order import DEFAULT_WEIGHTS
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.model.problems import ApiServer, RequestProblem
 
 
 class PartitionView:
@@ -27,7 +28,7 @@ class PartitionView:
     def __init__(self, sandbox: Sandbox, world: World) -> None:
         if world.yunikorn is None:
             raise NotFoundError(
-                f"sandbox {sandbox.pk} runs the stack {sandbox.stack}, not yunikorn"
+                RequestProblem.STACK_ONLY.said(name=sandbox.pk, stack=sandbox.stack)
             )
         self.sandbox = sandbox
         self.partition: Partition = world.yunikorn.partition
@@ -105,7 +106,7 @@ class PartitionView:
         for queue in self.partition.root.walk():
             if queue.path == path:
                 return queue
-        raise NotFoundError(f"Queue not found: {path}")
+        raise NotFoundError(ApiServer.NO_QUEUE.said(name=path))
 
     def queue(self, queue: Queue, *, deep: bool) -> Record:
         """Return one queue, with the tree below it when `deep`."""
@@ -152,7 +153,7 @@ class PartitionView:
         """Return an application by its id. Raises NotFoundError."""
         found = self.partition.apps.get(name)
         if found is None:
-            raise NotFoundError(f"Application not found: {name}")
+            raise NotFoundError(ApiServer.NO_APPLICATION.said(name=name))
         return found
 
     def application(self, app: Application) -> Record:
@@ -165,7 +166,7 @@ class PartitionView:
         """Return a node. Raises NotFoundError."""
         found = self.partition.nodes.by_name.get(name)
         if found is None:
-            raise NotFoundError(f"Node not found: {name}")
+            raise NotFoundError(ApiServer.NO_NODE.said(name=name))
         return found
 
     def node(self, node: SchedulingNode) -> Record:

@@ -24,6 +24,7 @@ from sandbox.retention import exports
 from sandbox.world import worlds
 from scheduler.engine.yunikorn.objects.model import Application
 from scheduler.input.manifests.load import load
+from scheduler.model.problems import ApiServer
 
 Places = dict[str, str]
 Answer = Callable[[PartitionView, Places, Request], Any]
@@ -70,7 +71,7 @@ def _of_queue(view: PartitionView, places: Places, request: Request) -> Any:
 def _application(view: PartitionView, places: Places, request: Request) -> Any:
     app = view.find_application(places["application"])
     if app.queue.path != places.get("queue", app.queue.path):
-        raise NotFoundError(f"Application not found: {app.id}")
+        raise NotFoundError(ApiServer.NO_APPLICATION.said(name=app.id))
     return view.application(app)
 
 
@@ -167,7 +168,7 @@ PATHS: dict[str, Answer] = {
     ),
     "ws/v1/partition/<str:partition>/usage/group/<str:name>": _one_of("group", "Group"),
     "ws/v1/scheduler/healthcheck": lambda view, *_: health.health(
-        view.partition, view.sandbox.problem
+        view.partition, str(view.sandbox.problem)
     ),
     "ws/v1/scheduler/node-utilization": _utilization,
     "ws/v1/scheduler/node-utilizations": _utilizations,

@@ -85,7 +85,9 @@ class Command(BaseCommand):
 
 def _text_of(error: Exception) -> str:
     causes = getattr(error, "causes", ())
-    lines = [f"{c.file}:{c.line}: {c.problem}" if c.file else c.problem for c in causes]
+    lines = [
+        f"{c.file}:{c.line}: {c.problem}" if c.file else str(c.problem) for c in causes
+    ]
     return "\n".join(lines) or str(error)
 
 

@@ -99,7 +99,7 @@ def _body(cause: Cause) -> dict[str, Any]:
         "file": cause.file,
         "line": cause.line,
         "field": cause.field,
-        "problem": cause.problem,
+        "problem": cause.problem.text,
         "count": cause.count,
     }
 

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 
 from sandbox.models import Sandbox
+from sandbox.models.fields import Sayings
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.idle import not_simulated
 from sandbox.page.wire_rows import PolicyRow, SandboxRow
 from scheduler.engine.world import World
 from scheduler.model.sentence import Hole, Sentence, text_of
 from scheduler.words import edits
-from scheduler.words.reading import read
 
 KEY = "Sandbox//sandbox"
 POLICY_KEY = "Policy//policy"
@@ -45,8 +45,8 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         playing=sandbox.playing,
         speed=sandbox.speed,
         until=until_text(sandbox.until),
-        problem=sandbox.problem,
-        problem_said=lines_said(sandbox.problem),
+        problem=str(sandbox.problem),
+        problem_said=list(Sayings.of(sandbox.problem).said),
         hash=sandbox.hash[:16],
         resources=before["resources"] if before else resources_of(world),
         source=sandbox.source.get("kind", "simulated"),
@@ -79,15 +79,9 @@ def transport_of(sandbox: Sandbox) -> Row:
         "playing": sandbox.playing,
         "speed": sandbox.speed,
         "until": until_text(sandbox.until),
-        "problem": sandbox.problem,
-        "problemSaid": msgspec.to_builtins(lines_said(sandbox.problem)),
+        "problem": str(sandbox.problem),
+        "problemSaid": msgspec.to_builtins(Sayings.of(sandbox.problem).said),
     }
-
-
-def lines_said(problem: str) -> list[Sentence]:
-    """Return the lines of a problem as sentences; one in no known form has no code."""
-    lines = problem.split("\n") if problem else []
-    return [read(line) or Sentence("", line) for line in lines]
 
 
 def fair_sharing(kueue: dict[str, Any]) -> bool:

@@ -28,6 +28,7 @@ from scheduler.analysis.experiments.runs import Plan, plan_times, run
 from scheduler.analysis.measures import flat
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 
 _HOUR_MS = 3_600_000
 #: Making an answer smaller may take half as many runs as its search, and these at least.
@@ -57,7 +58,7 @@ class Advisor:
         """
         search = spec.search
         if search is None or not search.change:
-            problem = "expected what may change, found nothing"
+            problem = Form.FOUND_NOTHING.said(wanted=Wanted.TO_CHANGE)
             raise ExperimentError(problem, "spec.search.change")
         seeds = tuple(seeds_of(spec, base.seed()))
         _check(search, seeds)
@@ -168,15 +169,17 @@ def advise(
 
 def _check(search: SearchSpec, seeds: Sequence[int]) -> None:
     if not len(seeds) <= search.runs <= MOST_RUNS:
-        problem = (
-            f"expected {len(seeds)} (seeds) to {MOST_RUNS} runs, got {search.runs}"
+        problem = expected(
+            Wanted.RUNS.said(least=len(seeds), most=MOST_RUNS), given=search.runs
         )
         raise ExperimentError(problem, "spec.search.runs")
     if not 0 <= search.tolerance <= 1:
-        problem = f"expected 0 to 1, got {search.tolerance}"
+        problem = expected(
+            Wanted.RANGE.said(least="0", most="1"), given=search.tolerance
+        )
         raise ExperimentError(problem, "spec.search.tolerance")
     if search.axes or search.samples:
-        problem = "expected either axes with samples, or change, got both"
+        problem = Form.GOT_BOTH.said(wanted=Wanted.AXES_OR_CHANGE)
         raise ExperimentError(problem, "spec.search")
 
 
@@ -184,9 +187,12 @@ def _held_out(search: SearchSpec, seeds: Sequence[int]) -> tuple[int, ...]:
     given = search.held_out
     found = tuple(range(given.start, given.start + given.count))
     if not 1 <= given.count <= MOST_RUNS or given.start < 0:
-        problem = f"expected 1 to {MOST_RUNS} seeds, got {given.count}"
+        problem = expected(
+            Wanted.COUNTED.said(least="1", most=MOST_RUNS, kind="seeds"),
+            given=given.count,
+        )
         raise ExperimentError(problem, "spec.search.heldOut")
     if both := sorted(set(found) & set(seeds)):
-        problem = f"expected seeds that the search does not use, got {both[0]} in both"
+        problem = RequestProblem.USED_SEEDS.said(given=both[0])
         raise ExperimentError(problem, "spec.search.heldOut")
     return found

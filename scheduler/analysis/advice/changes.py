@@ -25,6 +25,7 @@ from scheduler.analysis.experiments.goals import (
 from scheduler.analysis.experiments.objects import key_of
 from scheduler.model.kueue.configuration import DEFAULT_STRATEGIES
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 
 Objects = Mapping[Key, Object]
 Made = tuple[list[Dimension], list[Pool]]
@@ -60,10 +61,9 @@ def _check(dimensions: Sequence[Dimension]) -> None:
     names = [dimension.name for dimension in dimensions]
     for name in names:
         if names.count(name) > 1:
-            raise ExperimentError(f"{name} is named twice", _FIELD)
+            raise ExperimentError(Form.NAMED_TWICE.said(name=name), _FIELD)
     if not any(len(dimension.values) > 1 for dimension in dimensions):
-        problem = "expected something with more than one value, found nothing to change"
-        raise ExperimentError(problem, _FIELD)
+        raise ExperimentError(RequestProblem.NOTHING_TO_CHANGE.said(), _FIELD)
 
 
 def _made(
@@ -73,7 +73,9 @@ def _made(
     if len(given) != 1:
         known = ", ".join(change.__struct_encode_fields__)
         found = " and ".join(given) or "none"
-        raise ExperimentError(f"expected one of {known}, got {found}", field)
+        raise ExperimentError(
+            expected(Wanted.ONE_OF.said(known=known), given=found), field
+        )
     value = getattr(change, given[0])
     try:
         if given[0] == "quota":
@@ -124,7 +126,7 @@ def _in_order(found: list[Any], given: Sequence[Any], now: Any) -> list[Any]:
     except (TypeError, ValueError):
         if now in given:
             return list(given)
-        problem = f"expected {now!r}, which is there now, among the ordered values"
+        problem = RequestProblem.USAGE_LOST.said(literal=repr(now))
         raise ExperimentError(problem) from None
 
 
@@ -202,7 +204,9 @@ def _preemption(change: PreemptionChange, objects: Objects) -> Iterator[Dimensio
 def _known(values: Sequence[str], known: Sequence[str]) -> None:
     for value in values:
         if value not in known:
-            raise ExperimentError(f"expected one of {', '.join(known)}, got {value!r}")
+            raise ExperimentError(
+                expected(Wanted.ONE_OF.said(known=", ".join(known)), value)
+            )
 
 
 def _fair_sharing(change: FairSharingChange, policy: Mapping[str, Any]) -> Dimension:
@@ -247,9 +251,9 @@ def _nodes(change: NodesChange, objects: Objects) -> Iterator[Dimension]:
         key=lambda node: node.key.name,
     )
     if not group:
-        raise ExperimentError(f"no Node has the labels {change.labels}")
+        raise ExperimentError(RequestProblem.NO_NODES.said(labels=change.labels))
     if change.low < 0 or change.high < change.low or change.step < 1:
-        problem = f"expected 0 <= low <= high, got {change.low} to {change.high}"
+        problem = expected(Wanted.LOW_HIGH, given=f"{change.low} to {change.high}")
         raise ExperimentError(problem)
     label = ",".join(f"{k}={v}" for k, v in sorted(change.labels.items()))
     values = range(change.low, change.high + 1, change.step)
@@ -294,7 +298,7 @@ def _any_field(
     change: AnyField, objects: Objects, policy: Mapping[str, Any]
 ) -> Dimension:
     if bool(change.policy) == bool(change.object and change.field):
-        raise ExperimentError("expected either policy, or object with field")
+        raise ExperimentError(expected(Wanted.POLICY_OR_OBJECT))
     if change.policy:
         path = change.policy.split(".")
         return dimension(
@@ -333,7 +337,7 @@ def _nested(path: Sequence[str], value: Any) -> dict[str, Any]:
 
 def _there(key: Key, objects: Objects) -> Object:
     if key not in objects:
-        raise ExperimentError(f"{text_of(key)} is not in the base")
+        raise ExperimentError(Form.NOT_IN_BASE.said(key=text_of(key)))
     return objects[key]
 
 

@@ -18,6 +18,7 @@ from scheduler.analysis.experiments.document import (
 )
 from scheduler.analysis.experiments.goals import Constraint
 from scheduler.analysis.measures import better
+from scheduler.model.problems import RequestProblem, Wanted, expected
 
 Numbers = Mapping[str, float]
 
@@ -76,7 +77,9 @@ class Goal:
             objectives = () if constraints else (USUAL,)
         for objective in objectives:
             if not (math.isfinite(objective.weight) and objective.weight > 0):
-                problem = f"expected a weight above 0, got {objective.weight}"
+                problem = expected(
+                    Wanted.ABOVE.said(kind="weight", least="0"), given=objective.weight
+                )
                 raise ExperimentError(problem, "spec.objectives")
         return cls(objectives=objectives, constraints=constraints)
 
@@ -132,12 +135,11 @@ def _expect(name: str, known: Sequence[str], field: str) -> None:
     like = [
         k for k in known if k.endswith(last) or k.split(".")[0] == name.split(".")[0]
     ]
-    problem = f"no run has the measure {name!r}; there are {', '.join((like or list(known))[:12])}"
+    problem = RequestProblem.NO_MEASURE.said(
+        name=repr(name), known=", ".join((like or list(known))[:12])
+    )
     if "workloads.arrived" in known and "workloads.meanMs" not in known:
-        problem += (
-            ". No work comes between the beginning and the horizon: begin earlier, "
-            "give work that arrives, or take a longer horizon"
-        )
+        problem = RequestProblem.NO_MEASURE_YET.said(what=problem)
     raise ExperimentError(problem, field)
 
 

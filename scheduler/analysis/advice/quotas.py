@@ -17,6 +17,7 @@ from scheduler.analysis.experiments.goals import LimitChange, QuotaChange
 from scheduler.model import amounts
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 
 Objects = Mapping[Key, Object]
 #: Kinds by which nodes come that are not there yet.
@@ -36,7 +37,7 @@ def queues_of(names: Sequence[str], objects: Objects) -> list[Object]:
         if name not in there:
             known = ", ".join(sorted(there)) or "none"
             raise ExperimentError(
-                f"there is no ClusterQueue {name!r}; there are: {known}"
+                Form.NOT_AMONG.said(kind="ClusterQueue", name=repr(name), known=known)
             )
     return [there[name] for name in names or sorted(there)]
 
@@ -64,7 +65,9 @@ def _places(
             if has.get("name") == flavor and quota.get("name") == resource
         ]
         if names and not found:
-            problem = f"ClusterQueue {queue.key.name} has no {resource} in {flavor}"
+            problem = RequestProblem.NO_QUOTA.said(
+                name=queue.key.name, resource=resource, flavor=flavor
+            )
             raise ExperimentError(problem)
         for path, quota in found:
             yield queue, path, quota
@@ -100,16 +103,21 @@ def quota(change: QuotaChange, objects: Objects) -> tuple[list[Dimension], list[
     """Return a dimension per queue, and the pool that keeps their total."""
     places = list(_places(change.queues, change.flavor, change.resource, objects))
     if not places:
-        problem = f"no ClusterQueue has {change.resource} in flavor {change.flavor}"
+        problem = RequestProblem.NO_QUEUE_QUOTA.said(
+            resource=change.resource, flavor=change.flavor
+        )
         raise ExperimentError(problem)
     if nodes_lack(change.flavor, change.resource, objects):
         raise ExperimentError(
-            f"no node of flavor {change.flavor} has {change.resource}: quota of it "
-            "admits work whose pods cannot run; name a flavor whose nodes have it"
+            RequestProblem.NO_NODE_OF_FLAVOR.said(
+                flavor=change.flavor, resource=change.resource
+            )
         )
     step = _amount(change.resource, change.step)
     if step <= 0:
-        raise ExperimentError(f"expected a step above 0, got {change.step!r}")
+        raise ExperimentError(
+            expected(Wanted.ABOVE.said(kind="step", least="0"), change.step)
+        )
     have = [
         _amount(change.resource, has.get("nominalQuota") or 0) for *_, has in places
     ]
@@ -129,7 +137,7 @@ def quota(change: QuotaChange, objects: Objects) -> tuple[list[Dimension], list[
         return found, [pool]
     room = (_amount(change.resource, change.total) - sum(have)) // step
     if room < 0:
-        problem = f"the queues have more than the total of {change.total} already"
+        problem = RequestProblem.TOTAL.said(total=change.total)
         raise ExperimentError(problem)
     return found, [replace(pool, room=room, exact=False)]
 
@@ -143,9 +151,7 @@ def _nominal(
     first = -(max(0, now - low) // step)
     last = max(0, high - now) // step
     if last - first > MOST_VALUES:
-        problem = (
-            f"{last - first} steps are more than {MOST_VALUES}: take a larger step"
-        )
+        problem = RequestProblem.STEPS.said(count=last - first, most=MOST_VALUES)
         raise ExperimentError(problem)
     levels = [now + n * step for n in range(first, last + 1)]
     texts = [amounts.text_of(change.resource, level) for level in levels]
@@ -209,4 +215,4 @@ def _amount(resource: str, value: str | float) -> int:
     try:
         return amounts.canonical(resource, value)
     except QuantityError as error:
-        raise ExperimentError(str(error)) from error
+        raise ExperimentError(error.said) from error

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from scheduler.analysis.experiments.document import ExperimentError
 from scheduler.analysis.experiments.goals import Constraint
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import RequestProblem, Wanted, expected
 
 #: What is understood, for messages.
 FORMS = (
@@ -64,7 +65,7 @@ def read_constraint(given: Constraint | str) -> Constraint:
             return _checked(make(match))
     known = "; ".join(f'"{form}"' for form in FORMS)
     raise ExperimentError(
-        f"not understood: {given!r}; expected a sentence like {known}",
+        RequestProblem.SENTENCE.said(given=repr(given), known=known),
         "spec.search.constraints",
     )
 
@@ -122,7 +123,7 @@ def _checked(constraint: Constraint) -> Constraint:
     bounds = (constraint.min, constraint.max, constraint.loses)
     if not constraint.measure or all(bound is None for bound in bounds):
         raise ExperimentError(
-            "expected a measure with min, max or loses", "spec.search.constraints"
+            expected(Wanted.BOUNDED_MEASURE), "spec.search.constraints"
         )
     return constraint
 
@@ -169,7 +170,7 @@ def _value(match: re.Match[str]) -> float:
     unit = match["unit"].lower()
     if unit not in _UNITS:
         known = ", ".join(unit for unit in _UNITS if unit)
-        raise QuantityError(f"expected a unit of {known}, got {unit!r}")
+        raise QuantityError(expected(Wanted.UNIT_OF.said(known=known), unit))
     return round(float(match["number"]) * _UNITS[unit], 9)
 
 

@@ -20,6 +20,7 @@ from scheduler.analysis.check.terms import (
 )
 from scheduler.input.manifests.documents import Document, read_documents
 from scheduler.model.errors import QuantityError, SchedulerError
+from scheduler.model.problems import Form, Wanted, expected
 
 _KEYS = (
     "name",
@@ -107,8 +108,8 @@ class _Reading:
             raise FaultsError(self.faults)
         return [one for one in found if one is not None]
 
-    def _fault(self, path: str, problem: str) -> None:
-        self.faults.append(Fault(self.document.place(path), problem))
+    def _fault(self, path: str, problem: object) -> None:
+        self.faults.append(Fault(self.document.place(path), str(problem)))
 
     def _expect_known(
         self, holder: dict[str, Any], names: tuple[str, ...], path: str
@@ -117,7 +118,7 @@ class _Reading:
             if key not in names:
                 hint = nearest(str(key), list(names))
                 where = f"{path}.{key}" if path else str(key)
-                problem = f"unknown key; known: {', '.join(names)}{hint}"
+                problem = Form.UNKNOWN_KEY.said(known=f"{', '.join(names)}{hint}")
                 self._fault(where, problem)
 
     def _one(self, item: Any, path: str) -> Assertion | None:
@@ -129,12 +130,20 @@ class _Reading:
         measure, unit = self._measure(fields, path)
         for key in ("name", "queue"):
             if not isinstance(fields.get(key, ""), str):
-                self._fault(f"{path}.{key}", f"expected a text, got {fields[key]!r}")
+                self._fault(f"{path}.{key}", expected(Wanted.TEXT, fields[key]))
         over = fields.get("over", "mean")
         if over not in ("mean", "every"):
-            self._fault(f"{path}.over", f"expected mean or every, got {over!r}")
+            self._fault(
+                f"{path}.over",
+                expected(Wanted.CHOICE.said(first="mean", last="every"), over),
+            )
         if not any(key in fields for key in _BOUNDS):
-            self._fault(path, f"expected one of {', '.join(_BOUNDS)}, found none")
+            self._fault(
+                path,
+                Form.FOUND_NONE.said(
+                    wanted=Wanted.ONE_OF.said(known=", ".join(_BOUNDS))
+                ),
+            )
         queue = fields.get("queue", "")
         if queue and unit is not None and not has_queues(measure):
             problem = f"{measure} is of the whole run, not of a queue"

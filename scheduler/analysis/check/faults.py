@@ -36,7 +36,7 @@ def faults_of(error: SchedulerError, file: str) -> list[Fault]:
     if isinstance(error, InputError):
         return faults_in(error.loaded.errors)
     if isinstance(error, ManifestError) and error.place is not None:
-        return [Fault(error.place, error.problem)]
+        return [Fault(error.place, error.problem.text)]
     return [Fault(SourceLocation(file=file, line=1), str(error))]
 
 

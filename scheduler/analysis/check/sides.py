@@ -16,6 +16,7 @@ from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
 from scheduler.model.scenario import read_scenario
+from scheduler.model.sentence import plain
 
 #: Kinds that bring work without being owners of it in the registry.
 _WORK = frozenset(
@@ -83,9 +84,9 @@ def read_side(sources: Sources) -> Side:
 
 def _refuse_nothing(side: Side, sources: Sources) -> None:
     file = sources[0][0] if sources else "input"
-    problem = "expected objects or configuration of a policy, found none"
+    problem = plain("expected objects or configuration of a policy, found none")
     place = SourceLocation(file=file, line=1)
-    side.loaded.findings.append(Finding(level="error", place=place, problem=problem))
+    side.loaded.findings.append(Finding("error", place, problem))
 
 
 def _find_configurations(side: Side, name: str, text: str) -> None:

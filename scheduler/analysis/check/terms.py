@@ -9,6 +9,7 @@ from typing import Literal
 
 from scheduler.model import durations
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected
 
 Unit = Literal["time", "share", "count"]
 
@@ -89,15 +90,15 @@ def amount(text: object, unit: Unit) -> float:
     """
     if unit == "time":
         if not isinstance(text, str):
-            raise QuantityError(f'expected a duration such as "30s", got {text!r}')
+            raise QuantityError(expected(Wanted.DURATION.said(example='"30s"'), text))
         return float(durations.milliseconds(text.replace(" ", "")))
     if isinstance(text, str) and (found := percent(text)) is not None:
         if unit == "share":
             return found
     elif isinstance(text, int | float) and not isinstance(text, bool):
         return float(text)
-    wanted = 'a share such as 0.8 or "80%"' if unit == "share" else "a number"
-    raise QuantityError(f"expected {wanted}, got {text!r}")
+    wanted = Wanted.SHARE_LIKE if unit == "share" else Wanted.NUMBER
+    raise QuantityError(expected(wanted, text))
 
 
 def percent(text: str) -> float | None:

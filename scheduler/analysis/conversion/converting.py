@@ -11,6 +11,7 @@ from scheduler.analysis.conversion import Converted, Loss, from_kueue, to_kueue
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Object
 from scheduler.model.policy import Policy, PolicySpec
+from scheduler.model.problems import RequestProblem
 
 __all__ = ["Converted", "Loss", "convert"]
 
@@ -32,8 +33,7 @@ def convert(objects: Iterable[Object], policy: Policy, *, stack: str) -> Convert
             return to_kueue.convert(list(objects), spec)
         case given, wanted:
             raise SchedulerError(
-                f"cannot convert a {given} world to {wanted!r}: "
-                "expected kueue to yunikorn, or yunikorn to kueue"
+                RequestProblem.KINDS.said(first=given, given=repr(wanted))
             )
 
 

@@ -16,7 +16,7 @@ from scheduler.input.files.unpacking import Text, UnreadText
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.faults.parts import read_all
-from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.stack_signs import stack_of
 from scheduler.input.traces.taking import is_trace
 from scheduler.model.errors import SourceLocation
@@ -192,11 +192,11 @@ def findings_of(converted: ConvertedFiles) -> Sequence[Finding]:
     if systems:
         taken = NotCarried.FROM.said(systems=systems, file=CONVERTED)
     changed = (
-        finding("warning", SourceLocation(file=name, line=1), taken)
+        Finding("warning", SourceLocation(file=name, line=1), taken)
         for name in converted.changed
     )
     lost = (
-        finding(
+        Finding(
             "unsupported",
             loss.place,
             NotCarried.OF.said(subject=loss.subject, what=loss.said),

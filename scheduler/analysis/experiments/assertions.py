@@ -11,6 +11,7 @@ from scheduler.analysis.experiments.results import (
     VariantResult,
     Verdict,
 )
+from scheduler.model.problems import Form
 
 
 def judge(
@@ -24,7 +25,7 @@ def judge(
     verdicts: list[Verdict] = []
     for assertion in assertions:
         if assertion.variant and assertion.variant not in names:
-            problem = f"there is no variant {assertion.variant!r}"
+            problem = Form.ABSENT.said(kind="variant", name=repr(assertion.variant))
             raise ExperimentError(problem, "spec.assertions.variant")
         spec = (
             read_rangespec(assertion.rangespec, files) if assertion.rangespec else None

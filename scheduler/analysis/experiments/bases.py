@@ -22,6 +22,7 @@ from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Object
 from scheduler.model.policy import Stack, read_policy
+from scheduler.model.problems import Form
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 DEFAULT_HORIZON_MS = 3_600_000
@@ -120,7 +121,7 @@ class WorldBase:
             key = key_of(change.object) if change.object else None
             before = world.objects.get(key) if key is not None else None
             if key is not None and before is None:
-                problem = f"{key} is not in the base"
+                problem = Form.NOT_IN_BASE.said(key=key)
                 raise ExperimentError(problem, "spec.variants.objects")
             if key is not None and change.delete:
                 world.delete(key)

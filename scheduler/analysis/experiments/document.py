@@ -17,6 +17,8 @@ from scheduler.analysis.experiments.goals import (
 from scheduler.analysis.experiments.strict import Strict as Strict
 from scheduler.model import durations, ranges
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import RequestProblem, Wanted, expected
+from scheduler.model.problems.validation import said_of_value
 
 #: More runs than these are refused: a grid grows faster than one thinks.
 MOST_RUNS = 10_000
@@ -181,11 +183,6 @@ class ExperimentDocument(Strict, frozen=True, kw_only=True):
 class ExperimentError(PolicyError):
     """The document cannot be taken; `field` is the path of what is wrong."""
 
-    def __init__(self, problem: str, field: str = "") -> None:
-        super().__init__(f"{field}: {problem}" if field else problem)
-        self.problem = problem
-        self.field = field
-
 
 def read_experiment(document: dict[str, Any]) -> ExperimentDocument:
     """Return the experiment. Raises ExperimentError naming the field."""
@@ -195,7 +192,7 @@ def read_experiment(document: dict[str, Any]) -> ExperimentDocument:
         problem, field = str(error), ""
         if match := _AT.fullmatch(problem):
             problem, field = match[1], match[2]
-        raise ExperimentError(problem, field) from error
+        raise ExperimentError(said_of_value(problem), field) from error
     _check(experiment.spec)
     return experiment
 
@@ -206,17 +203,21 @@ def _check(spec: ExperimentSpec) -> None:
     if len(given) != 1:
         found = " and ".join(given) or "none of them"
         raise ExperimentError(
-            f"expected one of scenario, sandbox and files, got {found}", "spec.base"
+            expected(
+                Wanted.ONE_OF.said(known="scenario, sandbox and files"), given=found
+            ),
+            "spec.base",
         )
     if base.tick is not None and not base.sandbox:
-        raise ExperimentError("a tick is of a sandbox", "spec.base.tick")
+        raise ExperimentError(RequestProblem.SANDBOX_TICK.said(), "spec.base.tick")
     for field in ("horizon", "limit"):
         _check_time(getattr(spec, field), f"spec.{field}")
     _check_seeds(spec.seeds)
     for n, assertion in enumerate(spec.assertions):
         if bool(assertion.measure) == bool(assertion.rangespec):
             raise ExperimentError(
-                "expected either measure or rangespec", f"spec.assertions[{n}]"
+                expected(Wanted.EITHER_OF.said(first="measure", last="rangespec")),
+                f"spec.assertions[{n}]",
             )
 
 
@@ -230,19 +231,21 @@ def _check_seeds(seeds: list[int] | SeedRange | None) -> None:
             count = len(seeds)
             first, last = min(seeds, default=0), max(seeds, default=0)
     if not 1 <= count <= MOST_RUNS:
-        problem = f"expected 1 to {MOST_RUNS} seeds, got {count}"
+        problem = expected(
+            Wanted.COUNTED.said(least="1", most=MOST_RUNS, kind="seeds"), given=count
+        )
         raise ExperimentError(problem, "spec.seeds")
     if first < 0 or last >= 2**63:
-        raise ExperimentError("expected seeds from 0 to 2^63 - 1", "spec.seeds")
+        raise ExperimentError(expected(Wanted.SEEDS), "spec.seeds")
 
 
 def _check_time(text: str, field: str) -> None:
     try:
         wrong = bool(text) and durations.milliseconds(text) < 0
     except QuantityError as error:
-        raise ExperimentError(str(error), field) from error
+        raise ExperimentError(error.said, field) from error
     if wrong:
-        raise ExperimentError(f"expected a time of 0 or more, got {text!r}", field)
+        raise ExperimentError(expected(Wanted.TIME_POSITIVE, text), field)
 
 
 def seeds_of(spec: ExperimentSpec, own: int) -> list[int]:

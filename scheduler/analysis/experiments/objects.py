@@ -16,6 +16,7 @@ from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 from scheduler.model.spans import Span, read_span
 
 _STEP = re.compile(r"([^.\[\]]+)|\[([0-9]+)\]")
@@ -47,7 +48,7 @@ def _index(loaded: Loaded, key: Key) -> int:
     for at, obj in enumerate(loaded.objects):
         if obj.key == key:
             return at
-    raise ExperimentError(f"{key} is not in the base", "spec.variants.objects")
+    raise ExperimentError(Form.NOT_IN_BASE.said(key=key), "spec.variants.objects")
 
 
 def key_of(text: str) -> Key:
@@ -58,7 +59,7 @@ def key_of(text: str) -> Key:
     if len(parts) == 3:
         return Key(*parts)
     raise ExperimentError(
-        f'expected "Kind/namespace/name" or "Kind/name", got {text!r}',
+        expected(Wanted.KEY, text),
         "spec.variants.objects",
     )
 
@@ -81,7 +82,7 @@ def read_changed(before: Object | None, change: ObjectChange) -> Object:
     take_document(loaded, Document(file="variant", data=data))
     if loaded.errors:
         error = loaded.errors[0]
-        raise ManifestError(error.problem, place=error.place)
+        raise ManifestError(error.said, place=error.place)
     return loaded.objects[0]
 
 
@@ -94,7 +95,7 @@ def _set(data: dict[str, Any], path: str, value: Any) -> None:
         place[steps[-1]] = value
     except (IndexError, KeyError, TypeError, AttributeError) as error:
         raise ExperimentError(
-            f"path {path!r} leads nowhere", "spec.variants.objects.set"
+            RequestProblem.NOWHERE.said(path=repr(path)), "spec.variants.objects.set"
         ) from error
 
 

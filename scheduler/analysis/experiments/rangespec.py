@@ -11,6 +11,8 @@ import msgspec
 from scheduler.analysis.experiments.document import ExperimentError
 from scheduler.analysis.experiments.results import VariantMeasure, Verdict
 from scheduler.input.manifests.documents import read_documents
+from scheduler.model.problems import Form, Wanted, expected
+from scheduler.model.problems.validation import said_of_value
 
 
 class Command(
@@ -73,16 +75,19 @@ def read_rangespec(given: dict[str, Any] | str, files: Mapping[str, str]) -> Ran
     field = "spec.assertions.rangespec"
     if isinstance(given, str):
         if given not in files:
-            raise ExperimentError(f"there is no file {given!r}", field)
+            raise ExperimentError(
+                Form.ABSENT.said(kind="file", name=repr(given)), field
+            )
         documents = read_documents(files[given], file=given)
         if len(documents) != 1:
-            problem = f"expected one document in {given}, got {len(documents)}"
+            wanted = Wanted.ONE_DOCUMENT_IN.said(name=given)
+            problem = expected(wanted, len(documents))
             raise ExperimentError(problem, field)
         given = _numbers(documents[0].data)
     try:
         return msgspec.convert(given, RangeSpec)
     except msgspec.ValidationError as error:
-        raise ExperimentError(str(error), field) from error
+        raise ExperimentError(said_of_value(str(error)), field) from error
 
 
 def ranges(

@@ -16,6 +16,7 @@ from scheduler.engine.worlds.memory import gc_paused
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
+from scheduler.model.sentence import Sentence
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +42,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     end_ms: int
     settled: bool  # nothing more would happen by itself
     summary: Summary
-    problems: list[str]
+    problems: list[Sentence]
 
 
 class CancelledError(SchedulerError):

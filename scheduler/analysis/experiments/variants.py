@@ -22,6 +22,7 @@ from scheduler.analysis.experiments.document import (
 from scheduler.assembly import merge
 from scheduler.model import streams
 from scheduler.model.policy import read_policy
+from scheduler.model.problems import Form, RequestProblem, Wanted, expected, in_field
 
 
 def variants_of(spec: ExperimentSpec) -> list[Variant]:
@@ -39,7 +40,9 @@ def variants_of(spec: ExperimentSpec) -> list[Variant]:
         _check(variant)
     runs = len(found) * len(seeds_of(spec, 0))
     if runs > MOST_RUNS:
-        raise ExperimentError(f"{runs} runs are more than {MOST_RUNS}", "spec")
+        raise ExperimentError(
+            RequestProblem.RUNS.said(count=runs, most=MOST_RUNS), "spec"
+        )
     return found
 
 
@@ -66,9 +69,9 @@ def _check_names(variants: Iterable[Variant]) -> None:
     for variant in variants:
         if not variant.name or variant.name in seen:
             raise ExperimentError(
-                f"expected names that differ, got {variant.name!r} twice"
+                expected(Wanted.NAMES, given=f"{variant.name!r} twice")
                 if variant.name
-                else "expected a name, got none",
+                else Form.GOT_NONE.said(wanted=Wanted.NAME),
                 "spec.variants",
             )
         seen.add(variant.name)
@@ -77,14 +80,22 @@ def _check_names(variants: Iterable[Variant]) -> None:
 def _check(variant: Variant) -> None:
     if not (math.isfinite(variant.arrivals) and variant.arrivals > 0):
         raise ExperimentError(
-            f"variant {variant.name}: expected a scale above 0, got {variant.arrivals}",
+            in_field(
+                f"variant {variant.name}",
+                expected(
+                    Wanted.ABOVE.said(kind="scale", least="0"), given=variant.arrivals
+                ),
+            ),
             "spec.variants.arrivals",
         )
     read_policy({"spec": merge({}, variant.policy)})
     for change in variant.objects:
         if bool(change.object) == bool(change.create):
             raise ExperimentError(
-                f"variant {variant.name}: expected either object or create",
+                in_field(
+                    f"variant {variant.name}",
+                    expected(Wanted.EITHER_OF.said(first="object", last="create")),
+                ),
                 "spec.variants.objects",
             )
 
@@ -98,11 +109,13 @@ def _combinations(axes: Sequence[Axis]) -> Iterator[tuple[Variant, ...]]:
         return
     size = math.prod(len(axis.choices) or len(axis.values) for axis in axes)
     if size > MOST_RUNS:
-        raise ExperimentError(f"{size} variants are more than {MOST_RUNS}", "spec.grid")
+        raise ExperimentError(
+            RequestProblem.VARIANTS.said(count=size, most=MOST_RUNS), "spec.grid"
+        )
     for axis in axes:
         if axis.range is not None:
             raise ExperimentError(
-                f"axis {axis.name}: a grid needs values, a search may have a range",
+                in_field(f"axis {axis.name}", RequestProblem.GRID.said()),
                 "spec.grid",
             )
     yield from itertools.product(*(_choices(axis) for axis in axes))
@@ -117,7 +130,10 @@ def _search(search: SearchSpec) -> Iterator[Variant]:
 def _draws(search: SearchSpec) -> Iterator[tuple[Variant, ...]]:
     if not 0 < search.samples <= MOST_RUNS:
         raise ExperimentError(
-            f"expected 1 to {MOST_RUNS} samples, got {search.samples}",
+            expected(
+                Wanted.COUNTED.said(least="1", most=MOST_RUNS, kind="samples"),
+                given=search.samples,
+            ),
             "spec.search.samples",
         )
     for n in range(search.samples):
@@ -138,7 +154,11 @@ def _choices(axis: Axis) -> list[Variant]:
         return [_named(c, f"{axis.name}={c.name}") for c in axis.choices]
     if not axis.values:
         raise ExperimentError(
-            f"axis {axis.name}: expected choices or values, found neither", "spec.grid"
+            in_field(
+                f"axis {axis.name}",
+                Form.FOUND_NEITHER.said(wanted=Wanted.CHOICES_OR_VALUES),
+            ),
+            "spec.grid",
         )
     return [_set(axis, value) for value in axis.values]
 
@@ -155,8 +175,7 @@ def _number(bounds: NumberRange, share: float) -> float:
     least = 0.0 if bounds.scale == "log" else -math.inf
     if not (least < bounds.low <= bounds.high < math.inf):
         raise ExperimentError(
-            f"expected a range from low to high, above 0 on a log scale, got "
-            f"{bounds.low:g} to {bounds.high:g}",
+            expected(Wanted.LOW_TO_HIGH, given=f"{bounds.low:g} to {bounds.high:g}"),
             "spec.search.axes",
         )
     if bounds.scale == "log":
@@ -179,12 +198,11 @@ def _set(axis: Axis, value: Any) -> Variant:
         return Variant(name=name, objects=[change])
     if axis.object or axis.field or axis.name != "arrivals":
         raise ExperimentError(
-            f"axis {axis.name}: expected policy, object with field, or the name "
-            '"arrivals"',
+            in_field(f"axis {axis.name}", expected(Wanted.AXIS_TARGET)),
             "spec.grid",
         )
     if isinstance(value, bool) or not isinstance(value, int | float):
-        problem = f"axis {axis.name}: expected numbers, got {value!r}"
+        problem = in_field(f"axis {axis.name}", expected(Wanted.NUMBERS, value))
         raise ExperimentError(problem, "spec.grid")
     return Variant(name=name, arrivals=float(value))
 

@@ -14,6 +14,7 @@ from scheduler.engine.yunikorn.scheduling.node_fit import may_run
 from scheduler.model.english import counted
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
+from scheduler.model.problems import Form
 
 
 class ApplicationExplanation(Shape):
@@ -44,7 +45,7 @@ def explain_application(world: World, name: str) -> ApplicationExplanation:
     partition = fork_yunikorn(world, "applications").partition
     app = partition.apps.get(name)
     if app is None:
-        raise SchedulerError(f"there is no application {name!r}")
+        raise SchedulerError(Form.ABSENT.said(kind="application", name=repr(name)))
     return _explanation(world, partition, app)
 
 

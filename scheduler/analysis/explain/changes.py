@@ -14,7 +14,8 @@ from scheduler.model.conditions import is_true
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
-from scheduler.words.refusals import MoveRefused, RefusedError
+from scheduler.model.problems import Form
+from scheduler.words.refusals import MoveRefused
 
 #: The kind of an edit that patches the policy document.
 POLICY = "Policy"
@@ -43,7 +44,7 @@ def _patch(world: World, edit: Edit) -> None:
     key = Key(edit.kind, edit.namespace, edit.name)
     known = world.objects.get(key)
     if known is None:
-        raise SchedulerError(f"{key} is not in this world")
+        raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
     manifest = merge(known.manifest, edit.patch)
     manifest["metadata"] = dict(manifest["metadata"])
     manifest["spec"] = dict(manifest.get("spec") or {})
@@ -171,11 +172,11 @@ def local_queue_for(world: World, namespace: str, target: Key) -> str:
     """
     if target.kind == "LocalQueue":
         if target.namespace not in ("", namespace):
-            raise RefusedError(
+            raise SchedulerError(
                 MoveRefused.NAMESPACE.said(queue=target.path, namespace=namespace)
             )
         if Key("LocalQueue", namespace, target.name) not in world.objects:
-            raise RefusedError(
+            raise SchedulerError(
                 MoveRefused.NO_LOCAL_QUEUE.said(queue=f"{namespace}/{target.name}")
             )
         return target.name
@@ -183,6 +184,6 @@ def local_queue_for(world: World, namespace: str, target: Key) -> str:
         leads_to = world.objects[key].spec.get("clusterQueue")
         if key.namespace == namespace and leads_to == target.name:
             return key.name
-    raise RefusedError(
+    raise SchedulerError(
         MoveRefused.NOT_LED.said(namespace=namespace, target=str(target))
     )

@@ -15,6 +15,8 @@ from scheduler.engine.yunikorn.stage import YunikornStage
 from scheduler.model.conditions import is_true
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, cluster_of
+from scheduler.model.problems import Form, RequestProblem
+from scheduler.model.problems.files import Unshown
 
 _FINISHED = "Finished"
 
@@ -100,7 +102,9 @@ def fork_yunikorn(world: World, asked: str) -> YunikornStage:
     Raises SchedulerError when the stack has none, and says that it has no `asked`.
     """
     if world.yunikorn is None:
-        raise SchedulerError(f"the stack {world.policy.spec.stack} has no {asked}")
+        raise SchedulerError(
+            RequestProblem.NO_PART.said(stack=world.policy.spec.stack, kind=asked)
+        )
     stage = fork(world).yunikorn
     assert stage is not None
     stage.due()  # finishes restoring
@@ -113,8 +117,7 @@ def kueue_of(world: World) -> KueueStage:
     """Return the world's Kueue stage; SchedulerError when its stack has none."""
     if world.kueue is None:
         raise SchedulerError(
-            f"stack {world.policy.spec.stack} runs without Kueue; "
-            "workloads and quota are explained under the stack kueue"
+            RequestProblem.EXPLAINED_KUEUE.said(stack=world.policy.spec.stack)
         )
     return world.kueue
 
@@ -122,15 +125,11 @@ def kueue_of(world: World) -> KueueStage:
 def check_of_manager(key: Key) -> None:
     """Raise SchedulerError for an object of a worker cluster."""
     if cluster := cluster_of(key):
-        raise SchedulerError(
-            f"{key} is of worker cluster {cluster}: what would become of it is run for "
-            "the manager's objects only; ask about the manager's, or about a change "
-            "for everybody"
-        )
+        raise SchedulerError(Unshown.OF_WORKER.said(name=key, cluster=cluster))
 
 
 def object_of(world: World, key: Key) -> Object:
     """Return an object, fresh; SchedulerError when it is not there."""
     if key not in world.objects:
-        raise SchedulerError(f"{key} is not in this world")
+        raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
     return world.get(key)

@@ -45,7 +45,7 @@ from scheduler.model.objects import (
     qualified_name,
 )
 from scheduler.model.sentence import Quantity, Sentence, few, named
-from scheduler.words.refusals import MoveRefused, RefusedError, said_of
+from scheduler.words.refusals import MoveRefused
 from scheduler.words.whatif import WhatIf
 
 #: How far every preview runs ahead, virtual milliseconds; the page says it.
@@ -66,7 +66,7 @@ def what_if_move(
     try:
         change = move(world, key, target)
     except SchedulerError as error:
-        return _refused(key, said_of(error))
+        return _refused(key, error.said)
     subject = key if key.kind == "Workload" and not cluster_of(key) else None
     return what_if(world, change, subject=subject, horizon_ms=horizon_ms)
 
@@ -82,10 +82,10 @@ def move(world: World, key: Key, target: Key) -> Change:
             return Change(edits=[edit(key, cohortName=target.name or None)])
         case "Cohort", "Cohort":
             if key == target:
-                raise RefusedError(MoveRefused.OWN_PARENT.said(key=str(key)))
+                raise SchedulerError(MoveRefused.OWN_PARENT.said(key=str(key)))
             return Change(edits=[edit(key, parentName=target.name or None)])
         case _:
-            raise RefusedError(
+            raise SchedulerError(
                 MoveRefused.KINDS.said(kind=key.kind, target=target.kind)
             )
 
@@ -94,7 +94,9 @@ def _move_inside(world: World, key: Key, target: Key) -> Change:
     """Return a move within a worker cluster; its objects are named with the cluster."""
     cluster = cluster_of(key)
     if target.name and cluster_of(target) != cluster:
-        raise RefusedError(MoveRefused.CLUSTERS.said(key=str(key), target=str(target)))
+        raise SchedulerError(
+            MoveRefused.CLUSTERS.said(key=str(key), target=str(target))
+        )
     change = move(*world.inside(key), plain(target))
     for part in (*change.pause, *change.edits):
         part.name = qualified_name(part.name, cluster)
@@ -104,19 +106,21 @@ def _move_inside(world: World, key: Key, target: Key) -> Change:
 def _to_queue(world: World, key: Key, target: Key) -> Change:
     local_queue = local_queue_for(world, key.namespace, target)
     if world.objects[key].spec.get("queueName") == local_queue:
-        raise RefusedError(MoveRefused.THERE.said(workload=key.path, queue=local_queue))
+        raise SchedulerError(
+            MoveRefused.THERE.said(workload=key.path, queue=local_queue)
+        )
     spec = world.objects[Key("LocalQueue", key.namespace, local_queue)].spec
     cluster = kueue_of(world).cluster
     queue = cluster.forest.queues.get(spec.get("clusterQueue") or "")
     if queue is None:
-        raise RefusedError(MoveRefused.LEADS_NOWHERE.said(queue=local_queue))
+        raise SchedulerError(MoveRefused.LEADS_NOWHERE.said(queue=local_queue))
     if not cluster.matches(queue, key.namespace):
-        raise RefusedError(
+        raise SchedulerError(
             MoveRefused.SELECTOR.said(namespace=key.namespace, queue=queue.name)
         )
     work = cluster.workloads.get(key)
     if work is not None and work.finished:
-        raise RefusedError(MoveRefused.FINISHED.said(workload=key.path))
+        raise SchedulerError(MoveRefused.FINISHED.said(workload=key.path))
     return move_workload(world, key, local_queue)
 
 
@@ -131,11 +135,11 @@ def _moved(world: World, key: Key) -> Key:
     return key
 
 
-def _refused(key: Key, problem: Sentence | str) -> Preview:
+def _refused(key: Key, problem: Sentence) -> Preview:
     said = WhatIf.REFUSED.said(problem=problem)
     return Preview(
         change=None,
-        refused=str(problem),
+        refused=problem.text,
         workload=str(key) if key.kind == "Workload" else "",
         queue="",
         evicted=False,

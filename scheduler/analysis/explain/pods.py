@@ -21,6 +21,7 @@ from scheduler.engine.world import World
 from scheduler.model.english import counted, listed
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import RequestProblem, Wanted, expected
 
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
@@ -36,7 +37,7 @@ def explain_pod(
     for what is no Pod of this world or has no scheduler. O(nodes x plug-ins).
     """
     if key.kind != "Pod":
-        raise SchedulerError(f"expected a Pod, got {key}")
+        raise SchedulerError(expected(Wanted.POD, given=key))
     obj = object_of(world, key)
     if world.yunikorn is not None:
         return explain_ask(world, key)
@@ -48,8 +49,8 @@ def explain_pod(
     if table is None:
         phase = obj.status.get("phase")
         if phase in ("Succeeded", "Failed"):
-            raise SchedulerError(f"{key} has ended ({phase}): nothing places it now")
-        raise SchedulerError(f"{key} is placed by no scheduler of this world")
+            raise SchedulerError(RequestProblem.ENDED.said(key=key, phase=phase))
+        raise SchedulerError(RequestProblem.UNPLACED.said(key=key))
     return _explanation(world, own, obj, table, most_nodes)
 
 

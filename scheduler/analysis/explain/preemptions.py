@@ -22,6 +22,8 @@ from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.decisions import Decision, Preempt
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems.files import Unshown
 
 Values = Mapping[str, Any]
 
@@ -37,7 +39,7 @@ def explain_preemption(
     SchedulerError when the tick does not decide that. Costs a copy and the tick.
     """
     if not isinstance(decision, Preempt) or decision.by is None:
-        raise SchedulerError(f"expected a preemption by somebody, got {decision}")
+        raise SchedulerError(expected(Wanted.PREEMPTION, given=decision))
     check_of_manager(decision.subject)
     if decision.by.kind == "Workload":
         return explain_workload_preemption(world_before, decision)
@@ -57,15 +59,16 @@ def explain_workload_preemption(world_before: World, decision: Preempt) -> Preem
     cycle = _cycle_of(stage.trace.steps, decision)
     if cycle is None:
         raise SchedulerError(
-            f"the tick after {world_before.context.now_ms} ms does not let "
-            f"{decision.by} preempt {decision.subject}: is this the world before it?"
+            Unshown.NOT_THIS.said(
+                at=world_before.context.now_ms, first=decision.by, last=decision.subject
+            )
         )
     searches = Reader(stage).searches(cycle)
     entry = cycle[-1]
     targets = [(key, reason) for key, reason in entry["targets"]]
     index = decisive(searches, targets)
     if index is None:
-        raise SchedulerError(f"no search stands behind {decision.message!r}")
+        raise SchedulerError(Unshown.NO_SEARCH.said(given=repr(decision.message)))
     return Preemption(
         preemptor=str(decision.by),
         queue=entry["queue"],

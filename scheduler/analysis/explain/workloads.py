@@ -29,6 +29,7 @@ from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
+from scheduler.model.problems import Wanted, expected
 from scheduler.model.reasons import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
 from scheduler.model.sentence import Sentence
 from scheduler.words.why import NotTried
@@ -47,7 +48,7 @@ def explain(world: World, key: Key) -> Explanation:
     """
     kueue_of(world)
     if key.kind != "Workload":
-        raise SchedulerError(f"expected a Workload, got {key}")
+        raise SchedulerError(expected(Wanted.WORKLOAD, given=key))
     object_of(world, key)
     return explain_with(world, key, fork_kueue(world, tried=key))
 

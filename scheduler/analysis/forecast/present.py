@@ -43,6 +43,7 @@ from scheduler.model.annotations import RUNTIME
 from scheduler.model.decisions import Admit, Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
+from scheduler.model.problems import RequestProblem
 
 #: With fewer finished workloads a forecast says "not enough history".
 LEAST_FINISHED = 5
@@ -96,9 +97,7 @@ def present_of(world: World, *, continued: bool) -> ForecastWorld:
 def check_stack(stack: str) -> None:
     """Raise SchedulerError for a stack without Kueue."""
     if stack != "kueue":
-        raise SchedulerError(
-            f"stack {stack} runs without Kueue; workloads are forecast"
-        )
+        raise SchedulerError(RequestProblem.WITHOUT_KUEUE.said(stack=stack))
 
 
 def waiting(world: World) -> list[Key]:

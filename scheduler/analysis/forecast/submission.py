@@ -43,6 +43,7 @@ from scheduler.model.annotations import ARRIVAL
 from scheduler.model.conditions import condition
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Form, RequestProblem, Wanted
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 #: What stands for every LocalQueue of the world.
@@ -129,10 +130,7 @@ def forecast_submission(
 def _check_new(world: World, objects: Sequence[Object]) -> None:
     there = [str(obj.key) for obj in objects if obj.key in world.objects]
     if there:
-        raise SchedulerError(
-            f"{', '.join(there)} is there already; a forecast of a submission is of "
-            "work that does not exist yet: give it another name"
-        )
+        raise SchedulerError(RequestProblem.SUBMISSION.said(name=", ".join(there)))
 
 
 def _workload(world: World, objects: Sequence[Object], queue: Key) -> Object:
@@ -148,10 +146,7 @@ def _workload(world: World, objects: Sequence[Object], queue: Key) -> Object:
     found = _new(without, copy)
     if len(found) != 1:
         got = ", ".join(map(str, found)) or "none"
-        raise SchedulerError(
-            f"expected a manifest of one Workload, or of one job with a queue "
-            f"(label {QUEUE_LABEL}), got {got}"
-        )
+        raise SchedulerError(RequestProblem.ONE_JOB.said(label=QUEUE_LABEL, given=got))
     return copy.get(found[0])
 
 
@@ -175,11 +170,11 @@ def _candidates(
     if missing or not found:
         known = ", ".join(queue.path for queue in there) or "none"
         raise SchedulerError(
-            f"no LocalQueue {', '.join(missing)} in this world; there are: {known}"
+            RequestProblem.FORECAST_QUEUES.said(name=", ".join(missing), known=known)
         )
     if len(found) > MOST_QUEUES:
         raise SchedulerError(
-            f"{len(found)} queues are over the limit of {MOST_QUEUES}; name fewer"
+            RequestProblem.TOO_MANY_QUEUES.said(count=len(found), most=MOST_QUEUES)
         )
     return found
 
@@ -193,8 +188,7 @@ def _own_queue(objects: Sequence[Object]) -> str:
         if name:
             return name
     raise SchedulerError(
-        f"expected a manifest that names its queue (label {QUEUE_LABEL}), "
-        "or queues to try, got neither"
+        Form.GOT_NEITHER.said(wanted=Wanted.MANIFEST_QUEUE.said(name=QUEUE_LABEL))
     )
 
 

@@ -25,6 +25,7 @@ from scheduler.engine.worlds.memory import gc_paused
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
+from scheduler.model.problems import RequestProblem, Wanted, expected
 
 T = TypeVar("T")
 
@@ -133,16 +134,13 @@ def basis_of(present: ForecastWorld, seed: int) -> dict[str, Any]:
 def check_futures(futures: int) -> None:
     """Raise SchedulerError for no futures."""
     if futures < 1:
-        raise SchedulerError(f"expected at least 1 future, got {futures}")
+        raise SchedulerError(expected(Wanted.FUTURE, given=futures))
 
 
 def some_of(found: Sequence[T]) -> Sequence[T]:
     """Return the futures that ended. Raises SchedulerError where none did."""
     if not found:
-        raise SchedulerError(
-            "no future came to its end in the time given; "
-            "give more time, or a shorter horizon"
-        )
+        raise SchedulerError(RequestProblem.NO_END.said())
     return found
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from scheduler.model.amounts import whole
 from scheduler.model.errors import QuantityError, SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import GivenUp, Wanted, expected
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.patterns import Pattern, read_pattern
 from scheduler.model.texts.values import read_value
 
@@ -23,7 +25,7 @@ Rules = list[tuple[int, list[Pattern]]]
 class Priorities:
     """Which groups come first: by the ConfigMap while it is there, else their own."""
 
-    def __init__(self, complain: Callable[[str], None]) -> None:
+    def __init__(self, complain: Callable[[Sentence], None]) -> None:
         self.complain = complain
         self.rules: Rules | None = None
         self.text: str | None = None  # what the rules were read from
@@ -38,9 +40,7 @@ class Priorities:
             self.rules = read_priorities(data)
         except QuantityError as error:
             self.outdated = True
-            self.complain(
-                f"{CONFIG_MAP.path}: {error}; the priorities stay as they were"
-            )
+            self.complain(GivenUp.PRIORITIES.said(key=CONFIG_MAP.path, problem=error))
         else:
             self.text, self.outdated = str(data[_FIELD]), False
 
@@ -77,7 +77,9 @@ def read_priorities(data: Any) -> Rules:
     """Return the rules, highest first. Raises QuantityError."""
     text = (data or {}).get(_FIELD)
     if not isinstance(text, str | None):
-        raise QuantityError(f"data.{_FIELD}: expected a text, got {text!r:.40}")
+        raise QuantityError(
+            expected(Wanted.TEXT, given=f"{text!r:.40}"), f"data.{_FIELD}"
+        )
     try:
         found = read_value(text or "", file=CONFIG_MAP.path)
         rules = [
@@ -86,6 +88,6 @@ def read_priorities(data: Any) -> Rules:
         ]
     except (SchedulerError, AttributeError, TypeError) as error:
         raise QuantityError(
-            f"data.{_FIELD}: expected lists of patterns by number, got {error}"
+            expected(Wanted.PATTERNS, given=error), f"data.{_FIELD}"
         ) from error
     return sorted(rules, key=lambda rule: -rule[0])

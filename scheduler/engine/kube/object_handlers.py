@@ -14,6 +14,7 @@ from scheduler.model.decisions import NodeChange
 from scheduler.model.node import Node
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
+from scheduler.model.problems import GivenUp
 
 
 class ObjectHandlers:
@@ -115,12 +116,13 @@ class ObjectHandlers:
     def _put_pending(self, pod: Pod, known: Pod | None) -> None:
         scheduler = self.shared.responsible(pod)
         if scheduler is None:
-            named = f"no scheduler is named {pod.scheduler_name!r}: "
-            path = pod.key.path
+            holes = {"name": repr(pod.scheduler_name), "pod": pod.key.path}
             self.context.journal.complain(
-                f"{named}pod {path} waits for it",
-                several=f"{named}{{count}} pods wait for it, the first is {path}",
-                sort=named,
+                GivenUp.NO_SCHEDULER.said(**holes),
+                several=lambda count: GivenUp.NO_SCHEDULER_MANY.said(
+                    **holes, count=count
+                ),
+                sort=f"{GivenUp.NO_SCHEDULER}{pod.scheduler_name}",
             )
         elif known is not None and pod.key in scheduler.queue.entries:
             scheduler.queue.update(pod)

@@ -8,6 +8,7 @@ from scheduler.engine.kube.binding.host import BindingHost
 from scheduler.engine.kube.scheduling.scheduler import Scheduler
 from scheduler.engine.stage import Context
 from scheduler.model import streams
+from scheduler.model.problems import GivenUp
 
 #: Attempts of pods already tried at this instant, without a binding among them.
 MAX_ATTEMPTS = 1_000
@@ -87,8 +88,7 @@ class Turns:
             return
         self.stalled = True
         self.context.journal.complain(
-            f"kube-scheduler tried {MAX_ATTEMPTS} times at {self.context.now_ms} ms "
-            "without binding a pod; it goes on a second later"
+            GivenUp.STALLED.said(count=MAX_ATTEMPTS, at=self.context.now_ms)
         )
 
     def _turn(self) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from typing import Any
 from scheduler.model.errors import ManifestError
 from scheduler.model.pod_defaults import default_pod_spec
 from scheduler.model.podset_template import pod_requests
+from scheduler.model.problems import Problem, in_field
 from scheduler.model.resource_limits import Quantities, quantities
 
 Manifest = Mapping[str, Any]
@@ -28,8 +29,9 @@ def apply_runtime_class(spec: Spec, runtime_class: Manifest) -> None:
         given = spec.get("overhead")
         if given and quantities(given) != quantities(overhead):
             raise ManifestError(
-                f"spec.overhead: {dict(given)} differs from the overhead of the pod's "
-                f"RuntimeClass, {dict(overhead)}; leave it out"
+                Problem.OVERHEAD.said(
+                    given=f"spec.overhead: {dict(given)}", known=dict(overhead)
+                )
             )
         spec["overhead"] = dict(overhead)
     scheduling = runtime_class.get("scheduling") or {}
@@ -49,8 +51,9 @@ def _merged(own: Manifest, selector: Manifest) -> dict[str, Any]:
     for key, value in selector.items():
         if own.get(key, value) != value:
             raise ManifestError(
-                f"spec.nodeSelector.{key}: {own[key]!r} contradicts the pod's "
-                f"RuntimeClass, which asks for {value!r}"
+                Problem.CONTRADICTS.said(
+                    given=f"spec.nodeSelector.{key}: {own[key]!r}", other=repr(value)
+                )
             )
     return {**own, **selector}
 
@@ -70,7 +73,7 @@ def apply_limit_ranges(spec: Spec, ranges: Iterable[tuple[str, Manifest]]) -> No
     _check_own_limits(spec)
     for name, item in found:
         for problem in _violations(spec, item):
-            raise ManifestError(f"refused by LimitRange {name}: {problem}")
+            raise ManifestError(Problem.LIMIT_RANGE.said(name=name, problem=problem))
 
 
 def _items(limit_range: Manifest) -> Iterator[Manifest]:
@@ -105,8 +108,14 @@ def _check_own_limits(spec: Manifest) -> None:
             if requests.get(name, most) > most:
                 where = f"container {holder['name']}" if "name" in holder else "the pod"
                 raise ManifestError(
-                    f"{where}: the request {given['requests'][name]} of {name} is above "
-                    f"the limit {given['limits'][name]}, its own or a LimitRange's default"
+                    in_field(
+                        where,
+                        Problem.ABOVE_LIMIT.said(
+                            given=given["requests"][name],
+                            name=name,
+                            most=given["limits"][name],
+                        ),
+                    )
                 )
 
 

@@ -11,6 +11,7 @@ from scheduler.model.event_words import PLANNED, node_lost
 from scheduler.model.kueue.reclaimable import check_reclaimable
 from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
+from scheduler.model.problems import GivenUp
 
 CHANGE = "Change"
 #: What the node controller puts on a node that does not answer.
@@ -32,7 +33,7 @@ def carry_out(lifetime: NodeLoss, change: Object) -> None:
     known = lifetime.host.objects.get(key)
     if known is None:
         lifetime.context.journal.complain(
-            f"{change.key} changes {key}, which is not in this world; nothing was done"
+            GivenUp.NOT_THERE.said(key=change.key, other=key)
         )
         return
     known = lifetime.host.get(key)
@@ -54,7 +55,7 @@ def _patch(
         try:
             check_reclaimable(known, after["status"].get("reclaimablePods") or ())
         except ManifestError as error:
-            problem = f"{change.key} was not carried out: {error}"
+            problem = GivenUp.NOT_DONE.said(key=change.key, what=error.said)
             lifetime.context.journal.complain(problem)
             return
     _record_edit(lifetime, change, known.key, "Patch", None, patch)

@@ -15,6 +15,8 @@ from scheduler.model import streams
 from scheduler.model.decisions import Decision
 from scheduler.model.objects import MARK, Key, Object, cluster_of, plain, qualified
 from scheduler.model.policy import Policy
+from scheduler.model.problems import in_field
+from scheduler.model.sentence import Sentence
 
 if TYPE_CHECKING:
     from scheduler.engine.kueue.stage import KueueStage
@@ -52,7 +54,7 @@ class Worker(Protocol):
     def take(self) -> News:
         """Return what happened since the last call."""
 
-    def problems(self) -> list[str]:
+    def problems(self) -> list[Sentence]:
         """Return what was given up on, and forget it."""
 
     def stages(self) -> Iterator[Stage]:
@@ -136,7 +138,7 @@ class Workers:
         for decision in changes.decisions:
             journal.emit(lifted(decision, cluster))
         for problem in world.problems():
-            journal.complain(f"{cluster}: {problem}")
+            journal.complain(in_field(cluster, problem))
 
     def due(self) -> int | None:
         """Return the next instant (ms) at which a worker has something to do."""

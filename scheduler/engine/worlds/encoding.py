@@ -9,6 +9,7 @@ import msgspec
 
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import FileProblem
 
 _encoder = msgspec.msgpack.Encoder(order="sorted")
 FORMAT = 1
@@ -54,7 +55,7 @@ def decode_world(data: bytes) -> tuple[Header, list[Object]]:
     """
     found, header, objects = msgspec.msgpack.decode(data)
     if found != FORMAT:
-        raise SchedulerError(f"expected a world of format {FORMAT}, got {found}")
+        raise SchedulerError(FileProblem.FORMAT.said(least=FORMAT, given=found))
     return msgspec.convert(header, Header), [
         Object(
             key=Key(kind, namespace, name),

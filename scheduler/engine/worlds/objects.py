@@ -23,6 +23,7 @@ from scheduler.model.objects import (
     plain,
     qualified,
 )
+from scheduler.model.problems import Form
 
 
 @dataclass(slots=True, kw_only=True)
@@ -114,7 +115,7 @@ class WorldObjects(WorldStages):
     def delete(self, key: Key) -> None:
         """Remove an object; unknown keys are an error."""
         if key not in self.objects:
-            raise SchedulerError(f"{key} is not in this world")
+            raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
         if self.multikueue is not None and cluster_of(key):
             self.multikueue.workers.delete(key)
             self.lifetime.request_advance()

@@ -14,6 +14,8 @@ from scheduler.input.manifests.loading.naming import apart
 from scheduler.model import registry
 from scheduler.model.annotations import ARRIVAL, RUNTIME
 from scheduler.model.errors import ManifestError, PolicyError
+from scheduler.model.problems import Wanted, expected, in_field
+from scheduler.model.problems.validation import said_of_value
 from scheduler.model.scenario import Arrival
 
 
@@ -78,7 +80,9 @@ def _parameters(arrival: Arrival) -> Any:
     try:
         return msgspec.convert(arrival.parameters, entry.parameters)
     except msgspec.ValidationError as error:
-        raise PolicyError(f"arrival {arrival.process}: {error}") from error
+        raise PolicyError(
+            said_of_value(str(error)), f"arrival {arrival.process}"
+        ) from error
 
 
 def _name(arrival: Arrival) -> str | None:
@@ -90,7 +94,9 @@ def _manifest(arrival: Arrival, one: Coming, number: int) -> dict[str, Any]:
     manifest: dict[str, Any] = msgspec.to_builtins(one.manifest or arrival.object)
     metadata = manifest.setdefault("metadata", {})
     if not isinstance(metadata, dict):
-        raise ManifestError("arrival: object.metadata: expected an object")
+        raise ManifestError(
+            in_field("arrival: object.metadata", expected(Wanted.OBJECT))
+        )
     metadata["name"] = one.name or f"{metadata.get('name', 'job')}-{number:04d}"
     annotations = metadata.setdefault("annotations", {})
     annotations[ARRIVAL] = f"{one.at_ms}ms"

@@ -13,6 +13,7 @@ from scheduler.input.traces.formats.swf import read_trace
 from scheduler.input.traces.jobs import job_of
 from scheduler.input.traces.trace import TraceJob, cut
 from scheduler.model.errors import ManifestError
+from scheduler.model.problems import RequestProblem
 from scheduler.model.registry import register
 
 
@@ -48,7 +49,9 @@ def swf(
     text = files.get(parameters.file)
     if text is None:
         known = ", ".join(sorted(files)) or "none"
-        raise ManifestError(f"no file {parameters.file!r} beside it; found: {known}")
+        raise ManifestError(
+            RequestProblem.NO_FILE.said(name=repr(parameters.file), known=known)
+        )
     trace = read_trace(text, parameters.file)
     yield from trace.left_out
     yield from cut(trace, parameters.most)

@@ -18,6 +18,15 @@ from typing import Any
 import msgspec
 
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.problems import (
+    FileProblem,
+    Problem,
+    RequestProblem,
+    Wanted,
+    expected,
+    in_field,
+)
+from scheduler.model.sentence import Sentence, plain
 
 #: Endings of files that hold manifests or traces.
 READ = (".yaml", ".yml", ".json", ".jsonl", ".swf", ".csv", ".sktrace")
@@ -94,7 +103,7 @@ class Unpacking:
 
     def _read(self, name: str, data: bytes, depth: int) -> Iterator[Text]:
         if depth > _DEEPEST:
-            raise _wrong(name, f"archives within archives, over {_DEEPEST} deep")
+            raise _wrong(name, FileProblem.NESTED.said(most=_DEEPEST))
         if data.startswith(_ZIP):
             yield from self._members(name, self._zip(name, data), depth)
         elif data.startswith(_GZIP):
@@ -113,7 +122,7 @@ class Unpacking:
         for inner, data in members:
             self.files += 1
             if self.files > _MOST_FILES:
-                raise _wrong(name, f"over {_MOST_FILES} files in it")
+                raise _wrong(name, FileProblem.FILES.said(most=_MOST_FILES))
             path = f"{name}/{inner}"
             if is_read(inner):
                 yield from self._texts(path, data, depth + 1)
@@ -128,10 +137,10 @@ class Unpacking:
             try:
                 part = opener.decompress(data, self.left + 1)
             except zlib.error as error:
-                raise _wrong(name, f"expected gzip: {error}") from error
+                raise _wrong(name, in_field("expected gzip", plain(error))) from error
             self._take(name, len(part))
             if not opener.eof:
-                raise _wrong(name, "expected gzip: it ends before its end")
+                raise _wrong(name, RequestProblem.GZIP.said())
             parts.append(part)
             data = opener.unused_data
         return b"".join(parts)
@@ -144,9 +153,9 @@ class Unpacking:
                         with archive.open(info) as file:
                             yield info.filename, self._part(name, file)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-            raise _wrong(name, f"expected a zip: {error}") from error
+            raise _wrong(name, RequestProblem.ZIP.said(problem=error)) from error
         except (zlib.error, EOFError, OSError) as error:
-            raise _wrong(name, f"expected a zip: {error}") from error
+            raise _wrong(name, RequestProblem.ZIP.said(problem=error)) from error
 
     def _tar(self, name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
         try:
@@ -156,7 +165,7 @@ class Unpacking:
                     if file is not None and not _is_noise(info.name):
                         yield info.name, self._part(name, file)
         except (tarfile.TarError, EOFError, OSError) as error:
-            raise _wrong(name, f"expected a tar: {error}") from error
+            raise _wrong(name, FileProblem.TAR.said(problem=error)) from error
 
     def _part(self, name: str, file: Any) -> bytes:
         found: bytes = file.read(self.left + 1)
@@ -166,7 +175,7 @@ class Unpacking:
     def _take(self, name: str, size: int) -> None:
         if size > self.left:
             self.left = 0  # never below: it bounds what is read of the next file
-            raise _wrong(name, "refused: unpacked it is over the limit; split it")
+            raise _wrong(name, FileProblem.UNPACKED.said())
         self.left -= size
 
 
@@ -211,17 +220,17 @@ def _decoded(name: str, data: bytes) -> str:
     except UnicodeDecodeError as error:
         got = f"the byte 0x{error.object[error.start]:02X}; save it as UTF-8"
         line = data.count(b"\n", 0, error.start) + 1
-        raise _wrong(name, f"expected UTF-8 text, got {got}", line) from error
+        raise _wrong(name, expected(Wanted.UTF8, given=got), line) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise _wrong(name, "expected text, got a NUL (a binary file?)", line)
+        raise _wrong(name, Problem.BINARY.said(), line)
     return text
 
 
 def _refuse_packed(name: str, data: bytes) -> None:
     for mark, packed in _OTHERS.items():
         if data.startswith(mark):
-            raise _wrong(name, f"packed as {packed}: pack it as .zip or .tar.gz")
+            raise _wrong(name, RequestProblem.PACKED.said(name=packed))
 
 
 def _json_of(name: str, data: bytes) -> str:
@@ -231,7 +240,7 @@ def _json_of(name: str, data: bytes) -> str:
     try:
         found = msgspec.msgpack.decode(data)
     except (msgspec.DecodeError, RecursionError, TypeError) as error:
-        raise _wrong(name, f"expected MessagePack: {error}") from error
+        raise _wrong(name, in_field("expected MessagePack", plain(error))) from error
     return msgspec.json.encode(_plain(found)).decode()
 
 
@@ -246,5 +255,5 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _wrong(name: str, problem: str, line: int = 1) -> ManifestError:
+def _wrong(name: str, problem: Sentence, line: int = 1) -> ManifestError:
     return ManifestError(problem, place=SourceLocation(file=name, line=line))

@@ -8,6 +8,7 @@ from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import expect_choice, expect_object, expect_text
 from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.input.manifests.strict import expect_flag, expect_known
+from scheduler.model.problems import Form, Wanted, expected
 
 NODE_ACTIONS = ("cordon", "uncordon", "drain", "fail", "recover")
 _DOINGS = ("patch", "delete", "node")
@@ -23,14 +24,18 @@ def check_change(document: Document) -> dict[str, Any]:
     given = [name for name in _DOINGS if name in spec]
     if len(given) != 1:
         found = ", ".join(given) or "none"
-        raise document.error("spec", f"expected one of {', '.join(_DOINGS)}: {found}")
+        raise document.error(
+            "spec", expected(Wanted.ONE_OF.said(known=f"{', '.join(_DOINGS)}: {found}"))
+        )
     kind = _check_target(document, spec)
     expect_object(document, spec, "spec.patch")
     expect_flag(document, spec, "spec.delete", default=True)
     if "node" in spec:
         expect_choice(document, spec, "spec.node", NODE_ACTIONS)
         if kind != "Node":
-            raise document.error("spec.target.kind", f"expected Node, got {kind!r}")
+            raise document.error(
+                "spec.target.kind", expected(Wanted.LITERAL.said(literal="Node"), kind)
+            )
     manifest = document.copied()
     target = manifest["spec"]["target"]
     target["namespace"] = _namespace(target)
@@ -43,7 +48,7 @@ def _check_target(document: Document, spec: dict[str, Any]) -> str:
     expect_text(document, target, "spec.target.name")
     kind = expect_text(document, target, "spec.target.kind")
     if kind not in BY_KIND:
-        raise document.error("spec.target.kind", f"unknown kind {kind!r}")
+        raise document.error("spec.target.kind", Form.KIND.said(name=repr(kind)))
     return kind
 
 

@@ -13,6 +13,8 @@ import yaml
 from scheduler.input.manifests.dumps import simulator
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.objects import Key
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.json_documents import (
     ItemLines,
     NotPlainError,
@@ -95,7 +97,7 @@ class Document:
                 return None
         return self.root
 
-    def error(self, path: str, problem: str) -> ManifestError:
+    def error(self, path: str, problem: Sentence) -> ManifestError:
         """Return the error to raise about this field."""
         return ManifestError(problem, place=self.place(path))
 
@@ -204,7 +206,7 @@ def _documents(read: Read, text: str, file: str) -> Iterator[Document]:
     data, line = read.data, read.span.line
     if not isinstance(data, dict):
         raise ManifestError(
-            f"expected an object with apiVersion and kind, got {_kind(data)}",
+            expected(Wanted.KUBERNETES_OBJECT, given=_kind(data)),
             place=SourceLocation(file=file, line=line),
         )
     lines = SpanLines(text=text, spans=[read.span])
@@ -245,7 +247,7 @@ def _take_apart(document: Document) -> Iterator[Document]:
         return
     for index, item in enumerate(items):
         if not isinstance(item, dict):
-            raise document.error(f"items[{index}]", "expected an object")
+            raise document.error(f"items[{index}]", expected(Wanted.OBJECT))
         root = _item_node(document.node(), index)
         data = _with_list_kind(document, item)
         yield from _take_apart(_part(document, data, root))
@@ -255,7 +257,7 @@ def _exported(document: Document) -> Iterator[Document]:
     """Yield the objects of an export of the kube-scheduler-simulator."""
     for path, item in simulator.items(document.data):
         if not isinstance(item, dict):
-            raise document.error(path, "expected an object")
+            raise document.error(path, expected(Wanted.OBJECT))
         yield _part(document, item, _node_at(document.node(), path))
 
 

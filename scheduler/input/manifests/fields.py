@@ -8,6 +8,7 @@ from typing import Any
 from scheduler.input.manifests.documents import Document
 from scheduler.model import amounts
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected
 
 
 def _value(holder: dict[str, Any], path: str) -> Any:
@@ -22,7 +23,7 @@ def expect_object(
     if value is None and not needed:
         return {}
     if not isinstance(value, dict):
-        raise document.error(path, f"expected an object, got {value!r:.60}")
+        raise document.error(path, expected(Wanted.OBJECT, given=f"{value!r:.60}"))
     return value
 
 
@@ -34,11 +35,11 @@ def expect_items(
     if value is None:
         return
     if not isinstance(value, list):
-        raise document.error(path, f"expected a list, got {value!r:.60}")
+        raise document.error(path, expected(Wanted.LIST, given=f"{value!r:.60}"))
     for index, item in enumerate(value):
         where = f"{path}[{index}]"
         if not isinstance(item, dict):
-            raise document.error(where, f"expected an object, got {item!r:.60}")
+            raise document.error(where, expected(Wanted.OBJECT, given=f"{item!r:.60}"))
         yield where, item
 
 
@@ -46,7 +47,7 @@ def expect_text(document: Document, holder: dict[str, Any], path: str) -> str:
     """Return a text that is not empty."""
     value = _value(holder, path)
     if not isinstance(value, str) or not value:
-        raise document.error(path, f"expected a text, got {value!r:.60}")
+        raise document.error(path, expected(Wanted.TEXT, given=f"{value!r:.60}"))
     return value
 
 
@@ -57,7 +58,9 @@ def expect_choice(
     value = _value(holder, path)
     if value not in choices:
         known = ", ".join(choices)
-        raise document.error(path, f"expected one of {known}, got {value!r:.60}")
+        raise document.error(
+            path, expected(Wanted.ONE_OF.said(known=known), given=f"{value!r:.60}")
+        )
     return str(value)
 
 
@@ -74,9 +77,11 @@ def expect_whole(
     if value is None and default is not None:
         return default
     if isinstance(value, bool) or not isinstance(value, int):
-        raise document.error(path, f"expected a whole number, got {value!r:.60}")
+        raise document.error(path, expected(Wanted.WHOLE, given=f"{value!r:.60}"))
     if not least <= value <= amounts.MAX:
-        raise document.error(path, f"expected at least {least}, got {value}")
+        raise document.error(
+            path, expected(Wanted.AT_LEAST.said(least=least), given=value)
+        )
     return value
 
 
@@ -95,7 +100,7 @@ def expect_amount(document: Document, name: str, text: Any, path: str) -> int:
     try:
         found = amounts.canonical(name, text)
     except QuantityError as error:
-        raise document.error(path, str(error)) from error
+        raise document.error(path, error.said) from error
     if found < 0:
-        raise document.error(path, f"expected no negative amount, got {text!r}")
+        raise document.error(path, expected(Wanted.NO_NEGATIVE_AMOUNT, text))
     return found

@@ -13,6 +13,7 @@ from scheduler.input.manifests.fields import expect_items, expect_text, expect_w
 from scheduler.model.annotations import ARRIVAL, RUNTIME
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Wanted, expected
 
 Fields = dict[str, Any]
 
@@ -161,4 +162,4 @@ def _workload(
 
 
 def _bad(document: Document, path: str, given: object) -> ManifestError:
-    return document.error(path, f"expected a quantity, got {given!r:.60}")
+    return document.error(path, expected(Wanted.QUANTITY, given=f"{given!r:.60}"))

@@ -23,6 +23,7 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.pod_defaults import default_pod_spec
+from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.resource_limits import quantities
 from scheduler.model.selectors import Requirement
 
@@ -87,7 +88,10 @@ def check_pod_spec(document: Document, holder: dict[str, Any], path: str) -> Non
     spec = expect_object(document, holder, path, needed=True)
     containers = list(expect_items(document, spec, f"{path}.containers"))
     if not containers:
-        raise document.error(f"{path}.containers", "expected at least one container")
+        raise document.error(
+            f"{path}.containers",
+            expected(Wanted.AT_LEAST_ONE_OF.said(kind="container")),
+        )
     inits = list(expect_items(document, spec, f"{path}.initContainers"))
     for where, container in [*containers, *inits]:
         _check_container(document, container, where)
@@ -131,8 +135,9 @@ def _check_limits(document: Document, resources: dict[str, Any], path: str) -> N
         if asked > limits.get(name, asked):
             raise document.error(
                 f"{path}.requests.{name}",
-                f"expected at most the limit {resources['limits'][name]}, "
-                f"got {resources['requests'][name]}",
+                Problem.LIMIT.said(
+                    most=resources["limits"][name], given=resources["requests"][name]
+                ),
             )
 
 
@@ -142,17 +147,13 @@ def _check_toleration(document: Document, item: dict[str, Any], path: str) -> No
     if item.get("effect"):
         expect_choice(document, item, f"{path}.effect", _EFFECTS)
     if not item.get("key") and item.get("operator") != "Exists":
-        raise document.error(
-            f"{path}.operator", "expected Exists, as the toleration has no key"
-        )
+        raise document.error(f"{path}.operator", Problem.EXISTS.said())
 
 
 def _check_texts(document: Document, holder: dict[str, Any], path: str) -> None:
     for name, value in expect_object(document, holder, path).items():
         if not isinstance(value, str):
-            raise document.error(
-                f"{path}.{name}", f"expected a text (in quotes), got {value!r}"
-            )
+            raise document.error(f"{path}.{name}", expected(Wanted.QUOTED, value))
 
 
 def _check_affinity(document: Document, spec: dict[str, Any], path: str) -> None:
@@ -205,14 +206,12 @@ def _check_requirement(document: Document, need: dict[str, Any], path: str) -> N
     operator = str(need.get("operator", ""))
     values = need.get("values") or []
     if not isinstance(values, list):
-        raise document.error(f"{path}.values", "expected a list of texts")
+        raise document.error(f"{path}.values", expected(Wanted.LIST_OF_TEXTS))
     read = Requirement("", operator, tuple(str(value) for value in values))
     if not read.valid:
         raise document.error(
             f"{path}.operator",
-            f"{operator!r} with {len(values)} values cannot be evaluated; expected In "
-            "or NotIn with some, Exists or DoesNotExist with none, Gt or Lt with one "
-            "whole number",
+            Problem.OPERATOR.said(name=repr(operator), count=len(values)),
         )
 
 
@@ -240,7 +239,9 @@ def check_priority_class(document: Document) -> dict[str, Any]:
     name = document.metadata.get("name") or ""
     value = expect_whole(document, document.data, "value", least=-(2**31), default=0)
     if value > _MOST_PRIORITY and not str(name).startswith("system-"):
-        raise document.error("value", f"expected at most {_MOST_PRIORITY}, got {value}")
+        raise document.error(
+            "value", expected(Wanted.AT_MOST.said(most=_MOST_PRIORITY), given=value)
+        )
     policy = document.data.get("preemptionPolicy")
     if policy is not None:
         policies = ("PreemptLowerPriority", "Never")
@@ -255,9 +256,7 @@ def check_disruption_budget(document: Document) -> dict[str, Any]:
     for part in ("minAvailable", "maxUnavailable"):
         _check_share(document, spec, f"spec.{part}")
     if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-        raise document.error(
-            "spec.maxUnavailable", "cannot be given together with minAvailable"
-        )
+        raise document.error("spec.maxUnavailable", Problem.BUDGET.said())
     status = expect_object(document, document.data, "status")
     expect_whole(
         document, status, "status.disruptionsAllowed", least=-(2**31), default=0
@@ -273,9 +272,7 @@ def _check_share(document: Document, spec: dict[str, Any], path: str) -> None:
     percent = value[:-1] if isinstance(value, str) and value.endswith("%") else ""
     if is_whole(percent) and int(percent) <= 100:
         return
-    raise document.error(
-        path, f'expected a number or a percentage such as "50%", got {value!r}'
-    )
+    raise document.error(path, expected(Wanted.SHARE, value))
 
 
 def check_pod_group(document: Document) -> dict[str, Any]:
@@ -342,7 +339,7 @@ def check_configuration(document: Document) -> dict[str, Any]:
         read_configurations(document.data)
     except (PolicyError, UnknownNameError, QuantityError) as error:
         path = str(error).split(":", 1)[0].removeprefix("kubeScheduler.")
-        raise document.error(path, str(error)) from error
+        raise document.error(path, error.said) from error
     return document.copied()
 
 

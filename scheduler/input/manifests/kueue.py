@@ -38,6 +38,7 @@ from scheduler.input.manifests.workloads import (
 from scheduler.model import registry
 from scheduler.model.errors import PolicyError
 from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.model.quota import MODES
 
 Fields = dict[str, Any]
@@ -119,10 +120,8 @@ def _check_selector(document: Document, spec: Fields) -> None:
         operator = expect_choice(document, item, f"{where}.operator", _OPERATORS)
         values = expect_texts(document, item, f"{where}.values")
         if bool(values) != (operator in ("In", "NotIn")):
-            expected = "values" if not values else "no values"
-            raise document.error(
-                f"{where}.values", f"expected {expected} for {operator}"
-            )
+            problem = Problem.NO_VALUES_FOR if values else Problem.VALUES_FOR
+            raise document.error(f"{where}.values", problem.said(operator=operator))
 
 
 def _check_preemption(document: Document, spec: Fields) -> None:
@@ -141,8 +140,7 @@ def _check_preemption(document: Document, spec: Fields) -> None:
     if reclaim == "Never" and (borrow.get("policy") or "Never") != "Never":
         raise document.error(
             f"{inner}.policy",
-            "expected Never, as reclaimWithinCohort is Never; set that to Any or "
-            "LowerPriority first",
+            Problem.RECLAIM.said(),
         )
 
 
@@ -163,8 +161,7 @@ def _check_fungibility(document: Document, spec: Fields) -> None:
     ):
         raise document.error(
             f"{path}.preference",
-            "expected no preference unless whenCanBorrow and whenCanPreempt are both "
-            "TryNextFlavor",
+            Problem.PREFERENCE.said(),
         )
 
 
@@ -195,7 +192,7 @@ def check_multi_kueue_config(document: Document) -> Fields:
     spec = expect_object(document, document.data, "spec", needed=True)
     expect_known(document, spec, "spec", ("clusters",))
     if not spec.get("clusters"):
-        raise document.error("spec.clusters", "expected the names of clusters")
+        raise document.error("spec.clusters", expected(Wanted.CLUSTERS))
     expect_texts(document, spec, "spec.clusters")
     return document.copied()
 
@@ -227,7 +224,7 @@ def check_cohort(document: Document) -> Fields:
     )
     parent = expect_optional_text(document, spec, "spec.parentName")
     if parent and parent == document.metadata.get("name"):
-        raise document.error("spec.parentName", "expected another cohort, got itself")
+        raise document.error("spec.parentName", Problem.ITSELF.said())
     check_groups(document, spec, above="parentName", lending_within_nominal=False)
     check_weight(document, spec)
     manifest = document.copied()
@@ -262,7 +259,7 @@ def check_flavor(document: Document) -> Fields:
         _choice(document, item, f"{path}.operator", ("Equal", "Exists"))
         _choice(document, item, f"{path}.effect", _EFFECTS)
         if not item.get("key") and item.get("operator") != "Exists":
-            problem = "expected Exists, as the toleration has no key"
+            problem = Problem.EXISTS.said()
             raise document.error(f"{path}.operator", problem)
     manifest = document.copied()
     manifest["spec"] = manifest.get("spec") or {}
@@ -273,7 +270,7 @@ def check_priority_class(document: Document) -> Fields:
     """Return a WorkloadPriorityClass. Raises ManifestError naming the field."""
     value = expect_whole(document, document.data, "value", least=-(2**31))
     if value >= 2**31:
-        raise document.error("value", f"expected a 32 bit number, got {value}")
+        raise document.error("value", expected(Wanted.BITS_32, given=value))
     return document.copied()
 
 
@@ -300,8 +297,8 @@ def check_configuration(document: Document) -> Fields:
     try:
         read_configuration(document.data)
     except PolicyError as error:
-        path, _, problem = str(error).removeprefix("kueue.").partition(": ")
-        raise document.error(path, problem) from error
+        path, problem = parted(error.said)
+        raise document.error(path.removeprefix("kueue."), problem) from error
     return document.copied()
 
 

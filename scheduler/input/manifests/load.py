@@ -27,7 +27,7 @@ from scheduler.input.manifests.loading.identity import (
     leave_aside,
     no_manifest,
 )
-from scheduler.input.manifests.loading.loaded import Loaded, Unread, finding, rank
+from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread, rank
 from scheduler.input.manifests.run_times import take_template_annotations
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
@@ -38,12 +38,14 @@ from scheduler.model.errors import (
     SourceLocation,
 )
 from scheduler.model.objects import Object
+from scheduler.model.problems import Problem, RequestProblem
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import is_suspect, unstorable
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 from scheduler.words.findings import Kept, Unknown
 
-EMPTY = "holds no document; nothing was taken of it"
-UNREAD = f"not read: expected a name in {', '.join(READ)}, or manifests in it"
+EMPTY = Problem.DOCUMENTS.said()
+UNREAD = RequestProblem.NOT_READ.said(known=", ".join(READ))
 
 
 def load(
@@ -83,14 +85,14 @@ def _read(
     good = []
     for document in documents:
         if place := next(unstorable(document.data), ""):
-            problem = f"{place[:100]!a} holds a NUL or half a surrogate pair"
+            problem = RequestProblem.TEXT_SUSPECT.said(given=place[:100])
             faults.append(document.error("", problem))
         else:
             good.append(document)
     return good, faults
 
 
-def _why_nothing(file: str) -> str:
+def _why_nothing(file: str) -> Sentence:
     """Return why no document came of a file without faults.
 
     Of an archive (its path has a folder) only files of known names are unpacked.
@@ -103,7 +105,9 @@ def _refuse_if_nothing(loaded: Loaded) -> None:
     if any(level != "refused" for _, _, level in loaded.outcomes):
         return
     loaded.findings = [
-        replace(found, level="error") if found.sort in ASIDE else found
+        replace(found, level="error")
+        if found.sort and found.sort.code in ASIDE
+        else found
         for found in loaded.findings
     ]
 
@@ -113,7 +117,7 @@ def refuse_if_nothing_came(loaded: Loaded) -> None:
     if loaded.outcomes:
         return
     loaded.findings = [
-        replace(found, level="error") if found.problem in (EMPTY, UNREAD) else found
+        replace(found, level="error") if found.said in (EMPTY, UNREAD) else found
         for found in loaded.findings
     ]
 
@@ -141,7 +145,7 @@ def take_document(loaded: Loaded, document: Document) -> None:
             loaded.complain(further)
     except SchedulerError as error:
         level = "refused"
-        loaded.complain(document.error("", str(error)))
+        loaded.complain(document.error("", error.said))
     loaded.outcomes[document.file, document.kind or "queues.yaml", level] += 1
 
 
@@ -166,7 +170,7 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     if kind.level == "kept" and kind.kind != "ConfigMap":
         why = kind.said or ""
         loaded.findings.append(
-            finding(
+            Finding(
                 "unsupported",
                 document.place("kind"),
                 Kept.KIND.said(kind=kind.kind, name=key.path, note=why),
@@ -188,7 +192,7 @@ def _name_fields(loaded: Loaded, document: Document) -> None:
             sort = Unknown.OF_KIND.said(kind=document.kind, what=problem)
             place = document.place(path)
             loaded.findings.append(
-                finding("warning", place, problem, sort=sort, effect=effect)
+                Finding("warning", place, problem, sort=sort, effect=effect)
             )
     if document.kind == "Workload":
         return  # its podSets are those of its job, which counts them
@@ -204,5 +208,5 @@ def _name_replaced(loaded: Loaded, document: Document, obj: Object) -> None:
     earlier = loaded.by_key.get(obj.key, obj)
     if (earlier.manifest, earlier.status) != (obj.manifest, obj.status):
         first = loaded.places[obj.key].place()
-        problem = f"{obj.key} replaces the one at {first}"
+        problem = Problem.REPLACES.said(key=obj.key, place=first)
         loaded.warn(document.place("metadata.name"), problem)

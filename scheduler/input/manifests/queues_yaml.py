@@ -8,6 +8,7 @@ from typing import Any
 from scheduler.input.manifests.documents import Document, read_documents
 from scheduler.model.errors import ManifestError
 from scheduler.model.hierarchy import PartitionSpec
+from scheduler.model.problems import Problem, Wanted, expected, in_field
 from scheduler.model.texts.writing import write
 from scheduler.model.yunikorn.reading import Reader, from_plain
 from scheduler.model.yunikorn.writing import to_plain
@@ -42,7 +43,7 @@ def read_text(text: str, *, file: str = FILE) -> PartitionSpec:
     """Return the partition of a queues.yaml text; raises ManifestError."""
     documents = read_documents(text, file=file)
     if not documents:
-        raise ManifestError(f"{file}: expected partitions, got an empty text")
+        raise ManifestError(in_field(file, Problem.NO_DOCUMENT.said()))
     return read(documents[0])
 
 
@@ -57,7 +58,7 @@ def read(document: Document) -> PartitionSpec:
     if document.kind == "ConfigMap":
         inner = document.data["data"][FILE]
         if not isinstance(inner, str):
-            raise document.error(f"data.{FILE}", "expected a text")
+            raise document.error(f"data.{FILE}", expected(Wanted.TEXT))
         return read_text(inner, file=f"{document.file}[{FILE}]")
     return Reader(document=document).partition()
 

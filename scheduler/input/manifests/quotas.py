@@ -13,6 +13,7 @@ from scheduler.input.manifests.fields import expect_items, expect_object, expect
 from scheduler.input.manifests.strict import expect_known, expect_texts
 from scheduler.model import amounts
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Form, Problem, Wanted, expected
 
 Fields = dict[str, Any]
 
@@ -45,12 +46,13 @@ def _covered(
     covered = expect_texts(document, group, f"{path}.coveredResources")
     if not covered:
         raise document.error(
-            f"{path}.coveredResources", "expected at least one resource"
+            f"{path}.coveredResources",
+            expected(Wanted.AT_LEAST_ONE_OF.said(kind="resource")),
         )
     for index, name in enumerate(covered):
         where = f"{path}.coveredResources[{index}]"
         if name in seen:
-            problem = f"{name} is covered already by {seen[name]}; one group only"
+            problem = Problem.COVERED_ALREADY.said(name=name, other=seen[name])
             raise document.error(where, problem)
         seen[name] = where
     return covered
@@ -61,12 +63,14 @@ def _flavors(
 ) -> Iterator[tuple[str, Fields]]:
     flavors = list(expect_items(document, group, f"{path}.flavors"))
     if not flavors:
-        raise document.error(f"{path}.flavors", "expected at least one flavor")
+        raise document.error(
+            f"{path}.flavors", expected(Wanted.AT_LEAST_ONE_OF.said(kind="flavor"))
+        )
     for where, flavor in flavors:
         expect_known(document, flavor, where, ("name", "resources"))
         name = expect_text(document, flavor, f"{where}.name")
         if name in seen:
-            problem = f"flavor {name} is used already by {seen[name]}; one group only"
+            problem = Problem.FLAVOR_USED.said(name=name, other=seen[name])
             raise document.error(f"{where}.name", problem)
         seen[name] = where
         yield where, flavor
@@ -82,8 +86,7 @@ def _check_flavor(
     if given != covered:
         raise document.error(
             f"{path}.resources",
-            f"expected the covered resources in their order, {_listed(covered)}, "
-            f"got {_listed(given)}",
+            Problem.COVERED.said(known=_listed(covered), given=_listed(given)),
         )
 
 
@@ -97,14 +100,18 @@ def _check_quota(
     expect_known(document, quota, path, ("name", "nominalQuota", *_LIMITS))
     nominal = _amount(document, quota, f"{path}.nominalQuota")
     if nominal is None:
-        raise document.error(f"{path}.nominalQuota", "expected a quantity, got none")
+        raise document.error(
+            f"{path}.nominalQuota", Form.GOT_NONE.said(wanted=Wanted.QUANTITY)
+        )
     _amount(document, quota, f"{path}.borrowingLimit")
     lending = _amount(document, quota, f"{path}.lendingLimit")
     if lending_within_nominal and lending is not None and lending > nominal:
         raise document.error(
             f"{path}.lendingLimit",
-            f"expected no more than the nominal quota {quota['nominalQuota']}, "
-            f"got {quota['lendingLimit']}",
+            expected(
+                Wanted.NOMINAL.said(most=quota["nominalQuota"]),
+                given=quota["lendingLimit"],
+            ),
         )
 
 
@@ -115,8 +122,7 @@ def _check_parent(
         if quota.get(name) is not None and not spec.get(above):
             raise document.error(
                 f"{path}.{name}",
-                f"expected no limit without spec.{above}: there is nobody to "
-                "borrow from or to lend to",
+                Problem.NO_COHORT.said(above=above),
             )
 
 
@@ -128,9 +134,9 @@ def _amount(document: Document, holder: Fields, path: str) -> int | None:
     try:
         value = amounts.canonical(str(holder.get("name")), text)
     except QuantityError as error:
-        raise document.error(path, str(error)) from error
+        raise document.error(path, error.said) from error
     if value < 0:
-        raise document.error(path, f"expected no negative quantity, got {text!r}")
+        raise document.error(path, expected(Wanted.NO_NEGATIVE_QUANTITY, text))
     return value
 
 
@@ -148,8 +154,9 @@ def check_weight(document: Document, spec: Fields) -> None:
     try:
         weight = amounts.parse(given)
     except QuantityError as error:
-        raise document.error(f"{path}.weight", str(error)) from error
+        raise document.error(f"{path}.weight", error.said) from error
     if weight < 0 or 0 < weight <= _LEAST_WEIGHT:
         raise document.error(
-            f"{path}.weight", f"expected 0 or more than {_LEAST_WEIGHT}, got {given!r}"
+            f"{path}.weight",
+            expected(Wanted.ZERO_OR_ABOVE.said(least=_LEAST_WEIGHT), given),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.loading.loaded import Finding, finding
+from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
 from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.model import registry
@@ -19,6 +19,7 @@ from scheduler.model.objects import (
     qualified,
     qualified_name,
 )
+from scheduler.model.problems import Problem
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Missing
 
@@ -59,7 +60,7 @@ def _dangling(
     for path, inside in _names(plain(key), manifest):
         target = qualified(inside, cluster)
         if target not in manifests:
-            yield finding("warning", document.place(path), _missing(target))
+            yield Finding("warning", document.place(path), _missing(target))
     if key.kind == "ClusterQueue":
         yield from _foreign_flavors(manifest, document)
 
@@ -76,7 +77,7 @@ def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
         if target not in nodes:
             effect = Missing.STARTED if _is_ready(document) else Missing.WAITS
             said = _missing(target, effect)
-            yield finding("warning", document.place("spec.nodeName"), said)
+            yield Finding("warning", document.place("spec.nodeName"), said)
 
 
 def _is_ready(document: Document) -> bool:
@@ -107,7 +108,7 @@ def _foreign_flavors(
                     f"spec.admissionChecksStrategy.admissionChecks[{index}].onFlavors"
                 )
                 said = Missing.FLAVOR.said(name=str(name))
-                yield finding("warning", document.place(path), said)
+                yield Finding("warning", document.place(path), said)
 
 
 _EFFECTS = {
@@ -186,11 +187,7 @@ def _loops(manifests: Manifests, places: Places) -> Iterator[Finding]:
         if loop and not reported.intersection(loop):
             reported.update(loop)
             path = " -> ".join([*loop, loop[0]])
-            yield Finding(
-                level="warning",
-                place=_place(document),
-                problem=f"the cohorts form a loop: {path}; give one another parent",
-            )
+            yield Finding("warning", _place(document), Problem.LOOP.said(known=path))
 
 
 def _place(document: Document) -> SourceLocation:

@@ -16,7 +16,6 @@ from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model.errors import SourceLocation
 from scheduler.model.sentence import Sentence
-from scheduler.words.reading import read
 
 #: Places of one sort of finding that are listed; the rest is a number.
 MOST_PLACES = 5
@@ -168,7 +167,7 @@ def groups_of(findings: Iterable[Finding]) -> list[FindingGroup]:
 def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        sort = (finding.level, finding.sort or finding.problem)
+        sort = (finding.level, (finding.sort or finding.said).text)
         groups.setdefault(sort, []).append(finding)
     order = ("error", "unsupported", "warning")
     for level, problem in sorted(groups, key=lambda one: order.index(one[0])):
@@ -181,12 +180,5 @@ def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
             code=effect.value,
             count=len(members),
             places=[member.place for member in members[:MOST_PLACES]],
-            said=_said(members[0]),
+            said=members[0].sort or members[0].said,
         )
-
-
-def _said(finding: Finding) -> Sentence | None:
-    """Return the sentence of a finding's sort."""
-    if finding.sort:
-        return finding.sort_said or read(finding.sort)
-    return finding.said or read(finding.problem)

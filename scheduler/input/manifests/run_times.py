@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.loading.loaded import Finding, Loaded, finding
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.model import registry
 from scheduler.model.annotations import PREFIX, RECREATE, RUNTIME, read_timing
 from scheduler.model.conditions import has_ended
@@ -46,7 +46,7 @@ def take_template_annotations(
         try:
             read_timing(ours)
         except QuantityError as error:
-            raise document.error(f"{path}.{WHERE}", str(error)) from error
+            raise document.error(f"{path}.{WHERE}", error.said) from error
         metadata = manifest["metadata"] = {**(manifest.get("metadata") or {})}
         given = metadata.get("annotations") or {}
         metadata["annotations"] = {**ours, **given}
@@ -120,7 +120,7 @@ def _assumed(loaded: Loaded, kind: str, objects: list[Object], span: str) -> Fin
     sleeping = sum(_sleeps(obj.manifest) for obj in objects)
     if sleeping:
         said = RunTimes.SLEEPS.said(assumed=said, n=sleeping)
-    return finding("warning", place, said)
+    return Finding("warning", place, said)
 
 
 def _sleeps(manifest: Manifest) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from scheduler.input.manifests.documents import Document
 from scheduler.model.errors import ManifestError
+from scheduler.model.problems import Form, Wanted, expected
 
 
 class UnknownFieldError(ManifestError):
@@ -28,8 +29,10 @@ def expect_known(
         return
     fields = tuple(f"{path}.{name}" if path else name for name in unknown)
     near = difflib.get_close_matches(unknown[0], known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    problem = f"unknown field; known: {', '.join(sorted(known))}{hint}"
+    names = ", ".join(sorted(known))
+    problem = Form.UNKNOWN.said(known=names)
+    if near:
+        problem = Form.UNKNOWN_NEAR.said(known=names, near=near[0])
     error = UnknownFieldError(problem, place=document.place(fields[0]))
     error.fields = fields
     raise error
@@ -41,11 +44,11 @@ def expect_texts(document: Document, holder: dict[str, Any], path: str) -> list[
     if given is None:
         return []
     if not isinstance(given, list):
-        raise document.error(path, f"expected a list, got {given!r:.60}")
+        raise document.error(path, expected(Wanted.LIST, given=f"{given!r:.60}"))
     for index, item in enumerate(given):
         if not isinstance(item, str) or not item:
             raise document.error(
-                f"{path}[{index}]", f"expected a text, got {item!r:.60}"
+                f"{path}[{index}]", expected(Wanted.TEXT, given=f"{item!r:.60}")
             )
     return given
 
@@ -56,11 +59,13 @@ def expect_labels(document: Document, holder: dict[str, Any], path: str) -> None
     if given is None:
         return
     if not isinstance(given, dict):
-        raise document.error(path, f"expected an object of texts, got {given!r:.60}")
+        raise document.error(
+            path, expected(Wanted.OBJECT_OF_TEXTS, given=f"{given!r:.60}")
+        )
     for name, value in given.items():
         if not isinstance(value, str):
             raise document.error(
-                f"{path}.{name}", f"expected a text (in quotes), got {value!r:.60}"
+                f"{path}.{name}", expected(Wanted.QUOTED, given=f"{value!r:.60}")
             )
 
 
@@ -70,7 +75,7 @@ def expect_optional_text(document: Document, holder: dict[str, Any], path: str) 
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise document.error(path, f"expected a text, got {value!r:.60}")
+        raise document.error(path, expected(Wanted.TEXT, given=f"{value!r:.60}"))
     return value
 
 
@@ -82,5 +87,5 @@ def expect_flag(
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise document.error(path, f"expected true or false, got {value!r:.60}")
+        raise document.error(path, expected(Wanted.FLAG, given=f"{value!r:.60}"))
     return value

@@ -21,6 +21,7 @@ from scheduler.input.manifests.fields import (
 )
 from scheduler.model.amounts import is_whole
 from scheduler.model.node import HOSTNAME
+from scheduler.model.problems import Problem, Wanted, expected
 
 Fields = dict[str, Any]
 
@@ -40,17 +41,20 @@ def check_topology(document: Document) -> Fields:
     spec = expect_object(document, document.data, "spec", needed=True)
     levels = list(expect_items(document, spec, "spec.levels"))
     if not 1 <= len(levels) <= _MOST_LEVELS:
-        problem = f"expected 1 to {_MOST_LEVELS} levels, got {len(levels)}"
+        problem = expected(
+            Wanted.COUNTED.said(least="1", most=_MOST_LEVELS, kind="levels"),
+            given=len(levels),
+        )
         raise document.error("spec.levels", problem)
     seen: list[str] = []
     for path, level in levels:
         label = expect_text(document, level, f"{path}.nodeLabel")
         if label in seen:
-            raise document.error(f"{path}.nodeLabel", f"{label} is a level already")
+            raise document.error(f"{path}.nodeLabel", Problem.LEVEL.said(name=label))
         seen.append(label)
     if HOSTNAME in seen[:-1]:
         where = f"spec.levels[{seen.index(HOSTNAME)}].nodeLabel"
-        raise document.error(where, f"expected {HOSTNAME} as the last level only")
+        raise document.error(where, Problem.HOSTNAME.said(literal=HOSTNAME))
     return copy.deepcopy(document.data)
 
 
@@ -59,7 +63,7 @@ def check_flavor_topology(document: Document, spec: Fields) -> None:
     if spec.get("topologyName"):
         expect_text(document, spec, "spec.topologyName")
         if not spec.get("nodeLabels"):
-            problem = "expected at least one label, as the flavor has a topologyName"
+            problem = Problem.TOPOLOGY_LABEL.said()
             raise document.error("spec.nodeLabels", problem)
 
 
@@ -70,7 +74,11 @@ def check_topology_request(document: Document, item: Fields, path: str) -> None:
     level = request.get("podSetSliceRequiredTopology")
     size = request.get("podSetSliceSize")
     if (level is None) is not (size is None):
-        problem = "expected podSetSliceRequiredTopology and podSetSliceSize together"
+        problem = expected(
+            Wanted.TOGETHER.said(
+                first="podSetSliceRequiredTopology", last="podSetSliceSize"
+            )
+        )
         raise document.error(where, problem)
     if size is not None:
         expect_whole(document, request, f"{where}.podSetSliceSize", least=1)
@@ -91,7 +99,7 @@ def check_annotations(document: Document, template: Fields, path: str) -> None:
     for name in (_REQUIRED, _PREFERRED, _SLICE):
         _label(document, given, where, name)
     if given.get(_UNCONSTRAINED, "true") not in ("true", "false"):
-        problem = f'expected "true" or "false", got {given[_UNCONSTRAINED]!r}'
+        problem = expected(Wanted.QUOTED_FLAG, given[_UNCONSTRAINED])
         raise document.error(f"{where}.{_UNCONSTRAINED}", problem)
     _slices(document, given, where)
     _group(document, given, where)
@@ -100,13 +108,13 @@ def check_annotations(document: Document, template: Fields, path: str) -> None:
 def _one_request(document: Document, given: Fields, where: str) -> None:
     asked = [n for n in (_REQUIRED, _PREFERRED, _UNCONSTRAINED) if n in given]
     if len(asked) > 1:
-        problem = f"expected one of them, got {' and '.join(asked)}"
+        problem = expected(Wanted.ONE_OF.said(known="them"), given=" and ".join(asked))
         raise document.error(f"{where}.{asked[1]}", problem)
 
 
 def _label(document: Document, given: Fields, where: str, name: str) -> None:
     if name in given and not _LABEL.fullmatch(str(given[name])):
-        problem = f"expected the name of a label, got {given[name]!r}"
+        problem = expected(Wanted.LABEL, given[name])
         raise document.error(f"{where}.{name}", problem)
 
 
@@ -114,32 +122,32 @@ def _slices(document: Document, given: Fields, where: str) -> None:
     if _LAYERS in given:
         for name in (_SLICE, _SIZE):
             if name in given:
-                problem = f"expected no {name} beside {_LAYERS}"
+                problem = expected(Wanted.NOT_BESIDE.said(name=name, other=_LAYERS))
                 raise document.error(f"{where}.{name}", problem)
         _layers(document, given[_LAYERS], f"{where}.{_LAYERS}")
         return
     if (_SLICE in given) is not (_SIZE in given):
         name = _SLICE if _SLICE in given else _SIZE
-        problem = f"expected {_SLICE} and {_SIZE} together"
+        problem = expected(Wanted.TOGETHER.said(first=_SLICE, last=_SIZE))
         raise document.error(f"{where}.{name}", problem)
     size = str(given.get(_SIZE, "1"))
     if not is_whole(size) or int(size) < 1:
-        problem = f"expected a number of 1 or more, got {size!r}"
+        problem = expected(Wanted.NUMBER_OR_MORE.said(least="1"), size)
         raise document.error(f"{where}.{_SIZE}", problem)
 
 
 def _layers(document: Document, text: Any, where: str) -> None:
     layers = read_layers(text)
     if layers is None or not 1 <= len(layers) <= _MOST_LAYERS:
-        problem = f"expected JSON: 1 to {_MOST_LAYERS} objects of topology and size"
+        problem = Problem.LAYERS.said(most=_MOST_LAYERS)
         raise document.error(where, problem)
     levels = [layer["topology"] for layer in layers]
     sizes = [layer["size"] for layer in layers]
     if len(set(levels)) < len(levels):
-        raise document.error(where, "expected each level once")
+        raise document.error(where, expected(Wanted.EACH_ONCE))
     for outer, inner in pairwise(sizes):
         if outer % inner:
-            problem = f"expected sizes that divide each other, got {outer} and {inner}"
+            problem = Problem.SIZES.said(first=outer, last=inner)
             raise document.error(where, problem)
 
 
@@ -163,11 +171,13 @@ def _group(document: Document, given: Fields, where: str) -> None:
     if _GROUP not in given:
         return
     if is_whole(str(given[_GROUP])):
-        problem = f"expected a name that is not a number, got {given[_GROUP]!r}"
+        problem = expected(Wanted.NAME_NO_NUMBER, given[_GROUP])
         raise document.error(f"{where}.{_GROUP}", problem)
     if _REQUIRED not in given and _PREFERRED not in given:
-        problem = f"expected {_REQUIRED} or {_PREFERRED} with it"
+        problem = Problem.WITH_IT.said(first=_REQUIRED, last=_PREFERRED)
         raise document.error(f"{where}.{_GROUP}", problem)
     for name in (_SLICE, _SIZE, _LAYERS):
         if name in given:
-            raise document.error(f"{where}.{name}", f"expected no {name} in a group")
+            raise document.error(
+                f"{where}.{name}", expected(Wanted.NOT_IN_GROUP.said(name=name))
+            )

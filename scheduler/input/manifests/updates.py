@@ -15,6 +15,8 @@ from scheduler.input.manifests.workloads import MIN_PARALLELISM
 from scheduler.model.conditions import is_true
 from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Object
+from scheduler.model.problems import Problem
+from scheduler.model.sentence import Sentence
 
 Fields = Mapping[str, Any]
 
@@ -23,7 +25,7 @@ class Refused(NamedTuple):
     """A field that must stay as it is, and why."""
 
     field: str
-    problem: str
+    problem: Sentence
     webhook: str = ""  # of Kueue, which denies it; "" for the API server itself
 
 
@@ -51,14 +53,14 @@ def check_update(known: Object, given: Object) -> Refused | None:
 def _refused(known: Object, given: Object) -> Iterator[Refused]:
     match known.key.kind:
         case "LocalQueue":
-            why = "expected {0}: the queue of a LocalQueue is fixed; make another one"
+            why = Problem.FIXED_QUEUE
             yield from _fixed(known.spec, given.spec, ("clusterQueue",), why)
         case "Workload":
             if is_true(known.status, "QuotaReserved"):
-                why = "fixed while quota is reserved; deactivate or move it first"
+                why = Problem.RESERVED
                 yield from _fixed(known.spec, given.spec, _RESERVED, why)
         case "PriorityClass":
-            why = "expected {0}: it is fixed; make another class"
+            why = Problem.FIXED_CLASS
             fields = ("value", "preemptionPolicy")
             yield from _fixed(known.manifest, given.manifest, fields, why, at="")
         case "Pod":
@@ -91,11 +93,11 @@ def _queue_name(known: Object, given: Object) -> Iterator[Refused]:
         yield _denied(
             known,
             f"metadata.labels.{QUEUE}",
-            f"expected {before!r}: the queue of what runs is fixed; suspend it first",
+            Problem.RUNS_QUEUED.said(name=repr(before)),
         )
 
 
-def _denied(known: Object, field: str, problem: str) -> Refused:
+def _denied(known: Object, field: str, problem: Sentence) -> Refused:
     return Refused(field, problem, f"v{known.key.kind.lower()}.kb.io")
 
 
@@ -103,7 +105,7 @@ def _of_job(known: Object, given: Object) -> Iterator[Refused]:
     before, after = (one.spec.get("completions") for one in (known, given))
     indexed = known.spec.get("completionMode") == "Indexed"
     if before is not None and after is not None and before != after and not indexed:
-        yield Refused("spec.completions", f"expected {before}: it is fixed for a Job")
+        yield Refused("spec.completions", Problem.COMPLETIONS.said(name=before))
     if _runs_managed(known, given):
         yield from _queue_name(known, given)
         asked = [one.spec.get("parallelism", 1) for one in (known, given)]
@@ -111,8 +113,7 @@ def _of_job(known: Object, given: Object) -> Iterator[Refused]:
             yield _denied(
                 known,
                 "spec.parallelism",
-                f"expected {asked[0]}: it is fixed while a Job runs that may be "
-                "admitted in part; suspend it first",
+                Problem.PARTIAL.said(name=asked[0]),
             )
 
 
@@ -131,25 +132,25 @@ def _of_serving(known: Object, given: Object) -> Iterator[Refused]:
         yield _denied(
             known,
             "spec.replicas",
-            f"expected {had} or 0: under Kueue a StatefulSet is scaled to none first",
+            Problem.SET_SIZE.said(name=had),
         )
 
 
 def _of_pod(known: Fields, given: Fields) -> Iterator[Refused]:
-    why = "expected {0}: it is fixed once the pod is there; delete it and make another"
+    why = Problem.FIXED_POD
     yield from _fixed(known, given, _OF_POD, why)
     if known.get("nodeName"):
         yield from _fixed(known, given, ("nodeName",), why)
     asked = _requests(known)
     for path, requests in _requests(given).items():
         if path in asked and requests != asked[path]:
-            yield Refused(path, "fixed once the pod is there; make another one")
+            yield Refused(path, Problem.ONCE_THERE.said())
     left = {gate.get("name") for gate in known.get("schedulingGates") or ()}
     for index, gate in enumerate(given.get("schedulingGates") or ()):
         if gate.get("name") not in left:
             yield Refused(
                 f"spec.schedulingGates[{index}]",
-                "gates are only taken away once the pod is there",
+                Problem.GATES.said(),
             )
 
 
@@ -163,9 +164,13 @@ def _requests(spec: Fields) -> dict[str, Any]:
 
 
 def _fixed(
-    known: Fields, given: Fields, fields: tuple[str, ...], why: str, at: str = "spec."
+    known: Fields,
+    given: Fields,
+    fields: tuple[str, ...],
+    why: Problem,
+    at: str = "spec.",
 ) -> Iterator[Refused]:
     for name in fields:
         before, after = known.get(name), given.get(name)
         if before is not None and after is not None and before != after:
-            yield Refused(f"{at}{name}", why.format(repr(before)))
+            yield Refused(f"{at}{name}", why.said(name=repr(before)))

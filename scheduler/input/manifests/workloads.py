@@ -27,6 +27,7 @@ from scheduler.input.manifests.versions import to_served
 from scheduler.model.amounts import is_whole
 from scheduler.model.cron import read_schedule
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Form, Problem, Wanted, expected
 
 Fields = dict[str, Any]
 
@@ -72,18 +73,22 @@ def _check_pod_sets(document: Document, spec: Fields) -> dict[str, int]:
     items = list(expect_items(document, spec, "spec.podSets"))
     if not 1 <= len(items) <= _MOST_POD_SETS:
         raise document.error(
-            "spec.podSets", f"expected 1 to {_MOST_POD_SETS} podsets, got {len(items)}"
+            "spec.podSets",
+            expected(
+                Wanted.COUNTED.said(least="1", most=_MOST_POD_SETS, kind="podsets"),
+                given=len(items),
+            ),
         )
     counts: dict[str, int] = {}
     partial = ""
     for path, item in items:
         name, count = _check_pod_set(document, item, path)
         if name in counts:
-            raise document.error(f"{path}.name", f"podset {name} is given twice")
+            raise document.error(f"{path}.name", Form.TWICE.said(name=f"podset {name}"))
         counts[name] = count
         if item.get("minCount") is not None:
             if partial:
-                problem = f"expected one podset with minCount; {partial} has it too"
+                problem = Problem.ONE_MIN_COUNT.said(name=partial)
                 raise document.error(f"{path}.minCount", problem)
             partial = name
     return counts
@@ -96,7 +101,7 @@ def _check_pod_set(document: Document, item: Fields, path: str) -> tuple[str, in
     if item.get("minCount") is not None:
         least = expect_whole(document, item, f"{path}.minCount", least=1)
         if least > count:
-            problem = f"expected at most the count {count}, got {least}"
+            problem = expected(Wanted.COUNT_MOST.said(most=count), given=least)
             raise document.error(f"{path}.minCount", problem)
     check_topology_request(document, item, path)
     check_template(document, item, f"{path}.template")
@@ -123,7 +128,7 @@ def refuse_pods_resource(document: Document, spec: Fields, path: str) -> None:
             if "pods" in asked:
                 raise document.error(
                     f"{path}.{kind}[{index}].resources.requests.pods",
-                    "expected no request: the resource pods counts pods by itself",
+                    Problem.PODS.said(),
                 )
 
 
@@ -134,11 +139,11 @@ def _check_reclaimable(document: Document, counts: dict[str, int]) -> None:
         if name not in counts:
             known = ", ".join(counts)
             raise document.error(
-                f"{path}.name", f"expected one of {known}, got {name!r}"
+                f"{path}.name", expected(Wanted.ONE_OF.said(known=known), name)
             )
         count = expect_whole(document, item, f"{path}.count", least=0)
         if count > counts[name]:
-            problem = f"expected at most the podset's {counts[name]}, got {count}"
+            problem = expected(Wanted.PODSET_MOST.said(most=counts[name]), given=count)
             raise document.error(f"{path}.count", problem)
 
 
@@ -160,7 +165,7 @@ def check_job(document: Document) -> Fields:
     if least is not None and not _within(least, parallelism):
         raise document.error(
             f"metadata.annotations.{MIN_PARALLELISM}",
-            f"expected a count from 1 to the parallelism {parallelism}, got {least!r}",
+            expected(Wanted.PARALLELISM.said(most=parallelism), least),
         )
     return document.copied()
 
@@ -201,7 +206,7 @@ def _check_schedule(document: Document, text: str, path: str, zone: str = "") ->
     try:
         read_schedule(text, zone)
     except QuantityError as error:
-        raise document.error(path, str(error)) from error
+        raise document.error(path, error.said) from error
 
 
 def check_job_set(document: Document) -> Fields:
@@ -211,9 +216,7 @@ def check_job_set(document: Document) -> Fields:
     for path, item in expect_items(document, spec, "spec.replicatedJobs"):
         name = expect_text(document, item, f"{path}.name")
         if name in names:
-            raise document.error(
-                f"{path}.name", f"replicated job {name} is given twice"
-            )
+            raise document.error(f"{path}.name", Problem.JOB_TWICE.said(name=name))
         names.add(name)
         expect_whole(document, item, f"{path}.replicas", least=0, default=1)
         template = expect_object(document, item, f"{path}.template", needed=True)
@@ -223,5 +226,5 @@ def check_job_set(document: Document) -> Fields:
         expect_whole(document, job, f"{inner}.completions", least=0, default=1)
         check_template(document, job, f"{inner}.template")
     if not names:
-        raise document.error("spec.replicatedJobs", "expected at least one")
+        raise document.error("spec.replicatedJobs", expected(Wanted.AT_LEAST_ONE))
     return document.copied()

@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import msgspec
 
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.loading.loaded import Finding, finding
+from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.traces.trace import Trace, cut
 from scheduler.model import amounts, durations
 from scheduler.model.errors import ManifestError, QuantityError, SourceLocation
+from scheduler.model.problems.validation import said_of_value
+from scheduler.model.sentence import Sentence
 from scheduler.words.traces import LeftOut
 
 Pace = Annotated[float, msgspec.Meta(ge=0.001, le=1_000_000)]
@@ -50,17 +52,17 @@ def read_options(given: Mapping[str, Any]) -> TraceOptions:
     try:
         options = msgspec.convert(dict(given), TraceOptions)
     except msgspec.ValidationError as error:
-        raise _wrong("", str(error)) from error
+        raise _wrong("", said_of_value(str(error))) from error
     for name in ("begin", "end"):
         _span_s(options, name)
     try:
         amounts.canonical("cpu", options.cpu_per_processor)
     except QuantityError as error:
-        raise _wrong("cpuPerProcessor", str(error)) from error
+        raise _wrong("cpuPerProcessor", error.said) from error
     return options
 
 
-def _wrong(name: str, problem: str) -> ManifestError:
+def _wrong(name: str, problem: Sentence) -> ManifestError:
     place = SourceLocation(file="traces", line=1, field=name)
     return ManifestError(problem, place=place)
 
@@ -72,7 +74,7 @@ def _span_s(options: TraceOptions, name: str) -> float | None:
     try:
         return durations.milliseconds(given) / 1000
     except QuantityError as error:
-        raise _wrong(name, str(error)) from error
+        raise _wrong(name, error.said) from error
 
 
 def select(trace: Trace, options: TraceOptions) -> Iterator[Finding]:
@@ -100,7 +102,7 @@ def _window(trace: Trace, begin: float, end: float | None) -> Iterator[Finding]:
     over = len(trace.jobs) - len(inside)
     trace.jobs = inside
     if over:
-        yield finding(
+        yield Finding(
             "warning",
             SourceLocation(file=trace.file, line=1),
             LeftOut.WINDOW.said(

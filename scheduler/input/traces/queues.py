@@ -12,6 +12,7 @@ from scheduler.input.traces.trace import Trace, TraceJob
 from scheduler.model import amounts
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import RequestProblem, in_field
 from scheduler.model.sentence import Sentence
 from scheduler.words.traces import Sent
 
@@ -59,7 +60,12 @@ def plan(
     """
     if options.queue_by and options.queue_by not in trace.columns:
         known = ", ".join(trace.columns) or "none"
-        problem = f"queueBy: no column {options.queue_by!r}; known: {known}"
+        problem = in_field(
+            "queueBy",
+            RequestProblem.NO_COLUMN_KNOWN.said(
+                name=repr(options.queue_by), known=known
+            ),
+        )
         raise _wrong(trace, problem)
     found = sorted(key for key in objects if key.kind == "LocalQueue")
     if found:
@@ -101,7 +107,9 @@ def _given(trace: Trace, path: str, found: list[Key]) -> Key:
         if path in (key.path, key.name):
             return key
     known = ", ".join(key.path for key in found[:20])
-    raise _wrong(trace, f"no LocalQueue {path!r}; known: {known}")
+    raise _wrong(
+        trace, RequestProblem.NO_LOCAL_QUEUE.said(name=repr(path), known=known)
+    )
 
 
 def _covered(
@@ -220,5 +228,5 @@ def _whole(job: TraceJob) -> dict[str, int]:
     }
 
 
-def _wrong(trace: Trace, problem: str) -> ManifestError:
+def _wrong(trace: Trace, problem: Sentence) -> ManifestError:
     return ManifestError(problem, place=SourceLocation(file=trace.file, line=1))

@@ -107,8 +107,7 @@ def _error(left_out: Finding, place: SourceLocation) -> Finding:
         left_out,
         level="error",
         place=place,
-        sort="",
-        sort_said=None,
+        sort=None,
         effect=Effect.LEFT_OUT,
     )
 

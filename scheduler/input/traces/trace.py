@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.loading.loaded import Finding, finding
+from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.model.errors import SourceLocation
 from scheduler.model.sentence import Sentence
 from scheduler.words.traces import LeftOut
@@ -55,7 +55,7 @@ class Trace:
     def leave_out(self, line: int, part: Sentence | str, why: Sentence) -> None:
         """Note a line that is no job, and why."""
         self.left_out.append(
-            finding(
+            Finding(
                 "unsupported",
                 SourceLocation(file=self.file, line=line),
                 LeftOut.LINE.said(part=part, why=why),
@@ -71,7 +71,7 @@ def cut(trace: Trace, most: int) -> Iterator[Finding]:
     if not over:
         return
     del trace.jobs[most:]
-    yield finding(
+    yield Finding(
         "warning",
         SourceLocation(file=trace.file, line=over[0].line),
         LeftOut.MOST.said(over=len(over), jobs=len(over) + most, most=most),

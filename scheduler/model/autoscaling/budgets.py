@@ -13,6 +13,7 @@ from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.cron import CronSchedule, read_schedule
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected
 
 EMPTY, UNDERUTILIZED = "Empty", "Underutilized"
 _REASONS = (EMPTY, UNDERUTILIZED, "Drifted")
@@ -72,18 +73,23 @@ def _budget(item: Mapping[str, Any], path: str) -> Budget:
     text, reasons = str(item.get("nodes", "10%")), tuple(item.get("reasons") or ())
     number = text.removesuffix("%")
     if not is_whole(number):
-        raise QuantityError(f"{path}.nodes: expected 5 or 10%, got {text!r}")
+        raise QuantityError(expected(Wanted.PERCENTAGE, text), f"{path}.nodes")
     for reason in reasons:
         if reason not in _REASONS:
             known = ", ".join(_REASONS)
-            raise QuantityError(f"{path}.reasons: expected {known}, got {reason!r}")
+            raise QuantityError(
+                expected(Wanted.LITERAL.said(literal=known), reason), f"{path}.reasons"
+            )
     if bool(item.get("schedule")) != bool(item.get("duration")):
-        raise QuantityError(f"{path}.schedule: expected both schedule and duration")
+        raise QuantityError(
+            expected(Wanted.BOTH_OF.said(first="schedule", last="duration")),
+            f"{path}.schedule",
+        )
     try:
         schedule = read_schedule(item["schedule"]) if item.get("schedule") else None
         lasts = durations.milliseconds(item["duration"]) if schedule else 0
     except QuantityError as error:
-        raise QuantityError(f"{path}.schedule: {error}") from error
+        raise QuantityError(error.said, f"{path}.schedule") from error
     share = int(number) if text.endswith("%") else None
     return Budget(
         nodes=int(number),

@@ -12,6 +12,8 @@ import msgspec
 
 from scheduler.model.errors import QuantityError
 from scheduler.model.node import HOSTNAME, Node, read_node
+from scheduler.model.problems import Form, Problem, Wanted, expected
+from scheduler.model.problems.validation import said_of_value
 from scheduler.model.spans import Span, read_span
 
 NODE_GROUP = "NodeGroup"
@@ -71,11 +73,11 @@ def read_group_spec(spec: Mapping[str, Any]) -> NodeGroupSpec:
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at ")
         where = path.strip("`$.") or "spec"
-        raise QuantityError(f"{where}: {problem}") from error
+        raise QuantityError(said_of_value(problem), where) from error
     if found.min_nodes > found.max_nodes:
         raise QuantityError(
-            f"minNodes: expected at most maxNodes ({found.max_nodes}), "
-            f"got {found.min_nodes}"
+            Problem.MIN_NODES.said(most=found.max_nodes, given=found.min_nodes),
+            "minNodes",
         )
     for field, text in (
         ("bootTime", found.boot_time),
@@ -83,7 +85,7 @@ def read_group_spec(spec: Mapping[str, Any]) -> NodeGroupSpec:
     ):
         span = _span(field, text)
         if field == "scaleDownDelay" and span.shape != "fixed":
-            raise QuantityError(f"{field}: expected one length, got {text!r}")
+            raise QuantityError(expected(Wanted.LENGTH, text), field)
     template_node(found, "any")
     return found
 
@@ -92,7 +94,7 @@ def _span(field: str, text: str) -> Span:
     try:
         return read_span(text)
     except QuantityError as error:
-        raise QuantityError(f"{field}: {error}") from error
+        raise QuantityError(error.said, field) from error
 
 
 def manifest_of(spec: NodeGroupSpec, group: str, name: str) -> dict[str, Any]:
@@ -118,11 +120,11 @@ def template_node(spec: NodeGroupSpec, group: str) -> Node:
         manifest = manifest_of(spec, group, f"{group}-template")
         node = read_node(manifest, manifest["status"])
     except (AttributeError, TypeError, KeyError) as error:
-        raise QuantityError(f"template: expected a Node, got {error}") from error
+        raise QuantityError(expected(Wanted.NODE, given=error), "template") from error
     except QuantityError as error:
-        raise QuantityError(f"template.status.allocatable: {error}") from error
+        raise QuantityError(error.said, "template.status.allocatable") from error
     if not node.allocatable:
         raise QuantityError(
-            "template.status.allocatable: expected what a node offers, got none"
+            Form.GOT_NONE.said(wanted=Wanted.NODE_OFFER), "template.status.allocatable"
         )
     return node

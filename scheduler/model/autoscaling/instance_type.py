@@ -15,6 +15,8 @@ from scheduler.model import amounts
 from scheduler.model.autoscaling.group_spec import Amount
 from scheduler.model.errors import QuantityError
 from scheduler.model.node import ZONE
+from scheduler.model.problems import Form, Wanted
+from scheduler.model.problems.validation import said_of_value
 from scheduler.model.spans import read_span
 
 INSTANCE_TYPE = "InstanceType"
@@ -88,7 +90,9 @@ def read_instance_type(spec: Mapping[str, Any]) -> InstanceTypeSpec:
         found = msgspec.convert(spec, InstanceTypeSpec)
     except msgspec.ValidationError as error:
         problem, _, path = str(error).partition(" - at ")
-        raise QuantityError(f"{path.strip('`$.') or 'spec'}: {problem}") from error
+        raise QuantityError(
+            said_of_value(problem), path.strip("`$.") or "spec"
+        ) from error
     for field, given in (
         ("capacity", found.capacity),
         ("allocatable", found.allocatable),
@@ -97,13 +101,13 @@ def read_instance_type(spec: Mapping[str, Any]) -> InstanceTypeSpec:
             try:
                 amounts.canonical(name, text)
             except QuantityError as error:
-                raise QuantityError(f"{field}.{name}: {error}") from error
+                raise QuantityError(error.said, f"{field}.{name}") from error
     if not found.capacity:
-        raise QuantityError("capacity: expected what a node has, got none")
+        raise QuantityError(Form.GOT_NONE.said(wanted=Wanted.NODE_SIZE), "capacity")
     try:
         read_span(found.boot_time)
     except QuantityError as error:
-        raise QuantityError(f"bootTime: {error}") from error
+        raise QuantityError(error.said, "bootTime") from error
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from scheduler.model import amounts, durations
 from scheduler.model.autoscaling.budgets import Budget, read_budgets
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.selectors import Requirement, read_requirements
 
 NODE_POOL = "NodePool"
@@ -53,7 +54,8 @@ def read_pool_spec(spec: Manifest) -> NodePoolSpec:
     if policy not in POLICIES:
         known = ", ".join(POLICIES)
         raise QuantityError(
-            f"disruption.consolidationPolicy: expected one of {known}, got {policy!r}"
+            expected(Wanted.ONE_OF.said(known=known), policy),
+            "disruption.consolidationPolicy",
         )
     after = disruption.get("consolidateAfter") or "0s"
     return NodePoolSpec(
@@ -83,14 +85,16 @@ def _requirements(items: Any) -> tuple[Requirement, ...]:
     for index, item in enumerate(items or ()):
         if not isinstance(item, Mapping) or not item.get("key"):
             raise QuantityError(
-                f"{path}[{index}].key: expected a text, got {item!r:.60}"
+                expected(Wanted.TEXT, given=f"{item!r:.60}"), f"{path}[{index}].key"
             )
         (need,) = read_requirements([item])
         if not need.valid:
             raise QuantityError(
-                f"{path}[{index}].operator: expected In, NotIn, Exists, DoesNotExist, Gt "
-                f"or Lt with fitting values, got {item.get('operator')!r} and "
-                f"{list(need.values)!r:.60}"
+                Problem.OPERATORS.said(
+                    given=repr(item.get("operator")),
+                    values=f"{list(need.values)!r:.60}",
+                ),
+                f"{path}[{index}].operator",
             )
         found.append(need)
     return tuple(found)
@@ -102,7 +106,7 @@ def _limits(given: Manifest) -> dict[str, int]:
         try:
             limits[name] = amounts.canonical(name, text)
         except QuantityError as error:
-            raise QuantityError(f"limits.{name}: {error}") from error
+            raise QuantityError(error.said, f"limits.{name}") from error
     return limits
 
 
@@ -112,4 +116,4 @@ def _length(path: str, text: str) -> int | None:
     try:
         return durations.milliseconds(text)
     except QuantityError as error:
-        raise QuantityError(f"{path}: {error}") from error
+        raise QuantityError(error.said, path) from error

@@ -11,6 +11,7 @@ from scheduler.model.kube.extender import Extender, read_extenders
 from scheduler.model.kube.notice_words import ConfigurationNotice
 from scheduler.model.kube.older_names import FIT, Notice, modernized
 from scheduler.model.kube.profiles import Profile, plugin_class, read_profiles
+from scheduler.model.problems import Form, Problem, Wanted, expected
 
 _API_GROUP = "kubescheduler.config.k8s.io/"
 _KNOWN = (
@@ -66,15 +67,17 @@ def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
     if document.get("kind") == "List":
         items = list(document.get("items") or [])
         if not items:
-            raise PolicyError("kubeScheduler.items: expected a configuration, got none")
+            raise PolicyError(
+                Form.GOT_NONE.said(wanted=Wanted.CONFIGURATION), "kubeScheduler.items"
+            )
     found = [_read(item) for item in items]
     seen: set[str] = set()
     for configuration in found:
         for profile in configuration.profiles:
             if profile.scheduler_name in seen:
                 raise PolicyError(
-                    f"kubeScheduler: schedulerName {profile.scheduler_name!r} is "
-                    "served by two schedulers"
+                    Problem.TWO_SCHEDULERS.said(name=repr(profile.scheduler_name)),
+                    "kubeScheduler",
                 )
             seen.add(profile.scheduler_name)
     return found
@@ -105,11 +108,14 @@ def _read(given: Mapping[str, Any]) -> Configuration:
     for key in document:
         if key not in _KNOWN:
             known = ", ".join(_KNOWN)
-            raise PolicyError(f"kubeScheduler: unknown key {key!r}; known: {known}")
+            raise PolicyError(
+                Form.THIS_KEY.said(name=repr(key), known=known), "kubeScheduler"
+            )
     version = str(document.get("apiVersion") or _API_GROUP)
     if not version.startswith(_API_GROUP):
         raise PolicyError(
-            f"kubeScheduler.apiVersion: expected {_API_GROUP}v1, got {version!r}"
+            expected(Wanted.LITERAL.said(literal=f"{_API_GROUP}v1"), version),
+            "kubeScheduler.apiVersion",
         )
     extenders = read_extenders(document.get("extenders"))
     configuration = Configuration(
@@ -133,8 +139,8 @@ def _timing(document: Mapping[str, Any]) -> BackoffSettings:
     )
     if timing.max_ms and timing.max_ms < timing.initial_ms:
         raise PolicyError(
-            "kubeScheduler.podMaxBackoffSeconds: expected at least "
-            f"podInitialBackoffSeconds ({timing.initial_ms // 1000}), got {highest}"
+            Problem.BACKOFF.said(least=timing.initial_ms // 1000, given=highest),
+            "kubeScheduler.podMaxBackoffSeconds",
         )
     return timing
 

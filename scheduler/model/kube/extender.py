@@ -10,6 +10,8 @@ import msgspec
 from scheduler.model.durations import milliseconds
 from scheduler.model.errors import PolicyError
 from scheduler.model.pod import Pod
+from scheduler.model.problems import Form, Wanted, expected
+from scheduler.model.problems.validation import said_of_value
 
 
 class ManagedResource(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -56,14 +58,17 @@ def read_extenders(items: list[Mapping[str, Any]] | None) -> list[Extender]:
         try:
             extender = msgspec.convert(dict(item), Extender)
         except msgspec.ValidationError as problem:
-            raise PolicyError(f"{path}: {problem}") from problem
+            raise PolicyError(said_of_value(str(problem)), path) from problem
         if not extender.url_prefix:
-            raise PolicyError(f"{path}.urlPrefix: expected an address, got none")
+            raise PolicyError(
+                Form.GOT_NONE.said(wanted=Wanted.ADDRESS), f"{path}.urlPrefix"
+            )
         if extender.prioritize_verb and extender.weight <= 0:
             raise PolicyError(
-                f"{path}.weight: expected at least 1, got {extender.weight}"
+                expected(Wanted.AT_LEAST.said(least="1"), given=extender.weight),
+                f"{path}.weight",
             )
         found.append(extender)
     if sum(bool(extender.bind_verb) for extender in found) > 1:
-        raise PolicyError("extenders: expected at most one with a bindVerb")
+        raise PolicyError(expected(Wanted.ONE_BINDER), "extenders")
     return sorted(found, key=lambda extender: extender.ignorable)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from scheduler.model.errors import PolicyError
 from scheduler.model.kube.notice_words import ConfigurationNotice
+from scheduler.model.problems import Problem
 from scheduler.model.sentence import Sentence
 
 FIT = "NodeResourcesFit"
@@ -95,10 +96,7 @@ def _point(item: dict[str, Any], path: str) -> Iterator[Notice]:
     enabled = [e for e in item.get("enabled") or () if e.get("name") in STRATEGIES]
     if len(enabled) > 1:
         names = " and ".join(str(entry["name"]) for entry in enabled)
-        raise PolicyError(
-            f"{path}: {names} would both be read as {FIT}, which has one strategy; "
-            "keep one of them"
-        )
+        raise PolicyError(Problem.BOTH_READ.said(names=names, known=FIT), path)
     for entry in enabled:
         name = entry["name"]
         strategy = STRATEGIES[name]

@@ -10,6 +10,8 @@ import msgspec
 
 from scheduler.model import registry
 from scheduler.model.errors import PolicyError, UnknownNameError
+from scheduler.model.problems import Form, Problem, Wanted, expected
+from scheduler.model.problems.validation import said_of_value
 
 API = "kubescheduler.config.k8s.io/v1"
 DEFAULT_NAME = "default-scheduler"
@@ -91,7 +93,7 @@ def read_profiles(configuration: Mapping[str, Any]) -> list[Profile]:
     names = [profile.scheduler_name for profile in profiles]
     for name in names:
         if names.count(name) > 1:
-            raise PolicyError(f"profiles: schedulerName {name!r} is given twice")
+            raise PolicyError(Problem.PROFILE_TWICE.said(name=repr(name)), "profiles")
     _check_sorts(profiles)
     return profiles
 
@@ -112,8 +114,10 @@ def _profile(item: Mapping[str, Any], share: int, path: str) -> Profile:
     )
     if not 0 <= profile.percentage <= 100:
         raise PolicyError(
-            f"{path}.percentageOfNodesToScore: expected 0 to 100, "
-            f"got {profile.percentage}"
+            expected(
+                Wanted.RANGE.said(least="0", most="100"), given=profile.percentage
+            ),
+            f"{path}.percentageOfNodesToScore",
         )
     plugins = item.get("plugins") or {}
     _only(plugins, f"{path}.plugins", "multiPoint", *POINTS)
@@ -133,7 +137,7 @@ def _only(item: Mapping[str, Any], path: str, *known: str) -> None:
     for key in item:
         if key not in known:
             names = ", ".join(known)
-            raise PolicyError(f"{path}: unknown key {key!r}; known: {names}")
+            raise PolicyError(Form.THIS_KEY.said(name=repr(key), known=names), path)
 
 
 def _multi(item: Mapping[str, Any], path: str) -> dict[str, int]:
@@ -170,7 +174,7 @@ def _point(
     chosen = {**anew, **kept, **rest}
     for name in enabled:
         if name not in NOT_SIMULATED and not _may(name, method):
-            raise PolicyError(f"{path}: plugin {name} has nothing to do at this point")
+            raise PolicyError(Problem.NO_POINT.said(name=name), path)
     return {name: weight for name, weight in chosen.items() if _has(name, method)}
 
 
@@ -193,7 +197,7 @@ def _enabled(item: Mapping[str, Any], path: str) -> dict[str, int]:
         _only(entry, where, "name", "weight")
         name = _known(entry, where)
         if name in found:
-            raise PolicyError(f"{where}: plugin {name} is enabled twice")
+            raise PolicyError(Form.ENABLED_TWICE.said(name=name), where)
         found[name] = int(entry.get("weight") or 0)
     return found
 
@@ -213,7 +217,7 @@ def _known(entry: Mapping[str, Any], path: str) -> str:
         try:
             plugin_class(name)
         except UnknownNameError as problem:
-            raise UnknownNameError(f"{path}: {problem}") from problem
+            raise UnknownNameError(problem.said, path) from problem
     return name
 
 
@@ -224,7 +228,7 @@ def _args(items: Iterable[Mapping[str, Any]], path: str) -> dict[str, msgspec.St
         _only(entry, where, "name", "args")
         name = _known(entry, where)
         if name in found:
-            raise PolicyError(f"{where}: plugin {name} is configured twice")
+            raise PolicyError(Form.CONFIGURED_TWICE.said(name=name), where)
         if name in NOT_SIMULATED:
             continue
         kind = plugin_class(name).args_type
@@ -235,7 +239,7 @@ def _args(items: Iterable[Mapping[str, Any]], path: str) -> dict[str, msgspec.St
         try:
             found[name] = msgspec.convert(given, kind)
         except msgspec.ValidationError as problem:
-            raise PolicyError(f"{where}.args: {problem}") from problem
+            raise PolicyError(said_of_value(str(problem)), f"{where}.args") from problem
     return found
 
 
@@ -243,9 +247,9 @@ def _check_single(profile: Profile, path: str) -> None:
     sorts = profile.points["queue_sort"]
     if len(sorts) != 1:
         named = ", ".join(sorts) or "none"
-        raise PolicyError(f"{path}: expected exactly one queueSort plugin, got {named}")
+        raise PolicyError(expected(Wanted.SORTING, given=named), path)
     if not profile.points["bind"]:
-        raise PolicyError(f"{path}: expected a bind plugin, got none")
+        raise PolicyError(Form.GOT_NONE.said(wanted=Wanted.BINDING), path)
 
 
 def _check_sorts(profiles: list[Profile]) -> None:
@@ -256,6 +260,7 @@ def _check_sorts(profiles: list[Profile]) -> None:
         same = profile.points["queue_sort"] == first.points["queue_sort"]
         if not same or profile.args.get(name) != first.args.get(name):
             raise PolicyError(
-                f"profiles {first.scheduler_name} and {profile.scheduler_name} must "
-                "use the same queueSort plugin with the same arguments"
+                Problem.SAME_SORT.said(
+                    first=first.scheduler_name, last=profile.scheduler_name
+                )
             )

@@ -12,6 +12,7 @@ from scheduler.model.errors import ManifestError
 from scheduler.model.kueue.check_state import STATES
 from scheduler.model.kueue.preemption_gates import POSITIONS
 from scheduler.model.objects import Object
+from scheduler.model.problems import Wanted, expected, in_field
 
 
 def check_answers(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
@@ -23,10 +24,10 @@ def check_answers(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
     for index, item in enumerate(given):
         path = f"status.admissionChecks[{index}]"
         name, state = item.get("name"), item.get("state")
-        _refuse_unknown(f"{path}.name", "a check", name, listed)
+        _refuse_unknown(f"{path}.name", Wanted.CHECK_OF, name, listed)
         if state not in STATES:
-            expected = ", ".join(STATES)
-            raise ManifestError(f"{path}.state: expected {expected}, got {state!r}")
+            wanted = Wanted.LITERAL.said(literal=", ".join(STATES))
+            raise ManifestError(in_field(f"{path}.state", expected(wanted, state)))
 
 
 def check_gate_positions(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
@@ -39,17 +40,16 @@ def check_gate_positions(obj: Object, given: Iterable[Mapping[str, Any]]) -> Non
     for index, item in enumerate(given):
         path = f"status.preemptionGates[{index}]"
         name, position = item.get("name"), item.get("position")
-        _refuse_unknown(f"{path}.name", "a gate", name, named)
+        _refuse_unknown(f"{path}.name", Wanted.GATE_OF, name, named)
         if position not in POSITIONS:
-            expected = " or ".join(POSITIONS)
+            wanted = Wanted.LITERAL.said(literal=" or ".join(POSITIONS))
             raise ManifestError(
-                f"{path}.position: expected {expected}, got {position!r}"
+                in_field(f"{path}.position", expected(wanted, position))
             )
 
 
-def _refuse_unknown(path: str, what: str, name: Any, known: Sequence[str]) -> None:
+def _refuse_unknown(path: str, wanted: Wanted, name: Any, known: Sequence[str]) -> None:
     if name not in known:
         names = ", ".join(known) or "none"
-        raise ManifestError(
-            f"{path}: expected {what} of this Workload ({names}), got {name!r}"
-        )
+        problem = expected(wanted.said(known=names), name)
+        raise ManifestError(in_field(path, problem))

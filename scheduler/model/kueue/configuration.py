@@ -37,6 +37,7 @@ from scheduler.model.kueue.usage_settings import (
     UsageFairSharing,
     read_usage_fair_sharing,
 )
+from scheduler.model.problems import Form, Problem, Wanted, expected
 from scheduler.model.selectors import Requirement, Selector, read_selector
 from scheduler.model.transformations import ResourceTransform
 
@@ -188,7 +189,7 @@ def read_configuration(document: Document) -> Settings:
     unknown = sorted(set(document) - set(KEPT) - set(_SET_UP))
     if unknown:
         raise PolicyError(
-            f"kueue.{unknown[0]}: unknown field; known: {', '.join(KEPT)}"
+            Form.UNKNOWN.said(known=", ".join(KEPT)), f"kueue.{unknown[0]}"
         )
     fair = _enabled(document, "fairSharing", version)
     waiting = _enabled(document, "waitForPodsReady", version)
@@ -222,7 +223,8 @@ def _version(document: Document) -> str:
     known = [f"{GROUP}/{version}" for version in VERSIONS]
     if given not in known:
         raise PolicyError(
-            f"kueue.apiVersion: expected {' or '.join(known)}, got {given!r}"
+            expected(Wanted.LITERAL.said(literal=" or ".join(known)), given),
+            "kueue.apiVersion",
         )
     return str(given).rpartition("/")[2]
 
@@ -232,7 +234,7 @@ def _section(document: Document, name: str) -> Document:
     if section is None:
         return {}
     if not isinstance(section, Mapping):
-        raise PolicyError(f"kueue.{name}: expected an object, got {section!r}")
+        raise PolicyError(expected(Wanted.OBJECT, section), f"kueue.{name}")
     return section
 
 
@@ -254,12 +256,12 @@ def _strategies(section: Document) -> tuple[str, ...]:
     path = "kueue.fairSharing.preemptionStrategies"
     for index, name in enumerate(given):
         if name not in known:
-            expected = ", ".join(known)
             raise PolicyError(
-                f"{path}[{index}]: expected one of {expected}, got {name!r}"
+                expected(Wanted.ONE_OF.said(known=", ".join(known)), name),
+                f"{path}[{index}]",
             )
     if len(set(given)) != len(given) or tuple(given) == DEFAULT_STRATEGIES[::-1]:
-        raise PolicyError(f"{path}: expected {list(DEFAULT_STRATEGIES)} or one of them")
+        raise PolicyError(Problem.STRATEGIES.said(known=list(DEFAULT_STRATEGIES)), path)
     return tuple(given)
 
 
@@ -269,8 +271,8 @@ def _waiting(section: Document) -> Waiting:
     timestamp = strategy.get("timestamp") or "Eviction"
     if timestamp not in ("Eviction", "Creation"):
         raise PolicyError(
-            f"{path}.requeuingStrategy.timestamp: expected Eviction or Creation, "
-            f"got {timestamp!r}"
+            expected(Wanted.CHOICE.said(first="Eviction", last="Creation"), timestamp),
+            f"{path}.requeuingStrategy.timestamp",
         )
     timeout = _milliseconds(section, "timeout", path)
     return Waiting(
@@ -291,7 +293,7 @@ def _milliseconds(section: Document, name: str, path: str) -> int | None:
     try:
         return durations.milliseconds(text)
     except QuantityError as error:
-        raise PolicyError(f"{path}.{name}: {error}") from error
+        raise PolicyError(error.said, f"{path}.{name}") from error
 
 
 def _count(
@@ -302,8 +304,8 @@ def _count(
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise PolicyError(
-            f"{path}.requeuingStrategy.{name}: expected a count of 0 or more, "
-            f"got {value!r}"
+            expected(Wanted.COUNT_OR_MORE.said(least="0"), value),
+            f"{path}.requeuingStrategy.{name}",
         )
     return value
 

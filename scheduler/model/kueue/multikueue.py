@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import Wanted, expected
 
 ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once"
 INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental"
@@ -49,8 +50,8 @@ def _step(section: Mapping[str, Any]) -> int:
     given = section.get("stepSize", 3)
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise PolicyError(
-            f"{_PATH}.incrementalDispatcherConfig.stepSize: expected a count of 1 or "
-            f"more, got {given!r}"
+            expected(Wanted.COUNT_OR_MORE.said(least="1"), given),
+            f"{_PATH}.incrementalDispatcherConfig.stepSize",
         )
     return given
 
@@ -61,4 +62,4 @@ def _lost(text: Any) -> int:
     try:
         return durations.milliseconds(text)
     except QuantityError as error:
-        raise PolicyError(f"{_PATH}.workerLostTimeout: {error}") from error
+        raise PolicyError(error.said, f"{_PATH}.workerLostTimeout") from error

@@ -11,6 +11,7 @@ from typing import Any
 from scheduler.model.conditions import is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Object
+from scheduler.model.problems import Problem, Wanted, expected, in_field
 
 
 def check_reclaimable(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
@@ -33,8 +34,12 @@ def check_reclaimable(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
         name, count = _item(item, path, counts)
         if held and count < before.get(name, 0):
             raise ManifestError(
-                f"{path}.count: expected no less than the {before[name]} pods of "
-                f"{name} already given back while quota is held, got {count}"
+                in_field(
+                    f"{path}.count",
+                    Problem.RECLAIMABLE_LEAST.said(
+                        least=before[name], name=name, given=count
+                    ),
+                )
             )
         listed[name] = count
     missing = sorted(
@@ -42,8 +47,10 @@ def check_reclaimable(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
     )
     if held and missing:
         raise ManifestError(
-            f"status.reclaimablePods: expected podset {missing[0]} to stay, as its "
-            "pods were given back and quota is held"
+            in_field(
+                "status.reclaimablePods",
+                Problem.RECLAIMABLE_STAYS.said(name=missing[0]),
+            )
         )
 
 
@@ -53,11 +60,18 @@ def _item(
     name, count = str(item.get("name")), item.get("count")
     if name not in counts:
         known = ", ".join(counts)
-        raise ManifestError(f"{path}.name: expected one of {known}, got {name!r}")
+        raise ManifestError(
+            in_field(f"{path}.name", expected(Wanted.ONE_OF.said(known=known), name))
+        )
     if isinstance(count, bool) or not isinstance(count, int):
-        raise ManifestError(f"{path}.count: expected a whole number, got {count!r}")
+        raise ManifestError(in_field(f"{path}.count", expected(Wanted.WHOLE, count)))
     if not 0 <= count <= counts[name]:
         raise ManifestError(
-            f"{path}.count: expected 0 to {counts[name]}, the podset's count, got {count}"
+            in_field(
+                f"{path}.count",
+                expected(
+                    Wanted.PODSET_COUNT.said(least="0", most=counts[name]), given=count
+                ),
+            )
         )
     return name, count

@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler.model import amounts
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import Form, Problem, Wanted, expected
 from scheduler.model.transformations import ResourceTransform, Transformation
 
 Document = Mapping[str, Any]
@@ -32,7 +33,7 @@ def read_transform(section: Document) -> ResourceTransform | None:
         path = f"{_PATH}.transformations[{index}]"
         name = _input(given, path)
         if name in rules:
-            raise PolicyError(f"{path}.input: {name} has a transformation already")
+            raise PolicyError(Problem.TRANSFORMATION.said(name=name), f"{path}.input")
         rules[name] = _rule(given, path)
     if not (excluded or rules):
         return None
@@ -44,22 +45,22 @@ def ignores_undeclared(section: Document) -> bool:
     given = section.get("quotaCheckStrategy") or ""
     if given not in _CHECKS:
         raise PolicyError(
-            f"{_PATH}.quotaCheckStrategy: expected {' or '.join(_CHECKS[1:])}, "
-            f"got {given!r}"
+            expected(Wanted.LITERAL.said(literal=" or ".join(_CHECKS[1:])), given),
+            f"{_PATH}.quotaCheckStrategy",
         )
     return bool(given == "IgnoreUndeclared")
 
 
 def _input(given: Any, path: str) -> str:
     if not isinstance(given, Mapping):
-        raise PolicyError(f"{path}: expected an object, got {given!r}")
+        raise PolicyError(expected(Wanted.OBJECT, given), path)
     unknown = sorted(set(given) - set(_RULE_FIELDS))
     if unknown:
         known = ", ".join(_RULE_FIELDS)
-        raise PolicyError(f"{path}.{unknown[0]}: unknown field; known: {known}")
+        raise PolicyError(Form.UNKNOWN.said(known=known), f"{path}.{unknown[0]}")
     name = given.get("input")
     if not isinstance(name, str) or not name:
-        raise PolicyError(f"{path}.input: expected the name of a resource")
+        raise PolicyError(expected(Wanted.RESOURCE), f"{path}.input")
     return name
 
 
@@ -67,14 +68,15 @@ def _rule(given: Document, path: str) -> Transformation:
     strategy = given.get("strategy") or "Retain"
     if strategy not in _STRATEGIES:
         raise PolicyError(
-            f"{path}.strategy: expected {' or '.join(_STRATEGIES)}, got {strategy!r}"
+            expected(Wanted.LITERAL.said(literal=" or ".join(_STRATEGIES)), strategy),
+            f"{path}.strategy",
         )
     outputs = {}
     for name, text in (given.get("outputs") or {}).items():
         try:
             outputs[name] = amounts.parse(text)
         except QuantityError as error:
-            raise PolicyError(f"{path}.outputs.{name}: {error}") from error
+            raise PolicyError(error.said, f"{path}.outputs.{name}") from error
     return Transformation(
         outputs=outputs,
         retain=strategy == "Retain",

@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import Form, Wanted, expected
 
 #: Of the section objectRetentionPolicies: what decides something here.
 FIELDS = ("workloads",)
@@ -30,11 +31,11 @@ def read_retention(section: Mapping[str, Any]) -> RetentionSettings | None:
     """Return the settings; None when everything stays. PolicyError with the path."""
     given = section.get("workloads") or {}
     if not isinstance(given, Mapping):
-        raise PolicyError(f"{_PATH}: expected an object, got {given!r}")
+        raise PolicyError(expected(Wanted.OBJECT, given), _PATH)
     for name in given:
         if name not in _TIMES:
             raise PolicyError(
-                f"{_PATH}.{name}: unknown field; known: {', '.join(_TIMES)}"
+                Form.UNKNOWN.said(known=", ".join(_TIMES)), f"{_PATH}.{name}"
             )
     finished, deactivated = (_ms(given, name) for name in _TIMES)
     if finished is None and deactivated is None:
@@ -49,7 +50,9 @@ def _ms(given: Mapping[str, Any], name: str) -> int | None:
     try:
         found = durations.milliseconds(text)
     except QuantityError as error:
-        raise PolicyError(f"{_PATH}.{name}: {error}") from error
+        raise PolicyError(error.said, f"{_PATH}.{name}") from error
     if found < 0:
-        raise PolicyError(f"{_PATH}.{name}: expected 0 or more, got {text!r}")
+        raise PolicyError(
+            expected(Wanted.OR_MORE.said(least="0"), text), f"{_PATH}.{name}"
+        )
     return found

@@ -11,6 +11,7 @@ from typing import Any
 
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.problems import Wanted, expected
 
 Document = Mapping[str, Any]
 
@@ -34,7 +35,10 @@ def read_usage_fair_sharing(section: Document | None) -> UsageFairSharing | None
     half_life = _milliseconds(section, "usageHalfLifeTime", 0)
     interval = _milliseconds(section, "usageSamplingInterval", 300_000)
     if interval == 0:
-        raise PolicyError(f"{_PATH}.usageSamplingInterval: expected more than 0s")
+        raise PolicyError(
+            expected(Wanted.MORE_THAN.said(least="0s")),
+            f"{_PATH}.usageSamplingInterval",
+        )
     return UsageFairSharing(
         half_life_s=half_life / 1000,
         interval_us=interval * 1000,
@@ -47,9 +51,11 @@ def _milliseconds(section: Document, name: str, default: int) -> int:
     try:
         length = default if text is None else durations.milliseconds(text)
     except QuantityError as error:
-        raise PolicyError(f"{_PATH}.{name}: {error}") from error
+        raise PolicyError(error.said, f"{_PATH}.{name}") from error
     if length < 0:
-        raise PolicyError(f"{_PATH}.{name}: expected 0s or more, got {text!r}")
+        raise PolicyError(
+            expected(Wanted.OR_MORE.said(least="0s"), text), f"{_PATH}.{name}"
+        )
     return length
 
 
@@ -58,7 +64,7 @@ def _weights(given: Document) -> dict[str, float]:
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not number or weight < 0:
             raise PolicyError(
-                f"{_PATH}.resourceWeights.{name}: expected a number of 0 or more, "
-                f"got {weight!r}"
+                expected(Wanted.NUMBER_OR_MORE.said(least="0"), weight),
+                f"{_PATH}.resourceWeights.{name}",
             )
     return {name: float(weight) for name, weight in given.items()}

@@ -12,6 +12,7 @@ from typing import Any
 import re2
 
 from scheduler.model.errors import PatternError
+from scheduler.model.sentence import plain
 
 #: RE2 alone has it: one byte, which may be half a letter.
 _BYTE = r"\C"
@@ -42,18 +43,21 @@ def read_pattern(text: str) -> Pattern:
     try:
         compiled = re2.compile(text, options)
     except UnicodeError as error:
-        raise PatternError(f"expected a regular expression in UTF-8: {error}") from None
-    except re2.error as error:
         raise PatternError(
-            f"expected a regular expression as Go has them, got {text!r:.200}: "
-            f"{_reason(error)}"
+            plain(f"expected a regular expression in UTF-8: {error}")
         ) from None
+    except re2.error as error:
+        raise _refused(text, _reason(error)) from None
     if _has_byte(text):
-        raise PatternError(
-            f"expected a regular expression as Go has them, got {text!r:.200}: "
-            rf"invalid escape sequence: {_BYTE}"
-        )
+        raise _refused(text, rf"invalid escape sequence: {_BYTE}")
     return Pattern(text, compiled)
+
+
+def _refused(text: str, reason: str) -> PatternError:
+    problem = (
+        f"expected a regular expression as Go has them, got {text!r:.200}: {reason}"
+    )
+    return PatternError(plain(problem))
 
 
 def _reason(error: Exception) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 import yaml
 
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.problems import NotYaml, Wanted, expected
+from scheduler.model.problems.validation import said_of_yaml
 from scheduler.model.texts.scalars import unchanged
 from scheduler.model.texts.yaml_events import Bounds, Read, read_events, refused
 
@@ -50,7 +52,7 @@ def read_value(
     """
     found = read_values(text, file=file, limits=limits)
     if len(found) > 1:
-        problem = f"expected one document, got {len(found)}"
+        problem = expected(Wanted.ONE_DOCUMENT, given=len(found))
         raise ManifestError(problem, place=SourceLocation(file=file, line=1))
     return found[0] if found else None
 
@@ -94,16 +96,11 @@ def _broken(file: str, error: yaml.YAMLError) -> ManifestError:
     mark = getattr(error, "problem_mark", None)
     line = mark.line + 1 if mark is not None else 1
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    problem += _hint(error, problem)
-    return ManifestError(
-        f"not YAML: {problem}", place=SourceLocation(file=file, line=line)
-    )
-
-
-def _hint(error: yaml.YAMLError, problem: str) -> str:
-    """Return what is probably wrong; "" for no idea."""
+    what = said_of_yaml(problem)
     if "cannot start any token" in problem:
-        return " (a tab? YAML is indented with spaces)"
-    if "expected the node content" in problem or "flow" in str(error):
-        return " (a template? render it first, e.g. with `helm template`)"
-    return ""
+        what = NotYaml.TABS.said(what=what)
+    elif "expected the node content" in problem or "flow" in str(error):
+        what = NotYaml.TEMPLATE.said(what=what)
+    return ManifestError(
+        NotYaml.KNOWN.said(what=what), place=SourceLocation(file=file, line=line)
+    )

@@ -15,14 +15,12 @@ from typing import Any
 import yaml
 
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.problems import FileProblem, Form, NotYaml, Problem
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.scalars import key, plain
 
 Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STR = "tag:yaml.org,2002:str"
-_NO_KEY = (
-    "expected a text as key, got a collection "
-    "(a template? render it first, e.g. with `helm template`)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +154,7 @@ class _Reader:
             elif isinstance(event, yaml.DocumentEndEvent) and self.span is not None:
                 self.documents += 1
                 if self.documents > self.bounds.documents:
-                    what = f"over {self.bounds.documents} documents"
+                    what = FileProblem.DOCUMENTS.said(most=self.bounds.documents)
                     raise self._refused(self.span.line, what)
                 yield Read(self.data, self.span, self.items)
 
@@ -175,7 +173,7 @@ class _Reader:
 
     def _begin(self, event: Any) -> None:
         if self._is_key():
-            raise self._complain(event, _NO_KEY)
+            raise self._complain(event, Problem.COLLECTION.said())
         if len(self.stack) >= self.bounds.depth:
             raise self._too_much(event, f"nested over {self.bounds.depth} deep")
         if event.anchor:
@@ -202,17 +200,17 @@ class _Reader:
             raise self._too_much(event, f"over {self.bounds.aliases} aliases")
         known = self.anchors.get(event.anchor)
         if known is None:
-            raise self._complain(event, f"found undefined alias {event.anchor!r}")
+            raise self._complain(event, NotYaml.ALIAS.said(given=repr(event.anchor)))
         if known is _BEGUN:
-            raise self._complain(event, "an alias that contains itself")
+            raise self._complain(event, Problem.ALIAS_LOOP.said())
         self.repeated += known.values
         if self.repeated > self.bounds.repeats:
-            raise self._complain(event, "refused: aliases repeat too many values")
+            raise self._complain(event, Problem.ALIASES.said())
         self.values += known.values - 1  # as if it had been written again
         if not self._is_key():
             self._put(event, copy.deepcopy(known.value))
         elif known.text is None:
-            raise self._complain(event, _NO_KEY)
+            raise self._complain(event, Problem.COLLECTION.said())
         else:
             self._key(event, known.text, merge=False)
 
@@ -236,7 +234,7 @@ class _Reader:
             top.key = _MERGE
             self.keys.add(id(top))
         elif text in top.data:
-            raise self._complain(event, f"the key {text!r} is given twice")
+            raise self._complain(event, Problem.KEY_TWICE.said(name=repr(text)))
         else:
             top.key = text
 
@@ -260,27 +258,27 @@ class _Reader:
         top.merged = {} if top.merged is None else top.merged
         for part in value if isinstance(value, list) else [value]:
             if not isinstance(part, dict):
-                raise self._complain(event, "expected an object to merge with <<")
+                raise self._complain(event, Problem.TO_MERGE_IN.said())
             for name, item in part.items():
                 top.merged.setdefault(name, item)
 
     # -- refusals
 
-    def _complain(self, event: Any, problem: str) -> ManifestError:
+    def _complain(self, event: Any, problem: Sentence) -> ManifestError:
         place = SourceLocation(file=self.file, line=event.start_mark.line + 1)
         return ManifestError(problem, place=place)
 
     def _too_much(self, event: Any, what: str) -> ManifestError:
         return self._refused(event.start_mark.line + 1, what)
 
-    def _refused(self, line: int, what: str) -> ManifestError:
+    def _refused(self, line: int, what: Sentence | str) -> ManifestError:
         return refused(self.file, line, what)
 
 
-def refused(file: str, line: int, what: str) -> ManifestError:
+def refused(file: str, line: int, what: Sentence | str) -> ManifestError:
     """Return the error for what passes a bound."""
     return ManifestError(
-        f"refused: {what}; split the file or ask the operator for a higher limit",
+        Form.TOO_MUCH.said(problem=what),
         place=SourceLocation(file=file, line=line),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
+from scheduler.model.problems import Form, Problem, Wanted, expected
 from scheduler.model.yunikorn import limit_checks, resources, rule_checks
 from scheduler.model.yunikorn.fields import Fields
 from scheduler.model.yunikorn.resources import Amounts
@@ -22,12 +23,10 @@ def check_partition(fields: Fields, spec: PartitionSpec, path: str) -> None:
     if root.max is not None or root.guaranteed is not None:
         raise fields.error(
             f"{at}.resources",
-            "root takes no resources: its max is the sum of its nodes",
+            Problem.ROOT.said(),
         )
     if spec.limits and root.limits and spec.limits != root.limits:
-        raise fields.error(
-            f"{at}.limits", "expected the limits of the partition, or none"
-        )
+        raise fields.error(f"{at}.limits", expected(Wanted.PARTITION))
     _check_queue(fields, root, at, is_root=True)
     if not root.limits:
         limit_checks.check_limits(fields, spec.limits, path, root, is_root=True)
@@ -47,10 +46,10 @@ def _check_queue(
     for index, child in enumerate(queue.queues):
         at = f"{path}.queues[{index}].name"
         if not _QUEUE_NAME.fullmatch(child.name):
-            problem = f"{child.name!r}: expected 1 to 64 of letters, digits, _:#/@-"
+            problem = Problem.QUEUE_NAME.said(name=repr(child.name))
             raise fields.error(at, problem)
         if child.name in names:
-            raise fields.error(at, f"queue {child.name!r} is given twice")
+            raise fields.error(at, Form.TWICE.said(name=f"queue {child.name!r}"))
         names.add(child.name)
     for index, child in enumerate(queue.queues):
         _check_queue(fields, child, f"{path}.queues[{index}]", is_root=False)
@@ -59,7 +58,7 @@ def _check_queue(
 def _check_acl(fields: Fields, text: str, path: str) -> None:
     """Refuse an ACL of more than users and groups; every blank separates."""
     if len(text.split(" ")) > _ACL_PARTS:
-        problem = f"expected users and groups with one blank between, got {text!r}"
+        problem = Problem.USERS.said(given=repr(text))
         raise fields.error(path, problem)
 
 
@@ -97,7 +96,8 @@ def _within(
             given = resources.text_of(name, value)
             allowed = resources.text_of(name, limit[name])
             raise fields.error(
-                path, f"{name} {given} is more than {whose} allows ({allowed})"
+                path,
+                Problem.ALLOWS.said(key=name, other=given, name=whose, most=allowed),
             )
 
 
@@ -106,6 +106,6 @@ def _check_max_applications(fields: Fields, queue: QueueConfig, path: str) -> No
     for index, child in enumerate(queue.queues):
         at = f"{path}.queues[{index}]"
         if limit and not 0 < child.max_applications <= limit:
-            problem = f"expected 1 to {limit}, which its parent allows"
+            problem = expected(Wanted.PARENT_ALLOWS.said(least="1", most=limit))
             raise fields.error(f"{at}.maxapplications", problem)
         _check_max_applications(fields, child, at)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from scheduler.model.errors import ManifestError, QuantityError, SourceLocation
+from scheduler.model.problems import Form, Wanted, expected
+from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
@@ -24,7 +26,7 @@ class ReadDocument(Protocol):
     def data(self) -> dict[str, Any]:
         """Return the data."""
 
-    def error(self, path: str, problem: str) -> ManifestError:
+    def error(self, path: str, problem: Sentence) -> ManifestError:
         """Return the error to raise about a field, with its place."""
 
 
@@ -35,7 +37,7 @@ class PlainQueues:
     data: dict[str, Any]
     file: str = "policy"
 
-    def error(self, path: str, problem: str) -> ManifestError:
+    def error(self, path: str, problem: Sentence) -> ManifestError:
         """Return the error to raise about a field."""
         place = SourceLocation(file=self.file, line=1, field=path)
         return ManifestError(problem, place=place)
@@ -47,7 +49,7 @@ class Fields:
 
     document: ReadDocument
 
-    def error(self, path: str, problem: str) -> ManifestError:
+    def error(self, path: str, problem: Sentence) -> ManifestError:
         """Return the error to raise about a field."""
         return self.document.error(path, problem)
 
@@ -59,14 +61,14 @@ class Fields:
             try:
                 found[name] = resources.parse(name, text)
             except QuantityError as error:
-                raise self.error(f"{path}.{key}.{name}", str(error)) from error
+                raise self.error(f"{path}.{key}.{name}", error.said) from error
         return resources.is_set(found)
 
     def text(self, data: Mapping[str, Any], key: str, path: str) -> str:
         """Return a text, "" when it is absent; numbers and flags become texts."""
         value = data.get(key)
         if isinstance(value, dict | list):
-            raise self.error(f"{path}.{key}", f"expected a text, got {value!r}")
+            raise self.error(f"{path}.{key}", expected(Wanted.TEXT, value))
         return _plain(value)
 
     def names(self, data: Mapping[str, Any], key: str, path: str) -> tuple[str, ...]:
@@ -75,7 +77,7 @@ class Fields:
         for index, value in enumerate(found):
             if isinstance(value, dict | list):
                 at = f"{path}.{key}[{index}]"
-                raise self.error(at, f"expected a text, got {value!r}")
+                raise self.error(at, expected(Wanted.TEXT, value))
         return tuple(map(_plain, found))
 
     def texts(self, data: Mapping[str, Any], key: str, path: str) -> dict[str, str]:
@@ -89,7 +91,7 @@ class Fields:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise self.error(f"{path}.{key}", f"expected an object, got {value!r}")
+            raise self.error(f"{path}.{key}", expected(Wanted.OBJECT, value))
         return value
 
     def list_of(self, data: Mapping[str, Any], key: str, path: str) -> list[Any]:
@@ -99,7 +101,7 @@ class Fields:
             return []
         if not isinstance(value, list):
             at = f"{path}.{key}" if path else key
-            raise self.error(at, f"expected a list, got {value!r}")
+            raise self.error(at, expected(Wanted.LIST, value))
         return value
 
     def flag(self, data: Mapping[str, Any], key: str, path: str, default: bool) -> bool:
@@ -110,7 +112,7 @@ class Fields:
         if isinstance(value, str) and value.lower() in _FLAGS:
             return _FLAGS[value.lower()]
         if not isinstance(value, bool):
-            raise self.error(f"{path}.{key}", f"expected true or false, got {value!r}")
+            raise self.error(f"{path}.{key}", expected(Wanted.FLAG, value))
         return value
 
     def count(self, data: Mapping[str, Any], key: str, path: str) -> int:
@@ -121,7 +123,7 @@ class Fields:
         if isinstance(value, float) and value >= 0:
             return int(value)  # as the real reader takes it
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            problem = f"expected a whole number of 0 or more, got {value!r}"
+            problem = expected(Wanted.WHOLE_OR_MORE.said(least="0"), value)
             raise self.error(f"{path}.{key}", problem)
         return value
 
@@ -130,7 +132,7 @@ class Fields:
         for key in data:
             if key not in keys:
                 names = ", ".join(sorted(keys))
-                raise self.error(f"{path}.{key}", f"unknown key; known: {names}")
+                raise self.error(f"{path}.{key}", Form.UNKNOWN_KEY.said(known=names))
 
 
 def _plain(value: Any) -> str:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 
 from scheduler.model.hierarchy import Limit, QueueConfig
+from scheduler.model.problems import Form, Problem, Wanted, expected, in_field
+from scheduler.model.sentence import Sentence, plain
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.fields import Fields
 from scheduler.model.yunikorn.resources import Amounts
@@ -35,12 +37,17 @@ def check_limits(
     for index, limit in enumerate(limits):
         at = f"{path}.limits[{index}]"
         if not limit.users and not limit.groups:
-            raise fields.error(at, "expected users or groups, got neither")
+            raise fields.error(
+                at,
+                Form.GOT_NEITHER.said(
+                    wanted=Wanted.CHOICE.said(first="users", last="groups")
+                ),
+            )
         for name in limit.users:
             _check_name(fields, name, users, _USER, f"{at}.users")
         for name in limit.groups:
             if name == ANY and not groups:
-                problem = "expected a named group before the group '*'"
+                problem = Problem.NAMED_GROUP.said()
                 raise fields.error(f"{at}.groups", problem)
             _check_name(fields, name, groups, _GROUP, f"{at}.groups")
         _check_amounts(fields, limit, at, queue, is_root=is_root)
@@ -50,11 +57,11 @@ def _check_name(
     fields: Fields, name: str, seen: list[str], pattern: re.Pattern[str], path: str
 ) -> None:
     if name != ANY and not pattern.fullmatch(name):
-        raise fields.error(path, f"expected a name, got {name!r}")
+        raise fields.error(path, expected(Wanted.NAME, name))
     if name in seen:
-        raise fields.error(path, f"{name!r} is given twice")
+        raise fields.error(path, Form.TWICE.said(name=repr(name)))
     if ANY in seen:
-        raise fields.error(path, f"{name!r} is given after '*', which is the last")
+        raise fields.error(path, Problem.LAST.said(name=repr(name)))
     seen.append(name)
 
 
@@ -62,16 +69,16 @@ def _check_amounts(
     fields: Fields, limit: Limit, path: str, queue: QueueConfig, *, is_root: bool
 ) -> None:
     if limit.max_resources is None and not limit.max_applications:
-        raise fields.error(path, "expected maxresources or maxapplications")
+        raise fields.error(path, expected(Wanted.LIMITS))
     if queue.max_applications and limit.max_applications > queue.max_applications:
-        problem = f"expected at most the queue's own {queue.max_applications}"
+        problem = expected(Wanted.QUEUE_OWN.said(most=queue.max_applications))
         raise fields.error(f"{path}.maxapplications", problem)
     if queue.max is None or limit.max_resources is None or is_root:
         return
     for name, value in limit.max_resources.items():
         if value > queue.max.get(name, value):
             allowed = resources.text_of(name, queue.max[name])
-            problem = f"{name}: expected at most the queue's max {allowed}"
+            problem = in_field(name, expected(Wanted.QUEUE_MOST.said(most=allowed)))
             raise fields.error(f"{path}.maxresources", problem)
 
 
@@ -105,7 +112,7 @@ def _descend(
             given: _Allowance = (own, limit.max_applications)
             if found is not None and (problem := check(given, found)):
                 at = f"{path}.limits[{index}]"
-                raise fields.error(at, f"{kind} {name!r}: {problem}")
+                raise fields.error(at, in_field(f"{kind} {name!r}", problem))
             inherited = found[0] if found is not None else None
             here[kind, name] = (resources.least(own, inherited), given[1])
     for index, child in enumerate(queue.queues):
@@ -113,15 +120,15 @@ def _descend(
         _descend(fields, child, child.limits, here, at, check)
 
 
-def _resources_within(given: _Allowance, above: _Allowance) -> str:
+def _resources_within(given: _Allowance, above: _Allowance) -> Sentence | None:
     for name, value in (given[0] or {}).items():
         limit = (above[0] or {}).get(name)
         if limit is not None and value > limit:
-            return f"{name} is more than the limit further up"
-    return ""
+            return plain(f"{name} is more than the limit further up")
+    return None
 
 
-def _applications_within(given: _Allowance, above: _Allowance) -> str:
+def _applications_within(given: _Allowance, above: _Allowance) -> Sentence | None:
     if above[1] and not 0 < given[1] <= above[1]:
-        return f"expected maxapplications of 1 to {above[1]}, as further up"
-    return ""
+        return expected(Wanted.FURTHER.said(least=1, most=above[1]))
+    return None

@@ -13,6 +13,7 @@ from scheduler.model.hierarchy import (
     QueueConfig,
     Template,
 )
+from scheduler.model.problems import Form, Problem, Wanted, expected
 from scheduler.model.yunikorn.checks import check_partition
 from scheduler.model.yunikorn.fields import PlainQueues
 from scheduler.model.yunikorn.rules import RuleReader
@@ -73,8 +74,7 @@ class Reader(RuleReader):
         names = ", ".join(repr(spec.name) for spec in found)
         raise self.error(
             "partitions",
-            f"expected one named {DEFAULT!r}, got {names}: on Kubernetes every node "
-            "and application belongs to it",
+            Problem.ONE_PARTITION.said(literal=repr(DEFAULT), given=names),
         )
 
     def partitions(self) -> list[PartitionSpec]:
@@ -82,7 +82,9 @@ class Reader(RuleReader):
         self.known(self.document.data, {"partitions", "checksum"}, "")
         items = self.list_of(self.document.data, "partitions", "")
         if not items:
-            raise self.error("partitions", "expected at least one partition")
+            raise self.error(
+                "partitions", expected(Wanted.AT_LEAST_ONE_OF.said(kind="partition"))
+            )
         found = [
             self.one_partition(item, f"partitions[{index}]")
             for index, item in enumerate(items)
@@ -91,7 +93,7 @@ class Reader(RuleReader):
         for index, spec in enumerate(found):
             path = f"partitions[{index}]"
             if spec.name in names:
-                problem = f"partition {spec.name!r} is given twice"
+                problem = Form.TWICE.said(name=f"partition {spec.name!r}")
                 raise self.error(f"{path}.name", problem)
             names.add(spec.name)
             check_partition(self, spec, path)
@@ -100,7 +102,7 @@ class Reader(RuleReader):
     def one_partition(self, data: Any, path: str) -> PartitionSpec:
         """Return one partition as it is written, not checked."""
         if not isinstance(data, dict):
-            raise self.error(path, "expected an object with name and queues")
+            raise self.error(path, expected(Wanted.NAMED_QUEUES))
         self.known(data, PARTITION_FIELDS | _NO_EFFECT, path)
         self.unsimulated += [f"{path}.{key}" for key in sorted(_NO_EFFECT & {*data})]
         preemption = self.mapping(data, "preemption", path)
@@ -123,13 +125,15 @@ class Reader(RuleReader):
     def root(self, data: Mapping[str, Any], path: str) -> QueueConfig:
         """Return the root; tops without one become children of a root."""
         if data.get("queues") is None:
-            raise self.error(path, "expected queues")
+            raise self.error(path, expected(Wanted.QUEUES))
         queues = self.queues(data, path)
         if len(queues) == 1 and queues[0].name == "root":
             given = data["queues"][0]["name"]
             if given != "root":
                 at = f"{path}.queues[0].name"
-                raise self.error(at, f"expected 'root', got {given!r}")
+                raise self.error(
+                    at, expected(Wanted.LITERAL.said(literal="'root'"), given)
+                )
             return replace(queues[0], parent=True)
         return QueueConfig(name="root", parent=True, queues=queues)
 
@@ -143,7 +147,7 @@ class Reader(RuleReader):
     def queue(self, data: Any, path: str) -> QueueConfig:
         """Return one queue and all below it."""
         if not isinstance(data, dict) or not data.get("name"):
-            raise self.error(path, "expected a queue with a name")
+            raise self.error(path, expected(Wanted.NAMED_QUEUE))
         self.known(data, QUEUE_FIELDS, path)
         amounts = self.mapping(data, "resources", path)
         self.known(amounts, {"guaranteed", "max"}, f"{path}.resources")
@@ -191,13 +195,13 @@ class Reader(RuleReader):
     def limit(self, data: Any, path: str) -> Limit:
         """Return one limit."""
         if not isinstance(data, dict):
-            raise self.error(path, "expected a limit with users or groups")
+            raise self.error(path, expected(Wanted.PEOPLE))
         allowed = {"limit", "users", "groups", "maxresources", "maxapplications"}
         self.known(data, allowed, path)
         given = self.mapping(data, "maxresources", path)
         resources = self.amounts(data, "maxresources", path)
         if given and resources is None:
-            raise self.error(f"{path}.maxresources", "expected more than zero")
+            raise self.error(f"{path}.maxresources", expected(Wanted.ABOVE_ZERO))
         return Limit(
             users=self.names(data, "users", path),
             groups=self.names(data, "groups", path),
@@ -215,7 +219,10 @@ class Reader(RuleReader):
         self.known(given, {"type", "resourceweights"}, at)
         kind = self.text(given, "type", at) or "fair"
         if kind not in ("fair", "binpacking"):
-            raise self.error(f"{at}.type", f"expected fair or binpacking, got {kind!r}")
+            raise self.error(
+                f"{at}.type",
+                expected(Wanted.CHOICE.said(first="fair", last="binpacking"), kind),
+            )
         weights = self.mapping(given, "resourceweights", at)
         sort: NodeSort = "binpacking" if kind == "binpacking" else "fair"
         return sort, self.weights(weights, f"{at}.resourceweights") or None
@@ -225,9 +232,12 @@ class Reader(RuleReader):
         found: dict[str, float] = {}
         for name, value in given.items():
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise self.error(f"{path}.{name}", f"expected a number, got {value!r}")
+                raise self.error(f"{path}.{name}", expected(Wanted.NUMBER, value))
             if value < 0:
-                raise self.error(f"{path}.{name}", f"expected 0 or more, got {value}")
+                raise self.error(
+                    f"{path}.{name}",
+                    expected(Wanted.OR_MORE.said(least="0"), given=value),
+                )
             found[name] = float(value)
         return found
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 
 from scheduler.model.amounts import MAX, clamp
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Problem, Wanted, expected, in_field
+from scheduler.model.sentence import Sentence
 
 Amounts = dict[str, int]
 #: A resource as pairs sorted by type, positive ones only: what has to fit.
@@ -56,13 +58,13 @@ def parse(resource: str, text: object) -> int:
     else:
         raise QuantityError(_complaint(resource, text))
     if value > MAX:
-        raise QuantityError(f"{resource}: {text!r} is over 64 bits")
+        raise QuantityError(Problem.BESIDE64.said(given=f"{resource}: {text!r}"))
     return value
 
 
-def _complaint(resource: str, text: object) -> str:
+def _complaint(resource: str, text: object) -> Sentence:
     example = '"500m" or "4"' if resource == VCORE else '"8" or "4Gi"'
-    return f"{resource}: expected whole digits such as {example}, got {text!r}"
+    return in_field(resource, expected(Wanted.DIGITS.said(example=example), text))
 
 
 def parse_all(texts: Mapping[str, object]) -> Amounts:

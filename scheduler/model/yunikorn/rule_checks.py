@@ -6,6 +6,7 @@ Source: docs/semantics/yunikorn.md#configuration-checks
 from __future__ import annotations
 
 from scheduler.model.hierarchy import PartitionSpec, PlacementRule, QueueConfig
+from scheduler.model.sentence import plain
 from scheduler.model.yunikorn.fields import Fields
 from scheduler.model.yunikorn.rules import chain
 
@@ -15,7 +16,7 @@ def check_fixed_paths(fields: Fields, spec: PartitionSpec, path: str) -> None:
     for index, rule in enumerate(spec.placement):
         problem = _problem(spec.root, rule)
         if problem:
-            raise fields.error(f"{path}.placementrules[{index}]", problem)
+            raise fields.error(f"{path}.placementrules[{index}]", plain(problem))
 
 
 def _problem(root: QueueConfig, rule: PlacementRule) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from scheduler.model.errors import PatternError
 from scheduler.model.hierarchy import PlacementRule, RuleFilter
+from scheduler.model.problems import Problem, Wanted, expected
 from scheduler.model.texts.patterns import read_pattern
 from scheduler.model.yunikorn.fields import Fields
 
@@ -64,11 +65,11 @@ class RuleReader(Fields):
     def rule(self, data: Any, path: str) -> PlacementRule:
         """Return one placement rule and its parent rules."""
         if not isinstance(data, dict):
-            raise self.error(path, f"expected a rule named one of {', '.join(_RULES)}")
+            raise self.error(path, expected(Wanted.RULE.said(known=", ".join(_RULES))))
         self.known(data, {"name", "value", "create", "filter", "parent"}, path)
         name = self.text(data, "name", path)
         if not name.isidentifier() or name in _KEYWORDS:
-            problem = f"expected one of {', '.join(_RULES)}, got {name!r}"
+            problem = expected(Wanted.ONE_OF.said(known=", ".join(_RULES)), name)
             raise self.error(f"{path}.name", problem)
         parent = data.get("parent")
         return PlacementRule(
@@ -87,7 +88,10 @@ class RuleReader(Fields):
         self.known(given, {"type", "users", "groups"}, at)
         kind = self.text(given, "type", at)
         if kind.lower() not in ("", "allow", "deny"):
-            raise self.error(f"{at}.type", f"expected allow or deny, got {kind!r}")
+            raise self.error(
+                f"{at}.type",
+                expected(Wanted.CHOICE.said(first="allow", last="deny"), kind),
+            )
         users = self.names(given, "users", at)
         groups = self.names(given, "groups", at)
         self.check_entry(users, _USER, f"{at}.users")
@@ -101,12 +105,12 @@ class RuleReader(Fields):
         if len(entries) != 1 or name.fullmatch(entries[0]):
             return
         if not SPECIAL.search(entries[0]):
-            problem = f"expected a name or a regular expression, got {entries[0]!r}"
+            problem = Problem.EXPRESSION.said(given=repr(entries[0]))
             raise self.error(f"{path}[0]", problem)
         try:
             read_pattern(entries[0])
         except PatternError as error:
-            raise self.error(f"{path}[0]", str(error)) from error
+            raise self.error(f"{path}[0]", error.said) from error
 
     def unbuildable(self, rules: tuple[PlacementRule, ...]) -> str:
         """Return why the rules cannot be built, "" when they can.

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import FileProblem, Wanted, expected, in_field
 
 Manifest = dict[str, Any]
 Type = Literal[
@@ -69,11 +70,11 @@ def check_object(manifest: Any) -> Manifest:
     Raises SchedulerError for what has no kind and name, or parts that are no objects.
     """
     if not isinstance(manifest, dict):
-        raise SchedulerError(f"expected an object, got {str(manifest)[:40]!r}")
+        raise SchedulerError(expected(Wanted.OBJECT, str(manifest)[:40]))
     for part in ("metadata", "spec", "status", "data"):
         if not isinstance(manifest.get(part) or {}, dict):
             raise SchedulerError(
-                f"{part}: expected an object, got {str(manifest[part])[:40]!r}"
+                in_field(part, expected(Wanted.OBJECT, str(manifest[part])[:40]))
             )
     metadata = manifest.get("metadata") or {}
     for place, text in (
@@ -82,7 +83,7 @@ def check_object(manifest: Any) -> Manifest:
         ("metadata.namespace", metadata.get("namespace", "-")),
     ):
         if not isinstance(text, str) or not text:
-            raise SchedulerError(f"{place}: expected a text, got {str(text)[:40]!r}")
+            raise SchedulerError(in_field(place, expected(Wanted.TEXT, str(text)[:40])))
     _check_storable(manifest)
     return manifest
 
@@ -95,4 +96,4 @@ def _check_storable(manifest: Manifest) -> None:
     except (OverflowError, ValueError, RecursionError) as error:
         raise SchedulerError(f"{manifest['kind']}: cannot be kept: {error}") from error
     if b"\\u0000" in text:
-        raise SchedulerError(f"{manifest['kind']}: a text holds a NUL; leave it out")
+        raise SchedulerError(in_field(manifest["kind"], FileProblem.NUL.said()))

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from scheduler.input.files.inflating import inflated_size
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import FileProblem, RequestProblem, in_field
 
 MAGIC = b"QREC 1\n"
 #: No frame is longer; a length above it is a torn or foreign end.
@@ -43,8 +44,10 @@ class FrameReader:
         found = stream.read(len(MAGIC))
         if not MAGIC.startswith(found):  # a begin of it is one that a crash cut off
             raise SchedulerError(
-                f"{name}: expected a .qrec file, which begins with {MAGIC!r}, "
-                f"got {found!r}"
+                in_field(
+                    name,
+                    FileProblem.RECORDING.said(known=repr(MAGIC), given=repr(found)),
+                )
             )
         self.stream = stream
         self.position = len(MAGIC) if found == MAGIC else 0
@@ -67,13 +70,17 @@ class FrameReader:
                 self._check_size(data)
             return zlib.decompress(data)
         except zlib.error as error:
-            raise SchedulerError(f"{self.name}: expected zlib data: {error}") from error
+            raise SchedulerError(
+                in_field(self.name, FileProblem.ZLIB.said(problem=error))
+            ) from error
 
     def _check_size(self, data: bytes) -> None:
         left = self.most - self.opened_bytes
         self.opened_bytes += (size := inflated_size(data, left))
         if size > left:
-            raise SchedulerError(f"{self.name}: over {self.most} bytes when opened")
+            raise SchedulerError(
+                in_field(self.name, RequestProblem.OPENED.said(most=self.most))
+            )
 
     def _data(self, head: bytes) -> bytes | None:
         """Return the bytes of a whole frame; None at the end or a torn one."""

@@ -15,6 +15,9 @@ import msgspec
 
 from scheduler.model import ranges
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import FileProblem, Wanted, expected, in_field
+from scheduler.model.problems.validation import said_of_value
+from scheduler.model.sentence import Sentence
 from scheduler.recorded.qrec.claims import lacking_claims, without_claims
 from scheduler.recorded.qrec.entries import (
     EVENTS,
@@ -102,8 +105,15 @@ def read_entry(line: bytes, name: str, number: int) -> Entry:
             check_object(entry.object)
         received_us(entry.at)
     except (msgspec.MsgspecError, SchedulerError, RecursionError) as error:
-        raise SchedulerError(f"{name}: entry {number}: {error}") from error
+        raise SchedulerError(
+            in_field(f"{name}: entry {number}", _said_of(error))
+        ) from error
     return entry
+
+
+def _said_of(error: Exception) -> Sentence:
+    known = error.said if isinstance(error, SchedulerError) else None
+    return known or said_of_value(str(error))
 
 
 def read_followed(entries: Iterable[Entry]) -> Followed:
@@ -116,8 +126,9 @@ def read_followed(entries: Iterable[Entry]) -> Followed:
         state.take(entry)
     if state.synced_at is None:
         raise SchedulerError(
-            "the recording ends before the first lists were complete; "
-            f"still missing: {', '.join(sorted(state.unlisted)) or 'everything'}"
+            FileProblem.NO_LISTS.said(
+                known=", ".join(sorted(state.unlisted)) or "everything"
+            )
         )
     state.found.leave_out_claims()
     return state.found
@@ -230,10 +241,13 @@ def received_us(text: str) -> int:
     try:
         us = (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)
     except (ValueError, TypeError, OverflowError) as error:
-        problem = f"at: expected a time with its zone, got {text[:40]!r}"
+        problem = in_field("at", expected(Wanted.ZONED_TIME, text[:40]))
         raise SchedulerError(problem) from error
     if us not in ranges.START_TIME_US:
         raise SchedulerError(
-            f"at: expected a time from 1970 to 3000, got {text[:40]!r}"
+            in_field(
+                "at",
+                expected(Wanted.TIME_WITHIN.said(least="1970", most="3000"), text[:40]),
+            )
         )
     return us

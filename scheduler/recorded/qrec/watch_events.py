@@ -16,6 +16,7 @@ from typing import Any
 
 from scheduler.model.durations import stamp_us
 from scheduler.model.errors import QuantityError, SchedulerError
+from scheduler.model.problems import FileProblem, in_field
 from scheduler.recorded.qrec.entries import (
     EVENTS,
     Entry,
@@ -103,7 +104,9 @@ def _events(text: str, name: str) -> Iterator[Event]:
             SchedulerError,
         ) as error:
             raise SchedulerError(
-                f"{name}: event {number}: expected type and object: {error}"
+                in_field(
+                    f"{name}: event {number}", FileProblem.TYPED.said(problem=error)
+                )
             ) from error
 
 

@@ -13,6 +13,7 @@ from scheduler.input.files.inflating import most_values
 from scheduler.input.files.unpacking import Unpacking
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import FileProblem, Form, Wanted, in_field
 from scheduler.recorded.qrec.entries import Entry, Header, check_object
 from scheduler.recorded.qrec.frames import MAGIC, FrameReader
 from scheduler.recorded.qrec.reading import (
@@ -43,7 +44,7 @@ def read_files(files: Files, *, most: int = _MOST, values: int = 0) -> Followed:
     for what is over `most` bytes or `values` values (0 = any number) when opened.
     """
     if not files:
-        raise SchedulerError("expected the files of a recording, got none")
+        raise SchedulerError(Form.GOT_NONE.said(wanted=Wanted.RECORDING))
     if any(data.startswith(MAGIC) for _, data in files):
         return read_followed(_parts(files, most, values))
     unpacking = Unpacking(most)
@@ -55,7 +56,9 @@ def read_files(files: Files, *, most: int = _MOST, values: int = 0) -> Followed:
         return _folder(named)
     if _BEGIN in named or _CONFIG in named:
         absent = _WATCH if _WATCH not in named else _BEGIN
-        raise SchedulerError(f"{absent}: expected it with {', '.join(named)}, got none")
+        raise SchedulerError(
+            in_field(absent, FileProblem.BESIDE.said(known=", ".join(named)))
+        )
     return read_followed(
         entry for name, text in texts for entry in read_watch_events(text, name)
     )
@@ -80,7 +83,7 @@ def _left(values: int, data: bytes, name: str) -> int:
         return 0
     left = values - most_values(data)
     if left <= 0:
-        raise SchedulerError(f"{name}: too many values when opened; split it")
+        raise SchedulerError(in_field(name, FileProblem.VALUES.said()))
     return left
 
 
@@ -93,7 +96,7 @@ def _folder(named: dict[str, str]) -> Followed:
     """Return a folder as one recording; it begins with its first event."""
     events = [seen for seen in _events(named[_WATCH]) if is_shown(seen.object)]
     if not events:
-        raise SchedulerError(f"{_WATCH}: expected watch events, found none")
+        raise SchedulerError(in_field(_WATCH, FileProblem.NO_EVENTS.said()))
     items = _items(named[_BEGIN])
     standing = [slim(item) for item in items if is_shown(item)]
     if _CONFIG in named:
@@ -114,7 +117,7 @@ def _items(text: str) -> list[Item]:
         return [check_object(item) for item in found]
     except (msgspec.MsgspecError, SchedulerError, KeyError, TypeError) as error:
         raise SchedulerError(
-            f"{_BEGIN}: expected a List with items: {error}"
+            in_field(_BEGIN, FileProblem.ITEMS.said(problem=error))
         ) from error
 
 
@@ -129,8 +132,9 @@ def _events(text: str) -> Iterator[RecordedChange]:
             yield RecordedChange(at_us, str(event["type"]), slim(manifest))
         except (msgspec.MsgspecError, SchedulerError, KeyError, TypeError) as error:
             raise SchedulerError(
-                f"{_WATCH}:{number}: expected a watch event with at, type and "
-                f"object: {error}"
+                in_field(
+                    f"{_WATCH}:{number}", FileProblem.WATCH_EVENT.said(problem=error)
+                )
             ) from error
 
 

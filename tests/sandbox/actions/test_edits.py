@@ -162,7 +162,7 @@ def test_bad_input_is_reported_with_its_place_and_changes_nothing(
     with pytest.raises(InvalidError) as caught:
         actions.do_import(person, sandbox.pk, [("good.yaml", good), ("bad.yaml", text)])
     causes = [c for c in caught.value.causes if c.level == "error"]
-    assert any(reported in cause.problem for cause in causes)
+    assert any(reported in cause.problem.text for cause in causes)
     assert all(cause.file == "bad.yaml" and cause.line > 0 for cause in causes)
     assert row(sandbox).revision == sandbox.revision
     check_rows(sandbox)
@@ -337,7 +337,7 @@ def test_an_edit_of_what_was_edited_since_is_refused_with_what_came(busy, person
     actions.do_policy(person, busy.pk, patch, patch=True)
     with pytest.raises(StaleError) as caught:
         actions.do_policy(person, busy.pk, patch, patch=True, seen=seen)
-    assert "local changes the policy" in caught.value.causes[0].problem
+    assert "local changes the policy" in caught.value.causes[0].problem.text
 
 
 def test_ticks_do_not_make_an_edit_stale(busy, person):
@@ -391,7 +391,7 @@ def refused(person, sandbox, manifest, field, said):
         put(person, sandbox, manifest)
     (cause,) = [c for c in caught.value.causes if c.level == "error"]
     assert cause.field == field
-    assert said in cause.problem
+    assert said in cause.problem.text
     assert cause.line > 0
     assert row(sandbox).revision == before
 

@@ -22,6 +22,7 @@ from sandbox.base.errors import (
 from sandbox.models import Question
 from sandbox.worker.pool import WorkerPool
 from scheduler.model.errors import SchedulerError
+from scheduler.model.sentence import plain
 
 pytestmark = pytest.mark.django_db
 
@@ -152,7 +153,7 @@ def test_what_nobody_asks_for_any_more_is_forgotten(busy, person):
 
 @given(kind=st.sampled_from(PLAIN), message=TEXTS, field=TEXTS)
 def test_every_error_comes_back_as_it_was(kind, message, field):
-    error = kind(message, causes=[Cause(problem=message, field=field)])
+    error = kind(message, causes=[Cause(problem=plain(message), field=field)])
     with pytest.raises(kind) as again:
         errors.raise_again(errors.document_of(error))
     assert (again.value.message, again.value.causes) == (message, error.causes)

@@ -92,7 +92,7 @@ def test_a_loop_without_progress_stops_and_says_so() -> None:
     rig.put(pod("g0", group="g"))
     rig.put(pod("g1", group="g"))
     rig.settle()
-    assert "without binding a pod" in rig.context.journal.take_problems()[0]
+    assert "without binding a pod" in rig.context.journal.take_problems()[0].text
     assert rig.stage.due() == 1000
 
 
@@ -284,7 +284,9 @@ def test_a_pod_nobody_serves_waits_and_it_is_reported() -> None:
     rig = Rig(node("n0"))
     rig.put(pod("p", scheduler="missing"))
     rig.settle()
-    assert "no scheduler is named 'missing'" in rig.context.journal.take_problems()[0]
+    assert (
+        "no scheduler is named 'missing'" in rig.context.journal.take_problems()[0].text
+    )
 
 
 def test_a_scheduler_that_many_pods_wait_for_is_reported_once_with_their_number() -> (
@@ -294,7 +296,7 @@ def test_a_scheduler_that_many_pods_wait_for_is_reported_once_with_their_number(
     for number in range(3):
         rig.put(pod(f"p{number}", scheduler="missing"))
     rig.settle()
-    assert rig.context.journal.take_problems() == [
+    assert [*map(str, rig.context.journal.take_problems())] == [
         "no scheduler is named 'missing': 3 pods wait for it, the first is default/p0"
     ]
 

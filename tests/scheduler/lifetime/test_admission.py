@@ -84,7 +84,9 @@ def test_a_job_whose_runtime_class_is_missing_makes_no_pod_and_says_so() -> None
     made["spec"]["template"]["spec"]["runtimeClassName"] = "sandboxed"
     world = world_of(node("n", cpu=8), made, stack="kube")
     assert bound(world) == {}
-    assert any("RuntimeClass 'sandboxed' does not exist" in p for p in world.problems())
+    assert any(
+        "RuntimeClass 'sandboxed' does not exist" in str(p) for p in world.problems()
+    )
 
 
 def test_a_pod_of_a_missing_runtime_class_is_refused_and_nothing_changes() -> None:

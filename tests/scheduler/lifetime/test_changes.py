@@ -94,7 +94,7 @@ def test_a_target_that_is_not_there_is_reported():
     world = world_of(pod("here"), change("5s", gone, delete=True), stack="kube")
     simulate(world, until_ms=5_000)
     (problem,) = world.problems()
-    assert "Pod/default/gone, which is not in this world" in problem
+    assert "Pod/default/gone, which is not in this world" in problem.text
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_start_reports_its_contradiction_and_a_pod_made_again_does_not() -> No
     world = checked_world([{"name": "main", "labels": {"who": "check"}}], made)
     advance(world, 5_000)
     (problem,) = world.problems()
-    assert "labels.who: 'check' contradicts 'job', which stands" in problem
+    assert "labels.who: 'check' contradicts 'job', which stands" in problem.text
     (pod,) = world.keys("Pod")
     world.delete(pod)
     advance(world, 10_000)

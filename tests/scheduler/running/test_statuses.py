@@ -11,6 +11,7 @@ import yaml
 
 from scheduler.cli import statuses
 from scheduler.model.errors import ManifestError, NoProgressError
+from scheduler.model.sentence import plain
 from tests.builders import job, small_cluster
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,7 +72,7 @@ def test_what_nobody_foresaw_is_ours_and_says_where_to_go(capsys):
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(ManifestError("x"), 2), (NoProgressError("x"), 3)]
+    ("error", "status"), [(ManifestError(plain("x")), 2), (NoProgressError("x"), 3)]
 )
 def test_whose_fault_an_error_is(error, status):
     assert statuses.refused(error) == status

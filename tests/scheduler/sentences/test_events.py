@@ -15,7 +15,7 @@ from scheduler.words.edits import (
     Stopped,
     imported,
 )
-from scheduler.words.reading import read, read_event
+from scheduler.words.reading import read_event
 
 #: What fills a hole of an event, as it is noted.
 HOLES: dict[str, Hole] = {
@@ -108,7 +108,6 @@ def test_it_says_what_it_said_before_it_had_a_code() -> None:
         ("local changes the policy", "edit.policy"),
         ("local undoes: an edit of an older version", "edit.undoes"),
         ("the tick failed: KeyError: 'x'", "givenUp.tickFailed"),
-        ("revision 7: local unpins x (local)", "problem.edited"),
     ],
 )
 def test_the_words_of_a_title_do_not_mislead(text: str, code: str) -> None:
@@ -133,7 +132,3 @@ def test_other_words_are_in_no_form(text: str) -> None:
 def test_a_long_list_of_what_is_awaited_stays_a_text() -> None:
     said = Edited.RUNS_TO.said(who="ana", awaited=edits.awaited(NAMES * 9))
     assert read_event(said.text) is None
-
-
-def test_what_somebody_did_is_no_error() -> None:
-    assert read("local plays") is None

@@ -103,7 +103,7 @@ def test_whatever_is_said_of_a_trace_has_its_code():
     lines = line(1, size=0, limit=90), line(2, run=-1), line(3, submit=-1)
     made = taken(*lines, "2 0 nan\n", beside=QUEUE % "batch")
     report = report_of(made.loaded)
-    assert [one.problem for one in report.findings if one.said is None] == []
+    assert [one.problem for one in report.findings if not one.said.code] == []
     assert {one.said.text for one in report.findings} == {
         one.problem for one in report.findings
     }

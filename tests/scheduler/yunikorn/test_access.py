@@ -77,7 +77,7 @@ def test_a_configuration_without_any_acl_is_open_and_says_so() -> None:
     made = world(queues=queue_tree({"name": "q"}, submit=""))
     made.put(pod("p", "root.q"))
     assert subjects(run(made, 2), "Bind") == ["p"]
-    assert any("submitacl" in problem for problem in made.problems())
+    assert any("submitacl" in problem.text for problem in made.problems())
 
 
 def test_a_second_partition_is_checked_and_stays_empty() -> None:

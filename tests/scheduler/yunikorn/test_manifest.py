@@ -162,7 +162,7 @@ def test_a_property_that_is_not_taken_is_named_with_what_counts_instead(
     name: str, given: str, said: str
 ) -> None:
     (problem,) = problems({name: given})
-    assert problem.startswith(f"{name}: {said}")
+    assert problem.text.startswith(f"{name}: {said}")
     assert problem.endswith(" is used")
 
 

@@ -80,7 +80,7 @@ def test_without_annotations_nothing_is_limited() -> None:
 def test_a_quota_that_cannot_be_read_is_ignored_with_a_notice(text: str) -> None:
     made = _world(**{"namespace.quota": text})
     assert _limited(made) == 4
-    assert any("ignored" in problem for problem in made.problems())
+    assert any("ignored" in problem.text for problem in made.problems())
 
 
 def test_a_quota_survives_a_restart() -> None:

@@ -11,7 +11,6 @@ from scheduler.model import amounts
 from scheduler.model.errors import QuantityError
 from scheduler.model.sentence import Sentence
 from scheduler.words.losses import LostOfForeign
-from scheduler.words.reading import read
 
 Manifest = dict[str, Any]
 Amounts = Mapping[str, int]
@@ -171,8 +170,8 @@ def amounts_of(writing: Writing, subject: str, given: Any) -> dict[str, int]:
         try:
             found[name] = amounts.canonical(name, text)
         except QuantityError as error:
-            problem = read(str(error)) or str(error)
-            writing.lose(subject, LostOfForeign.AMOUNT.said(name=name, problem=problem))
+            lost = LostOfForeign.AMOUNT.said(name=name, problem=error.said)
+            writing.lose(subject, lost)
     return found
 
 

@@ -25,6 +25,7 @@ from scheduler.engine.world import World
 from scheduler.model.decisions import Decision, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.pod import Pod
+from scheduler.model.problems.files import Unshown
 
 
 def explain(world_before: World, decision: Preempt) -> PodPreemption:
@@ -35,8 +36,12 @@ def explain(world_before: World, decision: Preempt) -> PodPreemption:
     """
     if decision.strategy not in ("", DefaultPreemption.name):
         raise SchedulerError(
-            f"the search of {decision.strategy} is not shown, only that of "
-            f"{DefaultPreemption.name}: {decision.by} preempted {decision.subject}"
+            Unshown.OTHER_PLUGIN.said(
+                name=decision.strategy,
+                other=DefaultPreemption.name,
+                first=decision.by,
+                last=decision.subject,
+            )
         )
     world = fork(world_before)
     assert world.kube is not None
@@ -47,8 +52,9 @@ def explain(world_before: World, decision: Preempt) -> PodPreemption:
         if chosen is not None:
             return _Reader(world, search, chosen).answer(decision, decisions)
     raise SchedulerError(
-        f"the tick after {world_before.context.now_ms} ms does not let {decision.by} "
-        f"preempt {decision.subject}: is this the world before it?"
+        Unshown.NOT_THIS.said(
+            at=world_before.context.now_ms, first=decision.by, last=decision.subject
+        )
     )
 
 

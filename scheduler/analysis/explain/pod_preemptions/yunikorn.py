@@ -25,6 +25,7 @@ from scheduler.engine.yunikorn.preemption import guaranteed_documented, required
 from scheduler.engine.yunikorn.preemption.candidates import scope_of
 from scheduler.model.decisions import Preempt
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems.files import Unshown
 
 #: Of the nodes at most this many are returned, in the order of the partition.
 MOST = 200
@@ -48,8 +49,9 @@ def explain(world_before: World, decision: Preempt) -> PodPreemption:
     decisions = run_tick(world)
     if steps.found is None:
         raise SchedulerError(
-            f"the tick after {world_before.context.now_ms} ms does not let "
-            f"{decision.by} preempt {decision.subject}: is this the world before it?"
+            Unshown.NOT_THIS.said(
+                at=world_before.context.now_ms, first=decision.by, last=decision.subject
+            )
         )
     lost = {
         str(other.subject): other.work_lost_ms

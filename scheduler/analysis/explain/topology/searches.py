@@ -9,7 +9,6 @@ import msgspec
 
 from scheduler.analysis.explain.shapes import TopologyLevel, TopologySearch
 from scheduler.model.sentence import Sentence
-from scheduler.words.reading import read
 from scheduler.words.why import Short
 
 Values = Mapping[str, Any]
@@ -35,7 +34,10 @@ def _search(step: Values) -> TopologySearch:
 
 def _level(level: Values) -> TopologyLevel:
     """Return a level; why a domain was left has its code."""
-    domains = [{**one, "said": read(one["why"])} for one in level["domains"]]
+    domains = [
+        {**one, "why": "" if one["said"] is None else one["said"].text}
+        for one in level["domains"]
+    ]
     return msgspec.convert(
         {**level, "domains": domains}, TopologyLevel, from_attributes=True
     )

@@ -10,6 +10,7 @@ import msgspec
 from scheduler.engine.kube.cache.node_table import Ints, View
 from scheduler.model.errors import PolicyError
 from scheduler.model.node import CPU, MEMORY, is_scalar
+from scheduler.model.problems import Wanted, expected, in_field
 
 
 class ResourceSpec(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
@@ -22,8 +23,14 @@ class ResourceSpec(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
         """Refuse a weight out of range; make 0 the 1 it stands for."""
         if not 0 <= self.weight <= 100:
             raise PolicyError(
-                f"{plugin}: resources: expected a weight of 1 to 100 for "
-                f"{self.name}, got {self.weight}"
+                in_field(
+                    "resources",
+                    expected(
+                        Wanted.WEIGHT.said(least="1", most="100", name=self.name),
+                        given=self.weight,
+                    ),
+                ),
+                plugin,
             )
         self.weight = self.weight or 1
 

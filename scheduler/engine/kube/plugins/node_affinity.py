@@ -30,6 +30,7 @@ from scheduler.engine.kube.framework.status import (
 from scheduler.model.errors import PolicyError
 from scheduler.model.node import Node
 from scheduler.model.pod import Pod, read_preferred_nodes
+from scheduler.model.problems import Form, in_field
 from scheduler.model.registry import register
 from scheduler.model.selectors import NodeTerm, read_node_term
 
@@ -71,7 +72,8 @@ class NodeAffinity(Plugin):
         unknown = sorted(set(added) - {_REQUIRED, _PREFERRED})
         if unknown:
             raise PolicyError(
-                f"NodeAffinity: addedAffinity: unknown key {unknown[0]!r}"
+                in_field("addedAffinity", Form.ONLY_KEY.said(key=repr(unknown[0]))),
+                "NodeAffinity",
             )
         required = added.get(_REQUIRED)
         self._added: tuple[NodeTerm, ...] | None = None

@@ -39,6 +39,7 @@ from scheduler.engine.kube.noderesources.scoring import (
 from scheduler.model.errors import PolicyError
 from scheduler.model.node import PODS, Node, is_extended
 from scheduler.model.pod import Pod
+from scheduler.model.problems import Problem
 from scheduler.model.registry import register
 
 TOO_MANY = "Too many pods"
@@ -230,19 +231,13 @@ def _rule(strategy: ScoringStrategy) -> Rule:
     param = strategy.requested_to_capacity_ratio
     points = [(p.utilization, p.score) for p in (param.shape if param else [])]
     if not points:
-        raise PolicyError("NodeResourcesFit: requestedToCapacityRatio.shape is empty")
+        raise PolicyError(Problem.SHAPE_EMPTY.said())
     for (left, _), (right, _) in pairwise(points):
         if left >= right:
-            raise PolicyError(
-                "NodeResourcesFit: shape: expected utilization to rise strictly, "
-                f"got {left} before {right}"
-            )
+            raise PolicyError(Problem.SHAPE_RISES.said(first=left, last=right))
     for utilization, score in points:
         if not (0 <= utilization <= 100 and 0 <= score <= 10):
-            raise PolicyError(
-                "NodeResourcesFit: shape: expected utilization 0 to 100 and score "
-                f"0 to 10, got {utilization} and {score}"
-            )
+            raise PolicyError(Problem.SHAPE_RANGE.said(first=utilization, last=score))
     return ratio_rule(points)
 
 

@@ -41,6 +41,7 @@ from scheduler.engine.kube.podtopologyspread.counts import (
 from scheduler.model.errors import PolicyError
 from scheduler.model.node import HOSTNAME, ZONE
 from scheduler.model.pod import Pod, Spread, read_spread
+from scheduler.model.problems import Problem, in_field
 from scheduler.model.registry import register
 from scheduler.model.selectors import Selector
 
@@ -83,14 +84,11 @@ class PodTopologySpread(CountingPlugin):
         super().__init__(args, handle)
         self.by_system = args.defaulting_type == "System"
         if self.by_system and args.default_constraints:
-            raise PolicyError(
-                f"{self.name}: defaultConstraints are given, and defaultingType is "
-                "System: say List to use them"
-            )
+            raise PolicyError(Problem.SYSTEM_CONSTRAINTS.said(), self.name)
         if any("labelSelector" in item for item in args.default_constraints):
             raise PolicyError(
-                f"{self.name}: defaultConstraints: labelSelector is given; default "
-                "constraints select by what selects the pod, leave it out"
+                in_field("defaultConstraints", Problem.DEFAULT_SELECTOR.said()),
+                self.name,
             )
         given = SYSTEM if self.by_system else args.default_constraints
         self._defaults = tuple(read_spread(item) for item in given)

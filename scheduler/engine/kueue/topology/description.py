@@ -10,6 +10,8 @@ from typing import Any
 from scheduler.engine.kueue.topology.counts import Counts
 from scheduler.engine.kueue.topology.question import Question
 from scheduler.engine.kueue.topology.tree import Domain, Leaf
+from scheduler.model.problems.problems import Left
+from scheduler.model.sentence import Sentence, plain
 from scheduler.model.topology import Path, TopologyAssignment
 
 #: Of one level so many domains are listed, those that are taken first.
@@ -55,7 +57,7 @@ def _level(
                 "path": "/".join(domain.path),
                 "fits": counts.of(domain).pods,
                 "taken": taken.get(domain.path, 0),
-                "why": _why(counts, question, domain, taken),
+                "said": _why(counts, question, domain, taken),
             }
             for domain in ordered[:MOST_DOMAINS]
         ],
@@ -65,19 +67,19 @@ def _level(
 
 def _why(
     counts: Counts, question: Question, domain: Domain, taken: dict[Path, int]
-) -> str:
-    """Return why a domain was left; "" where it was taken."""
+) -> Sentence | None:
+    """Return why a domain was left; None where it was taken."""
     if taken.get(domain.path):
-        return ""
+        return None
     fits = counts.of(domain).pods
     if fits == 0:
         excluded = counts.exclusion(domain) if isinstance(domain, Leaf) else ""
-        return excluded or "nothing fits"
+        return plain(excluded) if excluded else Left.NOTHING.said()
     if not taken:
-        return f"{fits} of {question.count} pods fit"
+        return Left.FEW.said(fits=fits, count=question.count)
     parent = domain.parent.path if domain.parent is not None else ()
     if parent and not taken.get(parent):
-        return "below a domain that was left"
+        return Left.ABOVE.said()
     if fits < question.count and domain.level <= question.level:
-        return f"{fits} of {question.count} pods fit"
-    return "others come first in order, or fit more closely"
+        return Left.FEW.said(fits=fits, count=question.count)
+    return Left.LATER.said()

@@ -16,6 +16,7 @@ from scheduler.model.decisions import Edit
 from scheduler.model.errors import ManifestError
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import GivenUp
 from scheduler.model.reasons import (
     COMPLETIONS_REACHED_SENTENCE,
     JOB_FINISHED,
@@ -109,8 +110,10 @@ class JobEnd(JobLength):
         try:
             self.host.put(made)
         except ManifestError as refusal:
-            what = f"{made.key.kind.lower()} {made.key.path}"
-            self.lifetime.context.journal.complain(f"{what} cannot be made: {refusal}")
+            problem = GivenUp.NOT_MADE.said(
+                kind=made.key.kind.lower(), name=made.key.path, what=refusal.said
+            )
+            self.lifetime.context.journal.complain(problem)
             return False
         return True
 

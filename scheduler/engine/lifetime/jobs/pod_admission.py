@@ -8,6 +8,7 @@ from scheduler.engine.lifetime import admission
 from scheduler.engine.lifetime.jobs.state import JobState
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Problem, in_field
 
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
 
@@ -52,8 +53,10 @@ class PodAdmission(JobState):
         if found is None:
             known = ", ".join(sorted(self.runtime_classes)) or "none"
             raise ManifestError(
-                f"spec.runtimeClassName: RuntimeClass {name!r} does not exist; "
-                f"known: {known}"
+                in_field(
+                    "spec.runtimeClassName",
+                    Problem.RUNTIME_CLASS.said(name=repr(name), known=known),
+                )
             )
         admission.apply_runtime_class(spec, found)
 

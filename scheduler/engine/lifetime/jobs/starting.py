@@ -17,6 +17,7 @@ from scheduler.engine.lifetime.pods import owner_key
 from scheduler.model.decisions import PodSetAdmission
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import GivenUp
 from scheduler.model.topology import (
     TopologyAssignment,
     read_topology_assignment,
@@ -112,8 +113,9 @@ class JobStart(JobState):
         for pod_set in pod_sets:
             for problem in contradictions(pod_set, updates):
                 self.lifetime.context.journal.complain(
-                    f"{workload.key}: podSetUpdates of {pod_set['name']}: {problem}, "
-                    "which stands; Kueue would not start the job"
+                    GivenUp.UPDATES.said(
+                        key=workload.key, name=pod_set["name"], problem=problem
+                    )
                 )
 
     def _updates(self, workload: Key) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ from typing import Literal
 
 from scheduler.model import durations
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected, in_field
+from scheduler.model.sentence import Sentence, plain
 
 SORT_POLICY = "application.sort.policy"
 SORT_PRIORITY = "application.sort.priority"
@@ -89,7 +91,7 @@ def read(texts: Mapping[str, str]) -> Properties:
     )
 
 
-def problems(texts: Mapping[str, str]) -> Iterator[str]:
+def problems(texts: Mapping[str, str]) -> Iterator[Sentence]:
     """Yield which of a queue's own properties are not taken, and what counts instead.
 
     YuniKorn logs them and goes on. Source: docs/semantics/yunikorn.md#queue-properties
@@ -98,19 +100,24 @@ def problems(texts: Mapping[str, str]) -> Iterator[str]:
         given = texts.get(name, "")
         if given and given.lower() not in known:
             yield (
-                f"{name}: expected one of {', '.join(known)}, got {given!r}; "
-                f"{instead} is used"
+                in_field(
+                    name,
+                    expected(
+                        Wanted.ONE_OF.said(known=", ".join(known)),
+                        given=f"{given!r}; {instead} is used",
+                    ),
+                )
             )
     for name in (PREEMPTION_DELAY, BACKOFF_DELAY):
         given = texts.get(name, "")
         if given and _duration(given) <= 0:
-            yield (
+            yield plain(
                 f"{name}: expected a duration above 0 such as 10s, got {given!r}; "
                 f"{durations.duration_text(DEFAULT_DELAY_MS)} is used"
             )
     given = texts.get(PRIORITY_OFFSET, "")
     if given and str(_int32(given)) != given.lstrip("+"):
-        yield (
+        yield plain(
             f"{PRIORITY_OFFSET}: expected a whole number of 32 bits, got {given!r}; "
             f"{_int32(given)} is used"
         )

@@ -16,6 +16,8 @@ from scheduler.engine.yunikorn.objects.queue_tree import RECOVERY
 from scheduler.model import amounts
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import GivenUp, Wanted, expected
+from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import VCORE, Amounts
 
@@ -31,7 +33,7 @@ _TAGS = {
     _DOMAIN + "parentqueue": "namespace.parentqueue",
 }
 
-Complain = Callable[[str], None]
+Complain = Callable[[Sentence], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def read(tags: Mapping[str, str], complain: Complain) -> NamespaceQuota:
     """Return the quota in the tags; what cannot be read is left out with a notice."""
     text = tags.get("namespace.resourcemaxapps", "0").strip()
     if not is_whole(text):
-        complain(_ignored(tags, "namespace.maxApps", text, "a whole number"))
+        complain(_ignored(tags, "namespace.maxApps", text, Wanted.WHOLE))
         text = "0"
     return NamespaceQuota(
         guaranteed=_amounts(tags, "namespace.resourceguaranteed", complain),
@@ -79,7 +81,7 @@ def _amounts(tags: Mapping[str, str], tag: str, complain: Complain) -> Amounts |
     except (ValueError, AttributeError, QuantityError):
         found = {}
     if not any(found.values()):
-        complain(_ignored(tags, tag, text, "a JSON map of quantities above zero"))
+        complain(_ignored(tags, tag, text, Wanted.QUANTITIES))
     return resources.is_set(found)
 
 
@@ -89,13 +91,15 @@ def _name(kind: str) -> str:
 
 def _value(kind: str, quantity: Any) -> int:
     if not isinstance(quantity, str):
-        raise QuantityError(f"{kind}: expected a text, got {quantity!r}")
+        raise QuantityError(expected(Wanted.TEXT, quantity), kind)
     return amounts.canonical(kind, quantity)
 
 
-def _ignored(tags: Mapping[str, str], what: str, text: str, expected: str) -> str:
+def _ignored(tags: Mapping[str, str], what: str, text: str, wanted: Wanted) -> Sentence:
     namespace = tags.get("namespace", "")
-    return f"Namespace {namespace}: {what}: expected {expected}, got {text!r}: ignored"
+    return GivenUp.IGNORED.said(
+        name=namespace, key=what, wanted=wanted, given=repr(text)
+    )
 
 
 def apply(partition: Partition, app: Application, complain: Complain) -> None:

@@ -105,8 +105,8 @@ class PodHandlers(ApplicationHandlers):
         if fresh and ask.pod is not None:
             ask.pod.submit_ms = app.submit_ms
             self.context.journal.touch(obj.key)
-            for what in pods.unsimulated(pod.shape):
-                self.context.journal.complain(f"{what}: not looked at under YuniKorn")
+            for problem in pods.unsimulated(pod.shape):
+                self.context.journal.complain(problem)
         else:
             state.restore_pod(self, ask, kept)
 

@@ -20,6 +20,8 @@ from scheduler.model.node import Node as NodeRecord
 from scheduler.model.node import read_node
 from scheduler.model.objects import Object
 from scheduler.model.pod import Pod, Shape, read_pod, shape_of
+from scheduler.model.problems import GivenUp, Problem, in_field
+from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn.resources import PODS, VCORE, Amounts
 
 DOMAIN = "yunikorn.apache.org/"
@@ -128,10 +130,10 @@ def is_originator(obj: Object, *, first: bool) -> bool:
     return role == "driver" if role else first
 
 
-def unsimulated(shape: Shape) -> Iterator[str]:
+def unsimulated(shape: Shape) -> Iterator[Sentence]:
     """Yield what a pod asks for that placement under YuniKorn does not look at."""
     if shape.node_preferred:
-        yield "preferred node affinity"
+        yield GivenUp.HINT.said()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,8 +180,7 @@ def read_gang(obj: Object) -> GangState | None:
         groups = [read_task_group(item) for item in json.loads(text)]
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise QuantityError(
-            f"{obj.key}: {TASK_GROUPS}: expected a JSON list of task groups with "
-            f"name, minMember and minResource: {error}"
+            in_field(TASK_GROUPS, Problem.TASK_GROUPS.said(problem=error)), str(obj.key)
         ) from error
     style, timeout = _parameters(obj.annotations.get(PARAMETERS, ""))
     return GangState(

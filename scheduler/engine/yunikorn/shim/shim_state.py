@@ -17,7 +17,9 @@ from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.policy import Policy, YuniKorn
+from scheduler.model.problems import GivenUp, in_field
 from scheduler.model.registry import lookup
+from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn.resources import Amounts
 
 STAGE = "yunikorn"
@@ -62,31 +64,24 @@ class ShimState:
     def _warn_properties(self) -> None:
         for queue in self.partition.root.walk():
             for problem in properties.problems(queue.own_texts):
-                self.context.journal.complain(f"{queue.path}: {problem}")
+                self.context.journal.complain(in_field(queue.path, problem))
             named = queue.own_texts.get("application.sort.policy", "").lower()
             if named == "stateaware" and not self.partition.laws.starting:
                 self.context.journal.complain(
-                    f"{queue.path}: Sort policy 'stateaware' is deprecated; "
-                    "using 'fifo' instead"
+                    GivenUp.STATE_AWARE.said(queue=queue.path)
                 )
 
 
-def _notices(spec: PartitionSpec) -> Iterator[str]:
+def _notices(spec: PartitionSpec) -> Iterator[Sentence]:
     """Yield what people should know of a configuration."""
     for path in spec.unsimulated:
-        yield f"queues.yaml: {path} is not simulated"
+        yield GivenUp.SETTING.said(path=path)
     for other in spec.others:
-        yield (
-            f"queues.yaml: partition {other.name!r} is checked and stays empty: on "
-            "Kubernetes every node and application belongs to 'default'"
-        )
+        yield GivenUp.PARTITION.said(name=repr(other.name))
     if spec.placement_error:
-        yield f"queues.yaml: {spec.placement_error}: every application is rejected"
+        yield GivenUp.REJECTED.said(problem=spec.placement_error)
     if access.names_no_list(spec):
-        yield (
-            "queues.yaml: no queue has a submitacl or adminacl; YuniKorn would reject "
-            "every application, here everyone may submit: give root submitacl: '*'"
-        )
+        yield GivenUp.NO_LIST.said()
 
 
 def hash_of(section: YuniKorn) -> str:

@@ -8,6 +8,7 @@ from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import expect_object
 from scheduler.model.autoscaling.group_spec import read_group_spec
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import parted
 
 
 def check_node_group(document: Document) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def check_node_group(document: Document) -> dict[str, Any]:
     try:
         read_group_spec(spec)
     except QuantityError as error:
-        path, _, problem = str(error).partition(": ")
+        path, problem = parted(error.said)
         field = "spec" if path == "spec" else f"spec.{path}"
         raise document.error(field, problem) from error
     return document.copied()

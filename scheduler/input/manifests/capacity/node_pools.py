@@ -16,6 +16,7 @@ from scheduler.input.manifests.strict import expect_known, expect_labels
 from scheduler.model.autoscaling.instance_type import read_instance_type
 from scheduler.model.autoscaling.pool_spec import read_pool_spec
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import parted
 
 _OLD = "karpenter.sh/v1beta1"
 _OLD_POLICY = "WhenUnderutilized"
@@ -65,7 +66,7 @@ def _read(
     try:
         read(spec)
     except QuantityError as error:
-        path, _, problem = str(error).partition(": ")
+        path, problem = parted(error.said)
         field = "spec" if path == "spec" else f"spec.{path}"
         raise document.error(field, problem) from error
 

@@ -19,6 +19,7 @@ from scheduler.input.manifests.fields import (
     expect_whole,
 )
 from scheduler.input.manifests.strict import expect_optional_text, expect_texts
+from scheduler.model.problems import Wanted, expected
 
 Fields = dict[str, Any]
 
@@ -58,7 +59,7 @@ def _check_modes(document: Document, spec: Fields) -> None:
         path = f"spec.accessModes[{index}]"
         if mode not in _ACCESS:
             known = ", ".join(_ACCESS)
-            raise document.error(path, f"expected one of {known}, got {mode!r}")
+            raise document.error(path, expected(Wanted.ONE_OF.said(known=known), mode))
     if spec.get("volumeMode") is not None:
         expect_choice(document, spec, "spec.volumeMode", ("Filesystem", "Block"))
 
@@ -74,7 +75,10 @@ def check_storage_class(document: Document) -> Fields:
         ):
             expect_text(document, one, f"{place}.key")
             if not expect_texts(document, one, f"{place}.values"):
-                raise document.error(f"{place}.values", "expected at least one value")
+                raise document.error(
+                    f"{place}.values",
+                    expected(Wanted.AT_LEAST_ONE_OF.said(kind="value")),
+                )
     manifest = document.copied()
     manifest["volumeBindingMode"] = manifest.get("volumeBindingMode") or "Immediate"
     return manifest

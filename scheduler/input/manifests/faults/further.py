@@ -86,7 +86,7 @@ def _candidates(fault: ManifestError, *, in_list: bool) -> Iterator[Any]:
     """Yield what the field may be: as expected, absent, then of every type."""
     if not in_list:
         yield _ABSENT  # a list would move the places of what comes behind
-    if choices := _CHOICES.search(fault.problem):
+    if choices := _CHOICES.search(fault.problem.text):
         yield choices[1].split(",")[0].strip()
     yield from (1, "1", "a", {}, [], True, ["a"], {"a": "a"})
 

@@ -12,6 +12,7 @@ from scheduler.model import registry
 from scheduler.model.conditions import is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import Finish, Manifest, Surroundings, count_of
+from scheduler.model.problems import Problem, in_field
 from scheduler.model.registry import register
 
 #: Kinds whose podSets are known without being listed.
@@ -58,8 +59,9 @@ def _of_component(
         if template is None:
             name = manifest["metadata"]["name"]
             raise ManifestError(
-                f"AppWrapper {name}: podSets path {one['path']!r}: expected a pod "
-                f"template there in a component, found nothing"
+                in_field(
+                    f"AppWrapper {name}", Problem.WRAPPED.said(path=repr(one["path"]))
+                )
             )
         yield pod_set("component", count_of(one, "replicas", 1), template)
 

@@ -9,6 +9,7 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import MAX_EXECUTION
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE, Surroundings
+from scheduler.model.problems import Problem
 
 Manifest = Mapping[str, Any]
 
@@ -62,8 +63,13 @@ def _value(manifest: Manifest, kind: str, name: str, around: Surroundings) -> in
     known = around.priorities if kind == "PriorityClass" else around.workload_priorities
     if name not in known and name not in BUILT_IN:
         raise ManifestError(
-            f"{manifest['kind']} {manifest['metadata']['name']}: there is no {kind} "
-            f"{name!r}, so it gets no Workload; known: {', '.join(sorted(known)) or '-'}"
+            Problem.NO_WORKLOAD.said(
+                key=manifest["kind"],
+                name=manifest["metadata"]["name"],
+                kind=kind,
+                other=repr(name),
+                known=", ".join(sorted(known)) or "-",
+            )
         )
     return known[name] if name in known else BUILT_IN[name]
 

@@ -19,6 +19,7 @@ from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import Finish, Manifest, Surroundings
 from scheduler.model.podset_template import read_pod
+from scheduler.model.problems import Problem, in_field
 from scheduler.model.registry import register
 
 GROUP = "kueue.x-k8s.io/pod-group-name"
@@ -84,7 +85,7 @@ class PlainPod(QueuedJob):
         name = labels_of(first)[GROUP]
         runnable = [one for one in manifests if phase_of(one) != "Failed"]
         if len(runnable) < self.group(first)[1]:
-            raise ManifestError(f"'{name}' group has fewer runnable pods than expected")
+            raise ManifestError(Problem.RUNNABLE.said(name=f"'{name}'"))
         workload = make_workload(
             first,
             around,
@@ -178,9 +179,15 @@ def _common_labels(
         for name in sorted({*common, *labels}):
             if common.get(name) != labels.get(name):
                 raise ManifestError(
-                    f"pod {manifest['metadata']['name']}: label {name}: expected "
-                    f"{common.get(name)!r} as on {manifests[0]['metadata']['name']}, "
-                    f"got {labels.get(name)!r}"
+                    in_field(
+                        f"pod {manifest['metadata']['name']}",
+                        Problem.SAME_LABEL.said(
+                            label=name,
+                            literal=repr(common.get(name)),
+                            other=manifests[0]["metadata"]["name"],
+                            given=repr(labels.get(name)),
+                        ),
+                    )
                 )
     return common
 

@@ -27,6 +27,7 @@ from scheduler.model.errors import (
     QuantityError,
 )
 from scheduler.model.objects import Key, plain
+from scheduler.model.problems import Wanted, expected
 
 Check = Callable[[Document], dict[str, Any]]
 CHECKS: Mapping[str, Check] = {
@@ -89,16 +90,16 @@ def _check_annotations(document: Document) -> None:
     for part in ("annotations", "labels"):
         given = document.metadata.get(part) or {}
         if not isinstance(given, dict):
-            raise document.error(f"metadata.{part}", "expected an object of texts")
+            raise document.error(f"metadata.{part}", expected(Wanted.OBJECT_OF_TEXTS))
         for name, value in given.items():
             if not isinstance(value, str):
                 raise document.error(
                     f"metadata.{part}.{name}",
-                    f"expected a text (in quotes), got {value!r}",
+                    expected(Wanted.QUOTED, value),
                 )
     if not any(name.startswith(PREFIX) for name in annotations):
         return
     try:
         read_timing(annotations)
     except QuantityError as error:
-        raise document.error("metadata.annotations", str(error)) from error
+        raise document.error("metadata.annotations", error.said) from error

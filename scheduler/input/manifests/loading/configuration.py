@@ -13,7 +13,7 @@ from scheduler.input.manifests.documents import (
 from scheduler.input.manifests.effects import Effect, Gap
 from scheduler.input.manifests.generator import generate, is_generator
 from scheduler.input.manifests.loading.identity import kind_of, values_of
-from scheduler.input.manifests.loading.loaded import Loaded, finding, unsupported
+from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupported
 from scheduler.model.errors import (
     ManifestError,
     PolicyError,
@@ -24,6 +24,7 @@ from scheduler.model.kube.configuration import (
     read_configurations,
 )
 from scheduler.model.kueue.configuration import OF_PROCESS
+from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.words.findings import Kept
 from scheduler.words.read_as import ReadAs
 
@@ -51,7 +52,7 @@ def _take_generated(loaded: Loaded, document: Document) -> None:
             loaded.put(obj, document)
         elif before.manifest != obj.manifest and obj.key.kind != "Namespace":
             at = loaded.places[obj.key].place()
-            problem = f"{obj.key} stands at {at}: the generator's is left out"
+            problem = Problem.GENERATED.said(key=obj.key, place=at)
             loaded.warn(document.place(), problem)
 
 
@@ -68,7 +69,7 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
         case "Policy":
             spec = document.data.get("spec")
             if not isinstance(spec, dict):
-                raise document.error("spec", "expected an object")
+                raise document.error("spec", expected(Wanted.OBJECT))
             _say_replaced(loaded, document, spec)
             _merge_policy(loaded, document, spec)
         case _:
@@ -84,7 +85,7 @@ def _leave_out_setting(loaded: Loaded, document: Document, path: str) -> None:
         effect = Effect.NO_DECISION
     place = document.place(path)
     loaded.findings.append(
-        finding("unsupported", place, said, sort=sort, effect=effect)
+        Finding("unsupported", place, said, sort=sort, effect=effect)
     )
 
 
@@ -100,7 +101,7 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
     for notice in notices(document.data):
         place = document.place(notice.path)
         effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
-        loaded.findings.append(finding("warning", place, notice.said, effect=effect))
+        loaded.findings.append(Finding("warning", place, notice.said, effect=effect))
     if not loaded.schedulers:
         _merge_policy(loaded, document, {"kubeScheduler": document.data})
     loaded.schedulers.append(document.data)
@@ -113,7 +114,7 @@ def _check_scheduler(document: Document) -> None:
     try:
         read_configurations(document.data)
     except (PolicyError, UnknownNameError) as error:
-        path, _, problem = str(error).partition(": ")
+        path, problem = parted(error.said)
         path = path.removeprefix("kubeScheduler").removeprefix(".")
         raise document.error(path, problem) from error
 
@@ -133,7 +134,7 @@ def _say_replaced(loaded: Loaded, document: Document, spec: dict[str, Any]) -> N
 def _merge_policy(loaded: Loaded, document: Document, patch: dict[str, Any]) -> None:
     for section, value in patch.items():
         if section in loaded.policy and section not in ("yunikorn", "simulation"):
-            raise document.error("", f"the policy section {section!r} is given twice")
+            raise document.error("", Problem.SECTION.said(name=repr(section)))
         if isinstance(value, dict) and section in loaded.policy:
             value = {**loaded.policy[section], **value}
         loaded.policy[section] = value
@@ -143,7 +144,7 @@ def read_config_map(loaded: Loaded, document: Document) -> None:
     """Take the policy that a ConfigMap of Kueue or YuniKorn holds, if any."""
     texts = document.data.get("data") or {}
     if not isinstance(texts, dict):
-        raise document.error("data", "expected an object of texts")
+        raise document.error("data", expected(Wanted.OBJECT_OF_TEXTS))
     for name, text in texts.items():
         if not isinstance(text, str) or not (_is_named(name) or _is_ours(name, text)):
             continue

@@ -12,16 +12,17 @@ from scheduler.input.manifests.documents import (
 )
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.generator import is_generator
-from scheduler.input.manifests.loading.loaded import Loaded, finding
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.model.problems import Form, Problem, Wanted
+from scheduler.model.problems.library import plain_word
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Aside, Kept
-from scheduler.words.library import plain_word
 
-#: Why a document is left aside -> what that changes.
+#: The code of why a document is left aside -> what that changes.
 ASIDE = {
-    Aside.NO_OBJECT.english: Effect.NOT_TAKEN,  # a tool's configuration, a dashboard
-    Aside.KUSTOMIZATION.english: Effect.NO_KUSTOMIZE,  # the files beside it count
-    Aside.ARMADA.english: Effect.NO_ARMADA,
+    Aside.NO_OBJECT.value: Effect.NOT_TAKEN,  # a tool's configuration, a dashboard
+    Aside.KUSTOMIZATION.value: Effect.NO_KUSTOMIZE,  # the files beside it count
+    Aside.ARMADA.value: Effect.NO_ARMADA,
 }
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -70,13 +71,13 @@ def _is_kustomization(document: Document) -> bool:
 def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
     """Say that a document is no object of a cluster, and why."""
     sort = problem
-    if problem.text not in ASIDE:
+    if problem.code not in ASIDE:
         problem = Aside.BECAUSE.said(why=problem)
         sort = Aside.NO_OBJECT.said()
-    effect = ASIDE[sort.text]
+    effect = ASIDE[sort.code]
     place = document.place("kind")
     loaded.findings.append(
-        finding("unsupported", place, problem, sort=sort, effect=effect)
+        Finding("unsupported", place, problem, sort=sort, effect=effect)
     )
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
 
@@ -93,7 +94,7 @@ def kind_of(document: Document) -> kinds.Kind | None:
         return None
     for name in ("apiVersion", "kind"):
         if not isinstance(document.data.get(name), str) or not document.data[name]:
-            raise document.error(name, "expected a text, found none")
+            raise document.error(name, Form.FOUND_NONE.said(wanted=Wanted.TEXT))
     entry = kinds.BY_KIND.get(document.kind)
     group, version = kinds.split(document.api_version)
     group = kinds.FORMER_GROUPS.get((document.kind, group), group)
@@ -108,7 +109,11 @@ def kind_of(document: Document) -> kinds.Kind | None:
     if group != entry.group:
         raise document.error(
             "apiVersion",
-            f"{entry.kind} is of {entry.api_version}, got {document.api_version!r}",
+            Problem.OTHER_THAN.said(
+                kind=entry.kind,
+                version=entry.api_version,
+                given=repr(document.api_version),
+            ),
         )
     versions = (*entry.versions, *kinds.FORMER.get(entry.kind, ()))
     if entry.level == "kept" or version in versions:
@@ -121,7 +126,7 @@ def _unread(document: Document, entry: kinds.Kind, version: str) -> kinds.Kind:
     known = ", ".join(entry.versions)
     problem = Kept.VERSION.said(version=version, kind=document.kind, known=known)
     if entry.level == "configuration" or entry.group in KNOWN_WHOLE:
-        raise document.error("apiVersion", problem.text)
+        raise document.error("apiVersion", problem)
     unknown = _unknown(document, entry.group, version)
     return replace(unknown, said=problem, effect=Effect.NOTHING_COUNTS)
 
@@ -165,8 +170,10 @@ def _note(kind: str, group: str) -> Sentence:
     return Kept.OTHER.said(group=group)
 
 
-def _unknown_kind(kind: str, group: str) -> str:
+def _unknown_kind(kind: str, group: str) -> Sentence:
     same_group = [e.kind for e in kinds.TABLE if e.group == group]
     near = difflib.get_close_matches(kind, same_group or list(kinds.BY_KIND), n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"unknown kind {kind!r} of group {group or 'core'!r}{hint}"
+    holes = {"name": repr(kind), "group": repr(group or "core")}
+    if near:
+        return Form.KIND_OF_NEAR.said(**holes, near=near[0])
+    return Form.KIND_OF.said(**holes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 from scheduler.input.manifests.documents import (
@@ -22,7 +22,7 @@ from scheduler.model.sentence import Sentence
 Level = Literal["error", "unsupported", "warning"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something worth saying about the input.
 
@@ -32,39 +32,23 @@ class Finding:
 
     level: Level
     place: SourceLocation
-    problem: str
-    sort: str = ""  # the problem without names: findings of one sort are counted
+    said: Sentence
+    _: KW_ONLY
+    sort: Sentence | None = None  # without names: findings of one sort are counted
     effect: Effect = Effect.NONE  # what it changes for decisions
-    said: Sentence | None = None  # the problem with its code
-    sort_said: Sentence | None = None  # the same of the sort
+
+    @property
+    def problem(self) -> str:
+        """Return what is said in English."""
+        return self.said.text
 
     def __str__(self) -> str:
         return f"{self.place}: {self.problem}"
 
 
-def finding(
-    level: Level,
-    place: SourceLocation,
-    said: Sentence,
-    *,
-    sort: Sentence | None = None,
-    effect: Effect = Effect.NONE,
-) -> Finding:
-    """Return the finding of a problem that has a code; `sort` as that of a Finding."""
-    return Finding(
-        level=level,
-        place=place,
-        problem=said.text,
-        sort="" if sort is None else sort.text,
-        effect=effect,
-        said=said,
-        sort_said=sort,
-    )
-
-
 def unsupported(place: SourceLocation, gap: Gap) -> Finding:
     """Return the finding of something that is given and not simulated."""
-    return finding("unsupported", place, gap.problem, effect=gap.effect)
+    return Finding("unsupported", place, gap.problem, effect=gap.effect)
 
 
 @dataclass(slots=True)
@@ -113,26 +97,18 @@ class Loaded:
         """Add an error as a finding."""
         place = error.place or SourceLocation(file="input", line=1)
         self.findings.append(
-            Finding(
-                level="error",
-                place=place,
-                problem=error.problem,
-                effect=Effect.LEFT_OUT,
-            )
+            Finding("error", place, error.problem, effect=Effect.LEFT_OUT)
         )
 
     def refuse(self, file: str, error: SchedulerError) -> None:
         """Add an error about a whole file, or about the place that it names."""
         if not isinstance(error, ManifestError) or error.place is None:
-            error = ManifestError(str(error), place=SourceLocation(file=file, line=1))
+            error = ManifestError(error.said, place=SourceLocation(file=file, line=1))
         self.complain(error)
 
-    def warn(self, place: SourceLocation, problem: Sentence | str) -> None:
+    def warn(self, place: SourceLocation, said: Sentence) -> None:
         """Add a warning as a finding."""
-        said = problem if isinstance(problem, Sentence) else None
-        self.findings.append(
-            Finding(level="warning", place=place, problem=str(problem), said=said)
-        )
+        self.findings.append(Finding("warning", place, said))
 
     def leave_out_errors(self) -> None:
         """Leave out the objects that an error is about; the errors stay findings."""

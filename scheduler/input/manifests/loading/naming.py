@@ -9,37 +9,31 @@ from scheduler.input.manifests import kinds
 from scheduler.input.manifests.documents import Document
 from scheduler.model.annotations import CLUSTER
 from scheduler.model.objects import COLON_NAMES, MARK, Key, qualified
+from scheduler.model.problems import Form, Wanted, expected
 
 _LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
 _NAMESPACE = re.compile(_LABEL)
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _CLUSTER_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-#: What an API server takes, and refuses the object for otherwise.
-_IN_NAMESPACES = (
-    "an API server takes up to 63 lower-case letters, digits and -, the first and "
-    "the last no -"
-)
-_IN_NAMES = (
-    "an API server takes lower-case letters, digits, - and ., each part between "
-    "points beginning and ending with a letter or digit"
-)
 
 
 def key_of(document: Document, kind: kinds.Kind) -> Key:
     """Return which object a document is. Raises ManifestError for no name."""
     metadata = document.data.get("metadata")
     if not isinstance(metadata, dict):
-        raise document.error("metadata", "expected an object with a name")
+        raise document.error("metadata", expected(Wanted.NAMED_OBJECT))
     name = metadata.get("name") or _generated(document, metadata)
     if not isinstance(name, str) or not name:
-        raise document.error("metadata.name", f"expected a name, got {name!r}")
+        raise document.error("metadata.name", expected(Wanted.NAME, name))
     refused = "/%\x00\n\t" if kind.kind in COLON_NAMES else f"/%\x00\n\t {MARK}"
     if len(name) > 253 or any(c in name for c in refused):
-        raise document.error("metadata.name", f"not a name: {name[:80]!r}")
+        raise document.error(
+            "metadata.name", Form.NOT_A_NAME.said(given=repr(name[:80]))
+        )
     _check_spelling(document, kind, name)
     namespace = metadata.get("namespace") or "default"
     if not isinstance(namespace, str) or not _is_namespace(namespace):
-        problem = f"not a namespace: {str(namespace)[:80]!r}: {_IN_NAMESPACES}"
+        problem = Form.NOT_A_NAMESPACE.said(given=repr(str(namespace)[:80]))
         raise document.error("metadata.namespace", problem)
     key = Key(kind.kind, namespace if kind.namespaced else "", name)
     return qualified(key, _cluster(document))
@@ -52,13 +46,13 @@ def _check_spelling(document: Document, kind: kinds.Kind, name: str) -> None:
     """
     if kind.level != "simulated":
         return
-    said = ""
+    said = None
     if kind.kind == "Namespace" and not _is_namespace(name):
-        said = _IN_NAMESPACES
+        said = Form.NOT_A_NAMESPACE_NAME
     elif not _NAME.fullmatch(name):
-        said = _IN_NAMES
-    if said:
-        raise document.error("metadata.name", f"not a name: {name[:80]!r}: {said}")
+        said = Form.NOT_A_SPELLING
+    if said is not None:
+        raise document.error("metadata.name", said.said(given=repr(name[:80])))
 
 
 def _is_namespace(name: str) -> bool:
@@ -74,8 +68,7 @@ def _cluster(document: Document) -> str:
     if not isinstance(cluster, str) or not _CLUSTER_NAME.fullmatch(cluster):
         raise document.error(
             f"metadata.annotations.{CLUSTER}",
-            "expected the name of a MultiKueueCluster (lower-case letters, digits, "
-            f"- and .), got {str(cluster)[:80]!r}",
+            expected(Wanted.CLUSTER, str(cluster)[:80]),
         )
     return cluster
 

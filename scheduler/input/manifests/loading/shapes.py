@@ -15,6 +15,8 @@ import msgspec
 from scheduler.input.manifests.documents import Document
 from scheduler.model import durations, ranges
 from scheduler.model.errors import QuantityError
+from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems.validation import said_of_value
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=ranges.COUNT.most)]
 Number = Annotated[int, ranges.meta(ranges.INTEGER)]
@@ -203,7 +205,8 @@ def packed(document: Document) -> bytes:
         return msgspec.msgpack.encode(document.data)
     except OverflowError as error:
         path = next(_long(document.data), "")
-        problem = f"expected a number of 64 bits, {ranges.INTEGER}"
+        least, most = ranges.INTEGER
+        problem = expected(Wanted.BITS_64.said(least=least, most=most))
         raise document.error(path, problem) from error
 
 
@@ -228,7 +231,9 @@ def _check(document: Document, name: str, shape: type[_Shape]) -> None:
     except msgspec.ValidationError as error:
         found = _AT.match(str(error))
         problem, path = (found["problem"], found["path"]) if found else (str(error), "")
-        raise document.error(f"{name}{path or ''}", _plain(problem)) from error
+        raise document.error(
+            f"{name}{path or ''}", said_of_value(_plain(problem))
+        ) from error
 
 
 def _plain(problem: str) -> str:

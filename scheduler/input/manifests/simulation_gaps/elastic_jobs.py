@@ -10,7 +10,7 @@ from typing import Any
 
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.loading.loaded import Finding, finding
+from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.model.admission_check import MULTI_KUEUE
 from scheduler.model.kueue.slices import ELASTIC_JOB
 from scheduler.model.objects import Key, cluster_of
@@ -36,7 +36,7 @@ def elastic_elsewhere(
         if queue and not cluster_of(key) and _dispatched(key, queue, manifests):
             place = document.place(f"metadata.annotations.{ELASTIC_JOB}")
             said = Unsimulated.ELASTIC_ELSEWHERE.said()
-            yield finding("unsupported", place, said, effect=Effect.STARTS_ANEW)
+            yield Finding("unsupported", place, said, effect=Effect.STARTS_ANEW)
 
 
 def _dispatched(key: Key, queue: str, manifests: Mapping[Key, Manifest]) -> bool:

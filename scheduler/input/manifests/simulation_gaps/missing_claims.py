@@ -11,7 +11,7 @@ from typing import Any
 
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.loading.loaded import Finding, finding
+from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.simulation_gaps.unfollowed import pod_specs
 from scheduler.model.objects import Key, cluster_of, plain, qualified
 from scheduler.model.storage.claims import CLAIM
@@ -53,7 +53,7 @@ def missing_claims(
 
 def _finding(document: Document, path: str, named: Key) -> Finding:
     remedy = _REMEDIES.get(named.kind, Missing.DEVICES).said()
-    return finding(
+    return Finding(
         "warning",
         document.place(path),
         Missing.CLAIM.said(kind=named.kind, name=named.path, remedy=remedy),

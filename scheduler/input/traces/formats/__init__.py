@@ -8,6 +8,7 @@ from scheduler.input.traces.options import TraceOptions
 from scheduler.input.traces.trace import Trace
 from scheduler.model import registry
 from scheduler.model.errors import ManifestError
+from scheduler.model.problems import RequestProblem
 
 
 class TraceFormat(Protocol):
@@ -42,7 +43,7 @@ def read(text: str, file: str, options: TraceOptions) -> Trace:
     else:
         chosen = find(file, text)
     if chosen is None:
-        raise ManifestError(f"{file}: not a trace of a known format")
+        raise ManifestError(RequestProblem.UNKNOWN_FORMAT.said(file=file))
     trace = chosen.read(text, file, options)
     trace.format = chosen.name
     return trace

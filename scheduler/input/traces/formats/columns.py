@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from scheduler.input.traces.formats.rows import first_line, number
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.problems import RequestProblem, in_field
+from scheduler.model.sentence import Sentence
 
 AMOUNTS = ("cpu", "memory", "gpu")
 TIMES = ("submit", "start", "end", "run", "limit")
@@ -279,7 +281,9 @@ def read_columns(
     for field, text in given.items():
         if field not in FIELDS:
             known = ", ".join(sorted(FIELDS))
-            raise _wrong(file, f"columns: no field {field!r}; known: {known}")
+            raise _wrong(
+                file, RequestProblem.NO_TRACE_FIELD.said(name=repr(field), known=known)
+            )
         found[field] = _column(field, text, header, file)
     return found
 
@@ -290,15 +294,27 @@ def _column(field: str, text: str, header: Sequence[str], file: str) -> Column:
         name, unit = text.strip().lower(), ""
     if name not in header:
         found = ", ".join(header[:40])
-        raise _wrong(file, f"columns: {field}: no column {name!r}; found: {found}")
+        raise _wrong(
+            file,
+            in_field(
+                f"columns: {field}",
+                RequestProblem.NO_COLUMN.said(name=repr(name), known=found),
+            ),
+        )
     if not unit:
         return Column(name, _BYTES["gib"] if field == "memory" else 1.0)
     factor = _units(field).get(unit, number(unit))
     if factor is None or factor <= 0:
         known = ", ".join(_units(field)) or "none"
-        raise _wrong(file, f"columns: {field}: no unit {unit!r}; known: {known}")
+        raise _wrong(
+            file,
+            in_field(
+                f"columns: {field}",
+                RequestProblem.NO_UNIT.said(name=repr(unit), known=known),
+            ),
+        )
     return Column(name, factor, unit)
 
 
-def _wrong(file: str, problem: str) -> ManifestError:
+def _wrong(file: str, problem: Sentence) -> ManifestError:
     return ManifestError(problem, place=SourceLocation(file=file, line=1))

@@ -14,6 +14,7 @@ from scheduler.input.traces.formats.rows import Row, first_line, number, rows_of
 from scheduler.input.traces.options import TraceOptions
 from scheduler.input.traces.trace import Trace, TraceJob
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.problems import FileProblem
 from scheduler.model.registry import register
 from scheduler.model.sentence import Sentence
 from scheduler.words.traces import LeftOut, Taken
@@ -56,7 +57,7 @@ class Openb:
             _read_pods(trace, text, columns)
         else:
             raise ManifestError(
-                f"expected the columns {', '.join(sorted(_POD))}",
+                FileProblem.COLUMNS.said(known=", ".join(sorted(_POD))),
                 place=SourceLocation(file=file, line=1),
             )
         return trace

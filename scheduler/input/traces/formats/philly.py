@@ -12,6 +12,7 @@ import msgspec
 from scheduler.input.traces.options import TraceOptions
 from scheduler.input.traces.trace import Trace, TraceJob
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.problems import FileProblem
 from scheduler.model.registry import register
 from scheduler.words.traces import LeftOut, Taken
 
@@ -62,7 +63,7 @@ def _jobs(text: str, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
             yield line, msgspec.json.decode(raw, type=dict[str, Any])
     except msgspec.DecodeError as error:
         place = SourceLocation(file=file, line=line)
-        problem = f"expected a JSON list of jobs: {error}"
+        problem = FileProblem.JOB_LIST.said(problem=error)
         raise ManifestError(problem, place=place) from error
 
 

@@ -18,6 +18,7 @@ from scheduler.input.traces.options import TraceOptions
 from scheduler.input.traces.trace import Trace, TraceJob
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.problems import FileProblem
 from scheduler.model.registry import register
 from scheduler.model.sentence import Sentence
 from scheduler.words.traces import LeftOut, Taken
@@ -59,13 +60,10 @@ def _decoded(text: str, file: str) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(text)
     except msgspec.DecodeError as error:
-        problem = f"expected a trace of SimKube, as MessagePack or JSON: {error}"
+        problem = FileProblem.SIMKUBE.said(problem=error)
         raise ManifestError(problem, place=place) from error
     if not isinstance(found, dict) or not isinstance(found.get("events"), list):
-        problem = (
-            f"expected a trace of SimKube of version {_VERSION}, with `events`; an "
-            "older one is converted by exporting it again"
-        )
+        problem = FileProblem.SIMKUBE_VERSION.said(least=_VERSION)
         raise ManifestError(problem, place=place)
     return found
 

@@ -38,7 +38,7 @@ def read_trace(text: str, file: str, options: TraceOptions = NO_OPTIONS) -> Trac
     if reader.malformed and not trace.jobs:
         first = trace.left_out[0]
         if reader.malformed == len(trace.left_out):
-            raise ManifestError(first.problem, place=first.place)
+            raise ManifestError(first.said, place=first.place)
     return trace
 
 

@@ -48,7 +48,10 @@ class Said(Transcript):
             if answers:
                 self.say("answers", str(key), answers)
         self.say("places", places_used(stage))
-        self.say("problems", [*map(str, stage.context.journal.problems.values())])
+        self.say(
+            "problems",
+            [str(one.said) for one in stage.context.journal.problems.values()],
+        )
 
 
 def places_used(stage: KueueStage) -> dict[str, Any]:

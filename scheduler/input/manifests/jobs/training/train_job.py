@@ -14,6 +14,7 @@ from scheduler.input.manifests.jobs.job_set import (
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import Manifest, Surroundings, count_of
 from scheduler.model.objects import Key
+from scheduler.model.problems import Problem
 from scheduler.model.registry import register
 
 _STEP = "trainer.kubeflow.org/trainjob-ancestor-step"
@@ -51,8 +52,9 @@ def _runtime(manifest: Manifest, around: Surroundings) -> Manifest:
     found = around.runtimes.get(Key(kind, namespace, str(reference.get("name", ""))))
     if found is None:
         raise ManifestError(
-            f"TrainJob {metadata['name']}: there is no {kind} "
-            f"{reference.get('name', '')!r}, so it gets no Workload; give it as well"
+            Problem.JOB_ALONE.said(
+                name=metadata["name"], kind=kind, other=repr(reference.get("name", ""))
+            )
         )
     return found
 

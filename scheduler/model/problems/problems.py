@@ -2,12 +2,76 @@
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from scheduler.model.sentence import Stated
 
 
-class Problem(Words):
+class Problem(Stated):
     """What is wrong with a field, beyond the forms of `forms.py`."""
 
+    BOTH_READ = (
+        "problem.bothRead",
+        "{names} would both be read as {known}, which has one strategy; keep one of them",
+    )
+    SYSTEM_CONSTRAINTS = (
+        "problem.systemConstraints",
+        "defaultConstraints are given, and defaultingType is System: say List to use them",
+    )
+    DEFAULT_SELECTOR = (
+        "problem.defaultSelector",
+        "labelSelector is given; default constraints select by what selects the pod, leave it out",
+    )
+    WRAPPED = (
+        "problem.wrapped",
+        "podSets path {path}: expected a pod template there in a component, found nothing",
+    )
+    SAME_LABEL = (
+        "problem.sameLabel",
+        "label {label}: expected {literal} as on {other}, got {given}",
+    )
+    VALUES_FOR = ("problem.valuesFor", "expected values for {operator}")
+    NO_VALUES_FOR = ("problem.noValuesFor", "expected no values for {operator}")
+    RECLAIMABLE_STAYS = (
+        "problem.reclaimableStays",
+        "expected podset {name} to stay, as its pods were given back and quota is held",
+    )
+    RECLAIMABLE_LEAST = (
+        "problem.reclaimableLeast",
+        "expected no less than the {least} pods of {name} already given back while quota is held, got {given}",
+    )
+    ONE_PARTITION = (
+        "problem.onePartition",
+        "expected one named {literal}, got {given}: on Kubernetes every node and application belongs to it",
+    )
+    TASK_GROUPS = (
+        "problem.taskGroups",
+        "expected a JSON list of task groups with name, minMember and minResource: {problem}",
+    )
+    LAYERS = (
+        "problem.layers",
+        "expected JSON: 1 to {most} objects of topology and size",
+    )
+    WITH_IT = ("problem.withIt", "expected {first} or {last} with it")
+    GATES = ("problem.gates", "gates are only taken away once the pod is there")
+    USERS = (
+        "problem.users",
+        "expected users and groups with one blank between, got {given}",
+    )
+    EXPRESSION = (
+        "problem.expression",
+        "expected a name or a regular expression, got {given}",
+    )
+    NAMED_GROUP = (
+        "problem.namedGroup",
+        "expected a named group before the group '*'",
+    )
+    TO_MERGE_IN = ("problem.toMergeIn", "expected an object to merge with <<")
+    TO_MERGE = ("problem.toMerge", "expected a JSON object to merge")
+    REVISION = ("problem.revision", "expected revision.seq, got {given}")
+    NEAR_PARAMETER = (
+        "problem.nearParameter",
+        "unknown parameter; did you mean {near}?",
+    )
+    SCENARIO = ("problem.scenario", "scenario {name} cannot be read: {problem}")
     RECLAIM = (
         "problem.reclaim",
         "expected Never, as reclaimWithinCohort is Never; set that to Any or LowerPriority first",
@@ -104,10 +168,6 @@ class Problem(Words):
         "problem.queueName",
         "{name}: expected 1 to 64 of letters, digits, _:#/@-",
     )
-    QUEUE_SPELLING = (
-        "problem.queueSpelling",
-        "queue name {name}: expected 1 to 64 of letters, digits, _:#/@-",
-    )
     BESIDE64 = ("problem.beside64", "{given} is over 64 bits")
     MIN_NODES = ("problem.minNodes", "expected at most maxNodes ({most}), got {given}")
     BACKOFF = (
@@ -136,6 +196,10 @@ class Problem(Words):
     FIXED_POD = (
         "problem.fixedPod",
         "expected {name}: it is fixed once the pod is there; delete it and make another",
+    )
+    FIXED_CLASS = (
+        "problem.fixedClass",
+        "expected {name}: it is fixed; make another class",
     )
     ONCE_THERE = ("problem.onceThere", "fixed once the pod is there; make another one")
     RESERVED = (
@@ -166,10 +230,6 @@ class Problem(Words):
     REPLACES = ("problem.replaces", "{key} replaces the one at {place}")
     DOCUMENTS = ("problem.documents", "holds no document; nothing was taken of it")
     DOMAINS = ("problem.domains", "expected {key} for {count} domains")
-    UNREAD = (
-        "problem.unread",
-        "version {version} of {kind} is not read; known: {known}",
-    )
     ROOT = ("problem.root", "root takes no resources: its max is the sum of its nodes")
     LAST = ("problem.last", "{name} is given after '*', which is the last")
     ALLOWS = ("problem.allows", "{key} {other} is more than {name} allows ({most})")
@@ -181,10 +241,6 @@ class Problem(Words):
         "problem.runnable",
         "{name} group has fewer runnable pods than expected",
     )
-    AFFINITY = (
-        "problem.affinity",
-        "a preferred node affinity term cannot be evaluated",
-    )
     OVERHEAD = (
         "problem.overhead",
         "{given} differs from the overhead of the pod's RuntimeClass, {known}; leave it out",
@@ -193,3 +249,12 @@ class Problem(Words):
         "problem.contradicts",
         "{given} contradicts the pod's RuntimeClass, which asks for {other}",
     )
+
+
+class Left(Stated):
+    """Why a search for places left a domain of a topology."""
+
+    NOTHING = ("left.nothing", "nothing fits")
+    FEW = ("left.few", "{fits} of {count} pods fit")
+    ABOVE = ("left.above", "below a domain that was left")
+    LATER = ("left.later", "others come first in order, or fit more closely")

@@ -1,15 +1,16 @@
 """The forms that problems with given values are said in, in words.
 
-Their English is written where a problem is found; `reading.py` finds the form again.
 The holes `what`, `rest` and `wanted` hold sentences; `wanted` is one of `wanted.py`.
 """
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from collections.abc import Sequence
+
+from scheduler.model.sentence import Sentence, Stated
 
 
-class Form(Words):
+class Form(Stated):
     """How it is said that a value is not what was expected, and of what field."""
 
     PLACED = ("form.placed", "{what} - at `{path}`")
@@ -37,10 +38,6 @@ class Form(Words):
         "unknown field; known: {known}; did you mean {near}?",
     )
     UNKNOWN = ("form.unknown", "unknown field; known: {known}")
-    UNKNOWN_KEY_NEAR = (
-        "form.unknownKeyNear",
-        "unknown key; known: {known}; did you mean {near}?",
-    )
     UNKNOWN_KEY = ("form.unknownKey", "unknown key; known: {known}")
     NEAR_KEY = ("form.nearKey", "unknown key; did you mean {near}?; known: {known}")
     NEAR_PARAMETER = (
@@ -63,8 +60,6 @@ class Form(Words):
     KIND = ("form.kind", "unknown kind {name}")
     UNKNOWN_NAME = ("form.unknownName", "unknown {family} {name}; known: {known}")
     NOT_AMONG = ("form.notAmong", "there is no {kind} {name}; there are: {known}")
-    NONE_KNOWN = ("form.noneKnown", "there is no {kind} {name}; known: {known}")
-    NONE_FOUND = ("form.noneFound", "there is no {kind} {name}; found: {known}")
     ABSENT = ("form.absent", "there is no {kind} {name}")
     NOT_IN_BASE = ("form.notInBase", "{key} is not in the base")
     NOT_IN_WORLD = ("form.notInWorld", "{key} is not in this world")
@@ -89,7 +84,6 @@ class Form(Words):
         "not a namespace: {given}: an API server takes up to 63 lower-case letters, "
         "digits and -, the first and the last no -",
     )
-    NOT_YAML = ("form.notYaml", "not YAML: {problem}")
     TOO_MUCH = (
         "form.tooMuch",
         "refused: {problem}; split the file or ask the operator for a higher limit",
@@ -97,13 +91,47 @@ class Form(Words):
     AT = ("form.at", "{field}: {what}")
 
 
-class Several(Words):
+def in_field(field: object, what: Sentence) -> Sentence:
+    """Return what is wrong with a field, as "field: what"."""
+    place = str(field)
+    text = f"{place}: {what.text}"
+    return Sentence(Form.AT.value, text, {"field": place, "what": what})
+
+
+def parted(said: Sentence) -> tuple[str, Sentence]:
+    """Return the field that a sentence begins with, "" for none, and what is wrong."""
+    if said.code == Form.AT.value:
+        return said.holes["field"], said.holes["what"]
+    return "", said
+
+
+def expected(wanted: Sentence | Stated, *got: object, given: object = None) -> Sentence:
+    """Return "expected wanted", and of what was got its repr, or what is `given`.
+
+    "expected a number, got 'x'" is of `expected(Wanted.NUMBER, "x")`.
+    """
+    if got:
+        given = repr(got[0])
+    if given is None:
+        return Form.EXPECTED.said(wanted=wanted)
+    return Form.GOT.said(wanted=wanted, given=given)
+
+
+class Several(Stated):
     """Problems in a row."""
 
     BOTH = ("form.both", "{what}; {rest}")
 
 
-class Checked(Words):
+def joined(found: Sequence[Sentence]) -> Sentence:
+    """Return problems in a row, "one; the next"; there is at least one."""
+    *before, said = found
+    for one in reversed(before):
+        said = Several.BOTH.said(what=one, rest=said)
+    return said
+
+
+class Checked(Stated):
     """What the checks of a REST body say of a value."""
 
     REQUIRED = ("checked.required", "This field is required.")

@@ -1,14 +1,11 @@
-"""Why a run or a search came to nothing, and what the engine gave up on, in words.
-
-Their English is written where it happens; `reading.py` finds the sentence again.
-"""
+"""Why a run or a search came to nothing, and what the engine gave up on, in words."""
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from scheduler.model.sentence import Stated
 
 
-class RunProblem(Words):
+class RunProblem(Stated):
     """What is wrong with a run or a search as a whole."""
 
     LOST = ("run.lost", "given up: its worker was lost {count} times")
@@ -17,14 +14,9 @@ class RunProblem(Words):
         "what is set now could not be run with seed {seed}, so nothing can be compared "
         "with it: {what}",
     )
-    NO_BASE_RAW = (
-        "run.noBaseRaw",
-        "what is set now could not be run with seed {seed}, so nothing can be compared "
-        "with it: {problem}",
-    )
 
 
-class GivenUp(Words):
+class GivenUp(Stated):
     """What the engine could not do while time went on."""
 
     IN_TURN = (
@@ -51,7 +43,6 @@ class GivenUp(Words):
         "on a second later",
     )
     NOT_MADE = ("givenUp.notMade", "{kind} {name} cannot be made: {what}")
-    NOT_MADE_RAW = ("givenUp.notMadeRaw", "{kind} {name} cannot be made: {problem}")
     UPDATES = (
         "givenUp.updates",
         "{key}: podSetUpdates of {name}: {problem}, which stands; Kueue would not "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from scheduler.model.sentence import Stated
 
 
-class Request(Words):
+class RequestProblem(Stated):
     """What is wrong with what was asked or sent as a whole."""
 
     VARIANTS = ("problem.variants", "{count} variants are more than {most}")
@@ -18,10 +18,21 @@ class Request(Words):
         "problem.hourLimit",
         "{count} runs of {each} h are {hours} h, over the limit of {most} h of virtual time; take fewer variants or seeds, or a shorter horizon",
     )
+    NOTHING_TO_CHANGE = (
+        "problem.nothingToChange",
+        "expected something with more than one value, found nothing to change",
+    )
+    NO_NODE_OF_FLAVOR = (
+        "problem.noNodeOfFlavor",
+        "no node of flavor {flavor} has {resource}: quota of it admits work whose pods cannot run; name a flavor whose nodes have it",
+    )
+    NO_MEASURE_YET = (
+        "problem.noMeasureYet",
+        "{what}. No work comes between the beginning and the horizon: begin earlier, give work that arrives, or take a longer horizon",
+    )
     GRID = ("problem.grid", "a grid needs values, a search may have a range")
     SANDBOX_TICK = ("problem.sandboxTick", "a tick is of a sandbox")
     NOWHERE = ("problem.nowhere", "path {path} leads nowhere")
-    GIVEN = ("problem.given", "the run was given up")
     NO_NODES = ("problem.noNodes", "no Node has the labels {labels}")
     NO_MEASURE = (
         "problem.noMeasure",
@@ -133,6 +144,11 @@ class Request(Words):
     ENDED = ("problem.ended", "{key} has ended ({phase}): nothing places it now")
     UNPLACED = ("problem.unplaced", "{key} is placed by no scheduler of this world")
     UNKNOWN_FORMAT = ("problem.unknownFormat", "{file}: not a trace of a known format")
+    OPTION = (
+        "problem.option",
+        "this is an option of the request; give it in the query",
+    )
+    NO_FILE = ("problem.noFile", "no file {name} beside it; found: {known}")
     NO_COLUMN = ("problem.noColumn", "no column {name}; found: {known}")
     NO_COLUMN_KNOWN = ("problem.noColumnKnown", "no column {name}; known: {known}")
     NO_UNIT = ("problem.noUnit", "no unit {name}; known: {known}")
@@ -152,8 +168,6 @@ class Request(Words):
     PACKED = ("problem.packed", "packed as {name}: pack it as .zip or .tar.gz")
     GZIP = ("problem.gzip", "expected gzip: it ends before its end")
     ZIP = ("problem.zip", "expected a zip: {problem}")
-    LONGER = ("problem.longer", "over {most} characters")
-    ROW_LEFT = ("problem.rowLeft", "{part} of the trace is left out: {what}")
     STACK_ONLY = (
         "problem.stackOnly",
         "sandbox {name} runs the stack {stack}, not yunikorn",

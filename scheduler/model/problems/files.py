@@ -1,14 +1,11 @@
-"""What is wrong with files, recordings and archives, in words.
-
-Their English is written where it is found; `reading.py` finds the sentence again.
-"""
+"""What is wrong with files, recordings and archives, in words."""
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from scheduler.model.sentence import Stated
 
 
-class FileProblem(Words):
+class FileProblem(Stated):
     """Why a file cannot be read, or no more of it."""
 
     NESTED = ("file.nested", "archives within archives, over {most} deep")
@@ -68,7 +65,7 @@ class FileProblem(Words):
     FORMAT = ("file.format", "expected a world of format {least}, got {given}")
 
 
-class Unshown(Words):
+class Unshown(Stated):
     """Why what stands behind a decision is not shown."""
 
     NOT_THIS = (

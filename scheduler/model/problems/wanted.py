@@ -2,12 +2,114 @@
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from scheduler.model.sentence import Stated
 
 
-class Wanted(Words):
+class Wanted(Stated):
     """What a value had to be."""
 
+    NOMINAL = ("wanted.nominal", "no more than the nominal quota {most}")
+    PODSET_MOST = ("wanted.podsetMost", "at most the podset's {most}")
+    COUNT_MOST = ("wanted.countMost", "at most the count {most}")
+    PARALLELISM = (
+        "wanted.parallelism",
+        "a count from 1 to the parallelism {most}",
+    )
+    QUEUE_MOST = ("wanted.queueMost", "at most the queue's max {most}")
+    QUEUE_OWN = ("wanted.queueOwn", "at most the queue's own {most}")
+    PARENT_ALLOWS = (
+        "wanted.parentAllows",
+        "{least} to {most}, which its parent allows",
+    )
+    FURTHER = (
+        "wanted.further",
+        "maxapplications of {least} to {most}, as further up",
+    )
+    QUEUES = ("wanted.queuesInIt", "queues")
+    LIMITS = ("wanted.limits", "maxresources or maxapplications")
+    PEOPLE = ("wanted.people", "a limit with users or groups")
+    SOMEBODY = (
+        "wanted.somebody",
+        "the name of somebody else who signed in here",
+    )
+    BINDING = ("wanted.binding", "a bind plugin")
+    SORTING = ("wanted.sorting", "exactly one queueSort plugin")
+    ONE_BINDER = ("wanted.oneBinder", "at most one with a bindVerb")
+    WEIGHT = ("wanted.weight", "a weight of {least} to {most} for {name}")
+    NODE_SIZE = ("wanted.nodeSize", "what a node has")
+    NODE_OFFER = ("wanted.nodeOffer", "what a node offers")
+    NODE_COPIED = (
+        "wanted.nodeCopied",
+        "allocatable, or like: the name of a node to copy",
+    )
+    EVENT_TYPE = (
+        "wanted.eventType",
+        "type, and perhaps subject and reason",
+    )
+    SANDBOXES = (
+        "wanted.sandboxes",
+        "the ids of {least} to {most} other sandboxes",
+    )
+    RUN_NUMBERS = ("wanted.runNumbers", "{least} to {most} numbers of runs")
+    OBJECTIVE = ("wanted.objective", "measure:low or measure:high")
+    EXPORTED = ("wanted.exported", "a sandbox that was exported as a file")
+    RECORDING = ("wanted.recording", "the files of a recording")
+    MANIFEST_QUEUE = (
+        "wanted.manifestQueue",
+        "a manifest that names its queue (label {name}), or queues to try",
+    )
+    NOT_LATER = (
+        "wanted.notLater",
+        "no later than the token that asks, {moment}",
+    )
+    POLICY_OR_OBJECT = (
+        "wanted.policyOrObject",
+        "either policy, or object with field",
+    )
+    AXIS_TARGET = (
+        "wanted.axisTarget",
+        'policy, object with field, or the name "arrivals"',
+    )
+    CHOICES_OR_VALUES = ("wanted.choicesOrValues", "choices or values")
+    LOW_TO_HIGH = (
+        "wanted.lowToHigh",
+        "a range from low to high, above 0 on a log scale",
+    )
+    TO_CHANGE = ("wanted.toChange", "what may change")
+    AXES_OR_CHANGE = ("wanted.axesOrChange", "either axes with samples, or change")
+    FILES_OR_CLUSTER = ("wanted.filesOrCluster", "files or a cluster")
+    RUNS = ("wanted.runs", "{least} (seeds) to {most} runs")
+    SEEDS = ("wanted.seeds", "seeds from 0 to 2^63 - 1")
+    LOW_HIGH = ("wanted.lowHigh", "0 <= low <= high")
+    ALONE = ("wanted.alone", "{only} alone")
+    NO_BODY = ("wanted.noBody", "no body")
+    CONFIGURATION = ("wanted.configuration", "a configuration")
+    PATTERNS = ("wanted.patterns", "lists of patterns by number")
+    FUTURE = ("wanted.future", "at least 1 future")
+    POD = ("wanted.pod", "a Pod")
+    WORKLOAD = ("wanted.workload", "a Workload")
+    PREEMPTION = ("wanted.preemption", "a preemption by somebody")
+    QUANTITIES = ("wanted.quantities", "a JSON map of quantities above zero")
+    CHECK_OF = ("wanted.checkOf", "a check of this Workload ({known})")
+    GATE_OF = ("wanted.gateOf", "a gate of this Workload ({known})")
+    FAILURE_DOMAIN = (
+        "wanted.failureDomain",
+        "the label whose values are the domains of domainMeanTimeBetween",
+    )
+    NODE = ("wanted.node", "a Node")
+    CLUSTER = (
+        "wanted.cluster",
+        "the name of a MultiKueueCluster (lower-case letters, digits, - and .)",
+    )
+    NAMED_QUEUES = ("wanted.namedQueues", "an object with name and queues")
+    NAMED_QUEUE = ("wanted.namedQueue", "a queue with a name")
+    RULE = ("wanted.rule", "a rule named one of {known}")
+    PODSET_COUNT = (
+        "wanted.podsetCount",
+        "{least} to {most}, the podset's count",
+    )
+    UNDER = ("wanted.under", 'a text under "{name}"')
+    PARTITION = ("wanted.partition", "the limits of the partition, or none")
     ONE_OF = ("wanted.oneOf", "one of {known}")
     OBJECT = ("wanted.object", "an object")
     OBJECT_OF_TEXTS = ("wanted.objectOfTexts", "an object of texts")
@@ -27,7 +129,6 @@ class Wanted(Words):
     NUMBER = ("wanted.number", "a number")
     WHOLE = ("wanted.whole", "a whole number")
     NUMBERS = ("wanted.numbers", "numbers")
-    SO_MANY_NUMBERS = ("wanted.soManyNumbers", "{most} numbers")
     NAME = ("wanted.name", "a name")
     NAME_NO_NUMBER = ("wanted.nameNoNumber", "a name that is not a number")
     NAMES = ("wanted.names", "names that differ")
@@ -67,7 +168,6 @@ class Wanted(Words):
     AT_LEAST = ("wanted.atLeast", "at least {least}")
     AT_MOST_TICKS = ("wanted.atMostTicks", "at most {most} ticks a second here")
     AT_MOST = ("wanted.atMost", "at most {most}")
-    AT_MOST_OF = ("wanted.atMostOf", "at most {name} ({most})")
     MORE_THAN = ("wanted.moreThan", "more than {least}")
     ABOVE_ZERO = ("wanted.aboveZero", "more than zero")
     CHARACTERS = ("wanted.characters", "{least} to {most} characters")
@@ -104,8 +204,18 @@ class Wanted(Words):
     BOTH_OF = ("wanted.bothOf", "both {first} and {last}")
     TOGETHER = ("wanted.together", "{first} and {last} together")
     EITHER_OF = ("wanted.eitherOf", "either {first} or {last}")
-    NEVER = ("wanted.never", "no {name}")
     NOT_IN_GROUP = ("wanted.notInGroup", "no {name} in a group")
     NOT_BESIDE = ("wanted.notBeside", "no {name} beside {other}")
     CHOICE = ("wanted.choice", "{first} or {last}")
+    BOUNDED_MEASURE = (
+        "wanted.boundedMeasure",
+        "a measure with min, max or loses",
+    )
+    UNIT_OF = ("wanted.unitOf", "a unit of {known}")
+    SHARE_LIKE = ("wanted.shareLike", 'a share such as 0.8 or "80%"')
+    ONE_LINE = (
+        "wanted.oneLine",
+        "text on one line, without control characters and invisible marks",
+    )
+    ONE_DOCUMENT_IN = ("wanted.oneDocumentIn", "one document in {name}")
     LITERAL = ("wanted.literal", "{literal}")

@@ -1,14 +1,11 @@
-"""What the YAML library and an API server say of a text or an object, in words.
-
-`reading.py` finds the sentence again where one of them is quoted.
-"""
+"""What the YAML library and an API server say of a text or an object, in words."""
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Hole, Words
+from scheduler.model.sentence import Hole, Stated
 
 
-class NotYaml(Words):
+class NotYaml(Stated):
     """Why a text is not YAML, in libyaml's words and with a hint of ours."""
 
     KNOWN = ("yaml.known", "not YAML: {what}")
@@ -51,7 +48,7 @@ class NotYaml(Words):
     TRAILING = ("yaml.trailing", "invalid trailing UTF-8 octet")
 
 
-class ApiServer(Words):
+class ApiServer(Stated):
     """What an API server answers, as kubectl shows it."""
 
     NOT_FOUND = ("server.notFound", '{kind} "{name}" not found')
@@ -69,7 +66,7 @@ class ApiServer(Words):
     NO_NODE = ("server.noNode", "Node not found: {name}")
 
 
-class Plain(Words):
+class Plain(Stated):
     """Words that stand alone in the hole of a sentence."""
 
     NONE = ("plain.none", "none")
