@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
 
 from api.cluster import refusals
+from api.cluster.validation import is_dry
 from api.views.base import flag, whole
 
 #: As every object; these ask for nothing.
@@ -48,7 +49,7 @@ def options_of(request: Request) -> DeleteOptions:
     """
     body = read_options(request.data, "")
     query = read_options(_of_query(request), "")
-    if flag(request, "dryRun") and not body.dry_run:
+    if is_dry(request) and not body.dry_run:
         body = replace(body, dry_run=True)
     orphans = body.orphans or query.orphans
     return replace(

@@ -23,6 +23,7 @@ Fields = dict[str, Any]
 Path = tuple[str, ...]
 FIRST = "before-first-apply"
 _OBJECT = Field(type="any")
+_META = Field(type="meta.v1.ObjectMeta", always=True)
 #: Of the metadata nobody's: set by the server, or what the object is found by.
 _NOBODYS = frozenset(
     {
@@ -59,9 +60,7 @@ def _fields_of(document: Mapping[str, Any], type_: str, *, dots: bool) -> Fields
             continue
         if name == "metadata":
             value = {n: v for n, v in value.items() if n not in _NOBODYS}
-            inner = _walk(
-                value, Field(type="meta.v1.ObjectMeta"), dots=dots, made=False
-            )
+            inner = _walk(value, _META, dots=dots, made=False)
         else:
             inner = _walk(value, _field(type_, name), dots=dots, made=False)
         if inner or name not in ("metadata", "spec", "status"):
@@ -300,7 +299,7 @@ def _merged(live: Document, given: Document, type_: str) -> Document:
     for name, value in given.items():
         field = _field(type_, name)
         if name == "metadata":
-            field = Field(type="meta.v1.ObjectMeta")
+            field = _META
         found[name] = _laid(live.get(name), value, field)
     return copy.deepcopy(found)
 

@@ -67,7 +67,7 @@ class ObjectView(ClusterView):
             sandbox,
             resource,
             places.get("namespace", "default"),
-            dry_run=dry_run or flag(self.request, "dryRun"),
+            dry_run=dry_run or validation.is_dry(self.request),
             validation=validation.asked(self.request),
             of_status=self.of_status,
             manager=_manager(self.request),

@@ -43,6 +43,23 @@ _COUNTED = frozenset(
         "StatefulSet",
     }
 )
+#: The order in which metadata is written.
+_METADATA = (
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
 _ZEROS: dict[str, Any] = {
     "string": "",
     "int32": 0,
@@ -55,7 +72,7 @@ _ZEROS: dict[str, Any] = {
 
 
 def complete(document: Document, resource: Resource) -> Document:
-    """Complete an object in place, and return it. Cost: O(fields), some 20 us a pod."""
+    """Return an object completed, its inner values in place. Cost: O(fields), some 20 us a pod."""
     kind, metadata = resource.kind.kind, document["metadata"]
     built_in = published.is_built_in(resource.kind.group)
     if built_in and kind not in _COUNTED:
@@ -68,7 +85,11 @@ def complete(document: Document, resource: Resource) -> Document:
     type_ = published.type_of(resource)
     if type_:
         _follow(document, _plan(type_, built_in))
-    return document
+    if not built_in:
+        return document
+    ordered = {name: metadata[name] for name in _METADATA if name in metadata}
+    head = {"kind": kind, "apiVersion": resource.group_version}
+    return {**head, **document, "metadata": {**ordered, **metadata}}
 
 
 def whole_seconds(stamp: Any) -> Any:

@@ -21,7 +21,6 @@ from api.cluster.selectors import Test, selector
 from api.cluster.tables import table
 from api.cluster.versions import in_version
 from api.views.base import clamped_number
-from sandbox.base.errors import GoneError
 from sandbox.models import ALL_TABLES, Sandbox, StoredObject, table_of
 from sandbox.world.worlds import policy_of
 from scheduler.model import durations
@@ -234,9 +233,8 @@ def _continue_token(token: str) -> ContinueToken | None:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         return msgspec.json.decode(text, type=ContinueToken)
     except (binascii.Error, msgspec.MsgspecError, ValueError) as error:
-        raise GoneError(
-            "the continue token is not one of ours; begin the list again"
-        ) from error
+        why = "continue key is not valid; begin the list again"
+        raise refusals.bad_request(why) from error
 
 
 def list_document(
@@ -274,8 +272,8 @@ def list_document(
         for item in part.items:
             del item["apiVersion"], item["kind"]
     return {
-        "apiVersion": resource.group_version,
         "kind": f"{resource.kind.kind}List",
+        "apiVersion": resource.group_version,
         "metadata": metadata,
         "items": part.items,
     }

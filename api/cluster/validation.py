@@ -10,10 +10,13 @@ from typing import Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
-from rest_framework.serializers import ValidationError
 
+from api.cluster import published, refusals
+from api.cluster.checks.decoding import unknown_fields
+from api.views.base import flag
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.faults.unknown import without_unknown
+from scheduler.input.manifests.kinds import split
 from scheduler.input.manifests.known_fields.finding import walk
 from scheduler.input.manifests.loading.checking import check_object
 
@@ -23,13 +26,31 @@ CHOICES = ("Strict", "Warn", "Ignore")
 def asked(request: Request) -> str:
     """Return what a write asks for; Warn is what a server does unasked.
 
-    Raises ValidationError for what is none of CHOICES.
+    Raises RefusalError for what is none of CHOICES.
     """
     given: str = request.query_params.get("fieldValidation") or "Warn"
     if given not in CHOICES:
-        problem = f"expected one of {', '.join(CHOICES)}, got {given[:40]!r}"
-        raise ValidationError({"fieldValidation": problem})
+        known = '"", "Ignore", "Strict", "Warn"'
+        why = f'Unsupported value: "{given[:40]}": supported values: {known}'
+        fault = refusals.Fault("fieldValidation", why)
+        raise refusals.invalid_options(options_of(request), [fault])
     return given
+
+
+def options_of(request: Request) -> str:
+    """Return the kind of the options of a write."""
+    kinds = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
+    return kinds.get(request.method or "", "DeleteOptions")
+
+
+def is_dry(request: Request) -> bool:
+    """Return whether a write is only tried. Raises RefusalError for another word."""
+    given: str = request.query_params.get("dryRun") or ""
+    if given.lower() not in ("", "all", "true", "false", "1", "0", "yes", "no", "none"):
+        why = f'Unsupported value: "{given[:40]}": supported values: "All"'
+        fault = refusals.Fault("dryRun", why)
+        raise refusals.invalid_options(options_of(request), [fault])
+    return flag(request, "dryRun")
 
 
 def warnings_of(
@@ -65,4 +86,10 @@ def _answered(unknown: list[str], choice: str) -> list[str]:
 
 
 def _unknown(document: Mapping[str, Any]) -> Iterator[str]:
-    yield from (path for path, _ in walk(document).unknown_fields)
+    """Yield what the kind does not have: by its published type, else by what is read."""
+    group, version = split(str(document.get("apiVersion") or ""))
+    type_ = published.named(group, version, str(document.get("kind") or ""))
+    if type_:
+        yield from unknown_fields(document, type_)
+    else:
+        yield from (path for path, _ in walk(document).unknown_fields)

@@ -26,6 +26,7 @@ from api.cluster.versions import in_version
 from sandbox import actions
 from sandbox.base.errors import DeniedError, InvalidError
 from sandbox.models import Sandbox, StoredObject
+from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.input.manifests.load import load
@@ -40,6 +41,8 @@ MODIFIED = (
     "the object has been modified; please apply your changes to the latest version "
     "and try again"
 )
+#: Effects of kinds that are kept and change nothing that is decided in a cluster.
+_NOTHING_LOST = frozenset({Effect.NO_DECISION, Effect.NOT_OTHERWISE, Effect.NO_POLICY})
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 #: What of the metadata a write does not change.
 _OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})
@@ -76,6 +79,9 @@ class Change:
         """Make a new object. Raises RefusalError."""
         document = self._placed(given, "")
         name = document["metadata"]["name"]
+        if document["metadata"].get("resourceVersion"):
+            why = "resourceVersion should not be set on objects to be created"
+            raise refusals.bad_request(why)
         self._check_namespace()
         document, warnings = self._pruned(document)
         self._check(document)
@@ -302,6 +308,7 @@ class Change:
             f"{cause.field}: {cause.problem}" if cause.field else cause.problem.text
             for cause in imported.findings
             if not cause.problem.text.startswith(UNKNOWN_FIELD)  # as `unknown` has them
+            and not (cause.field == "kind" and self._is_said())
         ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
@@ -311,6 +318,17 @@ class Change:
         if self.dry_run:
             return self._dry(_as_read(text), row)
         return reading.document_of(row, self.resource)
+
+    def _is_said(self) -> bool:
+        """Return whether it need not be said that the kind is not simulated.
+
+        Of what takes no part in decisions in a cluster either it is not said, of the
+        rest with the first object of the kind.
+        """
+        if self.resource.kind.effect in _NOTHING_LOST:
+            return True
+        rows = reading.rows_of(self.sandbox.pk, self.resource, "")
+        return bool(rows.count() > 1)
 
     def _dry(self, document: Document, row: StoredObject) -> Document:
         """Return what the object would be: its version and its status stay."""

@@ -51,6 +51,26 @@ def is_quantity(value: Any) -> bool:
     return isinstance(value, str) and _QUANTITY.fullmatch(value) is not None
 
 
+def unknown_fields(value: Any, type_: str, path: str = "") -> Iterator[str]:
+    """Yield the paths of what a published type does not have."""
+    fields = published.fields_of(type_)
+    if not fields or not isinstance(value, Mapping):
+        return
+    for name, inner in value.items():
+        place = f"{path}.{name}" if path else str(name)
+        field = fields.get(name)
+        if field is None:
+            yield place
+        elif field.type.startswith("[]") and isinstance(inner, list):
+            for n, item in enumerate(inner):
+                yield from unknown_fields(item, field.type[2:], f"{place}[{n}]")
+        elif field.type.startswith("map ") and isinstance(inner, Mapping):
+            for key, item in inner.items():
+                yield from unknown_fields(item, field.type[4:], f"{place}.{key}")
+        else:
+            yield from unknown_fields(inner, field.type, place)
+
+
 def _of_object(value: Any, type_: str, path: str) -> Iterator[str]:
     for name, field in published.fields_of(type_).items():
         given = value.get(name)

@@ -72,8 +72,9 @@ class OfGroupVersion(ClusterView):
         return Response(_document(place), headers=tag)
 
 
-#: What kubectl asks for version 2 in.
+#: What kubectl asks for version 2 in, and what that is called in an answer.
 _BINARY = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+_BINARY_ANSWER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
 class _AlsoBinary(Encodings):
@@ -101,7 +102,7 @@ class Version2(ClusterView):
         """Return all group versions in one document."""
         self.sandbox(sandbox_id)
         if request.accepted_media_type == _BINARY:
-            return HttpResponse(_bare_version_2(), content_type=_BINARY)
+            return HttpResponse(_bare_version_2(), content_type=_BINARY_ANSWER)
         return Response(_version_2())
 
 

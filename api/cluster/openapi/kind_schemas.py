@@ -139,7 +139,9 @@ def _field_schema(
         made = {"allOf": [made]}
     if meaning := meanings().get((type_, name)):
         made["description"] = meaning
-    if field.enum:
+    if field.enum and field.type.startswith("[]"):
+        made["items"] = {**made["items"], "enum": field.enum}
+    elif field.enum:
         made["enum"] = field.enum
     for key, value in (
         ("x-kubernetes-list-type", field.list_type),

@@ -61,7 +61,7 @@ def test_a_list_goes_on_where_its_token_says(call, busy):
             break
     assert (names, body["kind"]) == (every, "WorkloadList")
     bad = call("get", busy, f"{path}?limit=3&continue=zzz")
-    assert (bad.status_code, bad.json()["reason"]) == (410, "Expired")
+    assert (bad.status_code, bad.json()["reason"]) == (400, "BadRequest")
 
 
 @pytest.mark.parametrize(
