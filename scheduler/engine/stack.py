@@ -8,6 +8,7 @@ from msgspec import UnsetType
 
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.stage import Context
+from scheduler.model.compatibility import RECONCILED
 from scheduler.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     from scheduler.model.kueue.configuration import read_configuration
 
     settings = read_configuration(policy.spec.kueue)
+    if context.compatibility >= RECONCILED:
+        settings = settings.with_defaults()
     rules = policy.spec.simulation.admission_checks
     return KueueStage(
         context,

@@ -12,6 +12,8 @@ from scheduler.model.objects import Key
 Manifest = Mapping[str, Any]
 
 QUEUE = "kueue.x-k8s.io/queue-name"
+#: On a job: the Workload that is there for it already.
+PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LONGEST_NAME = 63
@@ -92,6 +94,12 @@ class GroupedKind(JobKind, Protocol):
 
     def group(self, manifest: Manifest) -> tuple[str, int]:
         """Return the group's name and its total count; ("", 1) for a lone pod."""
+
+    def role(self, manifest: Manifest) -> str:
+        """Return the name of the podset that a pod of a group belongs to."""
+
+    def owner_reference(self, manifest: Manifest) -> dict[str, Any]:
+        """Return how the Workload of a group names one of its pods."""
 
     def group_workload(
         self, manifests: Sequence[Manifest], around: Surroundings

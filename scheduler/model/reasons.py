@@ -150,6 +150,17 @@ WAIT_FOR_RECOVERY = "WaitForRecovery"
 STARTED = "Started"
 RECOVERED = "Recovered"
 PODS_RUN = "All pods reached readiness and the workload is running"
+#: What the Job controller says of a Job that is suspended, and resumed.
+JOB_SUSPENDED = {"reason": "JobSuspended", "message": "Job suspended"}
+JOB_RESUMED = {"reason": "JobResumed", "message": "Job resumed"}
+OUT_OF_SYNC = "OutOfSync"
+OUT_OF_SYNC_SENTENCE = "The prebuilt workload is out of sync with its user job"
+ON_HOLD = "OnHold"
+HELD_NO_LONGER = "Workload no longer on hold; waiting for quota reservation"
+WAITING_FOR_REPLACEMENT_PODS = "WaitingForReplacementPods"
+PODS_FAILED = "PodsFailed"
+PODS_ARE_MISSING = "Some Failed pods need replacement"
+NO_PODS_ARE_MISSING = "No pods need replacement"
 PODS_DO_NOT_RUN = "Not all pods are ready or succeeded"
 
 # Why a slice of an elastic job is finished.
@@ -248,6 +259,7 @@ def other_flavor(flavor: str, held: str) -> str:
 
 #: Source: docs/semantics/kueue-lifecycle.md#retention.
 RETIRED = "Deleted finished workload due to elapsed retention"
+EXPIRED = "Deleted finished job as its ttlSecondsAfterFinished is over"
 RETIRED_DEACTIVATED = "Deleted deactivated workload due to elapsed retention"
 
 SUCCEEDED = "Succeeded"

@@ -48,14 +48,6 @@ _FIELDS = {
     ("*", "finalizers"),
     ("Pod", "priority"),
     ("Job", "nodeSelector"),
-    ("Deployment", "ready"),
-    ("StatefulSet", "ready"),
-    ("ReplicaSet", "ready"),
-}
-_CONDITIONS = {
-    ("Job", "Suspended"),
-    ("Job", "SuccessCriteriaMet"),
-    ("AdmissionCheck", "Active"),
 }
 #: False and absent count as one.
 _ABSENT = {
@@ -63,7 +55,6 @@ _ABSENT = {
     ("Workload", "QuotaReserved"),
     ("Workload", "PodsReady"),
 }
-_GATE = "kueue.x-k8s.io/topology"
 
 
 def cluster_as_seen(list_of: Callable[[str], list[Document]]) -> Rows:
@@ -281,7 +272,6 @@ def compared(seen: Document, script: Document) -> Document:
                 if not (name.startswith("Pod ") and row.get("phase") == "Succeeded")
             ]
             for name, listed in found.items()
-            if not re.match("ReplicaSet [^/]+/of Deployment/", name)
         }
         kept[step] = {
             n: sorted(listed, key=_text) for n, listed in rows.items() if listed
@@ -298,10 +288,8 @@ def _plain(kind: str, row: Document, *, with_ready: bool) -> Document:
     if admission := row.get("admission"):
         sets = sorted(map(_unnamed, admission["podSets"]), key=_text)
         row["admission"] = {"cq": admission["cq"], "podSets": sets}
-    if kind == "Pod":
-        if row.get("phase") == "Pending" and row.get("bound"):
-            row["phase"] = "Running"
-        row["gates"] = [one for one in row.get("gates") or () if one != _GATE] or None
+    if kind == "Pod" and row.get("phase") == "Pending" and row.get("bound"):
+        row["phase"] = "Running"
     if "conditions" in row:
         row["conditions"] = {
             name: "False"
@@ -314,8 +302,6 @@ def _plain(kind: str, row: Document, *, with_ready: bool) -> Document:
 
 
 def _is_set_aside(kind: str, name: str, said: str, *, with_ready: bool) -> bool:
-    if (kind, name) in _CONDITIONS:
-        return True
     if (kind, name) == ("Workload", "PodsReady"):
         return not with_ready or (said.startswith("False") and "Start" in said)
     return (kind, name) in _ABSENT and said.startswith("False")

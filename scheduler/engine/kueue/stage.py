@@ -17,7 +17,7 @@ from scheduler.engine.kueue.controller.check_answers import CheckAnswers
 from scheduler.engine.kueue.controller.controller import Controller
 from scheduler.engine.kueue.controller.finishing import finish
 from scheduler.engine.kueue.controller.heads import Heads
-from scheduler.engine.kueue.controller.lifecycle import Lifecycle
+from scheduler.engine.kueue.controller.lifecycle import Lifecycle, is_on_hold
 from scheduler.engine.kueue.controller.object_handlers import ObjectHandlers
 from scheduler.engine.kueue.controller.replacements import evict_for_node, replace
 from scheduler.engine.kueue.controller.requeueing import Requeueing
@@ -39,7 +39,10 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
 from scheduler.model.reasons import (
     BLOCKED_ON_GATES,
+    HELD_NO_LONGER,
     JOB_FINISHED_SENTENCE,
+    ON_HOLD,
+    PENDING_EVALUATION,
     PREEMPTION_GATED,
     SUCCEEDED,
 )
@@ -341,6 +344,43 @@ class KueueStage:
         """Note that all pods of a workload run, or that some no longer do."""
         self.pace.note_change()
         self.life.note_pods_ready(self.cluster.workloads[key], ready=ready)
+
+    def hold(self, key: Key, message: str) -> None:
+        """Take the quota of a workload whose job asks for nothing; it queues no more."""
+        work = self.cluster.workloads.get(key)
+        if work is None or work.finished or not work.reserved or work.evicted:
+            return
+        self.pace.note_change()
+        self.life.release_quota(work)
+        self.life.set_pending(work, ON_HOLD, message)
+        self.life.note_pods_ready(work, ready=False)
+        self.life.dirty[work] = None
+        self.life.flush()
+
+    def unhold(self, key: Key) -> None:
+        """Let a workload that was on hold queue again."""
+        work = self.cluster.workloads.get(key)
+        if work is None or not is_on_hold(work):
+            return
+        self.pace.note_change()
+        self.life.set_pending(work, PENDING_EVALUATION, HELD_NO_LONGER)
+        self.life.enqueue(work)
+        self.life.dirty[work] = None
+        self.life.flush()
+
+    def note_absent_pods(self, key: Key, absent: int) -> None:
+        """Note how many pods of a group are missing: it waits for others.
+
+        Source: docs/semantics/kueue-jobs.md#what-becomes-of-the-pods-of-a-group.
+        """
+        work = self.cluster.workloads.get(key)
+        if (
+            work is not None
+            and not work.finished
+            and self.life.note_absent(work, absent)
+        ):
+            self.pace.note_change()
+            self.life.flush()
 
     def note_pod(self, pod: Object) -> None:
         """Note that a pod got its node, or ended: others' places may change by it."""

@@ -91,6 +91,8 @@ class Advancing(Reactions):
             return self.job_stage.controllers.next.get(key) == at
         if due == Due.RECLAIM:
             return key in self.reclaims and self.reclaims[key][1] == at
+        if due == Due.EXPIRE:
+            return self.expiring.get(key) == at
         if due == Due.FAILURE:
             return self.failures is not None and self.failures.stands(key, at)
         run = self.runs.get(self.owners.get(key, key))
@@ -134,6 +136,8 @@ class Advancing(Reactions):
             self._overrun(self.runs[key])
         elif due == Due.ROUND:
             self._end_round(self.runs[key])
+        elif due == Due.EXPIRE:
+            self.job_stage.expire(key)
         elif due == Due.FAILURE and self.failures is not None:
             self.failures.fire(key)
         else:

@@ -60,14 +60,17 @@ class RunContinuing(NodeLoss):
         if not self.placement():
             self._resume_work(run, self.since(owner.status, "PodsReady", "Admitted"))
             return
-        run.ended = self._unreclaimed(owner, pod_sets, ended)
+        by_members = self.by_members(run)
+        if not by_members:
+            run.ended = self._unreclaimed(owner, pod_sets, ended)
         ready = {pod.key: self._take_over(run, pod) for pod in standing}
-        self.fill_up(run, owner, pod_sets)
+        if not by_members:
+            self.fill_up(run, owner, pod_sets)
         self._resume_ends(run, ready, ended)
         if run.pods and run.all_ready():
             since = max((at for at in ready.values() if at is not None), default=None)
             self._resume_work(run, run.started_ms if since is None else since)
-        elif not run.pods and any(run.ended.values()):
+        elif not run.pods and ended and (by_members or any(run.ended.values())):
             self._finish(run, max(self._ended_ms(pod) for pod in ended))
         elif not run.pods:
             self._resume_work(run, run.started_ms)

@@ -82,7 +82,7 @@ class RunEnding(RunStarting):
                 self.end_pod(obj, failed=run.failed)
                 continue
             self.host.delete(pod)
-            if self.jobs.is_given(obj):
+            if self.jobs.is_given(obj) and not self.reconciles:
                 self.jobs.give_again(obj)
 
     def stop(self, owner: Key) -> None:
@@ -116,5 +116,7 @@ class RunEnding(RunStarting):
         if key in self.runs:
             if key.kind != POD:
                 self.stop(key)
+                if self.reconciles:
+                    self.stop_waiting(key)
             del self.runs[key]
         self.jobs.forget(key)

@@ -42,6 +42,14 @@ class NodeLoss(PodEnds):
         if again:
             self.jobs.recreate(obj)
 
+    def leave_run(self, pod: Key) -> None:
+        """Let a pod that ends, and stays as an object, run no longer."""
+        owner = self.owners.pop(pod, None)
+        self.leaving.pop(pod, None)
+        self.terminating.pop(pod, None)
+        if owner is not None and owner != pod:
+            self._pod_gone(owner, pod)
+
     def _pod_gone(self, owner: Key, pod: Key) -> None:
         """Replace a pod that a run lost; its work begins again."""
         run = self.runs.get(owner)
@@ -56,6 +64,9 @@ class NodeLoss(PodEnds):
                 self._pods_ended(run)
             return
         self._touch(owner)
+        if self.by_members(run):
+            self._report_ready(run, False)  # the others run on
+            return
         self._lose_work(run, pod)
         if self._backs_off(owner):
             run.failures += 1

@@ -15,6 +15,7 @@ from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.scaling import RunScaling
 from scheduler.model.conditions import is_true
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import WAITING_FOR_REPLACEMENT_PODS
 
 _JOB = frozenset({"Job"})
 
@@ -26,14 +27,49 @@ class PodEnds(RunScaling):
         """Let a pod that got ready end when its own run time is over."""
         if not self._ends_alone(run):
             return
-        length, now = self._length(run), self.context.now_ms
+        now = self.context.now_ms
+        if self.by_members(run):
+            length, _ = self._member_length(pod)
+        else:
+            length = self._length(run)
         if length is not None:
             began = now if since_ms is None else since_ms
             run.ends[pod] = max(now, began + length)
             self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
 
+    def _all_ready(self, run: Run) -> None:
+        """Start the work, unless pods of a group are missing."""
+        if self.by_members(run):
+            status = self.host.get(run.owner).status
+            if is_true(status, WAITING_FOR_REPLACEMENT_PODS):
+                return
+        super()._all_ready(run)
+
+    def _length(self, run: Run) -> int | None:
+        """Return how long the work takes; None where each pod ends by itself, too."""
+        return None if self.by_members(run) else super()._length(run)
+
+    def _member_length(self, pod: Key) -> tuple[int | None, bool]:
+        """Return how long (ms) a plain pod runs, and whether it fails then."""
+        obj = self.host.objects[pod]
+        timing, seed = self.timing(obj), self.context.seed
+        said = self.host.objects.get(self.owners.get(pod, pod), obj)  # its Workload
+        timed = obj if timing.runtime is not None else said
+        length = None if self.jobs.serves(obj) else self.round_length(timed)
+        if timing.fails_after is not None:
+            fails = timing.fails_after.draw(seed, "fails", str(pod), 0)
+            if length is None or fails < length:
+                return fails, True
+        return length, False
+
+    def end_members(self, run: Run, *, failed: bool) -> None:
+        """End the run of plain pods that have all ended."""
+        run.failed = failed
+        run.ends.clear()
+        self._finish(run)
+
     def _ends_alone(self, run: Run) -> bool:
-        return (
+        return self.by_members(run) or (
             self.pods_end_alone
             and run.owner.kind == WORKLOAD
             and len(run.pods) + sum(run.ended.values()) > 1
@@ -42,12 +78,27 @@ class PodEnds(RunScaling):
 
     def _pod_ends(self, run: Run, pod: Key) -> None:
         """Part from a pod that is done, and let its Workload say so in a while."""
+        if self.by_members(run):
+            self._member_ends(run, pod)
+            return
         self._reclaim_later(run, pod)
         self.owners.pop(pod, None)
         run.pods.remove(pod)
         run.ready.pop(pod, None)
         self._touch(run.owner)
         self.host.delete(pod)
+
+    def _member_ends(self, run: Run, pod: Key) -> None:
+        """Let a plain pod end: it stays as an object, and its group goes on."""
+        _, failed = self._member_length(pod)  # while it has an owner
+        run.ends.pop(pod, None)
+        run.pods.remove(pod)
+        run.ready.pop(pod, None)
+        self.owners.pop(pod, None)
+        self._touch(run.owner)
+        obj = self.host.objects[pod]
+        self.end_pod(obj, failed=failed)
+        self.jobs.member_ended(run, obj)
 
     def _end_round(self, run: Run) -> None:
         """Begin a round; the pods that the last one does not need end, and their quota.

@@ -36,6 +36,8 @@ class Restoring(Advancing):
             state["ends"] = ends
         if (scheduled := self.job_stage.controllers.next.get(obj.key)) is not None:
             state["scheduled"] = scheduled
+        if (expires := self.expiring.get(obj.key)) is not None:
+            state["expires"] = expires
         if self.failures is not None and (fails := self.failures.kept(obj.key)):
             state["fails"] = fails
         if state:
@@ -84,6 +86,8 @@ class Restoring(Advancing):
         if "ends" in state:
             self.terminating[key] = state["ends"]
             self.timers.add(state["ends"], Due.GONE, key)
+        if "expires" in state:
+            self.expire_at(key, state["expires"])
         if "scheduled" in state:
             self.job_stage.controllers.wait(key, state["scheduled"])
         if "run" in state:

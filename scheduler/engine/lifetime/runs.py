@@ -39,6 +39,7 @@ class Due(IntEnum):
     DEADLINE = 14  # a run: its Job was active for as long as it may
     FAILURE = 15  # a node or a domain: it fails, or is repaired
     ROUND = 16  # a run: a round of its pods is over, but not the last one
+    EXPIRE = 17  # a Job that has ended: it is deleted
 
 
 class Rounds(NamedTuple):
@@ -79,6 +80,8 @@ class Run:
     overran: bool = False  # it failed, or is about to, for its deadline
     counted_ms: int | None = None  # what was lost before is counted already
     rounds: Rounds | None = None  # of a Job of more completions than pods
+    #: Whether it is of plain pods, each of which ends by itself; None: not asked yet
+    members: bool | None = field(default=None, compare=False)
     lost_pods: int = 0  # pods that all attempts lost, as its Job counts them
 
     def all_ready(self) -> bool:
@@ -124,11 +127,13 @@ class Run:
             values.append([*under_way, self.failures])
         elif any(value not in (None, False) for value in under_way):
             values.append(under_way)
-        if self.rounds is not None or self.lost_pods:
+        if self.rounds is not None or self.lost_pods or self.ends:
             rounds = [] if self.rounds is None else [*self.rounds]
             values += [rounds] if len(values) > _ALWAYS else [[], rounds]
-        if self.lost_pods:
+        if self.lost_pods or self.ends:
             values.append(self.lost_pods)
+        if self.ends:
+            values.append([[*key, at] for key, at in self.ends.items()])
         return values
 
     @classmethod
@@ -165,6 +170,7 @@ class Run:
             ended=dict(ended),
             rounds=Rounds(*later[1]) if len(later) > 1 and later[1] else None,
             lost_pods=later[2] if len(later) > 2 else 0,
+            ends={Key(*e[:3]): e[3] for e in (later[3] if len(later) > 3 else ())},
         )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.lifetime.checkpoints import Checkpoints
 from scheduler.engine.lifetime.pods import owner_key
-from scheduler.engine.lifetime.runs import Run, Timers
+from scheduler.engine.lifetime.runs import Due, Run, Timers
 from scheduler.engine.stage import Context, Stage
 from scheduler.model import durations, registry
 from scheduler.model.annotations import Timing, read_timing
@@ -28,6 +28,7 @@ JOB_KINDS = tuple(
     entry.name for entry in registry.entries("job-kind") if entry.name != POD
 )
 _JOB_KINDS = frozenset(JOB_KINDS)
+_POD = frozenset({POD})
 
 
 class LifetimeHost(Protocol):
@@ -108,6 +109,23 @@ class JobControllers(Protocol):
     def resized(self, owner: Object, *, started: bool) -> None:
         """Write into a job how many pods it was started with, or asked for."""
 
+    def ungate_waiting(
+        self, workload: Object, pods: list[Object], pod_sets: list[dict[str, Any]]
+    ) -> None:
+        """Let pods that waited for their quota be placed."""
+
+    def wait_gated(self, workload: Object) -> None:
+        """Make the pods of a set that waits."""
+
+    def pods_served(self, controller: Object) -> list[Key]:
+        """Return the pods that a ReplicaSet made, or those of a Deployment's."""
+
+    def served_by(self, pod: Key) -> list[Key]:
+        """Return the ReplicaSet that made a pod, and its Deployment."""
+
+    def member_ended(self, run: Run, pod: Object) -> None:
+        """Let a Workload say that one of its pods has ended, or that all have."""
+
     def put_admitted(self, pod: Object) -> bool:
         """Put a pod that a controller makes; False when it is refused."""
 
@@ -139,6 +157,11 @@ class RuntimeState:
         self.placed: dict[Key, str] = {}  # pod -> node
         self.leaving: dict[Key, tuple[int, int]] = {}  # pod -> since, at
         self.terminating: dict[Key, int] = {}  # deleted pod -> ends at
+        #: Whether the world is of the level since which jobs are reconciled.
+        self.reconciles = context.compatibility >= RECONCILED
+        #: Pods that controllers made; kept by these.
+        self.made_by_controllers: Mapping[Key, Any] = {}
+        self.expiring: dict[Key, int] = {}  # Job that has ended -> deleted at
         self.nodes: set[Key] = set()
         self.pods_end_alone = False  # pods of a Job do not wait for one another
         self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
@@ -163,16 +186,30 @@ class RuntimeState:
         self._touch(pod)
         self._touch(run.owner)
 
-    @property
-    def reconciles(self) -> bool:
-        """Return whether the world is of the level since which jobs are reconciled."""
-        return self.context.compatibility >= RECONCILED
+    def by_members(self, run: Run) -> bool:
+        """Return whether a run is that of plain pods, each of which ends by itself."""
+        if run.members is None:
+            owner = self.host.objects.get(run.owner)
+            run.members = (
+                self.reconciles
+                and owner is not None
+                and run.owner.kind == WORKLOAD
+                and self.host.kueue is not None
+                and owner_key(owner, _POD) is not None
+            )
+        return run.members and (bool(run.pods) or self.placement())
 
     def placement(self) -> bool:
         """Return whether pods are made and placed on nodes."""
         if self.host.kueue is None:
             return True
         return self.places_pods and (bool(self.nodes) or self.host.grows)
+
+    def expire_at(self, job: Key, at_ms: int) -> None:
+        """Let a Job that has ended be deleted at this instant."""
+        self.expiring[job] = at_ms
+        self.timers.add(at_ms, Due.EXPIRE, job)
+        self._touch(job)
 
     def uses(self, key: Key) -> int:
         """Return how often this name was used and freed before."""
@@ -187,6 +224,9 @@ class RuntimeState:
     def _touch(self, key: Key) -> None:
         """Note a change; a job's status shows its Workload's run."""
         self.context.journal.touch(key)
+        if key in self.made_by_controllers and self.reconciles:
+            for controller in self.jobs.served_by(key):
+                self.context.journal.touch(controller)
         obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
         job = owner_key(obj, _JOB_KINDS) if obj is not None else None
         if job in self.host.objects:

@@ -85,3 +85,5 @@ class RunScaling(RunStopping):
         for pod, at in run.waiting.items():
             if at < NEVER:
                 self.timers.add(at, Due.READY, pod, run.attempt)
+        for pod, at in run.ends.items():
+            self.timers.add(at, Due.POD_ENDS, pod, run.attempt)

@@ -66,6 +66,7 @@ class Lifetime(Restoring):
         self.placed.pop(key, None)
         self.leaving.pop(key, None)
         self.terminating.pop(key, None)
+        self.expiring.pop(key, None)
         if owner is not None and owner != key:
             self._pod_gone(owner, key)
         self.arrived.discard(key)

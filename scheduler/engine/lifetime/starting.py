@@ -42,6 +42,8 @@ class RunStarting(RunRounds):
         if run.active or run.done or run.overran:
             return
         run.step = None
+        if self.reconciles and run.pods:
+            self._begin_waiting(run, owner, pod_sets)
         run.attempt += 1
         run.failures = 0
         run.active = True
@@ -93,11 +95,38 @@ class RunStarting(RunRounds):
         self._touch(owner.key)
         return True
 
+    def make_waiting(self, owner: Object, pod_set: dict[str, Any]) -> None:
+        """Make the pods of an owner that waits for quota, which have their gates."""
+        run = self.run_of(owner.key)
+        if not (run.active or run.done or run.ending or run.step is not None):
+            self.fill_up(run, owner, [pod_set])
+
+    def stop_waiting(self, owner: Key) -> None:
+        """Delete the pods of an owner that does not run."""
+        run = self.runs.get(owner)
+        if run is None or run.active or run.ending:
+            return
+        pods, run.pods = run.pods, []
+        for pod in pods:
+            self.owners.pop(pod, None)
+            self.host.delete(pod)
+
+    def _begin_waiting(
+        self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
+    ) -> None:
+        """Let the pods that waited run; where topology places them others are made."""
+        if any(pod_set.get("topology") is not None for pod_set in pod_sets):
+            self.stop_waiting(owner.key)
+            return
+        pods = [self.host.objects[pod] for pod in run.pods]
+        self.jobs.ungate_waiting(owner, pods, pod_sets)
+
     def _make_pods(
         self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]
     ) -> None:
         self.fill_up(run, owner, pod_sets)
-        if not any(int(pod_set["count"]) for pod_set in pod_sets):
+        nobody = not any(int(pod_set["count"]) for pod_set in pod_sets)
+        if nobody and not self.by_members(run):
             self._all_ready(run)
 
     def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
@@ -187,7 +216,8 @@ class RunStarting(RunRounds):
             run.waiting[key] = NEVER
             self._touch(run.owner)
             return
-        obj = self.host.objects[run.owner]
+        by_itself = key.kind == POD and self.by_members(run)
+        obj = self.host.objects[key if by_itself else run.owner]
         span = self.timing(obj).ready_after
         delay = self.pod_start_ms
         delay += self.steps.draw("pod_start", str(key), run.attempt)

@@ -10,11 +10,18 @@ from scheduler.model.compatibility import FINISHED_BY_JOB
 from scheduler.model.conditions import has_ended, is_true, true_condition
 from scheduler.model.durations import stamp_text
 from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import COMPLETIONS_REACHED, COMPLETIONS_REACHED_SENTENCE
+from scheduler.model.reasons import (
+    COMPLETIONS_REACHED,
+    COMPLETIONS_REACHED_SENTENCE,
+    JOB_RESUMED,
+    JOB_SUSPENDED,
+)
 
 _OVER = ("Finished", "Complete", "Completed", "Failed")
 #: The kinds whose spec.suspend Kueue sets.
 _SUSPENDED = ("Job", "JobSet")
+#: The kinds that keep a number of pods.
+_REPLICATED = ("Deployment", "ReplicaSet", "StatefulSet")
 
 
 def write(lifetime: RuntimeState, obj: Object) -> None:
@@ -23,6 +30,25 @@ def write(lifetime: RuntimeState, obj: Object) -> None:
         _write_pod(lifetime, obj)
     elif obj.key.kind in ("Job", "JobSet"):
         _write_job(lifetime, obj)
+    elif obj.key.kind in _REPLICATED and lifetime.reconciles:
+        _write_replicas(lifetime, obj)
+
+
+def _write_replicas(lifetime: RuntimeState, obj: Object) -> None:
+    """Write how many pods a serving controller has, and how many of them are ready.
+
+    Source: docs/semantics/controllers.md#deployment.
+    """
+    pods = lifetime.jobs.pods_served(obj)
+    if (run := _run_of(lifetime, obj)) is not None:
+        pods = [*pods, *run.pods]
+    ready = sum(_is_ready(lifetime, pod) for pod in pods)
+    obj.status = {**obj.status, "replicas": len(pods), "readyReplicas": ready}
+
+
+def _is_ready(lifetime: RuntimeState, pod: Key) -> bool:
+    run = lifetime.runs.get(lifetime.owners.get(pod, pod))
+    return run is not None and pod in run.ready
 
 
 def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
@@ -88,6 +114,8 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         # A job with a Workload runs while that is admitted.
         job.spec["suspend"] = run is None or not (run.active or run.done or run.overran)
     if run is None:
+        if conditions := _suspension(lifetime, job):
+            job.status = {**job.status, "conditions": conditions}
         return
     status: dict[str, Any] = {
         "active": _active_pods(job, run),
@@ -99,8 +127,10 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         status["failed"] = run.lost_pods
     if run.started_ms is not None:
         status["startTime"] = stamp_text(lifetime.context.us(run.started_ms))
+    if conditions := _suspension(lifetime, job):
+        status["conditions"] = conditions
     if run.done:
-        status["conditions"] = [_end_condition(lifetime, job, run)]
+        status["conditions"] = [*conditions, *_end_conditions(lifetime, job, run)]
         if run.failed:
             status["failed"] = run.lost_pods + _ended_pods(job, run)
         else:
@@ -108,6 +138,29 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         if run.ends_ms is not None and not run.failed:
             status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
     job.status = status
+
+
+def _suspension(lifetime: RuntimeState, job: Object) -> list[dict[str, str]]:
+    """Return what the Job controller says of a Job that Kueue suspends and resumes.
+
+    Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+    """
+    managed = job.state.get("job", {}).get("workload")
+    if not managed or job.key.kind != "Job" or not lifetime.reconciles:
+        return []
+    if job.spec.get("suspend"):
+        return [{"type": "Suspended", "status": "True", **JOB_SUSPENDED}]
+    return [{"type": "Suspended", "status": "False", **JOB_RESUMED}]
+
+
+def _end_conditions(
+    lifetime: RuntimeState, job: Object, run: Run
+) -> list[dict[str, str]]:
+    """Return the conditions of a job that is over."""
+    over = _end_condition(lifetime, job, run)
+    if run.failed or job.key.kind != "Job" or not lifetime.reconciles:
+        return [over]
+    return [{**over, "type": "SuccessCriteriaMet"}, over]
 
 
 def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, str]:

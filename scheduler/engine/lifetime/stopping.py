@@ -91,8 +91,9 @@ class RunStopping(RunEnding):
 
     def stopped(self, owner: Key) -> None:
         """Report that the job of an evicted Workload has stopped: its quota is free."""
-        if self.host.kueue is not None:
-            self.host.kueue.stopped(owner)
+        if self.host.kueue is not None and owner in self.host.objects:
+            self.host.kueue.stopped(owner)  # that of a lone pod went with it
+            self.jobs.wait_gated(self.host.objects[owner])
 
     # -- pods ------------------------------------------------------------
 
@@ -138,11 +139,11 @@ class RunStopping(RunEnding):
             run.pods.remove(pod)
             self._touch(owner)
         self.host.delete(pod)
-        if stopping and self.jobs.is_given(obj):
+        if stopping and self.jobs.is_given(obj) and not self.reconciles:
             self.jobs.give_again(obj)
         elif again:
             self.jobs.recreate(obj)
-        if stopping and run is not None and not run.pods:
+        if stopping and run is self.runs.get(owner) and run and not run.pods:
             self._pods_ended(run)
 
 

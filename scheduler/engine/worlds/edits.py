@@ -15,6 +15,7 @@ GATES = "preemptionGates"
 #: What the status of a known object may be given from outside: no stage writes it.
 _REPORTED = {
     "Workload": (RECLAIMABLE, CHECKS, GATES, "nominatedClusterNames"),
+    "AdmissionCheck": ("conditions",),
     "MultiKueueCluster": ("conditions",),
     REQUEST: ("conditions", "provisioningClassDetails"),
     "Node": ("allocatable", "capacity", "conditions", "images"),

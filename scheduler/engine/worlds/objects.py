@@ -41,6 +41,7 @@ class WorldObjects(WorldStages):
     def __init__(self, header: Header, *, cluster: str = "") -> None:
         self.cluster = cluster  # its name as a worker; "" for every other world
         self.digests = Digests()
+        self.deleting: set[Key] = set()  # their stages are told now
         super().__init__(header)
 
     def put(self, obj: Object) -> Object:
@@ -120,11 +121,15 @@ class WorldObjects(WorldStages):
             self.multikueue.workers.delete(key)
             self.lifetime.request_advance()
             return
+        if key in self.deleting or self.lifetime.job_stage.detain(key):
+            return
         if self._stays(key):
             self._let_go_later(key)
             return
+        self.deleting.add(key)
         for stage in self.stages():
             stage.remove(key)
+        self.deleting.discard(key)
         self.lifetime.request_advance()
         self._forget(key)
 

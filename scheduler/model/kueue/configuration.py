@@ -6,7 +6,7 @@ Source: docs/semantics/kueue-lifecycle.md#configuration.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scheduler.model import durations, registry
@@ -120,6 +120,7 @@ _SIMULATED = {
         "timeout",
     ),
 }
+_FILLED_IN = ("timeout", "recoveryTimeout", "blockAdmission")
 _REQUEUING = (
     "backoffBaseSeconds",
     "backoffLimitCount",
@@ -148,12 +149,14 @@ class Waiting:
     limit: int | None = None  # retries before deactivation
     base_s: int = 60
     most_s: int = 3600
+    left_out: tuple[str, ...] = ()  # fields that Kueue fills in by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What the Configuration says, with Kueue's defaults."""
 
+    version: str = "v1beta2"  # of the Configuration's API
     fair: bool = False
     strategies: tuple[str, ...] = DEFAULT_STRATEGIES
     waiting: Waiting | None = None
@@ -168,6 +171,27 @@ class Settings:
     gates: FeatureGates = DEFAULT_FEATURE_GATES  # of featureGates, too
     retention: RetentionSettings | None = None  # objectRetentionPolicies
     kept: tuple[str, ...] = ()  # fields given that are not simulated
+
+    def with_defaults(self) -> Settings:
+        """Return the settings with what Kueue fills into waitForPodsReady.
+
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        """
+        waiting = self.waiting
+        if waiting is None:
+            return self
+        left_out = waiting.left_out
+        first = self.version == "v1beta1"
+        timeout, recovery = waiting.timeout_ms, waiting.recovery_ms
+        if "timeout" in left_out and not first:
+            timeout = 1_800_000
+        if "recoveryTimeout" in left_out:
+            recovery = timeout
+        block = waiting.block or (first and "blockAdmission" in left_out)
+        filled = replace(
+            waiting, timeout_ms=timeout, recovery_ms=recovery, block=block, left_out=()
+        )
+        return replace(self, waiting=filled)
 
     @property
     def preemption(self) -> str:
@@ -197,6 +221,7 @@ def read_configuration(document: Document) -> Settings:
     read_multi_kueue(_section(document, "multiKueue"))  # its stage reads it again
     resources = _section(document, "resources")
     return Settings(
+        version=version,
         fair=fair is not None,
         strategies=_strategies(fair or {}),
         waiting=None if waiting is None else _waiting(waiting),
@@ -279,6 +304,7 @@ def _waiting(section: Document) -> Waiting:
         timeout_ms=300_000 if timeout is None else timeout,
         recovery_ms=_milliseconds(section, "recoveryTimeout", path) or None,
         block=bool(section.get("blockAdmission", False)),
+        left_out=tuple(name for name in _FILLED_IN if section.get(name) is None),
         by_eviction=timestamp == "Eviction",
         limit=_count(strategy, "backoffLimitCount", path),
         base_s=_count(strategy, "backoffBaseSeconds", path, default=60) or 0,

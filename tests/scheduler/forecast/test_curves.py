@@ -130,7 +130,11 @@ def test_of_more_queues_than_are_followed_the_first_have_shares_and_all_are_used
 def test_a_queue_that_is_gone_has_no_share_and_one_that_comes_is_not_followed():
     world = two_teams()
     curves = curves_of(world)
+    for key in [*world.keys("Job"), *world.keys("Workload")]:
+        if key in world.objects:
+            world.delete(key)  # in use it would stay
     world.delete(Key("ClusterQueue", "", "busy"))
+    assert Key("ClusterQueue", "", "busy") not in world.objects
     key = Key("ClusterQueue", "", "anew")
     world.put(Object(key=key, manifest=cluster_queue("anew", cpu=4)))
     world.freshen()

@@ -35,7 +35,7 @@ def test_its_workload_finishes_as_failed_and_its_pods_are_gone(nodes):
     world = world_of(*small_cluster(), *nodes, limited())
     assert ends(world, 60) == [(30.0, "Workload", "Failed", OVERRAN)]
     status = world.get(LATE).status
-    assert status["conditions"][0]["reason"] == "DeadlineExceeded"
+    assert status["conditions"][-1]["reason"] == "DeadlineExceeded"
     assert (status["active"], world.keys("Pod")) == (0, [])
 
 
@@ -74,7 +74,7 @@ def test_jobs_of_other_kinds_fail_at_theirs(kind):
 def test_without_kueue_the_job_itself_fails():
     world = world_of(node("n1"), limited(), stack="kube")
     assert [end[:3] for end in ends(world, 60)] == [(30.0, "Job", "Failed")]
-    assert world.get(LATE).status["conditions"][0]["reason"] == "DeadlineExceeded"
+    assert world.get(LATE).status["conditions"][-1]["reason"] == "DeadlineExceeded"
     assert world.keys("Pod") == []
 
 

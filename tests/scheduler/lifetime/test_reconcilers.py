@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world
+from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from tests.builders import job, local_queue, node, small_cluster, world_of
 
@@ -157,3 +158,84 @@ def test_a_world_of_a_level_before_deletes_what_is_in_use(level):
     world = World.load(msgspec.structs.replace(header, compatibility=kept), objects)
     run(world, 1).delete(FLAVOR)
     assert FLAVOR not in world.objects
+
+
+PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
+
+
+def prebuilt(count: int, cpu: str = "1") -> dict:
+    """Return a Workload of no job, whose pods are those of a Job of the builders."""
+    template = job("j", cpu=cpu)["spec"]["template"]
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": "w", "namespace": "default"},
+        "spec": {
+            "queueName": "main",
+            "podSets": [{"name": "main", "count": count, "template": template}],
+        },
+    }
+
+
+def naming(parallelism: int = 2) -> dict:
+    made = job("j", queue="main", parallelism=parallelism, runtime="5s")
+    made["metadata"]["labels"][PREBUILT] = "w"
+    return made
+
+
+def test_a_job_adopts_the_workload_that_it_names_when_that_comes():
+    world = run(world_of(*small_cluster(), naming()), 2)
+    assert not world.keys("Workload")
+    assert world.get(JOB).spec["suspend"] is True
+    key = Key("Workload", "default", "w")
+    world.put(Object(key=key, manifest=prebuilt(2)))
+    run(world, 20)
+    assert [one.key.name for one in workloads(world)] == ["w"]
+    [owner] = world.get(key).metadata["ownerReferences"]
+    assert (owner["name"], owner["controller"]) == ("j", True)
+    assert world.get(JOB).status["succeeded"] == 2
+
+
+def test_a_prebuilt_workload_of_other_pods_is_out_of_sync():
+    world = run(world_of(*small_cluster(), prebuilt(3), naming()), 2)
+    found = condition(workloads(world)[0].status, "Finished")
+    assert (found["status"], found["reason"]) == ("True", "OutOfSync")
+    assert world.get(JOB).spec["suspend"] is True
+
+
+def test_a_job_is_deleted_after_its_time_with_all_that_it_owns():
+    made = job("j", queue="main", runtime="5s")
+    made["spec"]["ttlSecondsAfterFinished"] = 10
+    world = run(world_of(*small_cluster(), node("n", cpu=8), made), 10)
+    assert JOB in world.objects
+    again = World.decode(world.encode())
+    for one in (world, again):
+        run(one, 20)
+        assert not [*one.keys("Job"), *one.keys("Workload"), *one.keys("Pod")]
+
+
+def test_pods_that_were_lost_may_take_as_long_as_those_that_start():
+    waiting = {"kueue": {"waitForPodsReady": {"timeout": "20s"}}}
+    world = world_of(*small_cluster(), **waiting)
+    assert world.kueue.settings.waiting.recovery_ms == 20_000
+    waiting = {"kueue": {"waitForPodsReady": {}}}
+    assert world_of(**waiting).kueue.settings.waiting.timeout_ms == 1_800_000
+    older = {"apiVersion": "config.kueue.x-k8s.io/v1beta1"}
+    waiting = {"kueue": {**older, "waitForPodsReady": {"enable": True}}}
+    settings = world_of(**waiting).kueue.settings.waiting
+    assert (settings.timeout_ms, settings.block) == (300_000, True)
+
+
+def test_the_status_of_an_admission_check_is_what_its_controller_wrote():
+    check = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "c"},
+        "spec": {"controllerName": "example.com/x"},
+    }
+    world = run(world_of(*small_cluster(), check), 1)
+    key = Key("AdmissionCheck", "", "c")
+    status = {"conditions": [{"type": "Active", "status": "False", "reason": "No"}]}
+    manifest = copy.deepcopy(world.objects[key].manifest)
+    world.put(Object(key=key, manifest=manifest, status=status))
+    assert world.get(key).status == status

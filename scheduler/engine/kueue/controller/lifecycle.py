@@ -24,16 +24,22 @@ from scheduler.model.decisions import Wait
 from scheduler.model.reasons import (
     ADMITTED,
     DEACTIVATED_DUE_TO,
+    EVICTED,
     MAXIMUM_EXECUTION_TIME_EXCEEDED,
+    NO_PODS_ARE_MISSING,
     NO_RESERVATION,
     NO_RESERVATION_SENTENCE,
+    ON_HOLD,
+    PODS_ARE_MISSING,
     PODS_DO_NOT_RUN,
+    PODS_FAILED,
     PODS_READY,
     PODS_RUN,
     QUOTA_RESERVED,
     RECOVERED,
     STARTED,
     WAIT_FOR_RECOVERY,
+    WAITING_FOR_REPLACEMENT_PODS,
 )
 
 #: A longer message is cut.
@@ -134,6 +140,11 @@ class Lifecycle:
         return (
             work.active
             and not work.gated
+            and not (
+                WAITING_FOR_REPLACEMENT_PODS in work.conditions
+                and work.conditions[WAITING_FOR_REPLACEMENT_PODS].status
+            )
+            and not (QUOTA_RESERVED in work.conditions and is_on_hold(work))
             and not work.finished
             and not work.reserved
             and work.local_queue.is_active
@@ -197,6 +208,32 @@ class Lifecycle:
                     inadmissible=inadmissible,
                 )
             )
+
+    def note_absent(self, work: WorkloadInfo, absent: int) -> bool:
+        """Say whether a group waits for pods; return whether that is news.
+
+        Source: docs/semantics/kueue-jobs.md#what-becomes-of-the-pods-of-a-group.
+        """
+        kind = WAITING_FOR_REPLACEMENT_PODS
+        known, evicted = work.conditions.get(kind), work.conditions.get(EVICTED)
+        waits = known is not None and known.status
+        if not absent:
+            if not waits:
+                return False
+            self.set_condition(work, kind, False, PODS_READY, NO_PODS_ARE_MISSING)
+            if work.pending_queue is None and not work.reserved:
+                self.enqueue(work)
+            self.dirty[work] = None
+            return True
+        if evicted is not None and evicted.status:
+            why = evicted.reason, evicted.message
+        elif waits:
+            return False
+        else:
+            why = PODS_FAILED, PODS_ARE_MISSING
+        self.set_condition(work, kind, True, *why)
+        self.leave_queue(work)
+        return True
 
     # ---- quota and clocks ----
 
@@ -292,3 +329,12 @@ class Lifecycle:
         admission = work.admission
         self.release_quota(work)
         work.admission = admission
+
+
+def is_on_hold(work: WorkloadInfo) -> bool:
+    """Return whether a workload gave up its quota as its job asks for nothing.
+
+    Source: docs/semantics/kueue-jobs.md#a-statefulset-over-time.
+    """
+    known = work.conditions.get(QUOTA_RESERVED)
+    return known is not None and not known.status and known.reason == ON_HOLD

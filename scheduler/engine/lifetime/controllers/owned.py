@@ -17,7 +17,7 @@ class OwnedObjects:
     def __init__(self, owners: frozenset[str], owned: frozenset[str]) -> None:
         self._owners, self._kinds = owners, owned
         self._owned: dict[str, dict[Key, None]] = defaultdict(dict)
-        self._owner_of: dict[Key, tuple[Key, str]] = {}
+        self.owners: dict[Key, tuple[Key, str]] = {}  # what is owned -> owner, its uid
 
     def add(self, obj: Object) -> None:
         """Note whose an object is; kinds that no controller makes are nobody's."""
@@ -28,17 +28,17 @@ class OwnedObjects:
             if kind in self._owners and uid:
                 owner = Key(kind, obj.key.namespace, str(reference.get("name")))
                 self._owned[uid][obj.key] = None
-                self._owner_of[obj.key] = owner, uid
+                self.owners[obj.key] = owner, uid
 
     def remove(self, key: Key) -> Key | None:
         """Forget an object; return whose it was."""
-        owner, uid = self._owner_of.pop(key, (None, ""))
+        owner, uid = self.owners.pop(key, (None, ""))
         self._owned.get(uid, {}).pop(key, None)
         return owner
 
     def owner_of(self, key: Key) -> Key | None:
         """Return the controller that made an object."""
-        return self._owner_of.get(key, (None, ""))[0]
+        return self.owners.get(key, (None, ""))[0]
 
     def of(self, owner: Object) -> list[Key]:
         """Return what a controller owns, sorted."""

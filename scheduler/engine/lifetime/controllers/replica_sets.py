@@ -8,9 +8,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from scheduler.engine.lifetime.controllers.deployments import REPLICA_SET, ours
 from scheduler.engine.lifetime.pods import POD_SET, make_pod
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.model.amounts import is_whole
+from scheduler.model.annotations import PREFIX
 from scheduler.model.conditions import has_ended
 from scheduler.model.objects import Object
 from scheduler.model.pod_defaults import default_pod_spec
@@ -53,7 +55,15 @@ def make_owned_pod(
     ordinal = lifetime.next_ordinal(owner.key)
     pod = make_pod(owner, pod_set, ordinal, node_selector={}, tolerations=[])
     del pod.metadata["labels"][POD_SET]
+    if lifetime.reconciles and owner.key.kind == REPLICA_SET:
+        pod.metadata["annotations"] |= ours(owner) | _timed(template)
     return lifetime.jobs.put_admitted(pod)
+
+
+def _timed(template: dict[str, Any]) -> dict[str, str]:
+    """Return what a pod template says of the time of its pods."""
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    return {n: v for n, v in annotations.items() if n.startswith(PREFIX)}
 
 
 def _age(pod: Object) -> int:

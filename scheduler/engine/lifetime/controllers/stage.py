@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from scheduler.engine.lifetime.controllers.cron_jobs import sync_cron_job
 from scheduler.engine.lifetime.controllers.daemon_sets import sync_daemon_set
+from scheduler.engine.lifetime.controllers.deployments import (
+    is_made_here,
+    replica_set_of,
+    wanted_of,
+)
 from scheduler.engine.lifetime.controllers.owned import OwnedObjects
 from scheduler.engine.lifetime.controllers.replica_sets import sync_replica_set
 from scheduler.engine.lifetime.runs import Due
@@ -30,6 +35,7 @@ class Controllers:
         self.lifetime = lifetime
         self.host = lifetime.host
         self.owned = OwnedObjects(_OWNERS, _OWNED)
+        lifetime.made_by_controllers = self.owned.owners
         self.daemon_sets: dict[Key, None] = {}
         self.next: dict[Key, int] = {}  # CronJob -> when its next Job is due
 
@@ -47,6 +53,9 @@ class Controllers:
             self._delete_owned(self.host.objects[key])
         if key.kind == NODE:
             self.nodes_changed()
+        if self.lifetime.reconciles:
+            for controller in self.lifetime.jobs.served_by(key):
+                self.lifetime.context.journal.touch(controller)
         if (owner := self.owned.remove(key)) is not None:
             self._sync_later(owner)
 
@@ -78,6 +87,31 @@ class Controllers:
             sync_daemon_set(self.lifetime, controller, owned)
         else:
             self._sync_cron_job(controller, owned)
+
+    def deploy(self, deployment: Object) -> None:
+        """Make the ReplicaSet of a Deployment, with so many pods; others have none.
+
+        One whose ReplicaSet came with it keeps that. Its pods are replaced at once when
+        its template changes.
+        """
+        made = replica_set_of(deployment)
+        sets = [key for key in self.owned.of(deployment) if key.kind == REPLICA_SET]
+        if not sets:
+            self.lifetime.jobs.put_admitted(made)
+            return
+        if not all(is_made_here(self.host.objects[key]) for key in sets):
+            return
+        for key in sets:
+            self._scale(key, wanted_of(deployment) if key == made.key else 0)
+        if made.key not in sets:
+            self.lifetime.jobs.put_admitted(made)
+
+    def _scale(self, replica_set: Key, replicas: int) -> None:
+        spec = self.host.objects[replica_set].manifest["spec"]
+        if int(spec.get("replicas", 1)) != replicas:
+            spec["replicas"] = replicas
+            self.lifetime.context.journal.touch(replica_set)
+            self._sync_later(replica_set)
 
     def hand_on(self, job: Object) -> bool:
         """Leave a Deployment's pods to its ReplicaSet, where that came with it.

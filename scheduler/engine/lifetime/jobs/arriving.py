@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from scheduler.engine.kueue.queries import is_running, is_stopping
 from scheduler.engine.kueue.workload.variants import is_variant
+from scheduler.engine.lifetime.jobs.groups import PodGroups
+from scheduler.engine.lifetime.jobs.prebuilt import PrebuiltWorkloads
 from scheduler.engine.lifetime.jobs.slices import JobSlices
 from scheduler.engine.lifetime.jobs.state import OWNERS, PodSets, pod_sets_of
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Run
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
+from scheduler.engine.lifetime.starting import STATEFUL_SET
 from scheduler.model.conditions import has_ended
 from scheduler.model.objects import Key, Object
 
 
-class JobArrival(JobSlices):
+class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
     """Takes up what arrives: a Workload for it, or a run where nothing manages it."""
 
     def take_up(self, obj: Object, *, first: bool) -> None:
@@ -29,12 +32,21 @@ class JobArrival(JobSlices):
         kind = self.kind_of(job)
         if owner_key(job, OWNERS) in self.host.objects:
             return  # what made it has the Workload, or the run
+        if self.is_deployed(job):
+            self.controllers.deploy(job)
         if self.controllers.hand_on(job):
             return
         if self._adopt_workloads(job) or self._is_over(job):
             return
+        if job.key.kind == STATEFUL_SET and self.manages(job) and self.sync_set(job):
+            return
         around = self.surroundings()
-        if self.manages(job):
+        managed = self.manages(job)
+        prebuilt = self.prebuilt_of(job) if managed else None
+        if prebuilt is not None:
+            if not self._workloads_of(job.key):
+                self.adopt_prebuilt(job, prebuilt)
+        elif managed:
             made = self._made(job, lambda: kind.workloads(job.manifest, around))
             if made is not None and self.is_elastic(job, made):
                 self._give_slices(job, made[0])
@@ -44,6 +56,16 @@ class JobArrival(JobSlices):
             pod_sets = self._made(job, lambda: kind.pod_sets(job.manifest, around))
             if pod_sets is not None:
                 self._start_or_scale(job, pod_sets)
+
+    def is_deployed(self, job: Object) -> bool:
+        """Return whether the pods of a Deployment are each admitted as they are made."""
+        return (
+            job.key.kind == "Deployment"
+            and self.lifetime.reconciles
+            and self.manages(job)
+            and self.lifetime.placement()
+            and not self._workloads_of(job.key)
+        )
 
     def _start_or_scale(self, job: Object, pod_sets: PodSets) -> None:
         """Start what nobody manages; what serves already gets its new replicas."""
@@ -76,6 +98,8 @@ class JobArrival(JobSlices):
             self.lifetime.resume(workload, pod_sets, standing, ended)
         elif is_stopping(kueue, workload.key):
             self.lifetime.resume_stop(workload, self._pods_given_to(workload))
+        elif self.stateful_sets:
+            self.wait_gated(workload)
 
     def _pods_given_to(self, workload: Object) -> list[Object]:
         """Return the pods that came with a Workload and were not taken up yet."""
@@ -125,6 +149,9 @@ class JobArrival(JobSlices):
         name, total = self._group(pod)
         if not name:
             self._take_up_lone_pod(pod)
+            return
+        if self.lifetime.reconciles:
+            self.sync_group((pod.key.namespace, name))
             return
         members = self.groups.get((pod.key.namespace, name), {})
         if len(members) < total or any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from scheduler.engine.lifetime.controllers.deployments import SUSPENDED_BY
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
@@ -33,7 +34,8 @@ def is_integrated(job: Object, settings: Settings, *, unasked: bool) -> bool:
     """
     if not settings.frameworks:
         return not unasked or job.key.kind == "Job"
-    return _framework(job) in settings.frameworks
+    answers = job.annotations.get(SUSPENDED_BY) or _framework(job)
+    return answers in settings.frameworks
 
 
 def _framework(job: Object) -> str:

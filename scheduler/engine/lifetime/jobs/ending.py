@@ -19,6 +19,7 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.problems import GivenUp
 from scheduler.model.reasons import (
     COMPLETIONS_REACHED_SENTENCE,
+    EXPIRED,
     JOB_FINISHED,
     JOB_FINISHED_SENTENCE,
     RETIRED,
@@ -41,7 +42,29 @@ class JobEnd(JobLength):
             self.lifetime.emit_finish(run)
         if job is not None and job in self.host.objects:
             self.lifetime.context.journal.touch(job)
+        self.group_over(owner)
+        self._expire_later(job or owner.key)
         self.controllers.changed(job or owner.key)
+
+    def _expire_later(self, job: Key) -> None:
+        """Let a Job be deleted some time after its end, if it says so.
+
+        Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+        """
+        found = self.host.objects.get(job)
+        if found is None or job.kind != "Job" or not self.lifetime.reconciles:
+            return
+        seconds = found.spec.get("ttlSecondsAfterFinished")
+        if seconds is not None:
+            at = self.lifetime.context.now_ms + 1000 * int(seconds)
+            self.lifetime.expire_at(job, at)
+
+    def expire(self, job: Key) -> None:
+        """Delete a Job whose time after its end is over, with all that it owns."""
+        self._delete(job, EXPIRED)
+
+    def group_over(self, workload: Object) -> None:
+        """Let go of what was kept for a group that is over."""
 
     def _finished_condition(self, job: Key | None, run: Run) -> tuple[str, str]:
         """Return sentence and reason of Finished, which Kueue takes from the job.
@@ -67,6 +90,10 @@ class JobEnd(JobLength):
         if job is not None and job in self.host.objects:
             self.host.get(job)  # its status is written while there is a run to read
             key = workload.key if finished else job
+        self._delete(key, message)
+
+    def _delete(self, key: Key, message: str) -> None:
+        """Delete an object for a reason of its own, and say so."""
         self.lifetime.context.journal.emit(
             Edit(
                 at_ms=self.lifetime.context.now_ms,

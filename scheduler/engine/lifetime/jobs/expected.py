@@ -20,9 +20,9 @@ def expected_workloads(
 ) -> Iterator[Object]:
     """Yield the Workload of each job that waits to be taken up, as it will be made.
 
-    Nothing is put into the world. Left out are jobs that come later, that have a
-    Workload or belong to another job, and those of which none can be made, as the
-    tick says. Of more than MOST_JOBS jobs nothing is yielded. Cost: as making them.
+    Nothing is put into the world. Left out are jobs that come later, that have or name
+    a Workload or belong to another job, Deployments whose pods get them, and those of
+    which none can be made, as the tick says. Of more than MOST_JOBS jobs nothing is yielded. Cost: as making them.
     """
     objects = jobs.host.objects
     waiting = [
@@ -46,6 +46,8 @@ def _waits(jobs: Jobs, job: Object) -> bool:
         and not job.state.get("job")
         and owner_key(job, OWNERS) not in jobs.host.objects
         and jobs.manages(job)
+        and not jobs.is_deployed(job)
+        and jobs.prebuilt_of(job) is None
     )
 
 

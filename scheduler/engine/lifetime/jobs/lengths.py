@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.engine.lifetime.continuing import SERVING
-from scheduler.engine.lifetime.jobs.starting import JobStart
+from scheduler.engine.lifetime.jobs.sets import StatefulSets
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model import registry
@@ -21,7 +21,7 @@ _JOB = frozenset({"Job"})
 EQUAL_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
 
-class JobLength(JobStart):
+class JobLength(StatefulSets):
     """What of a job decides how long its run takes."""
 
     def serves(self, owner: Object) -> bool:

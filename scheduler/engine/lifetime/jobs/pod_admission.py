@@ -11,6 +11,10 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Problem, in_field
 
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
+#: Of Kueue, too, until it is known whether topology places the pod.
+TOPOLOGY_GATE = {"name": "kueue.x-k8s.io/topology"}
+#: What its webhook notes on a pod of a group: the podset that it belongs to.
+ROLE_HASH = "kueue.x-k8s.io/role-hash"
 
 #: The PriorityClasses that every cluster has.
 SYSTEM_CLASSES: dict[str, dict[str, Any]] = {
@@ -36,6 +40,11 @@ class PodAdmission(JobState):
             gates = spec.setdefault("schedulingGates", [])
             if {"name": ADMISSION_GATE} not in gates:
                 gates.append({"name": ADMISSION_GATE})
+            if self.lifetime.reconciles and TOPOLOGY_GATE not in gates:
+                gates.append(dict(TOPOLOGY_GATE))
+            if self.lifetime.reconciles and self._group(pod)[0]:
+                annotations = pod.metadata.setdefault("annotations", {})
+                annotations.setdefault(ROLE_HASH, self._grouped().role(pod.manifest))
 
     def _limit(self, pod: Key, spec: dict[str, Any]) -> None:
         ranges = [

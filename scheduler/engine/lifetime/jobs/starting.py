@@ -10,10 +10,14 @@ from scheduler.engine.kueue.topology.ungating import (
     domains_for,
     index_offset,
 )
-from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
+from scheduler.engine.lifetime.jobs.pod_admission import (
+    ADMISSION_GATE,
+    TOPOLOGY_GATE,
+)
 from scheduler.engine.lifetime.jobs.pod_set_updates import contradictions, with_updates
 from scheduler.engine.lifetime.jobs.state import JobState, PodSets, pod_sets_of
 from scheduler.engine.lifetime.pods import owner_key
+from scheduler.model.annotations import PREFIX
 from scheduler.model.decisions import PodSetAdmission
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
@@ -85,11 +89,14 @@ class JobStart(JobState):
         return min(count, asked.get(assigned["name"], count))
 
     def _with_flavors(self, workload: Object, counts: dict[str, Assigned]) -> PodSets:
-        found = []
+        found: PodSets = []
+        if self._is_nobodys(workload):
+            return found
         for pod_set in pod_sets_of(workload):
             count, flavors, topology = counts.get(
                 pod_set["name"], (pod_set["count"], [], None)
             )
+            count = self.sized(workload, count)
             selector: dict[str, str] = {}
             tolerations: list[dict[str, Any]] = []
             for name in flavors:
@@ -118,6 +125,22 @@ class JobStart(JobState):
                     )
                 )
 
+    def _is_nobodys(self, workload: Object) -> bool:
+        """Return whether no job is there that would make the pods of a Workload.
+
+        One that says how long its work takes stands for a job itself.
+        Source: docs/semantics/kueue-lifecycle.md#workloads-of-jobs.
+        """
+        return (
+            self.lifetime.reconciles
+            and not workload.metadata.get("ownerReferences")
+            and not any(name.startswith(PREFIX) for name in workload.annotations)
+        )
+
+    def sized(self, workload: Object, count: int) -> int:
+        """Return how many pods are made of the count that was admitted."""
+        return count
+
     def _updates(self, workload: Key) -> list[dict[str, Any]]:
         """Return the podSetUpdates of a Workload's checks, in the order of their names."""
         kueue = self.host.kueue
@@ -131,6 +154,10 @@ class JobStart(JobState):
         if not given:
             self.lifetime.start(workload, pod_sets)
             return
+        if self.lifetime.reconciles:
+            self.lifetime.start(workload, [])
+            self._start_members(workload, given, pod_sets)
+            return
         run = self.lifetime.run_of(workload.key)
         for pod in given:
             self.lifetime.attach(run, pod.key)
@@ -138,6 +165,28 @@ class JobStart(JobState):
         places = self._places(given, pod_sets)
         for pod in given:
             self._ungate(pod, pod_sets, places.get(pod.key.name, {}))
+
+    def start_members(self, workload: Object, pods: list[Object]) -> None:
+        """Ungate pods of a Workload that is admitted, and let them run."""
+        self._start_members(workload, pods, self._assigned(workload))
+
+    def _start_members(
+        self, workload: Object, pods: list[Object], pod_sets: PodSets
+    ) -> None:
+        run, grouped = self.lifetime.run_of(workload.key), self._grouped()
+        alone = len(pod_sets) == 1
+        for pod_set in pod_sets:
+            of_set = [
+                pod
+                for pod in pods
+                if _GATE in (pod.spec.get("schedulingGates") or [])
+                and "deletionTimestamp" not in pod.metadata
+                and (alone or grouped.role(pod.manifest) == pod_set["name"])
+            ]
+            places = self._places(of_set, [pod_set])
+            for pod in of_set:
+                self.lifetime.attach(run, pod.key)
+                self._ungate(pod, [pod_set], places.get(pod.key.name, {}))
 
     def _places(
         self, given: list[Object], pod_sets: PodSets
@@ -158,6 +207,10 @@ class JobStart(JobState):
     def _given_pods(self, workload: Key) -> list[Object]:
         """Return the pods that make up this Workload, when people gave them."""
         owner = owner_key(self.host.objects[workload], frozenset({"Pod"}))
+        of_group = self.groups.get((workload.namespace, workload.name))
+        if owner is not None and of_group and self.lifetime.reconciles:
+            come = filter(self._has_come, sorted(of_group))
+            return [self.host.objects[key] for key in come]
         if owner is None or owner not in self.host.objects:
             return []
         name, _ = self._group(self.host.objects[owner])
@@ -168,7 +221,8 @@ class JobStart(JobState):
 
     def _ungate(self, pod: Object, pod_sets: PodSets, place: dict[str, str]) -> None:
         spec = pod.manifest["spec"]
-        gates = [g for g in spec.get("schedulingGates") or [] if g != _GATE]
+        own = (_GATE, TOPOLOGY_GATE)
+        gates = [g for g in spec.get("schedulingGates") or [] if g not in own]
         spec["schedulingGates"] = gates
         for pod_set in pod_sets[:1]:
             for field in ("labels", "annotations"):

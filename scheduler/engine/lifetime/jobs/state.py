@@ -11,7 +11,7 @@ from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.model import registry
-from scheduler.model.conditions import is_true
+from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.jobs import QUEUE, GroupedKind, JobKind, Surroundings
 from scheduler.model.kueue.slices import ELASTIC_KINDS, is_elastic
 from scheduler.model.objects import Key, Object
@@ -41,6 +41,10 @@ class JobState:
         self.groups: dict[tuple[str, str], dict[Key, None]] = {}
         self.runtime_classes: dict[str, dict[str, Any]] = {}
         self.limit_ranges: dict[Key, dict[str, Any]] = {}
+        self.stateful_sets: dict[Key, None] = {}
+        self.awaited: dict[Key, Key] = {}  # Workload -> the job that names it
+        self.released: dict[Key, None] = {}  # pods that go for good now
+        self.syncing = False  # a group is being reconciled
 
     def note(self, obj: Object) -> None:
         """Keep what other objects look up by name."""
@@ -51,6 +55,10 @@ class JobState:
             self.given.add(obj)
         if obj.key.kind in (*_CLASSES, *RUNTIMES):
             self.lifetime.fresh.update(self.refused)
+        if obj.key in self.awaited:
+            self.lifetime.fresh[self.awaited.pop(obj.key)] = None
+        if obj.key.kind == "StatefulSet":
+            self.stateful_sets[obj.key] = None
         if obj.key.kind == "PriorityClass":
             self.classes[obj.key.name] = obj.manifest
         elif obj.key.kind == "WorkloadPriorityClass":
@@ -75,9 +83,9 @@ class JobState:
         if key.kind == "RuntimeClass":
             self.runtime_classes.pop(key.name, None)
         self.limit_ranges.pop(key, None)
+        self.stateful_sets.pop(key, None)
         self.runtimes.pop(key, None)
-        for group in self.groups.values():
-            group.pop(key, None)
+        grouped = self._leave_group(key)
         if key.kind in JOB_KINDS:
             workloads = self._workloads_of(key)
             if key in self.host.objects:
@@ -86,6 +94,46 @@ class JobState:
                 self.host.delete(workload)
         elif key.kind == "Workload":
             self._make_again(key)
+            self._forget_members(key)
+        elif key.kind == "Pod" and self.lifetime.reconciles:
+            self._forget_pod(key, grouped)
+
+    def pods_served(self, controller: Object) -> list[Key]:
+        """Return the pods that a ReplicaSet made, or those of a Deployment's."""
+        owned = self.controllers.owned.of(controller)
+        sets = [self.host.objects[key] for key in owned if key.kind == "ReplicaSet"]
+        below = [key for one in sets for key in self.controllers.owned.of(one)]
+        return [
+            key
+            for key in (*owned, *below)
+            if key.kind == "Pod" and not has_ended(self.host.objects[key].status)
+        ]
+
+    def served_by(self, pod: Key) -> list[Key]:
+        """Return the ReplicaSet that made a pod, and its Deployment."""
+        found = self.controllers.owned.owner_of(pod)
+        if found is None or found.kind != "ReplicaSet":
+            return []
+        above = self.controllers.owned.owner_of(found)
+        return [key for key in (found, above) if key in self.host.objects and key]
+
+    def _has_come(self, pod: Key) -> bool:
+        return pod not in self.lifetime.future
+
+    def _leave_group(self, pod: Key) -> tuple[str, str] | None:
+        """Take a pod out of its group; return which that was."""
+        found = None
+        for name, group in self.groups.items():
+            if pod in group:
+                del group[pod]
+                found = name
+        return found
+
+    def _forget_members(self, workload: Key) -> None:
+        """Let the plain pods of a Workload that was deleted go with it."""
+
+    def _forget_pod(self, pod: Key, group: tuple[str, str] | None) -> None:
+        """Let the Workload of a plain pod go with it, and its group see to itself."""
 
     def _make_again(self, workload: Key) -> None:
         """Let a job that lost its Workload, and is not over, get one anew.

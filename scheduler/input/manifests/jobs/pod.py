@@ -73,6 +73,14 @@ class PlainPod(QueuedJob):
             return name, 1
         return name, _total(manifest)
 
+    def role(self, manifest: Manifest) -> str:
+        """Return the name of the podset that a pod of a group belongs to."""
+        return _role(manifest)
+
+    def owner_reference(self, manifest: Manifest) -> dict[str, Any]:
+        """Return how the Workload of a group names one of its pods."""
+        return owner_reference(manifest)
+
     def group_workload(
         self, manifests: Sequence[Manifest], around: Surroundings
     ) -> dict[str, Any]:

@@ -17,7 +17,7 @@ UNREAD: Mapping[str, str] = {
         stdin stdinOnce terminationMessagePath terminationMessagePolicy tty
         volumeDevices volumeMounts workingDir""",
     "JobSpec": """backoffLimit backoffLimitPerIndex maxFailedIndexes manualSelector
-        podFailurePolicy podReplacementPolicy ttlSecondsAfterFinished""",
+        podFailurePolicy podReplacementPolicy""",
     "DeploymentSpec": """minReadySeconds paused progressDeadlineSeconds
         revisionHistoryLimit strategy""",
     "StatefulSetSpec": """minReadySeconds podManagementPolicy revisionHistoryLimit
