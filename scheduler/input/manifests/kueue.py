@@ -7,6 +7,7 @@ Source: docs/semantics/kueue.md#defaults-and-validation.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -38,6 +39,7 @@ from scheduler.input.manifests.workloads import (
 from scheduler.model import registry
 from scheduler.model.errors import PolicyError
 from scheduler.model.kueue.configuration import read_configuration
+from scheduler.model.kueue.known_names import GATES, INTEGRATIONS
 from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.model.quota import MODES
 
@@ -299,7 +301,21 @@ def check_configuration(document: Document) -> Fields:
     except PolicyError as error:
         path, problem = parted(error.said)
         raise document.error(path.removeprefix("kueue."), problem) from error
+    for name in document.data.get("featureGates") or {}:
+        _expect_name(document, f"featureGates.{name}", name, GATES)
+    integrations = document.data.get("integrations") or {}
+    for index, name in enumerate(integrations.get("frameworks") or ()):
+        _expect_name(document, f"integrations.frameworks[{index}]", name, INTEGRATIONS)
     return document.copied()
+
+
+def _expect_name(
+    document: Document, path: str, name: Any, known: tuple[str, ...]
+) -> None:
+    """Refuse a name with which Kueue would not start; names those that are near."""
+    if name not in known:
+        near = ", ".join(difflib.get_close_matches(str(name), known) or known)
+        raise document.error(path, expected(Wanted.ONE_OF.said(known=near), name))
 
 
 def kept_fields(document: Document) -> tuple[str, ...]:

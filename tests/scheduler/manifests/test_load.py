@@ -134,6 +134,21 @@ def test_a_job_that_requests_more_than_its_limit_is_refused():
         assemble([("job.yaml", text)])
 
 
+@pytest.mark.parametrize(
+    ("section", "near"),
+    [
+        ("featureGates: {TASProfileMixd: true}", "expected one of TASProfileMixed"),
+        ("integrations: {frameworks: [batch/jobs]}", "expected one of batch/job"),
+    ],
+)
+def test_a_configuration_with_which_kueue_would_not_start_is_refused(section, near):
+    text = (
+        f"apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n{section}\n"
+    )
+    with pytest.raises(InputError, match=near):
+        assemble([("config.yaml", text)])
+
+
 def test_a_name_that_nothing_has_is_a_warning_with_its_line():
     found = assemble([("in.yaml", QUEUE)]).loaded.findings
     (warning,) = [finding for finding in found if finding.level == "warning"]
