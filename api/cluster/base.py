@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+import msgspec
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
@@ -19,6 +20,19 @@ from api.views.base import View
 
 JSON = "application/json"
 _ANY = frozenset({JSON, "application/*", "*/*"})
+
+
+class FastJSONRenderer(JSONRenderer):
+    """JSON in a tenth of the time: a list of a big cluster is many megabytes."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Any = None,
+    ) -> bytes:
+        """Return the document, compact, in its own order."""
+        return b"" if data is None else msgspec.json.encode(data, enc_hook=str)
 
 
 class Accepted(NamedTuple):
@@ -98,7 +112,9 @@ class Encodings(BaseContentNegotiation):
         plain = [media for media in medias if media != PROTOBUF]
         if plain:
             return (
-                (YAMLRenderer(), YAML) if plain[0] == YAML else (JSONRenderer(), JSON)
+                (YAMLRenderer(), YAML)
+                if plain[0] == YAML
+                else (FastJSONRenderer(), JSON)
             )
         if medias and _is_built_in(request):
             return ProtobufRenderer(), PROTOBUF

@@ -10,6 +10,7 @@ definitions, and what Go writes of a field that is no pointer.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -80,11 +81,13 @@ def complete(document: Document, resource: Resource) -> Document:
     if "creationTimestamp" in metadata:
         metadata["creationTimestamp"] = whole_seconds(metadata["creationTimestamp"])
     fill = _FILLS.get(kind)
-    if fill is not None and (built_in or resource.kind.group == KUEUE):
-        fill(document)
     type_ = published.type_of(resource)
-    if type_:
-        _follow(document, _plan(type_, built_in))
+    # A file may hold an object of a shape that its kind does not have: it stays so.
+    with contextlib.suppress(AttributeError, TypeError, KeyError):
+        if fill is not None and (built_in or resource.kind.group == KUEUE):
+            fill(document)
+        if type_:
+            _follow(document, _plan(type_, built_in))
     if not built_in:
         return document
     ordered = {name: metadata[name] for name in _METADATA if name in metadata}

@@ -12,7 +12,7 @@ import msgspec
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
-from api.cluster import events, refusals
+from api.cluster import admission, events, refusals
 from api.cluster.base import turned_into
 from api.cluster.presenting import complete
 from api.cluster.refusals import Fault
@@ -69,6 +69,8 @@ def kept_document(row: StoredObject, resource: Resource) -> Document:
     document = {**manifest, "metadata": metadata}
     if row.status:
         document["status"] = row.status
+    elif row.kind == "ResourceQuota":
+        document["status"] = admission.quota_status(row)
     return in_version(document, resource)
 
 

@@ -11,6 +11,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from api.cluster import (
+    admission,
     checks,
     deleting,
     managing,
@@ -84,8 +85,15 @@ class Change:
             raise refusals.bad_request(why)
         self._check_namespace()
         document, warnings = self._pruned(document)
+        is_pod = self.resource.kind.kind == "Pod"
+        if is_pod:
+            document = admission.with_limits(self.sandbox.pk, self.namespace, document)
         self._check(document)
         self._admit(document)
+        if is_pod:
+            admission.check_quotas(
+                self.sandbox.pk, self.resource, self.namespace, document
+            )
         if reading.find(self.sandbox.pk, self.resource, self.namespace, name):
             raise refusals.already_exists(self.resource, name)
         managed = managing.updated([], None, self._completed(document), self._writer())

@@ -84,6 +84,17 @@ def test_selectors_pick(call, busy, query, count):
     assert len(found["items"]) == count
 
 
+def test_an_object_of_another_shape_than_its_kind_is_shown_as_it_is(call, make):
+    odd = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "odd", "namespace": "default"},
+        "spec": {"ports": "none"},
+    }
+    shown = call("get", make(odd), "/api/v1/namespaces/default/services/odd").json()
+    assert shown["spec"]["ports"] == "none"
+
+
 def test_a_broken_selector_is_reported(call, busy):
     for query in ("labelSelector=a in (", "fieldSelector=a", "labelSelector== ="):
         answer = call("get", busy, f"{KUEUE}/clusterqueues?{query}")
