@@ -10,6 +10,7 @@ from scheduler.analysis.explain.outcomes import (
     attempt,
     finished_before,
     outcome_of,
+    run_to_places,
 )
 from scheduler.analysis.explain.questions.asking import questions
 from scheduler.analysis.explain.questions.question import CandidateChange, Question
@@ -89,21 +90,23 @@ class _Search:
         at = len(candidates) - 1
         if question.kind == "wait":
             self.natural_ms = best.admitted_ms
+            run_to_places(best, PLACES_MS)
             return _wait(question, best, before - self.left)
         if self._better(best):
             assert best.admitted_ms is not None
             at, best = self._smallest(question, at, best, best.admitted_ms)
+        run_to_places(best, PLACES_MS)
         runs = before - self.left
         return self._verdict(question, candidates[at], best, runs)
 
-    def _try(self, candidate: CandidateChange) -> Trial:
+    def _try(self, candidate: CandidateChange, by_ms: int | None = None) -> Trial:
         self.left -= 1
         return attempt(
             self.world,
             self.key,
             candidate.change,
             horizon_ms=self._horizon(),
-            places_ms=PLACES_MS,
+            by_ms=by_ms,
         )
 
     def _horizon(self) -> int:
@@ -129,8 +132,8 @@ class _Search:
         low, probe = 0, question.hint
         while low < high and self.left > 0:
             probe = min(max(probe, low), high - 1)
-            trial = self._try(question.candidates[probe])
-            if trial.admitted_ms is not None and trial.admitted_ms <= by_ms:
+            trial = self._try(question.candidates[probe], by_ms)
+            if trial.admitted_ms is not None:
                 near, high, best = probe == question.hint, probe, trial
                 probe = high - 1 if near else (low + high) // 2
             else:

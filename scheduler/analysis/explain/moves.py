@@ -20,6 +20,7 @@ from scheduler.analysis.explain.outcomes import (
     changed_shares,
     outcome_of,
     queue_of,
+    run_to_places,
     tree_of,
     victim_of,
 )
@@ -174,6 +175,7 @@ def what_if(
 def _for_workload(world: World, change: Change, key: Key, horizon_ms: int) -> Preview:
     live = kueue_of(world).cluster.workloads.get(key)
     trial = attempt(world, key, change, horizon_ms=horizon_ms)
+    run_to_places(trial)
     stage = kueue_of(trial.world)
     preview = Preview(
         change=change,

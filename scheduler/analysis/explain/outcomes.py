@@ -67,13 +67,13 @@ def attempt(
     change: Change | None,
     *,
     horizon_ms: int,
-    places_ms: int = 0,
+    by_ms: int | None = None,
 ) -> Trial:
     """Run a change until a Workload is admitted, for at most `horizon_ms`.
 
-    The world given stays as it is. After the admission the copy goes on until
-    all pods have a node, to the horizon or for `places_ms` after the admission,
-    whichever is later. Cost: a copy, and the decisions of that time.
+    `by_ms` is a time after which an admission is no use: the run ends there.
+    The world given stays as it is. `run_to_places` goes on from the admission.
+    Cost: a copy, and the decisions of that time.
     """
     copy = fork(world)
     stage = kueue_of(copy)
@@ -91,10 +91,8 @@ def attempt(
     if change is not None:
         apply(copy, change)
     with gc_paused():
-        _run_to_admission(trial, world, until)
+        _run_to_admission(trial, world, until if by_ms is None else min(until, by_ms))
     trial.after = all_shares(stage)
-    if trial.admitted_ms is not None and copy.lifetime.placement():
-        _run_to_places(trial, max(until, trial.admitted_ms + places_ms))
     return trial
 
 
@@ -151,9 +149,16 @@ def victim_of(origin: World, decision: Preempt, decisions: list[Decision]) -> Vi
     )
 
 
-def _run_to_places(trial: Trial, until_ms: int) -> None:
-    """Go on until every pod of the workload has a node, or cannot get one."""
+def run_to_places(trial: Trial, places_ms: int = 0) -> None:
+    """Go on from an admission until every pod of the workload has a node.
+
+    To the horizon of the trial or for `places_ms` after the admission, whichever is
+    later; `pods` says whether all have one. Nothing where pods are not placed.
+    """
     world = trial.world
+    if trial.admitted_ms is None or not world.lifetime.placement():
+        return
+    until_ms = max(trial.until_ms, trial.admitted_ms + places_ms)
 
     def placed(_: Decision) -> bool:
         return not _awaits_nodes(world, trial.key)

@@ -72,11 +72,19 @@ class UsageRange(CandidateRange):
 class AdmittedIndex:
     """The admitted workloads of one ClusterQueue, evicted ones apart."""
 
-    __slots__ = ("evicted", "running", "unadmitted", "usage_of", "workloads")
+    __slots__ = (
+        "changes",
+        "evicted",
+        "running",
+        "unadmitted",
+        "usage_of",
+        "workloads",
+    )
 
     def __init__(self, usage_of: UsageOf | None = None) -> None:
         # The usage of a LocalQueue, where it comes before priority.
         self.usage_of = usage_of
+        self.changes = 0  # how often a workload was put or dropped
         self.workloads: dict[WorkloadInfo, None] = {}
         self.unadmitted: dict[WorkloadInfo, None] = {}  # with a reservation only
         self.running: dict[FlavorResources, list[Rank]] = {}
@@ -84,6 +92,7 @@ class AdmittedIndex:
 
     def put(self, work: WorkloadInfo) -> None:
         """Take a workload by its present rank, signature and evicted state."""
+        self.changes += 1
         work.rank = rank = work.candidate_rank()
         work.indexed_as_evicted = work.evicted
         side = self.evicted if work.indexed_as_evicted else self.running
@@ -94,6 +103,7 @@ class AdmittedIndex:
 
     def drop(self, work: WorkloadInfo) -> None:
         """Forget a workload that was put."""
+        self.changes += 1
         side = self.evicted if work.indexed_as_evicted else self.running
         ranks = side[work.flavor_resources]
         index = bisect_left(ranks, work.rank)

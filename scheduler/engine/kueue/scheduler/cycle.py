@@ -78,6 +78,7 @@ class Cycle:
         """Return the entries in the order in which they were decided."""
         self._trace_heads(heads)
         borrowers = Borrowers()  # nominations leave the tree as it is
+        known = self.preempting.known.now(self.cluster.forest.links)
         for entry in heads:
             if entry.second_pass:
                 nominate_replacement(self.cluster, entry)
@@ -87,6 +88,7 @@ class Cycle:
                 self.preempting,
                 entry,
                 borrowers=borrowers,
+                known=known,
                 trace=self._trace(entry),
             )
         able = [entry for entry in heads if entry.assignment is not None]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from scheduler.engine.kueue.cache.borrowers import Borrowers
 from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.cache.known_searches import SearchesNow
 from scheduler.engine.kueue.flavorassigner.assigner import FlavorAssigner
 from scheduler.engine.kueue.flavorassigner.assignment import Assignment
 from scheduler.engine.kueue.flavorassigner.modes import Mode
@@ -38,6 +39,7 @@ def nominate(
     entry: Entry,
     *,
     borrowers: Borrowers,
+    known: SearchesNow,
     trace: Trace | None = None,
 ) -> None:
     """Give the entry an assignment and targets, or say why it gets none.
@@ -57,7 +59,13 @@ def nominate(
         return
     resume = _start_flavors(work, entry, cluster.cycle)
     found = assign_flavors(
-        cluster, preempting, entry, resume=resume, borrowers=borrowers, trace=trace
+        cluster,
+        preempting,
+        entry,
+        resume=resume,
+        borrowers=borrowers,
+        known=known,
+        trace=trace,
     )
     entry.assignment, entry.targets = found
     store_last_assignment(cluster, entry)
@@ -134,6 +142,7 @@ def assign_flavors(
     resume: Sequence[Mapping[str, int]] = (),
     only: Sequence[Mapping[str, str]] | None = None,
     borrowers: Borrowers | None = None,
+    known: SearchesNow | None = None,
     absent: Collection[WorkloadInfo] = (),
     trace: Trace | None = None,
 ) -> Found:
@@ -148,7 +157,10 @@ def assign_flavors(
         entry.queue,
         flavors=cluster.flavors,
         search=preempting.target_search(
-            borrowers=borrowers, absent=absent, trace=trace
+            borrowers=borrowers,
+            known=known if entry.replaced is None else None,
+            absent=absent,
+            trace=trace,
         ),
         refusals=cluster.ineligibility,
         fair=preempting.fair,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.engine.kueue.cache.known_searches import KnownSearches, SearchesNow
 from scheduler.engine.kueue.preemption.targets import (
     Placement,
     Requests,
@@ -21,11 +22,15 @@ from scheduler.model.kueue.configuration import Settings
 
 
 class ActivePreemption:
-    """Looks the strategy and its rules up once; then only calls."""
+    """Looks the strategy and its rules up once; then only calls.
+
+    `known` are its searches that need not be made again.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.strategy: Any = registry.lookup("preemption", settings.preemption)
         self.fair: bool = self.strategy.fair
+        self.known = KnownSearches()
         self.rules = tuple(
             registry.lookup("fair-strategy", name) for name in settings.strategies
         )
@@ -34,14 +39,17 @@ class ActivePreemption:
         self,
         *,
         borrowers: Borrowers | None = None,
+        known: SearchesNow | None = None,
         absent: Collection[WorkloadInfo] = (),
         trace: Trace | None = None,
     ) -> TargetSearch:
         """Return the search with everything bound but the question.
 
-        `borrowers` may be shared by searches on the same state of the tree.
+        `borrowers` and `known` may be shared by searches on the same state of the
+        tree. What is known serves where nobody is absent and nothing is traced.
         """
-        known = borrowers if borrowers is not None else Borrowers()
+        kept = known if trace is None and not absent else None
+        found = borrowers if borrowers is not None else Borrowers()
 
         def search(
             work: WorkloadInfo,
@@ -55,7 +63,7 @@ class ActivePreemption:
                 queue,
                 requests,
                 needed,
-                borrowers=known,
+                borrowers=found,
                 rules=self.rules,
                 absent=absent,
                 placement=placement,
@@ -63,7 +71,26 @@ class ActivePreemption:
             )
             return targets
 
-        return search
+        if kept is None:
+            return search
+
+        def known_or_searched(
+            work: WorkloadInfo,
+            queue: ClusterQueue,
+            requests: Requests,
+            needed: Needed,
+            placement: Placement | None = None,
+        ) -> list[Target]:
+            answers = kept.of(queue.root) if placement is None else None
+            if answers is None:
+                return search(work, queue, requests, needed, placement)
+            held = tuple(requests.items())
+            question = (work, work.priority, work.queue_order_us, held, needed)
+            if question not in answers:
+                answers[question] = search(work, queue, requests, needed)
+            return answers[question]
+
+        return known_or_searched
 
     def order(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield the entries in the order in which they are processed."""

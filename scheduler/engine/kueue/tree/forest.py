@@ -26,12 +26,14 @@ class Forest:
         self.specs: dict[str, CohortSpec] = {}
         self.cohorts: dict[str, Cohort] = {}
         self.in_cycle: frozenset[str] = frozenset()  # cohorts on or above a cycle
+        self.links = 0  # how often the trees were built
 
     def link(self) -> None:
         """Build the trees from the present ClusterQueues and Cohort specs.
 
         Source: docs/semantics/kueue.md#defaults-and-validation.
         """
+        self.links += 1
         self.cohorts = self._make_cohorts()
         self.in_cycle = frozenset(
             name for name in self.cohorts if _is_in_cycle(name, self.specs)

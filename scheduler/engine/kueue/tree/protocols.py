@@ -79,6 +79,7 @@ class AdmittedWorkloads(Protocol):
     workloads: dict[Workload, None]
     unadmitted: dict[Workload, None]
     usage_of: Callable[[Any], float] | None
+    changes: int
 
     def put(self, work: Workload) -> None:
         """Take a workload."""

@@ -1,0 +1,68 @@
+"""A search for victims is not made again while its tree is as it was, and finds the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler.engine.kueue.cache.known_searches import KnownSearches
+from tests.scheduler.kueue.random_runs.run import digest
+from tests.scheduler.kueue.rig import Rig
+
+
+class Counted:
+    """A preemption strategy that counts its searches."""
+
+    def __init__(self, strategy: Any) -> None:
+        self.strategy = strategy
+        self.searches = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.strategy, name)
+
+    def search(self, *words: Any, **named: Any) -> Any:
+        self.searches += 1
+        return self.strategy.search(*words, **named)
+
+
+def rig_with_one_who_waits() -> tuple[Rig, Counted]:
+    rig = Rig()
+    rig.queue("q", 4, within="LowerPriority")
+    rig.workload("runs", "q", 4, priority=5)
+    rig.run(0)
+    rig.workload("waits", "q", 2, priority=1)
+    rig.run(1)
+    counted = Counted(rig.stage.preemption.strategy)
+    rig.stage.preemption.strategy = counted
+    return rig, counted
+
+
+def test_an_attempt_on_the_same_tree_searches_nobody_again():
+    rig, counted = rig_with_one_who_waits()
+    rig.workload("other", "q", 3, priority=0)
+    rig.run(2)
+    first = counted.searches
+    other = next(key for key in rig.objects if key.name == "other")
+    rig.edit(other, active=False)
+    rig.edit(other, active=True)
+    rig.run(3)
+    assert (first, counted.searches) == (1, 1)
+
+
+def test_another_quota_makes_the_search_be_made_again():
+    rig, counted = rig_with_one_who_waits()
+    rig.queue("q", 5, within="LowerPriority")
+    rig.run(2)
+    assert counted.searches == 1
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(20_000, 10**6))
+def test_a_random_cluster_says_the_same_without_what_is_known(seed):
+    with_known = digest(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KnownSearches, "of", lambda *_: None)
+        assert digest(seed) == with_known
