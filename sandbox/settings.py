@@ -127,7 +127,8 @@ STANDSTILL_S = environment.number("STANDSTILL_SECONDS", 120)
 #: A web process waits so long for an answer that a worker works out; then it hands back
 #: a place to ask again.
 ANSWER_WAIT_S = environment.number("ANSWER_WAIT_SECONDS", 20)
-#: Without workers: who asks works the answer out. For tests, as Celery's eager mode.
+#: Without workers: who asks works the answer out. For tests, as Celery's eager mode, and
+#: for commands that ask in their own process.
 ANSWER_INLINE = False
 #: How often what is no longer to be kept is looked for.
 TIDY_EVERY_S = 60.0

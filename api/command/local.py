@@ -20,6 +20,8 @@ def begin() -> None:
     from django.core.management import call_command
     from django.db import connection
 
+    # No worker need be there: what takes long is worked out by this process.
+    settings.ANSWER_INLINE = True
     if not settings.SERVER and not connection.introspection.table_names():
         call_command("migrate", verbosity=0, interactive=False)
 

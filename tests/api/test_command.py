@@ -18,7 +18,7 @@ from api.command.reports import lines_of
 from api.command.verbs import VERBS
 from sandbox.models import Sandbox
 from sandbox.worker import tasks
-from tests.builders import cluster_queue, job
+from tests.builders import cluster_queue, job, small_cluster
 from tests.sandbox.conftest import contended, row, text_of
 from tests.services.default_run import DefaultRun
 
@@ -343,3 +343,13 @@ def test_tokens_are_made_listed_and_revoked(person, said):
     assert (row["name"], row["scope"]) == ("ci", "write")
     assert said("tokens", "--revoke", str(row["id"]))[0] == 0
     assert said("tokens")[1] == []
+
+
+@pytest.mark.parametrize("words", [("forecast",), ("compare",)])
+def test_what_workers_answer_elsewhere_is_answered_where_none_is(
+    person, make, said, settings, words
+):
+    sandbox = make(*small_cluster(cpu="4"), job("j", queue="main", cpu="8"))
+    settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = False, 5
+    others = [sandbox.pk] if words == ("compare",) else ["--futures", "1"]
+    assert said(*words, sandbox.pk, *others)[0] == 0
