@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import cache
 from typing import Any, Self
 
 import msgspec
@@ -125,7 +126,15 @@ def filled(words: str, holes: dict[str, Hole]) -> str:
     """Return English words with their holes filled; KeyError names one that is not."""
     forms = words.split("|")
     form = forms[0] if len(forms) == 1 or holes["n"] == 1 else forms[-1]
-    return _HOLE.sub(lambda hole: text_of(holes[hole[1]]), form)
+    return "".join(
+        text_of(holes[part]) if n % 2 else part for n, part in enumerate(_parts(form))
+    )
+
+
+@cache
+def _parts(form: str) -> list[str]:
+    """Return words in turn with the names of the holes between them."""
+    return _HOLE.split(form)
 
 
 def text_of(hole: Hole) -> str:
