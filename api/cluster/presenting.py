@@ -25,6 +25,7 @@ from scheduler.input.manifests.kinds import KUEUE
 Document = dict[str, Any]
 Fill = Callable[[Document], None]
 NAME_LABEL = "kubernetes.io/metadata.name"
+QUEUE = "kueue.x-k8s.io/queue-name"
 IN_USE = "kueue.x-k8s.io/resource-in-use"
 #: Built-in kinds whose objects count their generations; custom resources all do.
 _COUNTED = frozenset(
@@ -311,6 +312,9 @@ def _fill_pod(document: Document) -> None:
 
 def _fill_job(document: Document) -> None:
     spec, metadata = _objects(document, "spec"), document["metadata"]
+    queued = QUEUE in (metadata.get("labels") or {})
+    if queued and not (document.get("status") or {}).get("startTime"):
+        _default(spec, suspend=True)  # by Kueue's webhook, until it is admitted
     _default(
         spec,
         backoffLimit=6,
