@@ -1,1 +1,0 @@
-export{t as isServerMessage}from"./live-3fW5Uehx.js";
