@@ -182,7 +182,7 @@ def _disruption_budget(document: Document) -> Iterator[Fault]:
         value = spec.get(name)
         if isinstance(value, int) and value < 0:
             yield Fault(f"spec.{name}", f"Invalid value: {value}: {NEGATIVE}")
-        elif isinstance(value, str) and not re.fullmatch(r"\d+%", value, re.ASCII):
+        elif isinstance(value, str) and not re.fullmatch(r"[0-9]+%", value, re.ASCII):
             why = (
                 "a valid percent string must be a numeric string followed by an ending "
                 "'%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"

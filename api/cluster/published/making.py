@@ -47,7 +47,7 @@ _PLAIN = {
 }
 _MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(
-    r"^  (?:(optional|repeated) )?(map<string, ?[.\w]+>|[.\w]+) (\w+) = (\d+)",
+    r"^  (?:(optional|repeated) )?(map<string, ?[.\w]+>|[.\w]+) (\w+) = ([0-9]+)",
     re.MULTILINE,
 )
 _STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)

@@ -163,7 +163,7 @@ def test_a_property_that_is_not_taken_is_named_with_what_counts_instead(
 ) -> None:
     (problem,) = problems({name: given})
     assert problem.text.startswith(f"{name}: {said}")
-    assert problem.endswith(" is used")
+    assert problem.text.endswith(" is used")
 
 
 def test_a_world_names_the_queue_of_a_property_that_is_not_taken() -> None:
