@@ -13,6 +13,7 @@ from sandbox.experiments.work import execute, work
 from sandbox.models import Experiment, Run
 from scheduler.analysis.advice.advisor import Advisor, advise
 from scheduler.analysis.experiments.document import read_experiment
+from scheduler.model.problems.runs import RunProblem
 from tests.scheduler.advice.worlds import Team, manifests_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -106,7 +107,7 @@ def test_a_search_whose_base_cannot_be_run_ends_and_says_why(client, started):
     pk = started.rpartition("/")[2]
     first = claims.take("w", pk)
     assert first is not None
-    assert claims.fail(first, "given up: its worker was lost 4 times")
+    assert claims.fail(first, RunProblem.LOST.said(count=4))
     work("w", 120.0)
     found = client.get(started).json()
     assert (found["state"], found["search"]["answer"]) == ("failed", None)

@@ -219,8 +219,12 @@ def test_a_template_asks_for_one_kind_of_topology():
 
 
 def test_a_queue_whose_topology_is_missing_is_inactive():
-    world = racks(asking("rack"))
-    world.delete(Key("Topology", "", "racks"))
+    named = {
+        **flavor(),
+        "spec": {"nodeLabels": {"pool": "main"}, "topologyName": "racks"},
+    }
+    queue = local_queue("main", cluster_queue="main")
+    world = world_of(named, cluster_queue("main", cpu=100), queue, asking("rack"))
     simulate(world, until_ms=3_000)
     condition = world.get(Key("ClusterQueue", "", "main")).status["conditions"][0]
     assert (condition["reason"], condition["status"]) == ("TopologyNotFound", "False")

@@ -105,7 +105,7 @@ def shown(name: str) -> Shown:
 @cache
 def futures(name: str, tick: int):
     """Return what a forecast of a tick begins from, and the starts in its futures."""
-    present = present_of(running_now(shown(name).at(tick)), continued=False)
+    present = present_of(running_now(shown(name).at(tick)), continued=True)
     numbers = range(FUTURES if waiting(present.world) else 0)
     return present, futures_of(present, numbers, seed=SEED, horizon_ms=HORIZON_MS)
 
@@ -219,6 +219,7 @@ def numbers_of(name) -> set[str]:
     numbers |= {n for one in claims.shadow for n in (one.judged, one.agree)}
     if (record := claims.record) is not None:
         numbers |= {record.judged, record.coverage50, record.coverage90}
+    numbers |= {part for n in numbers if n >= 60 for part in divmod(n, 60)}
     return set(map(str, numbers))
 
 

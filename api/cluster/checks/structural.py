@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from api.cluster.refusals import Fault
 from api.cluster.resources import Resource
 from scheduler.model.amounts import parse as parse_quantity
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.patterns import read_pattern
 
 Document = Mapping[str, Any]
 #: Kinds that a webhook reads, to fill in defaults, before the schema is looked at.
@@ -107,7 +107,7 @@ def _of_plain(value: Any, field: Field, type_: str, path: str) -> Iterator[Fault
     if field.min_length is not None and len(value) < field.min_length:
         why = f"{path} in body should be at least {field.min_length} chars long"
         yield Fault(path, f'Invalid value: "{value}": {why}')
-    if field.pattern and not re.search(field.pattern, value):
+    if field.pattern and not read_pattern(field.pattern).found_in(value):
         why = f"{path} in body should match '{field.pattern}'"
         yield Fault(path, f'Invalid value: "{value}": {why}')
 

@@ -16,9 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from scheduler.input.manifests.kinds import KUEUE, TABLE
+from scheduler.model.texts.values import read_value
 
 Schema = dict[str, Any]
 KUBERNETES, API, QUEUES = "v1.36.3", "v0.36.3", "v0.19.2"
@@ -89,7 +88,9 @@ def main(cache: Path) -> None:
             "config/components/crd/bases/*.yaml"
         )
     ):
-        for defined, shown, types in _of_definition(yaml.safe_load(path.read_text())):
+        for defined, shown, types in _of_definition(
+            read_value(path.read_text(), file=path.name)
+        ):
             kinds[defined] = next(iter(types))
             shown_as[defined] = shown
             found |= types

@@ -73,7 +73,9 @@ def checks_of(path: str) -> list[Any]:
 
 
 #: Other systems' APIs and the schema itself have no place in the schema.
-NOT_DESCRIBED = re.compile(rf"{ID}/(apis?|openapi|ws|debug|version)\b|api/v1/schema")
+NOT_DESCRIBED = re.compile(
+    rf"{ID}/(apis?|openapi|ws|debug|version|healthz|livez|readyz)\b|{ID}/$|api/v1/schema"
+)
 PARAMETER, BRACES = re.compile(r"<\w+:(\w+)>"), r"{\1}"
 ROUTES = {f"{ID}/{tail}".rstrip("/"): methods for tail, methods in ONE.items()}
 #: "METHOD /path" of every operation, as the table of permissions has them.

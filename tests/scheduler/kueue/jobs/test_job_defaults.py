@@ -81,7 +81,8 @@ def test_a_plain_pod_goes_to_the_local_queue_named_default_and_is_gated():
     found = world(pod("p"))
     made = found.get(Key("Pod", "default", "p"))
     assert made.labels[QUEUE] == "default"
-    assert made.spec["schedulingGates"] == [{"name": "kueue.x-k8s.io/admission"}]
+    gates = [gate["name"] for gate in made.spec["schedulingGates"]]
+    assert gates == ["kueue.x-k8s.io/admission", "kueue.x-k8s.io/topology"]
 
 
 def test_a_pod_that_stands_on_its_node_gets_no_queue():

@@ -139,7 +139,8 @@ def shown(world: World, name: str) -> Manifest:
     seen: Manifest = {n: status[n] for n in names if n in status}
     seen["suspend"] = bool(spec.get("suspend"))
     for condition in status.get("conditions") or ():
-        seen["condition"] = condition["type"]
+        if condition["type"] != "Suspended":  # as spec.suspend, which is compared
+            seen["condition"] = condition["type"]
     return seen
 
 

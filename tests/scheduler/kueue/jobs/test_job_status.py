@@ -40,7 +40,12 @@ def test_a_job_that_is_done_counts_its_pods(world):
     found = at(world, 400)
     assert found.status["succeeded"] == 2
     assert found.status["active"] == 0
-    assert found.status["conditions"][0]["type"] == "Complete"
+    conditions = [(each["type"], each["status"]) for each in found.status["conditions"]]
+    assert conditions == [
+        ("Suspended", "False"),
+        ("SuccessCriteriaMet", "True"),
+        ("Complete", "True"),
+    ]
     assert found.status["completionTime"] > found.status["startTime"]
 
 

@@ -33,7 +33,10 @@ def described(tree: TopologyTree, part: PodSetToPlace) -> list[dict[str, Any]]:
 
 
 def rows(level: dict[str, Any]) -> list[tuple[object, ...]]:
-    return [(d["path"], d["fits"], d["taken"], d["why"]) for d in level["domains"]]
+    return [
+        (d["path"], d["fits"], d["taken"], "" if d["said"] is None else d["said"].text)
+        for d in level["domains"]
+    ]
 
 
 def test_each_level_lists_what_was_taken_first_and_why_the_others_were_not():
