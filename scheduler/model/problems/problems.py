@@ -258,3 +258,4 @@ class Left(Stated):
     FEW = ("left.few", "{fits} of {count} pods fit")
     ABOVE = ("left.above", "below a domain that was left")
     LATER = ("left.later", "others come first in order, or fit more closely")
+    RESOURCE = ("left.resource", 'resource "{name}"')

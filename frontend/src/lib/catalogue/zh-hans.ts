@@ -2319,6 +2319,7 @@ export const ZH_HANS: Words = {
   "said.left.few": "{count} 个 Pod 中放得下 {fits} 个",
   "said.left.above": "其上级域已被排除",
   "said.left.later": "其他域排在前面，或更贴合",
+  "said.left.resource": "资源 “{name}”",
   "said.wanted.configuration": "一份配置",
   "said.wanted.patterns": "按数字给出的模式列表",
   "said.wanted.node": " Node",

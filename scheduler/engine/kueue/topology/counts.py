@@ -201,14 +201,19 @@ class Counts:
 
     def exclusion(self, leaf: Leaf) -> str:
         """Return what leaves a leaf out, or ""."""
-        reason = self._excluded(leaf)
-        if reason or self.values[leaf].pods:
-            return reason
+        short = self.short_of(leaf)
+        return f'resource "{short}"' if short else self._excluded(leaf)
+
+    def short_of(self, leaf: Leaf) -> str:
+        """Return the first resource that a leaf has too little of for one pod, or "".
+
+        "" also for a leaf that is left out for its labels or taints.
+        """
+        if self._excluded(leaf) or self.values[leaf].pods:
+            return ""
         left = self.tree.remaining(leaf, empty=self.empty).amounts
-        for name, each in sorted(self._per_pod):
-            if each and left.get(name, 0) < each:
-                return f'resource "{name}"'
-        return ""
+        short = (n for n, each in sorted(self._per_pod) if left.get(n, 0) < each > 0)
+        return next(short, "")
 
 
 def fitting(left: dict[str, int], per_pod: Iterable[tuple[str, int]]) -> int:
