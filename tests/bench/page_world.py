@@ -56,6 +56,7 @@ class World:
             "admittedMs": n,
             "readyMs": n,
             "endsMs": 400_000,
+            "finishedMs": None,
             "runtimeMs": 400_000,
             "requeueMs": None,
             "evictions": 0,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
+
 from sandbox.page.rows import workloads
 from sandbox.page.rows.wording import LONGEST, shortened
+from sandbox.page.wire_rows import SandboxRow, WorkloadRow
 from scheduler.assembly import assemble
 from scheduler.engine.simulation import simulate
 from scheduler.model.decisions import Finish
+from tests.bench.page_world import World
 from tests.builders import job, small_cluster
 from tests.sandbox.conftest import text_of
 
@@ -20,6 +25,15 @@ def test_a_row_of_finished_work_says_when_it_finished():
     card = workloads.row(world, world.get(key))
     assert card.phase == "finished"
     assert 0 <= end - card.finished_ms <= 2_000
+
+
+@pytest.mark.parametrize(
+    ("made", "kind"),
+    [(World(1).workloads[0], WorkloadRow), (World(1).sandbox(), SandboxRow)],
+)
+def test_the_rows_of_the_benchmark_have_every_field_of_the_products(made, kind):
+    fields = {field.encode_name for field in msgspec.structs.fields(kind)}
+    assert set(made) == {*fields, "kind"}
 
 
 def test_a_short_sentence_stays():
