@@ -154,7 +154,7 @@ PODS_RUN = "All pods reached readiness and the workload is running"
 JOB_SUSPENDED = {"reason": "JobSuspended", "message": "Job suspended"}
 JOB_RESUMED = {"reason": "JobResumed", "message": "Job resumed"}
 OUT_OF_SYNC = "OutOfSync"
-OUT_OF_SYNC_SENTENCE = "The prebuilt workload is out of sync with its user job"
+PREBUILT_OUT_OF_SYNC = "The prebuilt workload is out of sync with its user job"
 ON_HOLD = "OnHold"
 HELD_NO_LONGER = "Workload no longer on hold; waiting for quota reservation"
 WAITING_FOR_REPLACEMENT_PODS = "WaitingForReplacementPods"
@@ -166,9 +166,7 @@ PODS_DO_NOT_RUN = "Not all pods are ready or succeeded"
 # Why a slice of an elastic job is finished.
 # Source: docs/semantics/kueue-elastic-jobs.md#scaling-up.
 SLICE_REPLACED = "WorkloadSliceReplaced"
-OUT_OF_SYNC = "OutOfSync"
 NEW_SLICE_SENTENCE = "Replaced to accommodate a new workload slice"
-OUT_OF_SYNC_SENTENCE = "The workload slice is out of sync with its parent job"
 
 
 # Variants of concurrent admission.

@@ -115,10 +115,10 @@ class Short(Words):
     )
     COST = (
         "short.cost",
-        "Cost of the search for victims: {looked} looks at candidates and "
-        "{simulations} simulations, in {n} search.|"
-        "Cost of the searches for victims: {looked} looks at candidates and "
-        "{simulations} simulations, in {n} searches.",
+        "Cost of the search for victims: candidates examined {looked}, "
+        "simulations {simulations}.|"
+        "Cost of {n} searches for victims: candidates examined {looked}, "
+        "simulations {simulations}.",
     )
     ALL_REFUSED = (
         "short.allRefused",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +29,20 @@ def test_no_module_names_two_classes_of_one_name():
         if len(owners) > 1
     }
     assert sorted(meeting) == []
+
+
+#: A constant of a module or of a class, with its value on the same or a later line.
+CONSTANT = re.compile(r"^([A-Z][A-Z0-9_]+)(?:: [^=\n]+)? = ", re.MULTILINE)
+
+
+def test_no_module_gives_a_constant_two_values():
+    twice = [
+        f"{module}.{name}"
+        for module, text in texts().items()
+        for name, count in Counter(CONSTANT.findall(text)).items()
+        if count > 1
+    ]
+    assert twice == []
 
 
 @functools.cache

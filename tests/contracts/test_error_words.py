@@ -54,3 +54,23 @@ def test_each_sentence_is_said_with_its_holes() -> None:
         if (kind, name) in known and (given ^ known[kind, name]) - {"n"}
     ]
     assert wrong == []
+
+
+def test_each_sentence_is_said_somewhere() -> None:
+    """A class that is named alone is taken whole: its sentences are looked through."""
+    texts = "\n".join(
+        path.read_text()
+        for name in ("scheduler", "sandbox", "api")
+        for path in (ROOT / name).rglob("*.py")
+    )
+    code = re.sub(r"^class .*$|^ *from .* import .*$", "", texts, flags=re.MULTILINE)
+    named = set(re.findall(r"\b\w+\.[A-Z][A-Z0-9_]*\b", code))
+    whole = set(re.findall(r"(?:tuple\(|\*|\bin )(\w+)", code))
+    unsaid = [
+        f"{kind.__name__}.{one.name}"
+        for kind in (*Words.__subclasses__(), *Stated.__subclasses__())
+        if kind.__name__ not in whole
+        for one in kind
+        if named.isdisjoint(f"{of}.{one.name}" for of in (kind.__name__, "cls", "self"))
+    ]
+    assert unsaid == []

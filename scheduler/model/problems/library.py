@@ -52,15 +52,6 @@ class ApiServer(Stated):
     """What an API server answers, as kubectl shows it."""
 
     NOT_FOUND = ("server.notFound", '{kind} "{name}" not found')
-    EXISTS = ("server.exists", '{kind} "{name}" already exists')
-    MODIFIED = (
-        "server.modified",
-        "the object has been modified; read it again and repeat",
-    )
-    CONFLICT = (
-        "server.conflict",
-        'Operation cannot be fulfilled on {resource} "{name}": {what}',
-    )
     NO_QUEUE = ("server.noQueue", "Queue not found: {name}")
     NO_APPLICATION = ("server.noApplication", "Application not found: {name}")
     NO_NODE = ("server.noNode", "Node not found: {name}")

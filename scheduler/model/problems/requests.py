@@ -106,7 +106,6 @@ class RequestProblem(Stated):
         "problem.noPage",
         "the server could not find the requested resource: {path}; /api/v1/schema lists what there is",
     )
-    RESOURCE = ("problem.resource", "the server could not find the requested resource")
     COMES_AS = ("problem.comesAs", "{name} comes as {first} or {last}")
     WINDOW = (
         "problem.window",
@@ -171,8 +170,4 @@ class RequestProblem(Stated):
     STACK_ONLY = (
         "problem.stackOnly",
         "sandbox {name} runs the stack {stack}, not yunikorn",
-    )
-    CONTINUE_TOKEN = (
-        "problem.continueToken",
-        "the continue token is not one of ours; begin the list again",
     )

@@ -11,7 +11,7 @@ from scheduler.engine.lifetime.jobs.workloads import JobWorkloads
 from scheduler.model.jobs import PREBUILT
 from scheduler.model.objects import Key, Object
 from scheduler.model.podset_template import read_pod
-from scheduler.model.reasons import OUT_OF_SYNC, OUT_OF_SYNC_SENTENCE
+from scheduler.model.reasons import OUT_OF_SYNC, PREBUILT_OUT_OF_SYNC
 
 
 class PrebuiltWorkloads(JobWorkloads):
@@ -42,7 +42,7 @@ class PrebuiltWorkloads(JobWorkloads):
         if made is None or self.host.kueue is None:
             return
         if _shape(made[0]["spec"]) != _shape(workload.spec):
-            self.host.kueue.finish(key, OUT_OF_SYNC_SENTENCE, OUT_OF_SYNC)
+            self.host.kueue.finish(key, PREBUILT_OUT_OF_SYNC, OUT_OF_SYNC)
             job.spec["suspend"] = True
             return
         job.state["job"] = {"workload": key.name, "prebuilt": True}
