@@ -9,7 +9,7 @@ from sandbox.models import Node, Workload
 from tests.builders import cluster_queue, flavor, job, local_queue, node
 from tests.sandbox.conftest import check_rows, row, tick
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 KUEUE = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/workloads"
 

@@ -8,7 +8,7 @@ import yaml
 from sandbox.models import ImportReport
 from tests.builders import cluster_queue, flavor, node, pod
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 def text(*manifests: dict) -> str:

@@ -37,39 +37,38 @@ def stepped(run: DefaultRun, path: str, ticks: int) -> None:
 
 @pytest.mark.bench
 @pytest.mark.timeout(600)
-def test_small_answers_by_workers(tmp_path):
-    with DefaultRun(tmp_path) as run:
-        files = [{"name": "world.yaml", "text": text_of(*contended(60))}]
-        made = run.post("/api/v1/sandboxes", {"title": "small", "files": files})
-        path = f"/api/v1/sandboxes/{made['id']}"
-        stepped(run, path, 5)
-        seconds: dict[str, list[float]] = {
-            "counterfactuals": [],
-            "move": [],
-            "table": [],
+def test_small_answers_by_workers(bench_run):
+    files = [{"name": "world.yaml", "text": text_of(*contended(60))}]
+    made = bench_run.post("/api/v1/sandboxes", {"title": "small", "files": files})
+    path = f"/api/v1/sandboxes/{made['id']}"
+    stepped(bench_run, path, 5)
+    seconds: dict[str, list[float]] = {
+        "counterfactuals": [],
+        "move": [],
+        "table": [],
+    }
+    for _ in range(TIMES):
+        stepped(bench_run, path, 1)
+        rows = bench_run.get(f"{path}/tables/workloads?limit=500")["items"]
+        one = next(row for row in rows if row["phase"] in WAITING)
+        asked = f"{path}/explain/{one['namespace']}/{one['name']}/counterfactuals"
+        seconds["counterfactuals"].append(timed(lambda a=asked: bench_run.get(a)))
+        to = "b" if one["clusterQueue"].startswith("a") else "a"
+        body = {
+            "workload": f"{one['namespace']}/{one['name']}",
+            "to": f"ClusterQueue//{to}",
+            "dryRun": True,
         }
-        for _ in range(TIMES):
-            stepped(run, path, 1)
-            rows = run.get(f"{path}/tables/workloads?limit=500")["items"]
-            one = next(row for row in rows if row["phase"] in WAITING)
-            asked = f"{path}/explain/{one['namespace']}/{one['name']}/counterfactuals"
-            seconds["counterfactuals"].append(timed(lambda a=asked: run.get(a)))
-            to = "b" if one["clusterQueue"].startswith("a") else "a"
-            body = {
-                "workload": f"{one['namespace']}/{one['name']}",
-                "to": f"ClusterQueue//{to}",
-                "dryRun": True,
-            }
-            seconds["move"].append(
-                timed(lambda b=body: run.post(f"{path}/actions/move", b))
-            )
-            seconds["table"].append(
-                timed(lambda: run.get(f"{path}/tables/workloads?limit=5"))
-            )
-        for name, found in seconds.items():
-            figures = {
-                "question": name,
-                "p50Ms": round(1000 * statistics.median(found), 1),
-                "p95Ms": round(1000 * sorted(found)[len(found) * 95 // 100], 1),
-            }
-            sys.stderr.write(json.dumps(figures) + "\n")
+        seconds["move"].append(
+            timed(lambda b=body: bench_run.post(f"{path}/actions/move", b))
+        )
+        seconds["table"].append(
+            timed(lambda: bench_run.get(f"{path}/tables/workloads?limit=5"))
+        )
+    for name, found in seconds.items():
+        figures = {
+            "question": name,
+            "p50Ms": round(1000 * statistics.median(found), 1),
+            "p95Ms": round(1000 * sorted(found)[len(found) * 95 // 100], 1),
+        }
+        sys.stderr.write(json.dumps(figures) + "\n")

@@ -75,6 +75,5 @@ def measure(run: DefaultRun, name: str, count: int, *, speed: float) -> float:
         ]
     ),
 )
-def test_everybody_has_a_page_at_once(tmp_path, name, count, speed):
-    with DefaultRun(tmp_path / "run") as run:
-        measure(run, name, count, speed=speed)
+def test_everybody_has_a_page_at_once(bench_run, name, count, speed):
+    measure(bench_run, name, count, speed=speed)

@@ -52,19 +52,18 @@ def made(run: DefaultRun, count: int) -> list[str]:
 
 
 @pytest.mark.bench
-def test_what_stands_costs_next_to_nothing(tmp_path):
-    with DefaultRun(tmp_path / "run") as run:
-        empty = memory_mib(run)
-        made(run, TEN)
-        time.sleep(sized(5, 0))  # what is measured is what goes on after the last tick
-        before = spent(run)
-        time.sleep(SECONDS)
-        share = (spent(run) - before) / SECONDS
-        made(run, MORE)
-        figures = {
-            "cpuShareOfTen": round(share, 4),
-            "emptyMiB": empty,
-            "fiftyMiB": memory_mib(run),
-            "load": round(os.getloadavg()[0], 1),
-        }
+def test_what_stands_costs_next_to_nothing(bench_run):
+    empty = memory_mib(bench_run)
+    made(bench_run, TEN)
+    time.sleep(sized(5, 0))  # what is measured is what goes on after the last tick
+    before = spent(bench_run)
+    time.sleep(SECONDS)
+    share = (spent(bench_run) - before) / SECONDS
+    made(bench_run, MORE)
+    figures = {
+        "cpuShareOfTen": round(share, 4),
+        "emptyMiB": empty,
+        "fiftyMiB": memory_mib(bench_run),
+        "load": round(os.getloadavg()[0], 1),
+    }
     sys.stdout.write(f"\nidle: {json.dumps(figures)}\n")

@@ -151,27 +151,22 @@ with sync_playwright() as playwright:
 
 
 @pytest.mark.bench
-def test_two_hundred_sockets_are_in_step(tmp_path):
-    with DefaultRun(tmp_path / "default_run") as default_run:
-        _, frames = measure(default_run, SOCKETS, clients=CLIENTS, speed=4, join_s=60)
+def test_two_hundred_sockets_are_in_step(bench_run):
+    _, frames = measure(bench_run, SOCKETS, clients=CLIENTS, speed=4, join_s=60)
     assert frames
 
 
 @pytest.mark.bench
-def test_two_hundred_sockets_and_two_browsers_are_in_step(tmp_path):
+def test_two_hundred_sockets_and_two_browsers_are_in_step(bench_run):
     if chromium() is None:
         pytest.skip("no Chromium on this machine")
-    with DefaultRun(tmp_path / "default_run") as default_run:
-        _, frames = measure(default_run, BROWSERS, clients=CLIENTS, speed=4, join_s=60)
+    _, frames = measure(bench_run, BROWSERS, clients=CLIENTS, speed=4, join_s=60)
     assert frames
 
 
 @pytest.mark.bench
-def test_a_thousand_sockets_stay_open(tmp_path):
-    with DefaultRun(tmp_path / "default_run") as default_run:
-        _, frames = measure(
-            default_run, "1,000 sockets", clients=CROWD, speed=1, join_s=120
-        )
+def test_a_thousand_sockets_stay_open(bench_run):
+    _, frames = measure(bench_run, "1,000 sockets", clients=CROWD, speed=1, join_s=120)
     assert frames
 
 

@@ -258,6 +258,9 @@ def node(n: int) -> dict[str, Any]:
         "allocatable": {GPU: "8", "cpu": "96000"},
         "used": {GPU: "4"},
         "pods": 2,
+        "held": {},
+        "heldPods": 0,
+        "lockedBy": "",
         "taints": [],
         "labels": {},
     }

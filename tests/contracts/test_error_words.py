@@ -69,7 +69,7 @@ def test_each_sentence_is_said_somewhere() -> None:
     unsaid = [
         f"{kind.__name__}.{one.name}"
         for kind in (*Words.__subclasses__(), *Stated.__subclasses__())
-        if kind.__name__ not in whole
+        if kind.__name__ not in whole and not kind.__module__.startswith("tests.")
         for one in kind
         if named.isdisjoint(f"{of}.{one.name}" for of in (kind.__name__, "cls", "self"))
     ]

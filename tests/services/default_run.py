@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import psutil
 import pytest
 
+from tests.bench.size import TINY
 from tests.services import migrated
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -170,10 +171,20 @@ def shared_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DefaultRun]
         yield running
 
 
+@pytest.fixture
+def bench_run(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DefaultRun]:
+    """A default run of this benchmark alone, or the shared one at a tiny size."""
+    if TINY:
+        yield request.getfixturevalue("shared_run")
+    else:
+        with DefaultRun(tmp_path / "default_run") as running:
+            yield running
+
+
 @pytest.fixture(autouse=True)
 def _nothing_plays_on(request: pytest.FixtureRequest) -> Iterator[None]:
     """Pause what a test left playing: it would take the processor from all others."""
-    if "shared_run" not in request.fixturenames:
+    if not {"shared_run", "bench_run"} & {*request.fixturenames}:
         yield
     else:
         default_run: DefaultRun = request.getfixturevalue("shared_run")

@@ -12,6 +12,7 @@ import pytest
 
 #: Fixtures that start a server, a browser or a database.
 FIXTURES = {
+    "bench_run",
     "browser",
     "built",
     "copy",

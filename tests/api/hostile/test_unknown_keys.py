@@ -21,7 +21,7 @@ from sandbox.live.body_limits import CARRYING
 from tests.builders import flavor, job, small_cluster
 from tests.sandbox.conftest import row, tick
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 
 _METHODS = ("get", "put", "post", "patch", "delete")

@@ -24,7 +24,7 @@ from tests.builders import (
 )
 from tests.sandbox.conftest import check_rows, row, tick
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 QUEUES = queue_tree({"name": "a"})
 

@@ -14,7 +14,7 @@ from tests.builders import cluster_queue, job, pod, small_cluster, workload_prio
 from tests.builders import node as node_of
 from tests.sandbox.conftest import row, text_of, tick
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 WIDE = cluster_queue("main", cpu=8, within="LowerPriority")
 HIGH = workload_priority("high", 100)

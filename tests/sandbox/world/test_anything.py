@@ -35,7 +35,7 @@ from tests.builders import (
 )
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
 
-pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
+pytestmark = pytest.mark.django_db
 
 #: Sequences per stack; with HYPOTHESIS_PROFILE=search as many as that says.
 EXAMPLES = 8 if settings().max_examples <= 100 else settings().max_examples
