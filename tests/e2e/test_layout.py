@@ -2,8 +2,9 @@
 
 No text is cut, crushed or under another.
 
-By default a selection in which each size meets each language and theme, with and
-without presenter mode; `QUOTALAB_LAYOUT=all` looks at the whole product.
+By default a selection in which English is looked at in each size, Chinese in every
+other one, themes and presenter mode in rotation; `QUOTALAB_LAYOUT=all` looks at the
+whole product.
 """
 
 from __future__ import annotations
@@ -74,9 +75,8 @@ def looks() -> list[Look]:
         for index, size in enumerate(SIZES):
             if language == "en" or index % 2 == at % 2:
                 theme = THEMES[(at + index) % 2]
-                # English is looked at both ways: its words are the longest.
-                modes = PRESENTER if language == "en" else [PRESENTER[index // 2 % 2]]
-                chosen += [Look(size, language, theme, mode) for mode in modes]
+                presenter = PRESENTER[index // 2 % 2]
+                chosen.append(Look(size, language, theme, presenter))
     return chosen
 
 
