@@ -69,7 +69,7 @@ def do_start(
     with _as_invalid():
         read = read_experiment(document)
         kind, body = store(user, read.spec.base, texts)
-        base = open_base(kind, body)
+        base = open_base(kind, body, read.spec.base.stack)
         todo, points, most = _begin(read, base)
         limits.check_experiment(most, todo.horizon_ms)
         _try_out(read, base, todo, texts)
@@ -101,7 +101,7 @@ def do_estimate(
     limits.check_bytes(list(texts.items()))
     with _as_invalid():
         read = read_experiment(document)
-        base = open_base(*store(user, read.spec.base, texts))
+        base = open_base(*store(user, read.spec.base, texts), read.spec.base.stack)
         return searching.estimate(Advisor.of(read.spec, base), base)
 
 

@@ -17,6 +17,7 @@ from sandbox.models import Experiment, Sandbox
 from sandbox.world import history, worlds
 from scheduler.analysis.experiments.bases import FileBase, RunBase, WorldBase
 from scheduler.analysis.experiments.document import Base, ExperimentError
+from scheduler.model.policy import Stack
 from scheduler.model.problems import Form
 
 _LEVEL = 1
@@ -60,12 +61,12 @@ def _world(user: User, given: Base) -> bytes:
     return history.world_at(sandbox, revision).encode()
 
 
-def open_base(kind: str, body: bytes) -> RunBase:
-    """Return the base that `store` made bytes of."""
+def open_base(kind: str, body: bytes, stack: Stack | None = None) -> RunBase:
+    """Return the base that `store` made bytes of; `stack` is the document's."""
     data = zlib.decompress(body)
     if kind == Experiment.WORLD:
         return WorldBase(data)
-    return FileBase.read(_decode_files(data))
+    return FileBase.read(_decode_files(data), stack=stack)
 
 
 class _BaseCache:
@@ -80,10 +81,12 @@ class _BaseCache:
         with self._lock:
             base = self._bases.get(experiment_id)
             if base is None:
-                kind, body = Experiment.objects.values_list("base_kind", "base").get(
+                columns = ("base_kind", "base", "document")
+                kind, body, document = Experiment.objects.values_list(*columns).get(
                     pk=experiment_id
                 )
-                base = self._bases[experiment_id] = open_base(kind, bytes(body))
+                stack = document["spec"]["base"].get("stack")
+                base = self._bases[experiment_id] = open_base(kind, bytes(body), stack)
             self._bases.move_to_end(experiment_id)
             while len(self._bases) > MOST_KEPT:
                 self._bases.popitem(last=False)

@@ -40,7 +40,8 @@ def run(options: argparse.Namespace, out: TextIO, library: Library = no_library)
     try:
         try_to_write([options.patches, options.undo, options.markdown, options.html])
         experiment, sources = _read(options, library)
-        base = FileBase.read(sources, stack=options.stack)
+        stack = options.stack or experiment.spec.base.stack
+        base = FileBase.read(sources, stack=stack)
         advisor = Advisor.of(experiment.spec, base)
         estimate = _estimate(advisor, base)
         if options.estimate:

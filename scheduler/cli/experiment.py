@@ -59,7 +59,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         experiment, files = read_file(options.file)
         sources = sources_of(experiment, options.file, files)
-        base = FileBase.read(sources, stack=options.stack)
+        stack = options.stack or experiment.spec.base.stack
+        base = FileBase.read(sources, stack=stack)
         todo = plan(experiment.spec, base)
         names = [variant.name for variant in todo.variants]
         # Once before the work: what the assertions name must be there.

@@ -10,6 +10,7 @@ import yaml
 
 from sandbox.experiments.work import work
 from sandbox.models import Experiment, Run, Sandbox
+from tests.builders import pod
 from tests.sandbox.experiments.conftest import document_of, world_text
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -34,6 +35,25 @@ def done(started) -> str:
     """The path of an experiment whose runs have ended."""
     work("w", 60.0)
     return started
+
+
+def test_the_stack_of_files_for_several_is_named_in_the_document(client):
+    theirs = pod("other", cpu=1)
+    theirs["spec"]["schedulerName"] = "yunikorn"
+    text = f"{world_text()}---\n{yaml.safe_dump(theirs)}"
+    body = {"document": document_of(), "files": [{"name": "world.yaml", "text": text}]}
+    assert client.post(ROOT, body, format="json").status_code == 422
+    body["document"]["spec"]["base"]["stack"] = "kueue"
+    made = client.post(ROOT, body, format="json").json()
+    work("w", 60.0)
+    assert client.get(f"{ROOT}/{made['id']}").json()["state"] == "done"
+
+
+def test_a_sandbox_takes_no_other_stack(client):
+    base = {"sandbox": "0" * 12, "stack": "kueue"}
+    refused = client.post(ROOT, {"document": document_of(base=base)}, format="json")
+    assert refused.status_code == 422
+    assert refused.json()["details"]["causes"][0]["field"].endswith("spec.base.stack")
 
 
 def test_an_experiment_is_listed_with_its_progress(client, started):

@@ -104,6 +104,29 @@ def test_what_was_undone_is_not_offered_to_be_undone(played: Board) -> None:
     expect(toasts.get_by_role("button", name="Redo")).to_be_visible()
 
 
+def test_an_undo_makes_the_ticks_since_the_edit_again(played: Board) -> None:
+    """The edit took a preemption away: its badge, its row and its card come back."""
+    page = played.page
+    api = page.url.replace("/s/", "/api/v1/sandboxes/").removesuffix("/board")
+    badge = page.get_by_role("link", name=re.compile("^Preemptions"))
+    expect(badge).to_contain_text("1new")
+    page.request.post(f"{api}/actions/rewind", data={"tick": 3})
+    expect(page.get_by_test_id("tick")).to_have_text("3")
+    page.get_by_role("button", name=re.compile("^Menu of alpha")).click()
+    page.get_by_role("button", name="Hold").click()
+    toasts = page.get_by_role("region", name="Messages")
+    expect(toasts).to_contain_text("stopPolicy: None → Hold")
+    page.request.post(f"{api}/actions/step", data={"untilTick": PREEMPTED})
+    expect(page.get_by_test_id("tick")).to_have_text(str(PREEMPTED))
+    expect(badge).not_to_contain_text("new")
+    page.keyboard.press("Control+z")
+    expect(toasts).to_contain_text("The last edit is undone")
+    played.sees("alpha", "urgent", "Admitted")
+    expect(badge).to_contain_text("1new")
+    played.agrees()
+    played.agrees_in("Preemptions", "Fairness", "Workloads")
+
+
 def test_a_preemption_is_stepped_through(played: Board) -> None:
     visit(played, "Preemptions")
     page = played.page

@@ -30,7 +30,9 @@ from scheduler.cli.experiment import (
     write_json,
     write_table,
 )
+from scheduler.cli.files import add_stack_word
 from scheduler.model.errors import SchedulerError
+from scheduler.model.policy import Stack
 
 LOOK_EVERY_S = 0.2
 BAD_INPUT = 2
@@ -58,6 +60,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", default="", help="whose it is, in a server run")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--work", default="", help="work on this one and end")
+        add_stack_word(parser)
 
     def handle(self, *_: object, **options: Any) -> None:
         """Start, wait, print."""
@@ -69,7 +72,9 @@ class Command(BaseCommand):
         if not settings.SERVER:
             call_command("migrate", verbosity=0, interactive=False)
         try:
-            experiment = start(_user(options["user"]), options["file"])
+            experiment = start(
+                _user(options["user"]), options["file"], stack=options["stack"]
+            )
         except (SandboxError, SchedulerError, OSError) as error:
             self.stderr.write(_text_of(error))
             sys.exit(BAD_INPUT)
@@ -100,14 +105,19 @@ def _user(name: str) -> User:
     return user
 
 
-def start(user: User, path: Path) -> Experiment:
-    """Store the experiment of a file, with the files that lie beside it."""
+def start(user: User, path: Path, *, stack: Stack | None = None) -> Experiment:
+    """Store the experiment of a file, with the files that lie beside it.
+
+    `stack` replaces the document's.
+    """
     read, files = read_file(path)
     document: dict[str, Any] = msgspec.to_builtins(read)
     if read.spec.base.files:
         sources = sources_of(read, path, files)
         document["spec"]["base"]["files"] = [name for name, _ in sources]
         files = {**files, **dict(sources)}
+    if stack is not None:
+        document["spec"]["base"]["stack"] = stack
     return do_start(user, document, files=files)
 
 

@@ -26,7 +26,7 @@ one to its horizon. This page is written by `manage.py listscenarios`.
   given as `en`, `zh-Hans` and `zh-Hant`; `right` is the index of the right choice.
 - A checkpoint's `at` is the end of a tick before what it asks about is decided: the board
   shows the whole tick, and would show the answer.
-- Objects come at their annotation `quotalab.dev/arrival`, or many of one kind by
+- Objects come at their annotation `quotalab.dev/arrival` ([annotations.md](annotations.md)), or many of one kind by
   `arrivals`: `at`, `interval`, `poisson` (from the seed), `swf` (a trace file in the
   folder). A generator file of Kueue's performance tests is read as it is.
 - What is done to an object later is a `Change` (`apiVersion: quotalab.dev/v1`) with an

@@ -17,6 +17,7 @@ from scheduler.analysis.experiments.goals import (
 from scheduler.analysis.experiments.strict import Strict as Strict
 from scheduler.model import durations, ranges
 from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.policy import Stack
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.problems.validation import said_of_value
 
@@ -30,13 +31,15 @@ class Base(Strict, frozen=True, kw_only=True):
     """Where every run begins: one of scenario, sandbox and files.
 
     `tick` is of the sandbox, now when it is left out; `files` are names of
-    texts that come with the document.
+    texts that come with the document. `stack` says which schedulers run the files;
+    without it the schedulers are those that the files are for.
     """
 
     scenario: str = ""
     sandbox: str = ""
     tick: Annotated[int, ranges.meta(ranges.TICK)] | None = None
     files: list[str] = []
+    stack: Stack | None = None
 
 
 class SeedRange(Strict, frozen=True, kw_only=True):
@@ -210,6 +213,8 @@ def _check(spec: ExperimentSpec) -> None:
         )
     if base.tick is not None and not base.sandbox:
         raise ExperimentError(RequestProblem.SANDBOX_TICK.said(), "spec.base.tick")
+    if base.stack is not None and base.sandbox:
+        raise ExperimentError(RequestProblem.SANDBOX_STACK.said(), "spec.base.stack")
     for field in ("horizon", "limit"):
         _check_time(getattr(spec, field), f"spec.{field}")
     _check_seeds(spec.seeds)

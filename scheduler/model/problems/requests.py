@@ -32,6 +32,10 @@ class RequestProblem(Stated):
     )
     GRID = ("problem.grid", "a grid needs values, a search may have a range")
     SANDBOX_TICK = ("problem.sandboxTick", "a tick is of a sandbox")
+    SANDBOX_STACK = (
+        "problem.sandboxStack",
+        "a sandbox has its stack; leave `stack` out",
+    )
     NOWHERE = ("problem.nowhere", "path {path} leads nowhere")
     NO_NODES = ("problem.noNodes", "no Node has the labels {labels}")
     NO_MEASURE = (

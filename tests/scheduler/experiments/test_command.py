@@ -57,13 +57,24 @@ def test_an_assertion_that_fails_is_exit_status_1(tmp_path):
 
 def test_files_for_two_stacks_run_under_the_one_that_is_named(tmp_path, capsys):
     path = write(tmp_path)
-    theirs = pod("other", cpu=1)
-    theirs["spec"]["schedulerName"] = "yunikorn"
-    with (tmp_path / "world.yaml").open("a") as file:
-        file.write("---\n" + yaml.safe_dump(theirs))
+    (tmp_path / "world.yaml").write_text(for_two_stacks(tmp_path))
     assert run(path)[0] == 2
     assert "give --stack" in capsys.readouterr().err
     assert run(path, "--stack", "kueue")[0] == 0
+
+
+def test_files_for_two_stacks_run_under_the_one_of_the_document(tmp_path):
+    path = write(tmp_path, base={"files": ["world.yaml"], "stack": "kueue"})
+    (tmp_path / "world.yaml").write_text(for_two_stacks(tmp_path))
+    assert run(path)[0] == 0
+
+
+def for_two_stacks(folder: Path) -> str:
+    """Return the world with a pod of another scheduler."""
+    theirs = pod("other", cpu=1)
+    theirs["spec"]["schedulerName"] = "yunikorn"
+    world = (folder / "world.yaml").read_text()
+    return f"{world}---\n{yaml.safe_dump(theirs)}"
 
 
 def test_the_example_answers_what_a_slower_cluster_changes():

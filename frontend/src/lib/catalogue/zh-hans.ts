@@ -2609,6 +2609,7 @@ export const ZH_HANS: Words = {
   "said.problem.hourLimit": "{count} 次运行每次 {each} 小时，共 {hours} 小时，超过虚拟时间上限 {most} 小时；请减少变体或种子，或缩短时间范围",
   "said.problem.grid": "网格需要给出取值，搜索才可以用范围",
   "said.problem.sandboxTick": "时刻属于沙盒",
+  "said.problem.sandboxStack": "沙盒有自己的调度栈；请去掉 `stack`",
   "said.problem.nowhere": "路径 {path} 不指向任何内容",
   "said.problem.noNodes": "没有 Node 带有标签 {labels}",
   "said.problem.noMeasure": "没有运行带有度量 {name}；现有 {known}",
