@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 from sandbox import actions
 from sandbox.models import Sandbox
 from tests.sandbox.conftest import tick
-from tests.truth.shown import cluster_as_seen
+from tests.truth import shown, shown_yunikorn
 
 Document = dict[str, Any]
 Seen = dict[str, Any]
@@ -29,6 +29,7 @@ RESOURCES = {
     "Namespace": ("v1", "namespaces"),
     "Node": ("v1", "nodes"),
     "Pod": ("v1", "pods"),
+    "ConfigMap": ("v1", "configmaps"),
     "LimitRange": ("v1", "limitranges"),
     "PriorityClass": ("scheduling.k8s.io/v1", "priorityclasses"),
     "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses"),
@@ -67,6 +68,8 @@ PATCHES = {
     "json": "application/json-patch+json",
     "strategic": "application/strategic-merge-patch+json",
 }
+#: YuniKorn's ConfigMap.
+CONFIGS = "yunikorn-configs"
 FRAMEWORKS = ["batch/job", "pod", "deployment", "statefulset"]
 #: What the steps of the recorded control plane took, whose kubelet was quick.
 LATENCIES = {
@@ -90,32 +93,48 @@ class Player:
     def __init__(self, client: APIClient, person: User, script: Document) -> None:
         self.client, self.person, self.script = client, person, script
         self.seen: Seen = {}
+        self.files: list[Document] = []
+        self.simulation: Document = {"latencies": LATENCIES}
+        policy = self._yunikorn() if "queues" in script else self._kueue()
+        made = client.post("/api/v1/sandboxes", {"files": self.files}, format="json")
+        assert made.status_code == 201, made.content
+        self.sandbox = Sandbox.objects.get(pk=made.json()["id"])
+        body = {"spec": {**policy, "simulation": self.simulation}}
+        code, answer = self.ask("patch", "/policy", body, PATCHES["merge"])
+        assert code == 200, answer
+
+    def _kueue(self) -> Document:
         config = {
             "apiVersion": "config.kueue.x-k8s.io/v1beta2",
             "kind": "Configuration",
             "integrations": {"frameworks": FRAMEWORKS},
-            **copy.deepcopy(script.get("config") or {}),
+            **copy.deepcopy(self.script.get("config") or {}),
         }
         namespace = {
             "apiVersion": "v1",
             "kind": "Namespace",
             "metadata": {"name": "default"},
         }
-        files = [
+        self.files = [
             {"name": "config.yaml", "text": yaml.safe_dump(config)},
             {"name": "default.yaml", "text": yaml.safe_dump(namespace)},
         ]
-        made = client.post("/api/v1/sandboxes", {"files": files}, format="json")
-        assert made.status_code == 201, made.content
-        self.sandbox = Sandbox.objects.get(pk=made.json()["id"])
-        simulation: Document = {"latencies": LATENCIES}
-        if checks := _checks_of(script):  # nobody but the script answers them
-            simulation["admissionChecks"] = [
+        if checks := _checks_of(self.script):  # nobody but the script answers them
+            self.simulation["admissionChecks"] = [
                 {"check": name, "after": "24h", "answer": "Ready"} for name in checks
             ]
-        policy = {"spec": {"simulation": simulation}}
-        code, answer = self.ask("patch", "/policy", policy, PATCHES["merge"])
-        assert code == 200, answer
+        return {}
+
+    def _yunikorn(self) -> Document:
+        queues = _text_of(self.script["queues"])
+        document = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": CONFIGS, "namespace": "yunikorn"},
+            "data": {**(self.script.get("data") or {}), "queues.yaml": queues},
+        }
+        self.files = [{"name": "configs.yaml", "text": yaml.safe_dump(document)}]
+        return {"stack": "yunikorn"}
 
     def ask(
         self, method: str, path: str, body: Any = None, media: str = "application/json"
@@ -182,7 +201,21 @@ class Player:
         tick(self.sandbox, count)
 
     def _see(self, number: int, label: str) -> None:
-        self.seen[f"{number} see {label}"] = cluster_as_seen(self.list)
+        self.seen[f"{number} see {label}"] = (
+            shown_yunikorn.cluster_as_seen(self.list, self._asked)
+            if "queues" in self.script
+            else shown.cluster_as_seen(self.list)
+        )
+
+    def _asked(self, path: str) -> Any:
+        code, answer = self.ask("get", path)
+        return answer if code == 200 else None
+
+    def _config(self, number: int, given: Document | str) -> None:
+        path = _path("ConfigMap", "yunikorn", CONFIGS)
+        body = {"data": {"queues.yaml": _text_of(given)}}
+        code, answer = self.ask("patch", path, body, PATCHES["merge"])
+        self._answered(f"{number} config", code, answer)
 
     def _owned(self, kind: str, owners: set[str]) -> list[str]:
         return sorted(
@@ -196,6 +229,12 @@ class Player:
         self.seen[what] = "accepted" if code < 300 else f"refused {code}"
         if code >= 300 and isinstance(answer, dict):
             self.seen.setdefault("# messages", {})[what] = answer.get("message", "")
+
+
+def _text_of(queues: Document | str) -> str:
+    if isinstance(queues, str):
+        return queues
+    return yaml.safe_dump(queues, sort_keys=False)
 
 
 def _checks_of(script: Document) -> Iterable[str]:
