@@ -5,6 +5,7 @@ import type { Create, Created, Imported, ImportReport, Report, Sandbox, Traces }
 import { go, hrefOf } from "@/lib/address.svelte";
 import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
+import { t } from "@/lib/words.svelte";
 
 const STACK_FIELD = "policy.stack"; // of the cause that asks which stack is meant
 
@@ -130,8 +131,13 @@ function importInto(id: string, files: readonly SourceFile[], more: Json): Promi
   return ask("Imported", "POST", `/sandboxes/${id}/actions/import`, { body: { files, ...more } });
 }
 
-function titleOf(files: readonly SourceFile[]): string {
-  return (files[0]?.name ?? "pasted").replace(/(\.(ya?ml|json|swf|csv|sktrace|gz|tgz|zip|tar))+$/i, "");
+/** Return the folder that all files are in, or the first file's name and how many more there are. */
+export function titleOf(files: readonly { name: string }[]): string {
+  const names = files.map((file) => file.name);
+  const folders = new Set(names.map((name) => name.split("/")[0]));
+  if (folders.size === 1 && names.every((name) => name.includes("/"))) return [...folders].join("");
+  const first = (names[0] ?? "pasted").replace(/(\.(ya?ml|json|swf|csv|sktrace|gz|tgz|zip|tar))+$/i, "");
+  return names.length < 2 ? first : `${first} ${t("load.more", { n: names.length - 1 })}`;
 }
 
 /** Return the reports of a sandbox's imports, newest first. */
