@@ -24,6 +24,7 @@ from scheduler.input.manifests.load import (
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
+from scheduler.input.manifests.written_run_times import take_written_run_times
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.errors import ManifestError, SchedulerError, SourceLocation
@@ -160,6 +161,7 @@ class Prepared:
         made = read_policy({"spec": spec})
         if dump_time is not None:
             estimate_run_times(loaded.objects, now=made.spec.simulation.start_time)
+        take_written_run_times(loaded.objects, made.spec.simulation.reads_run_times())
         world = World.create(made, _seed(self.scenario, seed))
         taken = [obj for obj in loaded.objects if _put(world, obj, loaded)]
         _refuse_errors(loaded, skip=skip_errors)

@@ -31,6 +31,7 @@ from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.manifests.updates import Refused, check_update
+from scheduler.input.manifests.written_run_times import take_written_run_times
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.model.objects import Key, Object
@@ -69,6 +70,8 @@ def plan_of(
 ) -> tuple[Edit | None, Imported]:
     """Return what to do to the world, and what it comes to."""
     find_gated(loaded, world.policy.spec.kueue)
+    simulation = world.policy.spec.simulation
+    take_written_run_times(loaded.objects, simulation.reads_run_times())
     findings = [*loaded.findings, *_scenarios(loaded)]
     present = {key: obj.manifest for key, obj in world.objects.items()}
     coming = {obj.key: obj.manifest for obj in loaded.objects}
@@ -92,7 +95,7 @@ def plan_of(
         report=report_of(
             loaded,
             findings,
-            default_runtime=world.policy.spec.simulation.default_runtime,
+            default_runtime=simulation.default_runtime,
         ),
     )
     loaded.findings = findings

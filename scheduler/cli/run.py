@@ -6,13 +6,19 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, get_args
 
 import msgspec
 
 from scheduler.analysis.expectations import Verdict, judge
 from scheduler.analysis.measures import Measures, Summary
-from scheduler.assembly import Assembled, Sources, StackOpenError, assemble
+from scheduler.assembly import (
+    Assembled,
+    InputError,
+    Sources,
+    StackOpenError,
+    assemble,
+)
 from scheduler.cli.files import add_stack_word, read_paths
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.cli.trace_words import add_trace_words, options_of
@@ -21,10 +27,11 @@ from scheduler.engine.tick import advance
 from scheduler.engine.world import World
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.report import FindingGroup, groups_of
-from scheduler.input.manifests.run_times import assumed_run_times
+from scheduler.input.manifests.run_times import assumed_run_times, refused_run_times
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
+from scheduler.model.policy import RunTimesFrom
 from scheduler.model.scenario import Scenario
 from scheduler.model.texts.plain_text import printable
 from scheduler.recorded.twin.played import recording_of
@@ -46,7 +53,10 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             seed=options.seed,
             traces=options_of(options),
             skip_errors=options.skip_errors,
+            run_times_from=options.run_times_from,
         )
+        if options.strict:
+            _refuse_assumed(assembled)
         if options.record:
             return _record(out, assembled, _until(options, assembled), options.record)
         measures = Measures(assembled.world)
@@ -81,18 +91,43 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be taken"
     )
+    parser.add_argument(
+        "--run-times-from",
+        choices=get_args(RunTimesFrom),
+        help="what is read of work without a run time: its `sleep`, its deadline, both",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse work without a run time"
+    )
     add_stack_word(parser)
     add_trace_words(parser)
     return parser
 
 
-def assemble_as(sources: Sources, stack: str | None, **given: Any) -> Assembled:
+def _refuse_assumed(assembled: Assembled) -> None:
+    """Raise InputError where a run time would be assumed."""
+    if found := refused_run_times(assembled.loaded):
+        assembled.loaded.findings += found
+        raise InputError(assembled.loaded)
+
+
+def assemble_as(
+    sources: Sources,
+    stack: str | None,
+    *,
+    run_times_from: RunTimesFrom | None = None,
+    **given: Any,
+) -> Assembled:
     """Return the world of files under a stack, or the one that they are for.
 
-    Raises as `assemble` does; where the stack is open, the error names the option.
+    `run_times_from` replaces the policy's. Raises as `assemble` does; where the stack
+    is open, the error names the option.
     """
+    policy: dict[str, Any] = {"stack": stack} if stack else {}
+    if run_times_from is not None:
+        policy["simulation"] = {"runTimesFrom": run_times_from}
     try:
-        return assemble(sources, policy={"stack": stack} if stack else None, **given)
+        return assemble(sources, policy=policy or None, **given)
     except StackOpenError as error:
         raise SchedulerError(f"{error}; give --stack") from error
 

@@ -28,6 +28,7 @@ MAX_EXECUTION = "kueue.x-k8s.io/max-exec-time-seconds"
 RUNTIME_SOURCE = PREFIX + "runtime-source"
 #: Such a source: the limit of what it may take, which no guess exceeds.
 FROM_DEADLINE = "its deadline"
+FROM_COMMAND = "its command"
 KNOWN = (
     ARRIVAL,
     RUNTIME,

@@ -169,6 +169,10 @@ _LOCKING = msgspec.Meta(
 )
 
 
+#: "annotations" alone, or also `sleep` commands, deadlines, or both in this order.
+RunTimesFrom = Literal["annotations", "sleep", "deadline", "sleep-deadline"]
+
+
 class Simulation(
     msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True
 ):
@@ -176,6 +180,8 @@ class Simulation(
 
     tick_ms: Annotated[int, ranges.meta(ranges.TICK_MS)] = 1000
     default_runtime: str = "60s"
+    # What else is read of work without a run time; absent: annotations alone.
+    run_times_from: RunTimesFrom | msgspec.UnsetType = msgspec.UNSET
     bind_latency_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
     pod_start_ms: Annotated[int, ranges.meta(ranges.LATENCY_MS)] = 0
     binding: Annotated[Binding, _BINDING] = "kubernetes"
@@ -192,6 +198,11 @@ class Simulation(
     admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
     autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
+
+    def reads_run_times(self) -> RunTimesFrom:
+        """Return what is read of work without a run time when it is imported."""
+        given = self.run_times_from
+        return "annotations" if given is msgspec.UNSET else given
 
 
 class YuniKorn(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):

@@ -57,8 +57,25 @@ class RunTimes(Words):
     )
     SLEEPS = (
         "runTime.sleeps",
-        "{assumed} ({n} of them runs a `sleep`, which is not read)|"
-        "{assumed} ({n} of them run a `sleep`, which is not read)",
+        "{assumed} ({n} of them runs a `sleep`: `simulation.runTimesFrom: sleep` of the "
+        "policy reads it)|{assumed} ({n} of them run a `sleep`: "
+        "`simulation.runTimesFrom: sleep` of the policy reads it)",
+    )
+    OF_COMMANDS = (
+        "runTime.ofCommands",
+        "{n} {kind} takes its run time from its command|"
+        "{n} objects of kind {kind} take their run time from their command",
+    )
+    OF_DEADLINES = (
+        "runTime.ofDeadlines",
+        "{n} {kind} takes its deadline for its run time, which is an upper bound|{n} "
+        "objects of kind {kind} take their deadline for their run time, which is an "
+        "upper bound",
+    )
+    REFUSED = (
+        "runTime.refused",
+        "{n} {kind} has no run time; give one with the annotation {name}|{n} objects of "
+        "kind {kind} have no run time; give each one with the annotation {name}",
     )
     TWO = (
         "runTime.two",

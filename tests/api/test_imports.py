@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from sandbox.models import Job
-from tests.builders import node
+from tests.builders import job, node, small_cluster
 from tests.sandbox.conftest import contended, text_of
 
 pytestmark = pytest.mark.django_db
@@ -231,3 +231,17 @@ def test_a_finding_that_repeats_is_one_with_a_count(call, make):
     body = {"files": [{"name": "pods.yaml", "text": text}]}
     answer = call("post", make(), "/actions/import", body).json()
     assert [(f["count"], f["line"]) for f in answer["findings"]] == [(4, 4)]
+
+
+def test_an_import_reads_the_run_times_that_the_policy_names(client):
+    policy = {"simulation": {"runTimesFrom": "sleep"}}
+    files = [{"name": "w.yaml", "text": text_of(*small_cluster())}]
+    made = client.post(
+        "/api/v1/sandboxes", {"files": files, "policy": policy}, format="json"
+    )
+    path = f"/api/v1/sandboxes/{made.json()['id']}"
+    late = job("late", queue="main", cpu=1)
+    late["spec"]["template"]["spec"]["containers"][0]["command"] = ["sleep", "5"]
+    body = {"files": [{"name": "late.yaml", "text": text_of(late)}]}
+    report = client.post(f"{path}/actions/import", body, format="json").json()["report"]
+    assert "run time from its command" in str(report["findings"])

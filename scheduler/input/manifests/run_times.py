@@ -7,19 +7,28 @@ the policy's `simulation.defaultRuntime`, and a report says how many those are.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.loading.loaded import Finding, Level, Loaded
+from scheduler.input.manifests.written_run_times import runs_sleep
 from scheduler.model import registry
-from scheduler.model.annotations import PREFIX, RECREATE, RUNTIME, read_timing
+from scheduler.model.annotations import (
+    FROM_COMMAND,
+    FROM_DEADLINE,
+    PREFIX,
+    RECREATE,
+    RUNTIME,
+    RUNTIME_SOURCE,
+    read_timing,
+)
 from scheduler.model.conditions import has_ended
 from scheduler.model.errors import QuantityError
 from scheduler.model.jobs import JobKind
 from scheduler.model.objects import Object
+from scheduler.model.sentence import Sentence
 from scheduler.words.findings import RunTimes
 
 Manifest = Mapping[str, Any]
@@ -31,7 +40,8 @@ _LEAVES = frozenset(
     {"affinity", "containers", "initContainers", "selector", "status", "volumes"}
 )
 _DEEPEST = 12
-_SLEEP = re.compile(r"(?:^|[\s;&|])sleep\s+[0-9]")
+#: What an import took a run time from -> what it says of that.
+_READ = {FROM_COMMAND: RunTimes.OF_COMMANDS, FROM_DEADLINE: RunTimes.OF_DEADLINES}
 
 
 def take_template_annotations(
@@ -89,16 +99,48 @@ def _job_kinds() -> frozenset[str]:
 
 
 def assumed_run_times(loaded: Loaded, span: str) -> list[Finding]:
-    """Return one finding per kind whose work has no run time and takes `span`.
+    """Return a finding per kind whose work has no run time and takes `span`, or had it read.
 
     What serves without end, is made again, has ended or belongs to another object
     needs none. Cost: O(objects).
     """
+    found = _by_kind(obj for obj in _without(loaded.objects))
+    read = [
+        _finding(loaded, objects, said.said(n=len(objects), kind=kind))
+        for source, said in _READ.items()
+        for kind, objects in _by_kind(
+            obj
+            for obj in loaded.objects
+            if obj.annotations.get(RUNTIME_SOURCE) == source
+        )
+    ]
+    return [*read, *(_assumed(loaded, kind, objects, span) for kind, objects in found)]
+
+
+def refused_run_times(loaded: Loaded) -> list[Finding]:
+    """Return one error per kind whose work has no run time: nothing is assumed."""
+    return [
+        _finding(
+            loaded,
+            objects,
+            RunTimes.REFUSED.said(n=len(objects), kind=kind, name=RUNTIME),
+            level="error",
+        )
+        for kind, objects in _by_kind(_without(loaded.objects))
+    ]
+
+
+def _without(objects: Iterable[Object]) -> Iterator[Object]:
+    return (
+        obj for obj in objects if _needs_time(obj) and RUNTIME not in obj.annotations
+    )
+
+
+def _by_kind(objects: Iterable[Object]) -> list[tuple[str, list[Object]]]:
     found: dict[str, list[Object]] = {}
-    for obj in loaded.objects:
-        if _needs_time(obj) and RUNTIME not in obj.annotations:
-            found.setdefault(obj.key.kind, []).append(obj)
-    return [_assumed(loaded, kind, found[kind], span) for kind in sorted(found)]
+    for obj in objects:
+        found.setdefault(obj.key.kind, []).append(obj)
+    return sorted(found.items())
 
 
 def _needs_time(obj: Object) -> bool:
@@ -115,28 +157,14 @@ def _needs_time(obj: Object) -> bool:
 
 
 def _assumed(loaded: Loaded, kind: str, objects: list[Object], span: str) -> Finding:
-    place = loaded.places[objects[0].key].place(WHERE)
     said = RunTimes.ASSUMED.said(n=len(objects), kind=kind, span=span, name=RUNTIME)
-    sleeping = sum(_sleeps(obj.manifest) for obj in objects)
+    sleeping = sum(runs_sleep(obj.manifest) for obj in objects)
     if sleeping:
         said = RunTimes.SLEEPS.said(assumed=said, n=sleeping)
-    return Finding("warning", place, said)
+    return _finding(loaded, objects, said)
 
 
-def _sleeps(manifest: Manifest) -> bool:
-    """Return whether a container's command is or holds `sleep N`."""
-    left: list[object] = [manifest.get("spec")]
-    while left:
-        value = left.pop()
-        if isinstance(value, list):
-            left += value
-        elif isinstance(value, dict):
-            words = [*_texts(value.get("command")), *_texts(value.get("args"))]
-            if words and _SLEEP.search(" ".join(words)):
-                return True
-            left += [one for one in value.values() if isinstance(one, dict | list)]
-    return False
-
-
-def _texts(given: object) -> list[str]:
-    return [str(one) for one in given] if isinstance(given, list) else []
+def _finding(
+    loaded: Loaded, objects: list[Object], said: Sentence, level: Level = "warning"
+) -> Finding:
+    return Finding(level, loaded.places[objects[0].key].place(WHERE), said)

@@ -68,7 +68,11 @@ def test_a_file_that_is_ignored_because_of_its_name_is_reported(
 
 @pytest.mark.parametrize(
     ("words", "status"),
-    [(["listscenarios", "--check"], 0), (["import", "nowhere.yaml"], 2), (["export"], 2)],
+    [
+        (["listscenarios", "--check"], 0),
+        (["import", "nowhere.yaml"], 2),
+        (["export"], 2),
+    ],
 )
 def test_a_command_of_the_service_ends_as_every_other_does(person, words, status):
     assert run_command(["manage.py", *words]) == status

@@ -92,6 +92,14 @@ export const GROUPS: readonly SwitchGroup[] = [
     switches: [
       { path: "simulation.tickMs", word: "switch.tickMs", help: "help.tickMs", kind: "integer", first: 1000 },
       { path: "simulation.defaultRuntime", word: "switch.runtime", help: "help.runtime", kind: "text", first: "60s" },
+      {
+        path: "simulation.runTimesFrom",
+        word: "switch.runTimesFrom",
+        help: "help.runTimesFrom",
+        kind: "choice",
+        choices: ["annotations", "sleep", "deadline", "sleep-deadline"],
+        first: "annotations",
+      },
       { path: "simulation.podStartMs", word: "switch.podStart", help: "help.podStart", kind: "integer", first: 0 },
       { path: "simulation.bindLatencyMs", word: "switch.bind", help: "help.bind", kind: "integer", first: 0 },
       {

@@ -1,0 +1,85 @@
+"""Run times that manifests hold in their commands and deadlines."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scheduler.assembly import assemble
+from scheduler.cli import run
+from scheduler.input.manifests.report import report_of
+from scheduler.model.annotations import RUNTIME, RUNTIME_SOURCE
+from scheduler.model.objects import Key
+from tests.builders import job, small_cluster
+from tests.sandbox.conftest import text_of
+
+
+def ran(*words: str, **spec):
+    """Return the annotations of a Job with this command, read by sleep and deadline."""
+    one = job("j", queue="main", cpu=1)
+    pod = one["spec"]["template"]["spec"]
+    if words:
+        pod["containers"][0]["command"] = list(words)
+    one["spec"] |= spec
+    policy = {"simulation": {"runTimesFrom": "sleep-deadline"}}
+    made = assemble([("w.yaml", text_of(*small_cluster(), one))], policy=policy)
+    return made.world.get(Key("Job", "default", "j")).annotations
+
+
+@pytest.mark.parametrize(
+    ("words", "span"),
+    [
+        (("sleep", "300"), "300000ms"),
+        (("/bin/sleep", "1m", "30s"), "90000ms"),
+        (("sh", "-c", "prepare; sleep 2; work && sleep 0.5m"), "32000ms"),
+        (("sh", "-c", "(sleep '1h')"), "3600000ms"),
+        (("stress-ng", "--cpu", "4", "--timeout", "60s"), "60000ms"),
+        (("stress", "-c", "2", "--timeout=2m"), "120000ms"),
+    ],
+)
+def test_a_command_that_sleeps_gives_the_run_time(words, span):
+    found = ran(*words)
+    assert (found[RUNTIME], found[RUNTIME_SOURCE]) == (span, "its command")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sh", "-c", "while true; do sleep 5; done"),
+        ("sh", "-c", "sleep $SECONDS_TO_WAIT"),
+        ("sleep", "infinity"),
+        ("python", "train.py", "--sleep", "5"),
+        ("sleep", "0"),
+    ],
+)
+def test_a_command_whose_time_is_open_gives_none(words):
+    assert RUNTIME not in ran(*words)
+
+
+@given(st.lists(st.text(max_size=30), max_size=5))
+def test_no_command_breaks_the_reading(words):
+    ran(*(word for word in words if word.isprintable()))
+
+
+def test_a_deadline_is_shared_by_the_rounds_of_a_job():
+    found = ran(activeDeadlineSeconds=600, completions=4, parallelism=2, suspend=True)
+    assert (found[RUNTIME], found[RUNTIME_SOURCE]) == ("300s", "its deadline")
+
+
+def test_the_report_says_how_many_run_times_were_read():
+    one = job("j", queue="main", cpu=1)
+    one["spec"]["template"]["spec"]["containers"][0]["command"] = ["sleep", "5"]
+    policy = {"simulation": {"runTimesFrom": "sleep"}}
+    made = assemble([("w.yaml", text_of(*small_cluster(), one))], policy=policy)
+    [found] = report_of(made.loaded, default_runtime="60s").findings
+    assert str(found.problem) == "1 Job takes its run time from its command"
+
+
+def test_strict_refuses_work_without_a_run_time(tmp_path, capsys):
+    file = tmp_path / "w.yaml"
+    file.write_text(text_of(*small_cluster(), job("j", queue="main", cpu=1)))
+    assert run.main([str(file), "--strict"], io.StringIO()) == 2
+    assert "1 Job has no run time" in capsys.readouterr().err
