@@ -86,10 +86,11 @@ def assemble(
     limits: Limits = DEFAULT_LIMITS,
     skip_errors: bool = False,
     traces: TraceOptions = NO_OPTIONS,
+    change: Callable[[Loaded], None] | None = None,
 ) -> Assembled:
     """Build a world from files. `policy` is a patch of the policy's spec.
 
-    `traces` says how the traces among them are taken.
+    `traces` says how the traces among them are taken; `change` edits what was loaded.
 
     With `skip_errors` what cannot be taken is left out, and reported; where
     nothing is left then, that is refused as well.
@@ -105,7 +106,9 @@ def assemble(
     """
     stack = (policy or {}).get("stack")
     prepared = prepare(sources, limits=limits, traces=traces, stack=stack)
-    return prepared.assemble(seed=seed, policy=policy, skip_errors=skip_errors)
+    return prepared.assemble(
+        seed=seed, policy=policy, change=change, skip_errors=skip_errors
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from scheduler.assembly import (
     assemble,
 )
 from scheduler.cli.files import add_stack_word, read_paths
+from scheduler.cli.run_times_file import learning_from
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.simulation import SimulationResult, simulate
@@ -93,8 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--run-times-from",
-        choices=get_args(RunTimesFrom),
-        help="what is read of work without a run time: its `sleep`, its deadline, both",
+        metavar="WHAT",
+        help="for work without a run time: sleep, deadline, sleep-deadline, or a "
+        "recording or dump in which its like ended",
     )
     parser.add_argument(
         "--strict", action="store_true", help="refuse work without a run time"
@@ -115,19 +117,22 @@ def assemble_as(
     sources: Sources,
     stack: str | None,
     *,
-    run_times_from: RunTimesFrom | None = None,
+    run_times_from: str | None = None,
     **given: Any,
 ) -> Assembled:
     """Return the world of files under a stack, or the one that they are for.
 
-    `run_times_from` replaces the policy's. Raises as `assemble` does; where the stack
-    is open, the error names the option.
+    `run_times_from` replaces the policy's, or names a file of work that ended. Raises
+    as `assemble` does; where the stack is open, the error names the option.
     """
     policy: dict[str, Any] = {"stack": stack} if stack else {}
-    if run_times_from is not None:
+    change = None
+    if run_times_from in get_args(RunTimesFrom):
         policy["simulation"] = {"runTimesFrom": run_times_from}
+    elif run_times_from is not None:
+        change = learning_from(Path(run_times_from))
     try:
-        return assemble(sources, policy=policy or None, **given)
+        return assemble(sources, policy=policy or None, change=change, **given)
     except StackOpenError as error:
         raise SchedulerError(f"{error}; give --stack") from error
 

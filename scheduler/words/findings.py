@@ -72,6 +72,13 @@ class RunTimes(Words):
         "objects of kind {kind} take their deadline for their run time, which is an "
         "upper bound",
     )
+    LEARNED = (
+        "runTime.learned",
+        "{n} {kind} takes its run time from its like in {name}; the annotation "
+        "quotalab.dev/runtime-source says from which|{n} objects of kind {kind} take "
+        "their run time from their like in {name}; the annotation "
+        "quotalab.dev/runtime-source says from which",
+    )
     REFUSED = (
         "runTime.refused",
         "{n} {kind} has no run time; give one with the annotation {name}|{n} objects of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -83,3 +84,39 @@ def test_strict_refuses_work_without_a_run_time(tmp_path, capsys):
     file.write_text(text_of(*small_cluster(), job("j", queue="main", cpu=1)))
     assert run.main([str(file), "--strict"], io.StringIO()) == 2
     assert "1 Job has no run time" in capsys.readouterr().err
+
+
+@pytest.fixture
+def recorded(tmp_path) -> Path:
+    """A recording in which trainings took two minutes and tests took twenty seconds."""
+    made = [job(f"train-{n}", queue="main", cpu=1, runtime="2m") for n in range(2)]
+    made += [job("test-0", queue="main", cpu=1, runtime="20s")]
+    (tmp_path / "past.yaml").write_text(text_of(*small_cluster(), *made))
+    words = ["--until", "10m", "--record", str(tmp_path / "past.qrec")]
+    assert run.main([str(tmp_path / "past.yaml"), *words], io.StringIO()) == 0
+    return tmp_path / "past.qrec"
+
+
+def test_work_takes_the_run_time_of_its_like_in_a_recording(recorded, tmp_path):
+    names = ("train-7", "test-3")
+    jobs = [job(name, queue="main", cpu=1) for name in names]
+    file = tmp_path / "now.yaml"
+    file.write_text(text_of(*small_cluster(), *jobs))
+    out = io.StringIO()
+    words = ["--run-times-from", str(recorded), "--strict"]
+    assert run.main([str(file), *words], out) == 0
+    said = out.getvalue()
+    assert (
+        "2 objects of kind Job take their run time from their like in past.qrec" in said
+    )
+    ends = [line for line in said.splitlines() if "Finish" in line]
+    seconds = [float(line.split("s")[0]) for line in ends]
+    assert ["test-3" in line for line in ends] == [True, False]
+    assert seconds[0] < 40 < 115 < seconds[1] < 140
+
+
+def test_a_file_without_work_that_ended_is_refused(tmp_path, capsys):
+    file = tmp_path / "now.yaml"
+    file.write_text(text_of(*small_cluster(), job("j", queue="main", cpu=1)))
+    assert run.main([str(file), "--run-times-from", str(file)], io.StringIO()) == 2
+    assert "expected work that ended, found none" in capsys.readouterr().err

@@ -104,7 +104,7 @@ def assumed_run_times(loaded: Loaded, span: str) -> list[Finding]:
     What serves without end, is made again, has ended or belongs to another object
     needs none. Cost: O(objects).
     """
-    found = _by_kind(obj for obj in _without(loaded.objects))
+    found = _by_kind(obj for obj in without_time(loaded.objects))
     read = [
         _finding(loaded, objects, said.said(n=len(objects), kind=kind))
         for source, said in _READ.items()
@@ -126,11 +126,12 @@ def refused_run_times(loaded: Loaded) -> list[Finding]:
             RunTimes.REFUSED.said(n=len(objects), kind=kind, name=RUNTIME),
             level="error",
         )
-        for kind, objects in _by_kind(_without(loaded.objects))
+        for kind, objects in _by_kind(without_time(loaded.objects))
     ]
 
 
-def _without(objects: Iterable[Object]) -> Iterator[Object]:
+def without_time(objects: Iterable[Object]) -> Iterator[Object]:
+    """Yield the objects whose work has no run time and needs one."""
     return (
         obj for obj in objects if _needs_time(obj) and RUNTIME not in obj.annotations
     )

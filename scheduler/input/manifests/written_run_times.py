@@ -56,7 +56,7 @@ def runs_sleep(manifest: Manifest) -> bool:
 
 def _by_command(manifest: Manifest) -> tuple[str, str] | None:
     """Return the longest of its pods' times; None where one cannot be read."""
-    times = [_pod_seconds(pod) for pod in _pods(manifest)]
+    times = [_pod_seconds(pod) for pod in pods_of(manifest)]
     if not times or None in times:
         return None
     return f"{round(1000 * max(one or 0 for one in times))}ms", FROM_COMMAND
@@ -109,7 +109,7 @@ def _seconds(span: str) -> float:
 
 def _by_deadline(manifest: Manifest) -> tuple[str, str] | None:
     """Return the shorter of the job's deadline by its rounds and that of its pods."""
-    found = [_whole(pod.get("activeDeadlineSeconds")) for pod in _pods(manifest)]
+    found = [_whole(pod.get("activeDeadlineSeconds")) for pod in pods_of(manifest)]
     whole = deadline_of(manifest)
     if whole is not None:
         spec = manifest.get("spec")
@@ -131,7 +131,7 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def _pods(manifest: Manifest) -> Iterator[Manifest]:
+def pods_of(manifest: Manifest) -> Iterator[Manifest]:
     """Yield the specs of pods that it is or holds."""
     left: list[tuple[object, int]] = [(manifest.get("spec"), 0)]
     while left:

@@ -2219,6 +2219,7 @@ export const ZH_HANS: Words = {
   "said.runTime.sleeps": "{assumed}（其中 {n} 个运行 `sleep`：策略的 `simulation.runTimesFrom: sleep` 会读取它）",
   "said.runTime.ofCommands": "{n} 个 {kind} 的运行时间取自其命令",
   "said.runTime.ofDeadlines": "{n} 个 {kind} 的运行时间取自其截止时间，这是上限",
+  "said.runTime.learned": "{n} 个 {kind} 的运行时间取自 {name} 中的同类；注解 quotalab.dev/runtime-source 说明取自哪些",
   "said.runTime.refused": "{n} 个 {kind} 没有运行时间；用注解 {name} 给出",
   "said.runTime.two": "{name} 在对象上是 {object}，在其 Pod 模板上是 {template}；以对象上的为准",
   "said.missing.named": "{kind} {name} 不存在；{effect}",

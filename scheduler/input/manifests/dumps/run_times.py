@@ -75,7 +75,7 @@ def _estimate(
         if longer:
             source = f"{len(longer)} of {len(times)} finished of {words}"
             source += ", those that ran longer" if len(longer) < len(times) else ""
-            return Estimate(span=_span(longer), source=source)
+            return Estimate(span=span_of(longer), source=source)
         source = f"runs longer than all {len(times)} of {words}: twice its time so far"
         return Estimate(span=f"{round(2 * elapsed)}s", source=source)
     deadline = _deadline(obj)
@@ -84,7 +84,7 @@ def _estimate(
     return Estimate(span=f"{deadline}s", source=FROM_DEADLINE)
 
 
-def _span(times: Sequence[float]) -> str:
+def span_of(times: Sequence[float]) -> str:
     """Return the median of few times, the quantiles of many."""
     ordered = sorted(times)
     if len(ordered) < _ENOUGH:
@@ -97,17 +97,26 @@ def _span(times: Sequence[float]) -> str:
 def _history(objects: Iterable[Object]) -> dict[tuple[str, ...], list[float]]:
     found: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for obj in objects:
-        end, start = _end(obj), _start(obj)
-        if end is not None and start is not None and end >= start:
+        if (seconds := ended_seconds(obj)) is not None:
             for group, _ in _groups(obj):
-                found[group].append((end - start) / _US)
+                found[group].append(seconds)
     return found
+
+
+def ended_seconds(obj: Object) -> float | None:
+    """Return how long a Workload or Job ran that ended; None of every other object."""
+    if obj.key.kind not in ("Workload", "Job"):
+        return None
+    end, start = _end(obj), _start(obj)
+    if end is None or start is None or end < start:
+        return None
+    return (end - start) / _US
 
 
 def _groups(obj: Object) -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield what the object has in common with others, the nearest first."""
     kind, namespace, name = obj.key
-    family = _family(obj, name)
+    family = family_of(obj, name)
     yield (kind, namespace, "family", family), f"family {family}"
     queue = obj.spec.get("queueName") or obj.labels.get(_QUEUE) or ""
     if queue:
@@ -115,7 +124,7 @@ def _groups(obj: Object) -> Iterator[tuple[tuple[str, ...], str]]:
     yield (kind, namespace), f"namespace {namespace}"
 
 
-def _family(obj: Object, name: str) -> str:
+def family_of(obj: Object, name: str) -> str:
     """Return the name of what made it, else its name without numbers at the end."""
     for one in obj.metadata.get("ownerReferences") or ():
         name = str(one.get("name") or name)
