@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from scheduler.engine.yunikorn.objects.model import Application, Queue
 from scheduler.model.hierarchy import Limit
@@ -109,6 +109,12 @@ class UserGroupLimits:
         if app.tracked_group is None:
             app.tracked_group = _group_of(app)
         return app.tracked_group
+
+
+def own_limits(holder: str, name: str) -> Callable[[Queue], Limit | None]:
+    """Return what gives the limit of a "user" or "group" in a queue, None for none."""
+    found = _user_limit if holder == "user" else _group_limit
+    return lambda queue: found(queue.limits, name)
 
 
 def _group_of(app: Application) -> str:
