@@ -128,6 +128,8 @@ class World(WorldObjects):
             for key in self.kueue.variants_ended_by(policy.spec):
                 self.delete(key)
         self.freshen()
+        if self.yunikorn is not None:
+            self.yunikorn.policy_ends = True
         self.policy = policy
         journal = self.context.journal
         kept = journal.take_decisions(), dict(journal.touched), dict(journal.removed)

@@ -20,8 +20,10 @@ FINISHED_BY_JOB = 1
 COUNTED_BY_ROUND = 2
 #: Jobs, pods and what is in use are reconciled as a control plane was seen to do it.
 RECONCILED = 3
+#: Applications, groups and removed queues of YuniKorn are as its scheduler showed them.
+APPLICATIONS_AS_SEEN = 4
 #: The level of a new world: the highest of those above.
-NEWEST = RECONCILED
+NEWEST = APPLICATIONS_AS_SEEN
 
 
 def read_level(stored: int | UnsetType) -> int:

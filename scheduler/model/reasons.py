@@ -12,6 +12,7 @@ PREEMPTED = "Preempted"
 REQUEUED = "Requeued"
 FINISHED = "Finished"
 PODS_READY = "PodsReady"
+APPLICATION_REJECTED = "ApplicationRejected"  # YuniKorn's, of a pod
 DEACTIVATION_TARGET = "DeactivationTarget"
 BLOCKED_ON_GATES = "BlockedOnPreemptionGates"
 

@@ -69,7 +69,7 @@ class Steps:
             tags=data["tags"],
         )
         self.partition.add_application(app)
-        if "groupsSpec" in data and not placeholders.accept(
+        if "groupsSpec" in data and placeholders.declare(
             self.partition, app, _gang(data)
         ):
             self.partition.remove_application(app)

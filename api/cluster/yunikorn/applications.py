@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from api.cluster.yunikorn.records import ENDED, PARTITION, Record, amounts, sparse
-from scheduler.engine.yunikorn.objects.model import Application, Ask
+from scheduler.engine.yunikorn.objects.model import (
+    Application,
+    Ask,
+    Rejected,
+    State,
+)
 
 #: Virtual milliseconds -> nanoseconds since the Unix epoch.
 Times = Callable[[int], int]
@@ -42,6 +47,23 @@ def application(app: Application, times: Times) -> Record:
                 "maxRequestPriority": app.priority if app.asks else 0,
             }
         ),
+    }
+
+
+def rejected(one: Rejected, times: Times) -> Record:
+    """Return an application that was refused, and why."""
+    at, state = times(one.at_ms), str(State.REJECTED)
+    return {
+        "applicationID": one.app,
+        "partition": PARTITION,
+        "queueName": one.queue,
+        "submissionTime": at,
+        "finishedTime": at,
+        "applicationState": state,
+        "user": one.user,
+        "groups": list(one.groups),
+        "rejectedMessage": one.message,
+        "stateLog": [{"time": at, "applicationState": state}],
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.cluster import reading
-from api.cluster.yunikorn.applications import allocation, application
+from api.cluster.yunikorn.applications import allocation, application, rejected
 from api.cluster.yunikorn.records import (
     CLUSTER,
     PARTITION,
@@ -117,7 +117,7 @@ class PartitionView:
             "partition": PARTITION,
             "isLeaf": queue.leaf,
             "isManaged": queue.managed,
-            "currentPriority": queue.priority,
+            "currentPriority": queue.published_for(queue.priority),
             "prioritySorting": own.by_priority,
             "preemptionEnabled": own.preemption != "disabled",
             "isPreemptionFence": own.preemption == "fence",
@@ -140,6 +140,7 @@ class PartitionView:
                     "absUsedCapacity": percent(queue.allocated, queue.max),
                     "maxRunningApps": queue.max_applications,
                     "runningApps": len(queue.running),
+                    "allocatingAcceptedApps": sorted(queue.allocating),
                     "sortingPolicy": own.sort_policy,
                     "priorityOffset": own.priority_offset,
                     "preemptionDelay": f"{own.delay_ms / 1000:g}s",
@@ -159,6 +160,11 @@ class PartitionView:
     def application(self, app: Application) -> Record:
         """Return an application with its requests and allocations."""
         return application(app, self.nanoseconds)
+
+    def rejected(self) -> list[Record]:
+        """Return the applications that were refused."""
+        known = self.partition.rejected.values()
+        return [rejected(one, self.nanoseconds) for one in known]
 
     # -- nodes
 

@@ -60,6 +60,8 @@ def _in_state(
 
 
 def _of_partition(view: PartitionView, places: Places, request: Request) -> Any:
+    if places["state"].lower() == "rejected":
+        return view.rejected()
     return _in_state(view, view.partition.apps.values(), places["state"])
 
 

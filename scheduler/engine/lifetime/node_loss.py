@@ -50,6 +50,15 @@ class NodeLoss(PodEnds):
         if owner is not None and owner != pod:
             self._pod_gone(owner, pod)
 
+    def end_refused(self, pod: Key) -> None:
+        """Let a pod whose application was refused fail; its Job may try another."""
+        run = self.runs.get(pod)
+        self.leave_run(pod)
+        if run is not None:
+            run.active, run.done, run.failed = False, True, True
+            self.emit_finish(run)
+        self._touch(pod)
+
     def _pod_gone(self, owner: Key, pod: Key) -> None:
         """Replace a pod that a run lost; its work begins again."""
         run = self.runs.get(owner)

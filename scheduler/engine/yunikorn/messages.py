@@ -5,6 +5,7 @@ Source: docs/semantics/yunikorn.md#messages
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 NOT_ENOUGH_USER_QUOTA: Final = "Not enough user quota"
@@ -24,6 +25,48 @@ PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder ti
 PLACEHOLDER_INCOMPATIBLE: Final = "cancel placeholder: resource incompatible"
 NO_PLACEMENT: Final = "application rejected: no placement rule matched"
 GANG_REJECTED: Final = "application rejected: its gang can never fit its queue"
+INVALID_QUEUE_NAME: Final = (
+    "invalid queue name, max 64 characters consisting of alphanumeric characters "
+    "and '-', '_', '#', '@', '/', ':' allowed"
+)
+
+
+def not_placed(app: str, why: str) -> str:
+    """Return why an application that no queue takes is rejected."""
+    return f"failed to place application {app}: {why}"
+
+
+def unsupported_sort(app: str, queue: str) -> str:
+    """Return why a gang is rejected by a queue that is not first in, first out."""
+    return (
+        f"queue {queue} cannot run application {app} with task group request: "
+        "unsupported sort type"
+    )
+
+
+def gang_too_large(
+    app: str, queue: str, wanted: Mapping[str, int], most: Mapping[str, int]
+) -> str:
+    """Return why a gang is rejected that the max values of its queue never hold."""
+    return (
+        f"queue {queue} cannot fit application {app}: task group request "
+        f"{_map(wanted)} larger than max queue allocation {_map(most)}"
+    )
+
+
+def parent_is_leaf(path: str) -> str:
+    """Return why an application is rejected whose parent rule gives a leaf."""
+    return f"parent rule returned a leaf queue: {path}"
+
+
+def below_leaf(path: str, leaf: str) -> str:
+    """Return why a queue cannot be made below a leaf."""
+    return f"creation of queue {path} failed parent is already a leaf: {leaf}"
+
+
+def _map(amounts: Mapping[str, int]) -> str:
+    inside = " ".join(f"{name}:{value}" for name, value in sorted(amounts.items()))
+    return f"map[{inside}]"
 
 
 def preempted_by(key: str, app: str, queue: str) -> str:

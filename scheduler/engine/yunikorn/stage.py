@@ -68,7 +68,11 @@ class YunikornStage(NodeHandlers):
         """Write conditions and state into a Pod, the order score into a Node."""
         if obj.key.kind == POD:
             ask = self.partition.asks.get(obj.key.path)
-            status.write_pod(obj, ask, self.rejected.get(obj.key), self.name)
+            rejected = self.rejected.get(obj.key)
+            if rejected and self.as_seen:
+                status.fail_pod(obj, rejected, self.name)
+            else:
+                status.write_pod(obj, ask, rejected, self.name)
         elif obj.key.kind == NODE:
             node = self.partition.nodes.by_name.get(obj.key.name)
             status.write_node(obj, node, self.partition.nodes, self.name)

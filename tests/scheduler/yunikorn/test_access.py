@@ -69,8 +69,8 @@ def test_a_pod_that_nobody_admits_is_rejected() -> None:
     made = world(queues=queue_tree({"name": "q", "submitacl": "ann"}, submit=""))
     made.put(pod("p", "root.q"))
     run(made, 2)
-    (condition,) = made.get(Key("Pod", "default", "p")).status["conditions"]
-    assert condition["reason"] == "ApplicationRejected"
+    status = made.get(Key("Pod", "default", "p")).status
+    assert (status["phase"], status["reason"]) == ("Failed", "ApplicationRejected")
 
 
 def test_a_configuration_without_any_acl_is_open_and_says_so() -> None:

@@ -34,7 +34,7 @@ def _form(world: World, members: int, size: float = 1, **given: Any) -> Applicat
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=members, resource=cores(size))
     gang = GangState(groups={"g": group}, **given)
-    assert placeholders.accept(world.partition, app, gang)
+    assert not placeholders.declare(world.partition, app, gang)
     placeholders.add_placeholders(world.partition, app, 0)
     return app
 
@@ -121,7 +121,7 @@ def test_a_gang_larger_than_its_queue_is_rejected() -> None:
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=3, resource=cores(1))
     gang = GangState(groups={"g": group})
-    assert not placeholders.accept(world.partition, app, gang)
+    assert placeholders.declare(world.partition, app, gang)
 
 
 def test_a_gang_needs_a_queue_that_is_first_in_first_out() -> None:
@@ -129,7 +129,7 @@ def test_a_gang_needs_a_queue_that_is_first_in_first_out() -> None:
     app = world.app("app", "root.q")
     group = TaskGroup(name="g", members=1, resource=cores(1))
     gang = GangState(groups={"g": group})
-    assert not placeholders.accept(world.partition, app, gang)
+    assert placeholders.declare(world.partition, app, gang)
 
 
 def _played(given: Gangs) -> list[list[Shown]]:
@@ -145,7 +145,7 @@ def _played(given: Gangs) -> list[list[Shown]]:
             for i, group in enumerate(gang.groups)
         }
         state = GangState(groups=groups, style=gang.style, timeout_ms=gang.timeout_ms)
-        assert placeholders.accept(world.partition, app, state)
+        assert not placeholders.declare(world.partition, app, state)
         placeholders.add_placeholders(world.partition, app, 0)
         apps.append(app)
     for phase in range(PHASES):

@@ -5,8 +5,13 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
+
 from scheduler.analysis.invariants import check
 from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import decode_world
+from scheduler.model.compatibility import RECONCILED
+from scheduler.model.objects import Key
 from scheduler.model.policy import read_policy
 from tests.scheduler.yunikorn.clusters import QUEUES, pod, run, subjects, world
 
@@ -57,14 +62,54 @@ def test_a_waiting_pod_is_decided_by_the_new_laws() -> None:
     assert len(subjects(run(made, 30), "Preempt")) == 5
 
 
-def test_pods_of_a_queue_that_is_gone_run_on_elsewhere() -> None:
+def _queue(made: World, path: str) -> Any:
+    assert made.yunikorn is not None
+    return made.yunikorn.partition.queue(path)
+
+
+def test_a_queue_that_is_gone_drains_and_keeps_its_applications() -> None:
     made = _filled()
     _switch(made, queues=_with_test_queue(None))
     run(made, 1)
-    assert made.yunikorn is not None
-    default = made.yunikorn.partition.queue("root.default")
-    assert default is not None
-    assert default.allocated["vcore"] == 8000
+    again = World.decode(made.encode())
+    for world_now in (made, again):
+        drained = _queue(world_now, "root.test")
+        assert drained.state == "Draining"
+        assert drained.allocated["vcore"] == 8000
+        check(world_now)
+
+
+def test_a_queue_that_drains_keeps_its_max() -> None:
+    made = _filled(_with_test_queue({"resources": {"max": {"vcore": "9"}}}))
+    _switch(made, queues=_with_test_queue(None))
+    run(made, 1)
+    assert _queue(made, "root.test").max == {"vcore": 9000}
+
+
+def test_a_queue_that_has_drained_is_gone() -> None:
+    made = _filled()
+    _switch(made, queues=_with_test_queue(None))
+    for number in range(8):
+        made.delete(Key("Pod", "default", f"t{number}"))
+    run(made, 40)
+    assert _queue(made, "root.test") is None
+
+
+def test_a_queue_that_drains_and_is_named_again_is_active() -> None:
+    made = _filled()
+    _switch(made, queues=_with_test_queue(None))
+    _switch(made, queues=_with_test_queue({}))
+    assert _queue(made, "root.test").state == "Active"
+
+
+def test_pods_of_a_queue_that_is_gone_run_on_elsewhere_in_a_world_of_before() -> None:
+    made = _filled()
+    header, objects = decode_world(made.encode())
+    before = msgspec.structs.replace(header, compatibility=RECONCILED)
+    made = World.load(before, objects)
+    _switch(made, queues=_with_test_queue(None))
+    run(made, 1)
+    assert _queue(made, "root.default").allocated["vcore"] == 8000
     check(made)
 
 

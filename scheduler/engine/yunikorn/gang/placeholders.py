@@ -18,8 +18,8 @@ from scheduler.model.yunikorn.resources import Amounts
 RESERVATION_TIMEOUT = "ResourceReservationTimeout"
 
 
-def accept(partition: Partition, app: Application, gang: GangState) -> bool:
-    """Give an application its task groups; False when it has to be rejected.
+def declare(partition: Partition, app: Application, gang: GangState) -> str:
+    """Give an application its task groups; return why it has to be rejected, or "".
 
     The leaf must be first in, first out, and the configured max values of its
     path must hold the whole gang; the present cluster is not looked at.
@@ -31,11 +31,13 @@ def accept(partition: Partition, app: Application, gang: GangState) -> bool:
     limit: Amounts | None = None
     for queue in leaf.route[:-1]:
         limit = resources.least(limit, queue.max)
-    if sort != "fifo" or not resources.fits_undefined(limit, total):
-        return False
+    if sort != "fifo":
+        return messages.unsupported_sort(app.id, leaf.path)
+    if not resources.fits_undefined(limit, total):
+        return messages.gang_too_large(app.id, leaf.path, gang.total(), limit or {})
     app.gang = gang
     partition.gang_count += 1
-    return True
+    return ""
 
 
 def add_placeholders(partition: Partition, app: Application, priority: int) -> None:

@@ -145,6 +145,18 @@ class Application:
         return bool(self.requests) and resources.above_zero(self.pending)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """An application that was refused: who asked, for which queue, when and why."""
+
+    app: str
+    queue: str = ""  # "" when no queue was found for it
+    user: str
+    groups: tuple[str, ...] = ()
+    at_ms: int
+    message: str
+
+
 class Queue(QueueUsage):
     """One queue. A leaf keeps its applications with pending requests in order."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from scheduler.engine.yunikorn.objects.listener import Listener, Trace
@@ -9,6 +10,7 @@ from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
     Queue,
+    Rejected,
     SchedulingNode,
     State,
 )
@@ -25,6 +27,8 @@ _RUNNING = (State.STARTING, State.RUNNING)
 _ENDED = (State.COMPLETED, State.FAILED, State.REJECTED)
 #: States that end by themselves after a while.
 _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
+#: How long a refused application can be asked about.
+REJECTED_KEPT_MS = 3 * 24 * 3600_000
 
 
 class PartitionState:
@@ -43,6 +47,7 @@ class PartitionState:
         self.apps: dict[str, Application] = {}
         self.timed_apps: dict[str, Application] = {}  # in a state that runs out
         self.asks: dict[str, Ask] = {}  # pending and placed, by key
+        self.rejected: dict[str, Rejected] = {}  # by id, oldest first
         self.dynamic: list[tuple[str, bool]] = []  # made queues, in order, leaf?
         self.counter = 0
         self.pending = 0  # asks without a node
@@ -146,6 +151,14 @@ class PartitionState:
         self.apps[app.id] = app
         app.queue.apps[app.id] = app
 
+    def reject(self, rejected: Rejected) -> None:
+        """Note an application that was refused, for as long as YuniKorn does."""
+        oldest = self.now_ms - REJECTED_KEPT_MS
+        stale = [name for name, one in self.rejected.items() if one.at_ms < oldest]
+        for name in (*stale, rejected.app):
+            self.rejected.pop(name, None)
+        self.rejected[rejected.app] = rejected
+
     def remove_application(self, app: Application) -> None:
         """Remove an application that holds and wants nothing."""
         del self.apps[app.id]
@@ -158,6 +171,25 @@ class PartitionState:
         if app.gang is not None:
             self.gang_count -= 1
         self.limits.forget(app)
+        self._drop_drained(leaf)
+
+    def _drop_drained(self, queue: Queue) -> None:
+        """Remove queues without applications that the configuration no longer names."""
+        for at in queue.route[:-1]:
+            if at.apps or at.children or not at.managed or at.state != "Draining":
+                break
+            assert at.parent is not None
+            del at.parent.children[at.name]
+
+    def drain(self, spec: QueueConfig, path: str, *, leaf: bool) -> None:
+        """Keep a queue that the configuration no longer names: it takes nothing new."""
+        parent = self.queue(path.rpartition(".")[0])
+        if self.queue(path) is None and parent is not None and not parent.leaf:
+            queue = Queue(replace(spec, parent=not leaf), parent)
+            queue.state = "Draining"
+            parent.children[queue.name] = queue
+            self.apply_sort_policy(queue)
+            self.stale_max = True
 
     def set_state(self, app: Application, state: State) -> None:
         """Move an application to a state and report it to the listener."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.objects.model import Queue
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
 from scheduler.engine.yunikorn.placement.filters import passes
@@ -83,9 +84,7 @@ def _is_qualified(rule: PlacementRule, value: str) -> bool:
 def _check_names(path: str) -> None:
     for part in path.split("."):
         if not _NAME.fullmatch(part):
-            raise PlacementError(
-                f"queue name {part!r}: expected 1 to 64 of letters, digits, _:#/@-"
-            )
+            raise PlacementError(messages.INVALID_QUEUE_NAME)
 
 
 def _above(rule: PlacementRule, submission: Submission, find: FindQueue) -> str:
@@ -96,5 +95,5 @@ def _above(rule: PlacementRule, submission: Submission, find: FindQueue) -> str:
         path = f"{ROOT}.{path}"
     parent = find(path) if path else None
     if parent is not None and parent.leaf:
-        raise PlacementError(f"the parent rule leads to a leaf: {path}")
+        raise PlacementError(messages.parent_is_leaf(path))
     return path

@@ -7,14 +7,15 @@ from typing import Any
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects import application_states
-from scheduler.engine.yunikorn.objects.model import Application, State
+from scheduler.engine.yunikorn.objects.model import Application, Rejected, State
 from scheduler.engine.yunikorn.placement import manager as placement
-from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.placement.rules import PlacementError, Submission
 from scheduler.engine.yunikorn.shim import namespaces, pods
 from scheduler.engine.yunikorn.shim.pods import PodDetails
 from scheduler.engine.yunikorn.shim.predicate_selection import PredicateSelection
 from scheduler.model.decisions import Fail
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import APPLICATION_REJECTED as REJECTED
 
 
 class ApplicationHandlers(PredicateSelection):
@@ -23,7 +24,7 @@ class ApplicationHandlers(PredicateSelection):
     def _application(
         self, obj: Object, details: PodDetails, kept: dict[str, Any], *, running: bool
     ) -> Application | None:
-        user, groups = pods.user_of(obj)
+        user, groups = self._user(obj)
         tags = self._tags(obj)
         known = self.partition.apps.get(details.app)
         if known is not None and known.state is State.COMPLETED:
@@ -35,17 +36,26 @@ class ApplicationHandlers(PredicateSelection):
         leaf = self.partition.queue(kept.get("queue", ""))
         if leaf is None or not leaf.leaf:
             incoming = Submission(
-                queue=details.queue or placement.DEFAULT,
+                queue=details.queue or ("" if self.as_seen else placement.DEFAULT),
                 user=user,
                 groups=groups,
                 tags=tags,
             )
-            leaf = placement.place(self.partition, incoming)
-        if leaf is None and running:
-            leaf = placement.recovery(self.partition)
-        if leaf is None:
-            self._reject(obj.key, messages.NO_PLACEMENT, quiet=bool(kept))
-            return None
+            try:
+                leaf = placement.leaf_of(self.partition, incoming)
+            except PlacementError as error:
+                if not running:
+                    why = messages.not_placed(details.app, str(error))
+                    rejected = Rejected(
+                        app=details.app,
+                        user=user,
+                        groups=groups,
+                        at_ms=self.context.now_ms,
+                        message=why if self.as_seen else messages.NO_PLACEMENT,
+                    )
+                    self._reject(obj.key, rejected, quiet=bool(kept))
+                    return None
+                leaf = placement.recovery(self.partition)
         app = Application(
             id=details.app,
             queue=leaf,
@@ -55,6 +65,11 @@ class ApplicationHandlers(PredicateSelection):
             tags=tags,
         )
         return self._begin(obj, app, details, restore=bool(kept))
+
+    def _user(self, obj: Object) -> tuple[str, tuple[str, ...]]:
+        """Return a pod's user and groups; without any it is a group of its own."""
+        user, groups = pods.user_of(obj)
+        return user, groups or ((user,) if self.as_seen else ())
 
     def _tags(self, obj: Object) -> dict[str, str]:
         """Return the tags of an application that this pod submits now."""
@@ -72,15 +87,27 @@ class ApplicationHandlers(PredicateSelection):
         if found is None:
             return app
         self.stored_apps[app.id] = None  # its gang is kept beside the objects
-        if placeholders.accept(self.partition, app, found):
+        why = placeholders.declare(self.partition, app, found)
+        if not why:
             placeholders.add_placeholders(self.partition, app, details.pod.priority)
             return app
         self.partition.remove_application(app)
-        self._reject(obj.key, messages.GANG_REJECTED, quiet=False)
+        rejected = Rejected(
+            app=app.id,
+            queue=app.queue.path,
+            user=app.user,
+            groups=app.groups,
+            at_ms=self.context.now_ms,
+            message=why if self.as_seen else messages.GANG_REJECTED,
+        )
+        self._reject(obj.key, rejected, quiet=False)
         return None
 
-    def _reject(self, key: Key, message: str, *, quiet: bool) -> None:
+    def _reject(self, key: Key, rejected: Rejected, *, quiet: bool) -> None:
+        message = rejected.message
         self.rejected[key] = message
+        if self.as_seen:
+            self.partition.reject(rejected)
         self.context.journal.touch(key)
         if not quiet:
             now = self.context.now_ms
@@ -88,7 +115,7 @@ class ApplicationHandlers(PredicateSelection):
                 Fail(
                     at_ms=now,
                     subject=key,
-                    reason="ApplicationRejected",
+                    reason=REJECTED,
                     message=message,
                 )
             )

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from scheduler.engine.yunikorn.objects.gang_state import GangState, TaskGroup
-from scheduler.engine.yunikorn.objects.model import Application, Ask, State
+from scheduler.engine.yunikorn.objects.model import (
+    Application,
+    Ask,
+    Queue,
+    Rejected,
+    State,
+)
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
 from scheduler.engine.yunikorn.placement import manager as placement
 from scheduler.engine.yunikorn.placement.rules import Submission
@@ -13,7 +20,8 @@ from scheduler.engine.yunikorn.preemption import quota_change
 from scheduler.engine.yunikorn.shim.pods import read_task_group
 from scheduler.engine.yunikorn.shim.shim_state import ShimState
 from scheduler.engine.yunikorn.shim.status import reasons_of
-from scheduler.model.hierarchy import Template
+from scheduler.model.hierarchy import QueueConfig, Template
+from scheduler.model.yunikorn.resources import Amounts
 
 #: What a queue is stored with beside its clock; states of older versions differ.
 _COMPARED = 2
@@ -31,6 +39,8 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
     odd = (partition.apps[name] for name in sorted(_to_store(shim)))
     kept: dict[str, Any] = {
         "counter": partition.counter,
+        "rejected": [_rejected(one) for one in partition.rejected.values()],
+        "draining": [_drained(queue) for queue in _to_drain(shim)],
         "policy": shim.policy_hash,
         "dirty": partition.dirty,
         "wake": partition.due_ms,
@@ -48,6 +58,31 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
         ],
     }
     return {name: value for name, value in kept.items() if value not in (None, [])}
+
+
+def _rejected(one: Rejected) -> list[Any]:
+    groups = list(one.groups)
+    return [one.app, one.queue, one.user, groups, one.at_ms, one.message]
+
+
+def _to_drain(shim: ShimState) -> Iterator[Queue]:
+    """Yield the configured queues that stay without a configuration, parents first."""
+    if not shim.as_seen:
+        return
+    for queue in shim.partition.root.walk():
+        if queue.parent is None or not queue.managed:
+            continue
+        if queue.state == "Draining" or (shim.policy_ends and _holds_apps(queue)):
+            yield queue
+
+
+def _holds_apps(queue: Queue) -> bool:
+    return any(leaf.apps for leaf in queue.leaves())
+
+
+def _drained(queue: Queue) -> list[Any]:
+    quota = [queue.guaranteed, queue.max, queue.max_applications]
+    return [queue.path, queue.leaf, *quota, queue.own_texts]
 
 
 def _made(shim: ShimState, path: str, leaf: bool) -> list[Any]:
@@ -132,6 +167,18 @@ def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
     partition.counter = kept.get("counter", 0)
     for path, leaf, *quota in kept.get("queues", []):
         _make_queue(shim, path, leaf=leaf, quota=quota)
+    for values in kept.get("draining", []):
+        _drain(shim, *values)
+    for values in kept.get("rejected", []):
+        app, queue, user, groups, at_ms, message = values
+        partition.rejected[app] = Rejected(
+            app=app,
+            queue=queue,
+            user=user,
+            groups=tuple(groups),
+            at_ms=at_ms,
+            message=message,
+        )
     for values in kept.get("apps", []):
         _restore_application(shim, values)
     shim.stored_quota = kept.get("quota", [])
@@ -146,6 +193,25 @@ def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
         kept.get("dirty", True) or not same,
         kept.get("wake") if same else None,
     )
+
+
+def _drain(
+    shim: ShimState,
+    path: str,
+    leaf: bool,
+    guaranteed: Amounts | None,
+    most: Amounts | None,
+    applications: int,
+    texts: dict[str, str],
+) -> None:
+    spec = QueueConfig(
+        name=path.rpartition(".")[2],
+        guaranteed=guaranteed,
+        max=most,
+        max_applications=applications,
+        properties=texts,
+    )
+    shim.partition.drain(spec, path, leaf=leaf)
 
 
 def _make_queue(shim: ShimState, path: str, *, leaf: bool, quota: list[Any]) -> None:

@@ -9,8 +9,20 @@ from scheduler.engine.yunikorn.objects.model import Ask, SchedulingNode
 from scheduler.engine.yunikorn.objects.node_order import NodeOrder
 from scheduler.engine.yunikorn.shim.recorder import UNSCHEDULABLE
 from scheduler.model.objects import Object
+from scheduler.model.reasons import APPLICATION_REJECTED
 
 SCHEDULED = "PodScheduled"
+
+
+def fail_pod(obj: Object, rejected: str, stage: str) -> None:
+    """End a Pod whose application was refused, with all of its status said anew.
+
+    The message ends at the first colon of the reason, as that of the shim does.
+    """
+    obj.state.pop(stage, None)
+    obj.status.clear()
+    message = f" {rejected.partition(':')[0]}"
+    obj.status.update(phase="Failed", reason=APPLICATION_REJECTED, message=message)
 
 
 def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) -> None:
@@ -33,7 +45,7 @@ def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) ->
 
 def _condition(ask: Ask | None, rejected: str | None) -> dict[str, str] | None:
     if rejected:
-        return _unscheduled("ApplicationRejected", rejected)
+        return _unscheduled(APPLICATION_REJECTED, rejected)
     if ask is None:
         return None
     if ask.node is not None:

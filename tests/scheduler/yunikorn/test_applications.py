@@ -1,0 +1,75 @@
+"""How applications are taken in and refused: groups, queues, and pods that fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from scheduler.engine.world import World
+from scheduler.engine.worlds.encoding import decode_world
+from scheduler.model.compatibility import RECONCILED
+from scheduler.model.objects import Key
+from tests.builders import queue_tree
+from tests.scheduler.yunikorn.clusters import pod, run, world
+
+REFUSED = queue_tree({"name": "q"}, {"name": "parent", "parent": True})
+
+
+def _of_before(made: World) -> World:
+    header, objects = decode_world(made.encode())
+    before = msgspec.structs.replace(header, compatibility=RECONCILED)
+    return World.load(before, objects)
+
+
+def _rejected(made: World) -> dict[str, str]:
+    assert made.yunikorn is not None
+    known = made.yunikorn.partition.rejected
+    return {name: one.message for name, one in known.items()}
+
+
+def _status(made: World, name: str) -> dict[str, Any]:
+    return dict(made.get(Key("Pod", "default", name)).status)
+
+
+@pytest.mark.parametrize("queue", ["root.none", "root.parent"])
+def test_a_pod_of_a_refused_application_fails(queue: str) -> None:
+    made = world(queues=REFUSED)
+    made.put(pod("p", queue, labels={"applicationId": "a"}))
+    run(made, 2)
+    assert _status(made, "p") == {
+        "phase": "Failed",
+        "reason": "ApplicationRejected",
+        "message": " failed to place application a",
+    }
+
+
+def test_a_refused_application_is_known_with_its_reason_after_a_restart() -> None:
+    made = world(queues=REFUSED)
+    made.put(pod("p", "root.none", labels={"applicationId": "a"}))
+    run(made, 2)
+    why = "application rejected: no placement rule matched"
+    again = World.decode(made.encode())
+    assert _rejected(again) == {"a": f"failed to place application a: {why}"}
+
+
+def test_a_refused_pod_waits_in_a_world_of_before() -> None:
+    made = _of_before(world(queues=REFUSED))
+    made.put(pod("p", "root.none"))
+    run(made, 2)
+    (condition,) = _status(made, "p")["conditions"]
+    assert condition["reason"] == "ApplicationRejected"
+    assert not _rejected(made)
+
+
+def test_a_user_without_groups_is_a_group() -> None:
+    limit = {"limit": "", "groups": ["nobody"], "maxresources": {"vcore": "1"}}
+    made = world(queues=queue_tree({"name": "q", "limits": [limit]}))
+    for number in range(2):
+        made.put(pod(f"p{number}", "root.q"))
+    run(made, 2)
+    assert made.yunikorn is not None
+    queue = made.yunikorn.partition.queue("root.q")
+    assert queue is not None
+    assert queue.allocated["vcore"] == 1000
