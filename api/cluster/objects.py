@@ -109,6 +109,9 @@ class Collection(ObjectView):
     def _list(self, sandbox: Sandbox, resource: Resource, namespace: str) -> Response:
         wanted, include = reading.shape_of(self.request)
         part = reading.listing(self.request, sandbox, resource, namespace)
+        if not part.next:  # after the last of the rows
+            test = reading.test_of(self.request, resource)
+            part.items += reading.placeholder_pods(sandbox, resource, namespace, test)
         return Response(
             reading.list_document(
                 resource, sandbox, part, wanted=wanted, include=include
@@ -149,9 +152,15 @@ class Present(ObjectView):
         """Return it."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         namespace = places.get("namespace", "")
-        row = reading.get(sandbox.pk, resource, namespace, name)
+        row = reading.find(sandbox.pk, resource, namespace, name)
+        made = [] if row else reading.placeholder_pods(sandbox, resource, namespace)
+        document = next((d for d in made if d["metadata"]["name"] == name), None)
+        if row is not None:
+            document = reading.document_of(row, resource)
+        if document is None:
+            raise refusals.not_found(resource, name)
+        revision = int(document["metadata"]["resourceVersion"])
         reading.check_version(request.query_params.get("resourceVersion", ""), sandbox)
-        document = reading.document_of(row, resource)
         wanted, include = reading.shape_of(request)
         if wanted == "Table":
             part = reading.Listing(items=[document])
@@ -161,7 +170,7 @@ class Present(ObjectView):
             )
         elif wanted:
             document = reading.metadata_of(document)
-        return versioned(request, document, row.revision)
+        return versioned(request, document, revision)
 
     def put(
         self, request: Request, sandbox_id: str, *, name: str, **places: str

@@ -12,7 +12,7 @@ import msgspec
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
-from api.cluster import admission, events, refusals
+from api.cluster import admission, events, placeholders, refusals
 from api.cluster.base import turned_into
 from api.cluster.presenting import complete
 from api.cluster.refusals import Fault
@@ -145,6 +145,21 @@ def listing(
     if not limit:
         return Listing(items=list(_picked(rows.iterator(), resource, test)))
     return _part(rows, resource, test, limit)
+
+
+def placeholder_pods(
+    sandbox: Sandbox, resource: Resource, namespace: str, test: Test | None = None
+) -> list[Document]:
+    """Return the pods that are no rows, the placeholders of gangs; none of a kind else."""
+    if resource.kind.kind != "Pod" or resource.is_events:
+        return []
+
+    def find_pod(place: str, name: str) -> StoredObject | None:
+        return find(sandbox.pk, resource, place, name)
+
+    made = placeholders.documents(sandbox, namespace, find_pod)
+    whole = (complete(one, resource) for one in made)
+    return [one for one in whole if test is None or test(one)]
 
 
 def test_of(request: Request, resource: Resource) -> Test | None:

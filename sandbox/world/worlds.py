@@ -171,6 +171,11 @@ def policy_of(sandbox: Sandbox) -> dict[str, Any]:
     return _headers.decode(bytes(sandbox.header)).policy
 
 
+def state_of(sandbox: Sandbox, stage: str) -> dict[str, Any]:
+    """Return what a stage keeps beside the objects, without the world."""
+    return _headers.decode(bytes(sandbox.header)).state.get(stage, {})
+
+
 def encoded(sandbox_id: str) -> tuple[bytes, Sandbox]:
     """Return the world as committed last, as bytes, and the row it belongs to."""
     sandbox = Sandbox.objects.select_related("parent").filter(pk=sandbox_id).first()

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from api.cluster.yunikorn.records import ENDED, PARTITION, Record, amounts, sparse
+from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
     Rejected,
     State,
 )
+from scheduler.model.yunikorn.resources import Amounts
 
 #: Virtual milliseconds -> nanoseconds since the Unix epoch.
 Times = Callable[[int], int]
@@ -21,6 +23,8 @@ def application(app: Application, times: Times) -> Record:
     state = str(app.state)
     finished = times(app.state_ms) if state in ENDED else None
     placed = [allocation(ask, times) for ask in app.allocations.values()]
+    held = held_back(app)
+    asks = [ask for ask in app.asks.values() if ask not in held]
     return {
         "applicationID": app.id,
         "partition": PARTITION,
@@ -32,9 +36,9 @@ def application(app: Application, times: Times) -> Record:
         **sparse(
             {
                 "usedResource": amounts(app.allocated),
-                "pendingResource": amounts(app.pending),
+                "pendingResource": without(app.pending, held),
                 "finishedTime": finished,
-                "requests": [request(ask, times) for ask in app.asks.values()],
+                "requests": [request(ask, times) for ask in asks],
                 "allocations": placed,
                 "stateLog": [
                     {
@@ -44,10 +48,47 @@ def application(app: Application, times: Times) -> Record:
                 ],
                 "hasReserved": bool(app.reserved),
                 "reservations": sorted(app.reserved),
-                "maxRequestPriority": app.priority if app.asks else 0,
+                "placeholderData": _placeholder_data(app),
+                "maxRequestPriority": app.priority if asks else 0,
             }
         ),
     }
+
+
+def held_back(app: Application) -> list[Ask]:
+    """Return the pods that the core does not know yet: their gang reserves."""
+    if app.gang is None:
+        return []
+    return [ask for ask in app.requests if is_held_back(app, ask)]
+
+
+def without(pending: Amounts, held: list[Ask]) -> Record:
+    """Return what is pending, less what is held back."""
+    left = dict(pending)
+    for ask in held:
+        for name, value in ask.resource.items():
+            left[name] -= value
+    return amounts(left)
+
+
+def _placeholder_data(app: Application) -> list[Record]:
+    """Return of each task group how many placeholders there were, and what became."""
+    gang = app.gang
+    if gang is None or not gang.origin:
+        return []
+    return [
+        sparse(
+            {
+                "taskGroupName": group.name,
+                "count": group.members,
+                "minResource": amounts(group.resource),
+                "replaced": gang.replaced.get(group.name, 0),
+                "timedout": gang.used.get(group.name, 0)
+                - gang.replaced.get(group.name, 0),
+            }
+        )
+        for _, group in sorted(gang.groups.items())
+    ]
 
 
 def rejected(one: Rejected, times: Times) -> Record:

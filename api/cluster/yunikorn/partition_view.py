@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from api.cluster import reading
-from api.cluster.yunikorn.applications import allocation, application, rejected
+from api.cluster.yunikorn.applications import (
+    allocation,
+    application,
+    held_back,
+    rejected,
+    without,
+)
 from api.cluster.yunikorn.records import (
     CLUSTER,
     PARTITION,
@@ -31,6 +37,7 @@ class PartitionView:
                 RequestProblem.STACK_ONLY.said(name=sandbox.pk, stack=sandbox.stack)
             )
         self.sandbox = sandbox
+        world.yunikorn.finish_restore()
         self.partition: Partition = world.yunikorn.partition
         self.partition.refresh()
         self.epoch_us = reading.now_us(sandbox) - sandbox.now_ms * 1000
@@ -125,7 +132,7 @@ class PartitionView:
             **sparse(
                 {
                     "status": queue.state,
-                    "pendingResource": amounts(queue.pending),
+                    "pendingResource": self._pending(queue),
                     "maxResource": amounts(queue.max),
                     "guaranteedResource": amounts(queue.guaranteed),
                     "allocatedResource": amounts(queue.allocated),
@@ -147,6 +154,18 @@ class PartitionView:
                 }
             ),
         }
+
+    def _pending(self, queue: Queue) -> Record:
+        """Return what a queue's applications ask for, less what gangs hold back."""
+        held = [
+            ask
+            for app in (
+                self.partition.apps.values() if self.partition.gang_count else ()
+            )
+            if app.gang is not None and queue in app.queue.route
+            for ask in held_back(app)
+        ]
+        return without(queue.pending, held)
 
     # -- applications
 

@@ -22,6 +22,7 @@ NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not h
 SILENT: Final = frozenset({PRECONDITIONS_FAILED, ATTEMPTS_EXHAUSTED})
 
 PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder timeout"
+PLACEHOLDER_DELETED: Final = "deleted with the pod that owns the placeholder"
 PLACEHOLDER_INCOMPATIBLE: Final = "cancel placeholder: resource incompatible"
 NO_PLACEMENT: Final = "application rejected: no placement rule matched"
 GANG_REJECTED: Final = "application rejected: its gang can never fit its queue"

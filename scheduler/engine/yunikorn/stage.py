@@ -34,7 +34,7 @@ class YunikornStage(NodeHandlers):
         """Take an object that is new or changed, or (restore) one from storage."""
         self.partition.now_ms = self.context.now_ms
         if not restore:
-            self._finish_restore()
+            self.finish_restore()
         match obj.key.kind:
             case "Pod":
                 self._put_pod(obj, restore=restore)
@@ -52,10 +52,13 @@ class YunikornStage(NodeHandlers):
 
     def remove(self, key: Key) -> None:
         """Remove an object; what a pod held is free again at once."""
-        self._finish_restore()
+        self.finish_restore()
         self.partition.now_ms = self.context.now_ms
         if key.kind == POD:
+            ask = self.partition.asks.get(key.path)
             self._drop(key)
+            if ask is not None:
+                placeholders.delete_with(self.partition, ask.app, key.path)
         elif key.kind == NODE and key.name in self.partition.nodes.by_name:
             for ask in self.partition.remove_node(key.name):
                 self._store(ask)
@@ -79,7 +82,7 @@ class YunikornStage(NodeHandlers):
 
     def due(self) -> int | None:
         """Return the instant of the next cycle that may decide something."""
-        self._finish_restore()
+        self.finish_restore()
         partition, now = self.partition, self.context.now_ms
         times = [application_states.due(partition), placeholders.due(partition)]
         quota = quota_change.enabled(partition)
@@ -108,7 +111,7 @@ class YunikornStage(NodeHandlers):
         preemption waits for the next 100 ms.
         Source: docs/semantics/yunikorn.md#scheduling-cycle
         """
-        self._finish_restore()
+        self.finish_restore()
         partition = self.partition
         partition.now_ms = self.last_cycle_ms = self.context.now_ms
         quota_change.advance(partition)
@@ -129,19 +132,19 @@ class YunikornStage(NodeHandlers):
 
     def dump_state(self) -> dict[str, Any]:
         """Return what is kept beside the objects: made queues, odd applications."""
-        self._finish_restore()
+        self.finish_restore()
         return state.dump_state(self)
 
     def load_state(self, kept: dict[str, Any]) -> None:
         """Take back what `dump_state` returned, before any object is restored."""
         state.load_state(self, kept)
 
-    def _finish_restore(self) -> None:
+    def finish_restore(self) -> None:
         """Finish restoring, once: gangs need the nodes to be there."""
         if self.stored_clock is not None:
             state.finish_restore(self)
 
     def violations(self) -> Iterator[str]:
         """Yield a sentence per sum that is not what it sums."""
-        self._finish_restore()
+        self.finish_restore()
         yield from invariants.violations(self.partition)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -9,6 +10,8 @@ import pytest
 
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world
+from scheduler.engine.yunikorn.gang.placeholders import is_held_back
+from scheduler.engine.yunikorn.objects.model import State
 from scheduler.model.compatibility import RECONCILED
 from scheduler.model.objects import Key
 from tests.builders import queue_tree
@@ -73,3 +76,65 @@ def test_a_user_without_groups_is_a_group() -> None:
     queue = made.yunikorn.partition.queue("root.q")
     assert queue is not None
     assert queue.allocated["vcore"] == 1000
+
+
+def _gang(name: str, *, members: int = 3) -> Any:
+    groups = [
+        {
+            "name": "g",
+            "minMember": members,
+            "minResource": {"cpu": "4", "memory": "1Gi"},
+        }
+    ]
+    declared = {
+        "yunikorn.apache.org/task-groups": json.dumps(groups),
+        "yunikorn.apache.org/task-group-name": "g",
+    }
+    return pod(name, "root.q", labels={"applicationId": "gang"}, annotations=declared)
+
+
+def _app(made: World) -> Any:
+    assert made.yunikorn is not None
+    return made.yunikorn.partition.apps["gang"]
+
+
+def _with_gang(*, members: int = 3) -> World:
+    """Return a world of 8 cores, two placeholders of 4 fill them."""
+    made = world(queues=queue_tree({"name": "q"}))
+    made.put(_gang("p", members=members))
+    run(made, 2)
+    return made
+
+
+def _again(made: World) -> World:
+    again = World.decode(made.encode())
+    assert again.yunikorn is not None
+    again.yunikorn.finish_restore()
+    return again
+
+
+@pytest.mark.parametrize("of", [lambda made: made, _again])
+def test_no_pod_is_asked_for_while_its_gang_reserves(of: Any) -> None:
+    made = of(_with_gang())
+    made.put(pod("other", "root.q", labels={"applicationId": "gang"}))
+    run(made, 5)
+    app = _app(made)
+    held = {ask.key for ask in app.requests if is_held_back(app, ask)}
+    assert held == {"default/p", "default/other"}
+
+
+@pytest.mark.parametrize("of", [lambda made: made, _again])
+def test_placeholders_go_with_the_pod_that_declared_them(of: Any) -> None:
+    made = of(_with_gang())
+    made.delete(Key("Pod", "default", "p"))
+    run(made, 1)
+    app = _app(made)
+    assert app.state is State.COMPLETING
+    assert (app.gang.used, app.gang.replaced) == ({"g": 2}, {})
+
+
+def test_placeholders_that_were_replaced_are_counted_after_a_restart() -> None:
+    made = _again(_with_gang(members=2))
+    run(made, 5)
+    gang = _app(_again(made)).gang
+    assert (gang.used, gang.replaced) == ({"g": 1}, {"g": 1})

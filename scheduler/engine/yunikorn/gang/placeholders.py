@@ -16,6 +16,8 @@ from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
 RESERVATION_TIMEOUT = "ResourceReservationTimeout"
+#: States of an application whose shim may still reserve for its gang.
+_RESERVING = (State.NEW, State.ACCEPTED)
 
 
 def declare(partition: Partition, app: Application, gang: GangState) -> str:
@@ -61,13 +63,35 @@ def add_placeholders(partition: Partition, app: Application, priority: int) -> N
 def waits(app: Application, ask: Ask) -> bool:
     """Return whether an ask waits to take over a placeholder of its group."""
     gang = app.gang
-    return (
+    return is_held_back(app, ask) or (
         gang is not None
         and not ask.placeholder
         and bool(ask.group)
         and app.state is not State.RESUMING
         and gang.waiting_for(ask.group)
     )
+
+
+def is_held_back(app: Application, ask: Ask) -> bool:
+    """Return whether the shim has not asked for a pod yet: its gang reserves."""
+    gang = app.gang
+    return (
+        gang is not None
+        and not ask.placeholder
+        and app.state in _RESERVING
+        and gang.reserves()
+    )
+
+
+def delete_with(partition: Partition, app: Application, origin: str) -> None:
+    """Delete the placeholders of a gang with the pod that owns them."""
+    if app.gang is None or app.gang.origin != origin:
+        return
+    for holder in _unused(app):
+        if holder.node is None:
+            partition.drop_ask(holder)
+        else:
+            _cancel(partition, holder, messages.PLACEHOLDER_DELETED)
 
 
 def replace(partition: Partition, leaf: Queue) -> bool:
@@ -117,7 +141,7 @@ def _holders(app: Application, group: str) -> list[Ask]:
 
 def _swap(partition: Partition, ask: Ask, holder: Ask, node: SchedulingNode) -> None:
     """Let the pod take over; what the placeholder held too much comes back."""
-    note_used(holder)
+    note_used(holder, replaced=True)
     partition.listener.releasing(holder, "Replaced", messages.replacing(ask.key))
     # The real pod is placed first, so that the application never looks empty.
     partition.place(ask, node)
@@ -134,10 +158,10 @@ def _swap_elsewhere(partition: Partition, ask: Ask, holder: Ask) -> bool:
     return False
 
 
-def note_used(holder: Ask) -> None:
+def note_used(holder: Ask, *, replaced: bool = False) -> None:
     """Count a placeholder as replaced or given up."""
     if holder.app.gang is not None:
-        holder.app.gang.note_used(holder.group)
+        holder.app.gang.note_used(holder.group, replaced=replaced)
 
 
 def _cancel(partition: Partition, holder: Ask, message: str) -> None:

@@ -32,6 +32,9 @@ class GangState:
     timeout_ms: int = DEFAULT_TIMEOUT_MS
     first_ms: int | None = None  # when the first placeholder got its node
     used: dict[str, int] = field(default_factory=dict)  # replaced or given up
+    replaced: dict[str, int] = field(default_factory=dict)  # by a pod of the group
+    #: Key of the pod that declared the groups; "" where all pods are asked for at once.
+    origin: str = ""
 
     def total(self) -> Amounts:
         """Return what all placeholders ask for together."""
@@ -41,9 +44,18 @@ class GangState:
                 total[name] = total.get(name, 0) + value * group.members
         return total
 
-    def note_used(self, group: str) -> None:
+    def note_used(self, group: str, *, replaced: bool = False) -> None:
         """Count a placeholder as replaced or given up."""
         self.used[group] = self.used.get(group, 0) + 1
+        if replaced:
+            self.replaced[group] = self.replaced.get(group, 0) + 1
+
+    def reserves(self) -> bool:
+        """Return whether the shim holds back all pods: placeholders come first.
+
+        Asked while the application is not running yet.
+        """
+        return bool(self.origin) and any(map(self.waiting_for, self.groups))
 
     def waiting_for(self, group: str) -> bool:
         """Return whether placeholders of the group are still to be replaced."""

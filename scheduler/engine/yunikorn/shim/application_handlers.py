@@ -89,6 +89,8 @@ class ApplicationHandlers(PredicateSelection):
         self.stored_apps[app.id] = None  # its gang is kept beside the objects
         why = placeholders.declare(self.partition, app, found)
         if not why:
+            if self.as_seen:
+                found.origin = obj.key.path
             placeholders.add_placeholders(self.partition, app, details.pod.priority)
             return app
         self.partition.remove_application(app)

@@ -128,6 +128,7 @@ def _gang(app: Application) -> list[Any]:
         gang.first_ms,
         dict(sorted(gang.used.items())),
         [_placeholder(ask) for ask in sorted(holders, key=_by_key) if ask.placeholder],
+        *([gang.origin, dict(sorted(gang.replaced.items()))] if gang.origin else []),
     ]
 
 
@@ -335,10 +336,17 @@ def _order_nodes(shim: ShimState) -> None:
 
 
 def _restore_gang(shim: ShimState, app: Application, values: list[Any]) -> None:
-    _, items, style, timeout, first, used, holders = values
+    _, items, style, timeout, first, used, holders, *seen = values
+    origin, replaced = seen or ("", {})
     groups = {str(item["name"]): read_task_group(item) for item in items}
     app.gang = GangState(
-        groups=groups, style=style, timeout_ms=timeout, first_ms=first, used=dict(used)
+        groups=groups,
+        style=style,
+        timeout_ms=timeout,
+        first_ms=first,
+        used=dict(used),
+        replaced=dict(replaced),
+        origin=origin,
     )
     shim.partition.gang_count += 1
     for holder in holders:
