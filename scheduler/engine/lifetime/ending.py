@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scheduler.engine.lifetime import status
+from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import POD
 from scheduler.engine.lifetime.starting import RunStarting
@@ -118,5 +119,18 @@ class RunEnding(RunStarting):
                 self.stop(key)
                 if self.reconciles:
                     self.stop_waiting(key)
-            del self.runs[key]
+            lost = self.runs.pop(key).lost_pods
+            if lost and self.as_seen:
+                self._delete_refused(key)
         self.jobs.forget(key)
+
+    def _delete_refused(self, owner: Key) -> None:
+        """Delete the refused pods that an owner leaves behind; looks at all objects."""
+        for pod, obj in list(self.host.objects.items()):
+            refused = obj.status.get("reason") == reasons.APPLICATION_REJECTED
+            if (
+                pod.kind == POD
+                and refused
+                and owner_key(obj, frozenset({owner.kind})) == owner
+            ):
+                self.host.delete(pod)

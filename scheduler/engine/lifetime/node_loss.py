@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from scheduler.engine.lifetime.pod_ends import PodEnds
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
@@ -13,6 +15,8 @@ from scheduler.model.objects import Key
 #: <https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy>
 BACKOFF_MS = 10_000
 LONGEST_BACKOFF_MS = 360_000
+#: A Job fails with the pod after so many that failed; the default.
+_BACKOFF_LIMIT = 6
 _JOB = frozenset({"Job"})
 
 
@@ -42,24 +46,27 @@ class NodeLoss(PodEnds):
         if again:
             self.jobs.recreate(obj)
 
-    def leave_run(self, pod: Key) -> None:
-        """Let a pod that ends, and stays as an object, run no longer."""
+    def leave_run(self, pod: Key, *, refused: bool = False) -> None:
+        """Let a pod that ends, and stays as an object, run no longer.
+
+        A `refused` one is made up for after a back-off, whoever owns it.
+        """
         owner = self.owners.pop(pod, None)
         self.leaving.pop(pod, None)
         self.terminating.pop(pod, None)
         if owner is not None and owner != pod:
-            self._pod_gone(owner, pod)
+            self._pod_gone(owner, pod, refused=refused)
 
     def end_refused(self, pod: Key) -> None:
-        """Let a pod whose application was refused fail; its Job may try another."""
+        """Let a pod whose application was refused fail; its owner tries another."""
         run = self.runs.get(pod)
-        self.leave_run(pod)
+        self.leave_run(pod, refused=True)
         if run is not None:
             run.active, run.done, run.failed = False, True, True
             self.emit_finish(run)
         self._touch(pod)
 
-    def _pod_gone(self, owner: Key, pod: Key) -> None:
+    def _pod_gone(self, owner: Key, pod: Key, *, refused: bool = False) -> None:
         """Replace a pod that a run lost; its work begins again."""
         run = self.runs.get(owner)
         if run is None or pod not in run.pods:
@@ -77,7 +84,11 @@ class NodeLoss(PodEnds):
             self._report_ready(run, False)  # the others run on
             return
         self._lose_work(run, pod)
-        if self._backs_off(owner):
+        if refused and run.failures >= self._most_failures(owner):
+            run.lost_pods += 1
+            run.failed = True
+            self._finish(run)
+        elif refused or self._backs_off(owner):
             run.failures += 1
             run.lost_pods += self.reconciles
             doubled = BACKOFF_MS << min(run.failures - 1, 10)
@@ -85,6 +96,13 @@ class NodeLoss(PodEnds):
             self._next(run, Due.REPLACE, delay)
         else:
             self.jobs.replace_pods(self.host.get(owner), run)
+
+    def _most_failures(self, owner: Key) -> float:
+        """Return how many refused pods an owner makes up for: a Job's back-off limit."""
+        if owner.kind != "Job":
+            return math.inf
+        limit = self.host.objects[owner].spec.get("backoffLimit")
+        return _BACKOFF_LIMIT if limit is None else int(limit)
 
     def _backs_off(self, owner: Key) -> bool:
         """Return whether a Job's controller replaces the pods, after a back-off."""

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sandbox import actions
-from tests.builders import node, queue_tree
+from tests.builders import job, node, queue_tree
 from tests.sandbox.conftest import tick
 
 pytestmark = [pytest.mark.django_db]
@@ -74,3 +74,20 @@ def test_pods_that_wait_for_their_gang_are_no_requests_yet(ask):
     (waiting,) = app["requests"]
     assert waiting["allocationKey"] == "tg-gang-g-2"
     assert app["pendingResource"] == {"pods": 1, "vcore": 1000}
+
+
+def test_a_job_that_is_deleted_takes_its_refused_pods_along(call, person):
+    spec = {"stack": "yunikorn", "yunikorn": {"queues": queue_tree({"name": "q"})}}
+    refused = job("j")
+    template = refused["spec"]["template"]
+    template["metadata"] = {"labels": {"queue": "root.none"}}
+    files = [("all.json", json.dumps(one)) for one in (node("n", cpu=2), refused)]
+    made = actions.do_create(person, files=files, policy=spec).sandbox
+    actions.do_play(person, made.pk)
+    tick(made, 3)
+    phases = [one["status"]["phase"] for one in call("get", made, PODS).json()["items"]]
+    assert phases == ["Failed"]
+    path = "/apis/batch/v1/namespaces/default/jobs/j"
+    body = {"propagationPolicy": "Background"}
+    assert call("delete", made, path, body).status_code == 200
+    assert call("get", made, PODS).json()["items"] == []

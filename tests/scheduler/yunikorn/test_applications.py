@@ -14,7 +14,7 @@ from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import State
 from scheduler.model.compatibility import RECONCILED
 from scheduler.model.objects import Key
-from tests.builders import queue_tree
+from tests.builders import job, node, queue_tree, world_of
 from tests.scheduler.yunikorn.clusters import pod, run, world
 
 REFUSED = queue_tree({"name": "q"}, {"name": "parent", "parent": True})
@@ -138,3 +138,31 @@ def test_placeholders_that_were_replaced_are_counted_after_a_restart() -> None:
     run(made, 5)
     gang = _app(_again(made)).gang
     assert (gang.used, gang.replaced) == ({"g": 1}, {"g": 1})
+
+
+def _refused_job(**spec: Any) -> World:
+    refused = job("j")
+    refused["spec"].update(spec)
+    labels = {"queue": "root.none"}
+    refused["spec"]["template"].setdefault("metadata", {})["labels"] = labels
+    queues = {"queues": REFUSED}
+    return world_of(node("n", cpu=4), refused, stack="yunikorn", yunikorn=queues)
+
+
+def _phases(made: World) -> list[str]:
+    keys = [key for key in made.objects if key.kind == "Pod"]
+    return [str(made.get(key).status.get("phase")) for key in keys]
+
+
+def test_a_job_whose_pods_are_refused_fails_at_its_back_off_limit() -> None:
+    made = _refused_job(backoffLimit=2)
+    run(made, 100)
+    conditions = made.get(Key("Job", "default", "j")).status["conditions"]
+    assert "Failed" in [one["type"] for one in conditions]
+
+
+def test_a_job_whose_pods_are_refused_tries_again_after_a_back_off() -> None:
+    made = _refused_job()
+    run(made, 35)  # at once, after 10 and after 30 seconds
+    assert _phases(made) == ["Failed"] * 3
+    assert made.get(Key("Job", "default", "j")).status["failed"] == 3
