@@ -167,6 +167,16 @@ class Aside(Words):
         "a kustomization, which is not applied: the files beside it are taken as they "
         "are; render it first, e.g. with `kubectl kustomize`",
     )
+    TEMPLATE = (
+        "aside.template",
+        "a template that is no YAML yet, which is not taken; render it first, e.g. with "
+        "`helm template`",
+    )
+    PATCH = (
+        "aside.patch",
+        "a JSON 6902 patch, which is not applied; render it first, e.g. with "
+        "`kubectl kustomize`",
+    )
     ARMADA = (
         "aside.armada",
         "jobs of Armada, so no object of a cluster: not taken; `quotalab convert` "

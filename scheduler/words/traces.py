@@ -38,6 +38,11 @@ class Taken(Words):
         "trace.notUsedSwf",
         "not used: processor time, preceding job, think time",
     )
+    WIDER = (
+        "trace.wider",
+        "{n} line has more than {columns} columns; those after them are not used|"
+        "{n} lines have more than {columns} columns; those after them are not used",
+    )
     FIRST_TIME = (
         "trace.firstTime",
         "times count from the first submission in the file",

@@ -25,6 +25,7 @@ from scheduler.input.manifests.loading.identity import (
     ASIDE,
     kind_of,
     leave_aside,
+    leave_fault_aside,
     no_manifest,
 )
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread, rank
@@ -60,7 +61,8 @@ def load(
         loaded.files.append(file)
         documents, faults = _read(text, file, limits)
         for fault in faults:
-            loaded.complain(fault)
+            if not leave_fault_aside(loaded, file, text, fault):
+                loaded.complain(fault)
             loaded.outcomes[file, "text", "refused"] += 1
         if not (documents or faults):
             loaded.warn(SourceLocation(file=file, line=1), _why_nothing(file))

@@ -10,10 +10,6 @@ class NotYaml(Stated):
 
     KNOWN = ("yaml.known", "not YAML: {what}")
     TABS = ("yaml.tabs", "{what} (a tab? YAML is indented with spaces)")
-    TEMPLATE = (
-        "yaml.template",
-        "{what} (a template? render it first, e.g. with `helm template`)",
-    )
     VALUES = ("yaml.values", "mapping values are not allowed in this context")
     KEYS = ("yaml.keys", "mapping keys are not allowed in this context")
     ENTRIES = (

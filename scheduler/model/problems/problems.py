@@ -224,7 +224,7 @@ class Problem(Stated):
     LOOP = ("problem.loop", "the cohorts form a loop: {known}; give one another parent")
     COLLECTION = (
         "problem.collection",
-        "expected a text as key, got a collection (a template? render it first, e.g. with `helm template`)",
+        "expected a text as key, got a collection",
     )
     BINARY = ("problem.binary", "expected text, got a NUL (a binary file?)")
     REPLACES = ("problem.replaces", "{key} replaces the one at {place}")

@@ -99,8 +99,6 @@ def _broken(file: str, error: yaml.YAMLError) -> ManifestError:
     what = said_of_yaml(problem)
     if "cannot start any token" in problem:
         what = NotYaml.TABS.said(what=what)
-    elif "expected the node content" in problem or "flow" in str(error):
-        what = NotYaml.TEMPLATE.said(what=what)
     return ManifestError(
         NotYaml.KNOWN.said(what=what), place=SourceLocation(file=file, line=line)
     )

@@ -77,7 +77,9 @@ def test_a_sleep_that_is_not_read_is_named():
     container = sleeping["spec"]["template"]["spec"]["containers"][0]
     container["command"] = ["sh", "-c", "sleep 300"]
     (text,) = said(loaded(sleeping))
-    assert text.endswith("(1 of them runs a `sleep`, which is not read)")
+    assert text.endswith(
+        "(1 of them runs a `sleep`: `simulation.runTimesFrom: sleep` of the policy reads it)"
+    )
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])

@@ -46,7 +46,7 @@ REFUSED = {
     "half a gzip": (gzip.compress(GOOD)[:-9], "expected gzip: it ends before its end"),
     "half a zip": (zipped(a=GOOD)[:-30], "expected a zip"),
     "tabs": (b"kind: Pod\n\tmetadata: {}\n", ":2: not YAML: found a tab"),
-    "a template": (b"kind: {{ .Values.kind }}\n", "a template? render it first"),
+    "a template": (b"kind: {{ .Values.kind }}\n", "a template that is no YAML yet"),
     "an escaped NUL": (b'{"apiVersion":"v1","kind":"Namespace","metadata":'
                        b'{"name":"n","annotations":{"a":"\\u0000"}}}', "holds a NUL"),
     "nothing": (b"", "holds no document"),
@@ -96,7 +96,22 @@ def test_a_folder_is_read_with_what_is_no_text_in_it(tmp_path, capsys):
     assert "gone.yaml: ignored; expected a file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text", ["a: [", "{{ .Values.x }}"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("chart/templates/queue.yaml", "metadata:\n  name: {{ .Release.Name }}\n"),
+        ("overlay/patch.yaml", "# ours\n- op: replace\n  path: /spec/x\n  value: 1\n"),
+        ("overlay/patch.json", '[\n  {"op": "add", "path": "/spec", "value": {}}\n]'),
+    ],
+)
+def test_what_a_tool_renders_refuses_no_file_beside_it(name, text):
+    made = assemble([(name, text), ("good.yaml", GOOD.decode())])
+    [found] = made.loaded.findings
+    assert (found.level, found.place.file) == ("unsupported", name)
+    assert "render it first" in str(found)
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: }"])
 def test_a_world_of_which_errors_leave_nothing_is_refused_though_they_are_skipped(text):
     with pytest.raises(InputError, match=NOTHING_LEFT.text) as refused:
         assemble([("broken.yaml", text)], skip_errors=True)

@@ -10,6 +10,7 @@ from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.cli.run import read_sources
 from scheduler.engine.simulation import simulate
 from scheduler.input.manifests.report import report_of
+from scheduler.input.traces.formats.swf import read_trace
 from scheduler.model.decisions import Finish
 from scheduler.model.objects import Key
 
@@ -139,3 +140,12 @@ def test_a_packed_trace_is_read_by_the_command(tmp_path):
     path = tmp_path / "t.swf.gz"
     path.write_bytes(gzip.compress(line(1).encode()))
     assert read_sources([path]) == [("t.swf", line(1))]
+
+
+def test_columns_after_those_of_the_format_are_said_and_not_used():
+    line = "1 10 0 60 1 -1 -1 1 120 -1 1 1 1 -1 1 -1 -1 -1"
+    trace = read_trace(f"{line} 7 x\n; in between\n{line}", "t.swf")
+    assert len(trace.jobs) == 2
+    assert [str(one) for one in trace.said] == [
+        "1 line has more than 18 columns; those after them are not used"
+    ]

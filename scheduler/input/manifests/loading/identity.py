@@ -13,6 +13,7 @@ from scheduler.input.manifests.documents import (
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.generator import is_generator
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import Form, Problem, Wanted
 from scheduler.model.problems.library import plain_word
 from scheduler.model.sentence import Sentence
@@ -23,7 +24,11 @@ ASIDE = {
     Aside.NO_OBJECT.value: Effect.NOT_TAKEN,  # a tool's configuration, a dashboard
     Aside.KUSTOMIZATION.value: Effect.NO_KUSTOMIZE,  # the files beside it count
     Aside.ARMADA.value: Effect.NO_ARMADA,
+    Aside.PATCH.value: Effect.NO_KUSTOMIZE,
+    Aside.TEMPLATE.value: Effect.NOT_TAKEN,
 }
+#: How a patch of RFC 6902 begins in YAML, without spaces.
+_PATCHES = ("-op:", "-path:")
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -44,6 +49,8 @@ def no_manifest(document: Document) -> Sentence | None:
     if document.api_version == "v1" and document.kind in _ASIDE_OF_CORE:
         return _ASIDE_OF_CORE[document.kind].said()
     if not document.kind and not document.api_version:
+        if {"op", "path"} <= document.data.keys():
+            return Aside.PATCH.said()
         if "jobSetId" in document.data and "queue" in document.data:
             return Aside.ARMADA.said()
         known = yunikorn.holds_queues(document) or is_generator(document.data)
@@ -80,6 +87,35 @@ def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
         Finding("unsupported", place, problem, sort=sort, effect=effect)
     )
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
+
+
+def leave_fault_aside(
+    loaded: Loaded, file: str, text: str, fault: ManifestError
+) -> bool:
+    """Say that what cannot be read is of a tool that renders manifests; else False.
+
+    A template that is not YAML yet, a list of patches: no reason to refuse the files
+    beside it.
+    """
+    if "{{" in text and "}}" in text:
+        problem = Aside.TEMPLATE.said()
+    elif _first_words(text).startswith(_PATCHES):
+        problem = Aside.PATCH.said()
+    else:
+        return False
+    place = fault.place or SourceLocation(file=file, line=1)
+    effect = ASIDE[problem.code]
+    loaded.findings.append(
+        Finding("unsupported", place, problem, sort=problem, effect=effect)
+    )
+    return True
+
+
+def _first_words(text: str) -> str:
+    """Return the first line that says anything, without its spaces; or ""."""
+    lines = (line.replace(" ", "") for line in text.splitlines())
+    said = (line for line in lines if line and line != "---")
+    return next((line for line in said if not line.startswith("#")), "")
 
 
 def values_of(document: Document) -> str:

@@ -11,7 +11,7 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.errors import ManifestError
 from scheduler.model.registry import register
 from scheduler.model.sentence import Sentence
-from scheduler.words.traces import LeftOut
+from scheduler.words.traces import LeftOut, Taken
 
 _FIELDS = 18
 _LARGEST = 1e12  # beyond it a number is a slip: as seconds, 30,000 years
@@ -33,8 +33,11 @@ def read_trace(text: str, file: str, options: TraceOptions = NO_OPTIONS) -> Trac
         if line.lstrip().startswith(";"):
             reader.header(line.strip())
         elif words := line.split(";", 1)[0].split():
+            reader.wider += len(words) > _FIELDS
             reader.take(number, _numbers(words), line)
     trace = reader.trace
+    if reader.wider:
+        trace.said.append(Taken.WIDER.said(n=reader.wider, columns=_FIELDS))
     if reader.malformed and not trace.jobs:
         first = trace.left_out[0]
         if reader.malformed == len(trace.left_out):
@@ -71,6 +74,7 @@ class _Reader:
         self.cpu = options.cpu_per_processor
         self.queues: dict[int, str] = {}  # names, by the header
         self.malformed = 0
+        self.wider = 0  # lines with more columns than the format has
 
     def header(self, line: str) -> None:
         match = _HEADER.match(line)
@@ -130,9 +134,9 @@ def _values(values: list[float]) -> dict[str, str]:
 
 
 def _numbers(words: list[str]) -> list[float]:
-    """Return the line's numbers; [] when it is not of the format."""
+    """Return the first 18 of a line; [] when they are no numbers of the format."""
     try:
-        values = [float(word) for word in words]
+        values = [float(word) for word in words[:_FIELDS]]
     except ValueError:
         return []
     plain = all(math.isfinite(value) and abs(value) < _LARGEST for value in values)
