@@ -41,15 +41,25 @@ def documents(sandbox: Sandbox, namespace: str, find: FindPod) -> Iterator[Docum
         if start is None:
             text = policy_of(sandbox)["spec"]["simulation"]["startTime"]
             start = durations.stamp_us(text)
-        by_name = {str(group["name"]): group for group in groups}
         for holder in holders:
-            yield _document(app, by_name[holder[1]], holder, owner, start)
+            yield _document(app, _group_of(holder, groups), holder, owner, start)
 
 
 def _gangs(sandbox: Sandbox) -> Iterator[list[Any]]:
     for values in state_of(sandbox, "yunikorn").get("gangs", []):
         if len(values) > 7:  # of a world of before there are none
             yield values
+
+
+def _group_of(holder: list[Any], groups: list[Document]) -> Document:
+    """Return the task group of a placeholder: those of one name are counted on."""
+    number = int(str(holder[0]).rpartition("-")[2])
+    of_name = [group for group in groups if str(group["name"]) == holder[1]]
+    for group in of_name:
+        if number < int(group["minMember"]):
+            return group
+        number -= int(group["minMember"])
+    return of_name[-1]
 
 
 def _document(

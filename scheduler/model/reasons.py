@@ -13,6 +13,9 @@ REQUEUED = "Requeued"
 FINISHED = "Finished"
 PODS_READY = "PodsReady"
 APPLICATION_REJECTED = "ApplicationRejected"  # YuniKorn's, of a pod
+RESERVATION_TIMEOUT = "ResourceReservationTimeout"  # YuniKorn's, of a pod
+#: YuniKorn's reasons of a pod that it ends before it has a place.
+REFUSED = frozenset({APPLICATION_REJECTED, RESERVATION_TIMEOUT})
 DEACTIVATION_TARGET = "DeactivationTarget"
 BLOCKED_ON_GATES = "BlockedOnPreemptionGates"
 

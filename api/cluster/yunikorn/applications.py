@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from api.cluster.yunikorn.records import ENDED, PARTITION, Record, amounts, sparse
 from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
+    Ended,
     Rejected,
     State,
 )
@@ -77,18 +78,31 @@ def _placeholder_data(app: Application) -> list[Record]:
     if gang is None or not gang.origin:
         return []
     return [
-        sparse(
-            {
-                "taskGroupName": group.name,
-                "count": group.members,
-                "minResource": amounts(group.resource),
-                "replaced": gang.replaced.get(group.name, 0),
-                "timedout": gang.used.get(group.name, 0)
-                - gang.replaced.get(group.name, 0),
-            }
-        )
-        for _, group in sorted(gang.groups.items())
+        {**one, "minResource": amounts(gang.groups[one["taskGroupName"]].resource)}
+        for one in _outcome(gang.outcome())
     ]
+
+
+def _outcome(groups: Iterable[tuple[str, int, int, int]]) -> list[Record]:
+    names = ("taskGroupName", "count", "replaced", "timedout")
+    return [sparse(dict(zip(names, group, strict=True))) for group in groups]
+
+
+def ended(one: Ended, times: Times) -> Record:
+    """Return an application that is over."""
+    at = times(one.at_ms)
+    return {
+        "applicationID": one.app,
+        "partition": PARTITION,
+        "queueName": one.queue,
+        "submissionTime": times(one.submit_ms),
+        "finishedTime": at,
+        "applicationState": one.state,
+        "user": one.user,
+        "groups": list(one.groups),
+        "stateLog": [{"time": at, "applicationState": one.state}],
+        **sparse({"placeholderData": _outcome(one.gang)}),
+    }
 
 
 def rejected(one: Rejected, times: Times) -> Record:

@@ -6,6 +6,7 @@ from api.cluster import reading
 from api.cluster.yunikorn.applications import (
     allocation,
     application,
+    ended,
     held_back,
     rejected,
     without,
@@ -179,6 +180,15 @@ class PartitionView:
     def application(self, app: Application) -> Record:
         """Return an application with its requests and allocations."""
         return application(app, self.nanoseconds)
+
+    def ended(self, state: str) -> list[Record]:
+        """Return those that are over: "completed" are the failed ones, too."""
+        wanted = ("completed", "failed") if state == "completed" else (state,)
+        return [
+            ended(one, self.nanoseconds)
+            for one in self.partition.ended
+            if one.state.lower() in wanted
+        ]
 
     def rejected(self) -> list[Record]:
         """Return the applications that were refused."""

@@ -62,7 +62,8 @@ def _in_state(
 def _of_partition(view: PartitionView, places: Places, request: Request) -> Any:
     if places["state"].lower() == "rejected":
         return view.rejected()
-    return _in_state(view, view.partition.apps.values(), places["state"])
+    found = _in_state(view, view.partition.apps.values(), places["state"])
+    return view.ended(places["state"].lower()) + found
 
 
 def _of_queue(view: PartitionView, places: Places, request: Request) -> Any:

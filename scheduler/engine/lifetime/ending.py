@@ -127,7 +127,7 @@ class RunEnding(RunStarting):
     def _delete_refused(self, owner: Key) -> None:
         """Delete the refused pods that an owner leaves behind; looks at all objects."""
         for pod, obj in list(self.host.objects.items()):
-            refused = obj.status.get("reason") == reasons.APPLICATION_REJECTED
+            refused = obj.status.get("reason") in reasons.REFUSED
             if (
                 pod.kind == POD
                 and refused

@@ -20,7 +20,7 @@ from scheduler.model.decisions import (
 )
 from scheduler.model.objects import Key
 from scheduler.model.policy import Policy
-from scheduler.model.reasons import APPLICATION_REJECTED
+from scheduler.model.reasons import REFUSED
 
 
 class Reactions(TaintEviction):
@@ -89,5 +89,5 @@ class Reactions(TaintEviction):
         """React to a pod that failed on its node; a failed attempt waits on."""
         if decision.node and decision.subject.kind == POD:
             self.lose_pod(decision.subject)
-        elif decision.reason == APPLICATION_REJECTED and self.as_seen:
+        elif decision.reason in REFUSED and self.as_seen:
             self.end_refused(decision.subject)

@@ -21,6 +21,7 @@ NO_FIT_ON_REQUIRED_NODE: Final = "No fit on required node, preemption does not h
 #: are neither reported nor kept.
 SILENT: Final = frozenset({PRECONDITIONS_FAILED, ATTEMPTS_EXHAUSTED})
 
+TIMED_OUT: Final = "Scheduling has timed out due to insufficient resources"
 PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder timeout"
 PLACEHOLDER_DELETED: Final = "deleted with the pod that owns the placeholder"
 PLACEHOLDER_INCOMPATIBLE: Final = "cancel placeholder: resource incompatible"

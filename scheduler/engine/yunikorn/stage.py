@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects import application_states, invariants
 from scheduler.engine.yunikorn.objects.partition import CYCLE_MS
@@ -22,6 +23,7 @@ from scheduler.engine.yunikorn.shim.node_handlers import (
     NodeHandlers,
 )
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import APPLICATION_REJECTED, RESERVATION_TIMEOUT
 
 
 class YunikornStage(NodeHandlers):
@@ -72,8 +74,12 @@ class YunikornStage(NodeHandlers):
         if obj.key.kind == POD:
             ask = self.partition.asks.get(obj.key.path)
             rejected = self.rejected.get(obj.key)
-            if rejected and self.as_seen:
-                status.fail_pod(obj, rejected, self.name)
+            if obj.key in self.timed_out:
+                why = RESERVATION_TIMEOUT, messages.TIMED_OUT
+                status.fail_pod(obj, *why, self.name)
+            elif rejected and self.as_seen:
+                why = APPLICATION_REJECTED, f" {rejected.partition(':')[0]}"
+                status.fail_pod(obj, *why, self.name)
             else:
                 status.write_pod(obj, ask, rejected, self.name)
         elif obj.key.kind == NODE:
@@ -120,6 +126,9 @@ class YunikornStage(NodeHandlers):
             placed = True
             self._give_up_placeholders()
         self._give_up_placeholders()
+        timed_out, self.recorder.timed_out = self.recorder.timed_out, []
+        for ask in timed_out:
+            self._fail(ask)
         return placed
 
     def _give_up_placeholders(self) -> None:

@@ -15,8 +15,9 @@ from scheduler.engine.yunikorn.objects.model import State
 from scheduler.model.compatibility import RECONCILED
 from scheduler.model.objects import Key
 from tests.builders import job, node, queue_tree, world_of
-from tests.scheduler.yunikorn.clusters import pod, run, world
+from tests.scheduler.yunikorn.clusters import pod, run, subjects, world
 
+DOMAIN = "yunikorn.apache.org/"
 REFUSED = queue_tree({"name": "q"}, {"name": "parent", "parent": True})
 
 
@@ -166,3 +167,86 @@ def test_a_job_whose_pods_are_refused_tries_again_after_a_back_off() -> None:
     run(made, 35)  # at once, after 10 and after 30 seconds
     assert _phases(made) == ["Failed"] * 3
     assert made.get(Key("Job", "default", "j")).status["failed"] == 3
+
+
+def test_pods_of_a_hard_gang_that_finds_no_places_fail() -> None:
+    made = world(queues=queue_tree({"name": "q"}))
+    first = _gang("p")
+    hard = "placeholderTimeoutInSeconds=5 gangSchedulingStyle=Hard"
+    first.annotations["yunikorn.apache.org/schedulingPolicyParameters"] = hard
+    made.put(first)
+    run(made, 10)
+    assert _status(made, "p") == {
+        "phase": "Failed",
+        "reason": "ResourceReservationTimeout",
+        "message": "Scheduling has timed out due to insufficient resources",
+    }
+    assert made.yunikorn is not None
+    assert not made.yunikorn.partition.asks
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        {"name": "", "minMember": 1, "minResource": {"cpu": "1"}},
+        {"name": "g", "minMember": 0, "minResource": {"cpu": "1"}},
+        {"name": "g", "minMember": -1, "minResource": {"cpu": "1"}},
+        {"name": "g", "minMember": 1},
+        {"name": "g", "minMember": 1, "minResource": {"cpu": "-1"}},
+        {"name": "g", "minMember": 1, "minResource": {"cpu": "1", "vcore": "1"}},
+        {"name": "g", "minMember": 1, "minResource": {"pods": "1"}},
+    ],
+)
+def test_a_bad_task_group_is_said_and_its_pod_is_placed_without_a_gang(group) -> None:
+    made = world(queues=queue_tree({"name": "q"}))
+    text = json.dumps([group])
+    made.put(pod("p", "root.q", annotations={f"{DOMAIN}task-groups": text}))
+    assert subjects(run(made, 2), "Bind") == ["p"]
+    assert any("task group" in problem.text for problem in made.problems())
+
+
+@pytest.mark.parametrize(("own", "evicted"), [("false", ["old"]), ("true", ["new"])])
+def test_a_pod_opts_out_of_preemption_by_its_own_annotation(own, evicted) -> None:
+    guaranteed = {"guaranteed": {"vcore": "4"}}
+    fast = {"preemption.delay": "1s"}
+    tree = queue_tree(
+        {"name": "a", "resources": guaranteed, "properties": fast}, {"name": "b"}
+    )
+    made = world(queues=tree, nodes={"n": "5"}, laws="released")
+    notes = {f"{DOMAIN}allow-preemption": own}
+    made.put(pod("driver", "root.b", cpu="1"))
+    run(made, 2)
+    made.put(pod("old", "root.b", cpu="2"))
+    run(made, 2)
+    made.put(pod("new", "root.b", cpu="2", annotations=notes))
+    run(made, 2)
+    made.put(pod("high", "root.a", cpu="2"))
+    assert subjects(run(made, 20), "Preempt") == evicted
+
+
+@pytest.mark.parametrize("of", [lambda made: made, _again])
+def test_task_groups_of_one_name_add_up(of: Any) -> None:
+    made = world(queues=queue_tree({"name": "q"}))
+    groups = [
+        {"name": "g", "minMember": 1, "minResource": {"cpu": "2"}},
+        {"name": "g", "minMember": 2, "minResource": {"cpu": "8"}},
+    ]
+    notes = {f"{DOMAIN}task-groups": json.dumps(groups)}
+    labels = {"applicationId": "gang"}
+    made.put(pod("p", "root.q", labels=labels, annotations=notes))
+    run(made, 2)
+    app = _app(of(made))
+    holders = [*app.requests, *app.allocations.values()]
+    sizes = [ask.resource["vcore"] for ask in holders if ask.placeholder]
+    assert sorted(sizes) == [2000, 8000, 8000]
+    assert app.gang.groups["g"].count == 3
+
+
+def test_an_application_that_is_over_can_still_be_asked_about() -> None:
+    made = world(queues=queue_tree({"name": "q"}))
+    made.put(pod("p", "root.q", runtime="5s", labels={"applicationId": "a"}))
+    run(made, 60)
+    again = _again(made)
+    assert again.yunikorn is not None
+    (one,) = again.yunikorn.partition.ended
+    assert (one.app, one.queue, one.state) == ("a", "root.q", "Completed")

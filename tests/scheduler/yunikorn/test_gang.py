@@ -8,6 +8,7 @@ from typing import Any
 from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects.gang_state import GangState, TaskGroup
 from scheduler.engine.yunikorn.objects.model import Application, State
+from scheduler.model.reasons import RESERVATION_TIMEOUT
 from tests.scheduler.yunikorn.reference.gangs import (
     PHASE_MS,
     TICK_MS,
@@ -113,7 +114,7 @@ def test_a_hard_gang_fails() -> None:
     world.settle(steps=60)
     assert app.state is State.FAILED
     assert world.places() == {}
-    assert placeholders.RESERVATION_TIMEOUT in world.recorded.why["p"]
+    assert RESERVATION_TIMEOUT in world.recorded.why["p"]
 
 
 def test_a_gang_larger_than_its_queue_is_rejected() -> None:

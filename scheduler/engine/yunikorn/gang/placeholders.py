@@ -12,10 +12,10 @@ from scheduler.engine.yunikorn.objects.model import (
     State,
 )
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.model.reasons import RESERVATION_TIMEOUT
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
 
-RESERVATION_TIMEOUT = "ResourceReservationTimeout"
 #: States of an application whose shim may still reserve for its gang.
 _RESERVING = (State.NEW, State.ACCEPTED)
 
@@ -46,16 +46,16 @@ def add_placeholders(partition: Partition, app: Application, priority: int) -> N
     """Ask for a placeholder per member of every task group."""
     assert app.gang is not None
     for group in app.gang.groups.values():
-        for number in range(group.members):
+        for number, own in enumerate(group.each()):
             ask = Ask(
                 key=f"tg-{app.id}-{group.name}-{number}",
                 app=app,
-                resource=group.resource,
+                resource=own.resource,
                 priority=priority,
                 create_ms=partition.now_ms // 1000 * 1000,
                 group=group.name,
                 placeholder=True,
-                predicate=group.predicate,
+                predicate=own.predicate,
             )
             partition.add_ask(ask)
 
@@ -221,6 +221,6 @@ def timeout_placeholders(partition: Partition, app: Application) -> None:
     for holder in _unused(app):
         _cancel(partition, holder, messages.PLACEHOLDER_TIMEOUT)
     if app.state is State.FAILING:
-        for ask in app.requests:
+        for ask in list(app.requests):
             partition.log_failure(ask, RESERVATION_TIMEOUT)
         partition.set_state(app, State.FAILED)

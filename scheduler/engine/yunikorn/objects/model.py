@@ -157,6 +157,23 @@ class Rejected:
     message: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """An application that is over: what can still be asked about it.
+
+    `gang` has of each task group its name, members, replaced and given up.
+    """
+
+    app: str
+    queue: str
+    user: str
+    groups: tuple[str, ...] = ()
+    state: str
+    submit_ms: int
+    at_ms: int
+    gang: tuple[tuple[str, int, int, int], ...] = ()
+
+
 class Queue(QueueUsage):
     """One queue. A leaf keeps its applications with pending requests in order."""
 

@@ -9,6 +9,7 @@ from scheduler.engine.yunikorn.objects.listener import Listener, Trace
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
+    Ended,
     Queue,
     Rejected,
     SchedulingNode,
@@ -29,6 +30,22 @@ _ENDED = (State.COMPLETED, State.FAILED, State.REJECTED)
 _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
 #: How long a refused application can be asked about.
 REJECTED_KEPT_MS = 3 * 24 * 3600_000
+#: So many of the applications that are over can be asked about, the last ones.
+MOST_ENDED = 100
+_KEPT = (State.COMPLETED, State.FAILED)
+
+
+def _ended(app: Application) -> Ended:
+    return Ended(
+        app=app.id,
+        queue=app.queue.path,
+        user=app.user,
+        groups=app.groups,
+        state=str(app.state),
+        submit_ms=app.submit_ms,
+        at_ms=app.state_ms,
+        gang=app.gang.outcome() if app.gang is not None else (),
+    )
 
 
 class PartitionState:
@@ -47,6 +64,8 @@ class PartitionState:
         self.apps: dict[str, Application] = {}
         self.timed_apps: dict[str, Application] = {}  # in a state that runs out
         self.asks: dict[str, Ask] = {}  # pending and placed, by key
+        self.keeps_ended = False  # whether those that are over can be asked about
+        self.ended: list[Ended] = []  # oldest first
         self.rejected: dict[str, Rejected] = {}  # by id, oldest first
         self.dynamic: list[tuple[str, bool]] = []  # made queues, in order, leaf?
         self.counter = 0
@@ -161,6 +180,8 @@ class PartitionState:
 
     def remove_application(self, app: Application) -> None:
         """Remove an application that holds and wants nothing."""
+        if self.keeps_ended and app.state in _KEPT:
+            self.ended[:] = [*self.ended, _ended(app)][-MOST_ENDED:]
         del self.apps[app.id]
         self.timed_apps.pop(app.id, None)
         leaf = app.queue

@@ -7,15 +7,18 @@ from typing import Any
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects import application_states
-from scheduler.engine.yunikorn.objects.model import Application, Rejected, State
+from scheduler.engine.yunikorn.objects.gang_state import GangState
+from scheduler.engine.yunikorn.objects.model import Application, Ask, Rejected, State
 from scheduler.engine.yunikorn.placement import manager as placement
 from scheduler.engine.yunikorn.placement.rules import PlacementError, Submission
 from scheduler.engine.yunikorn.shim import namespaces, pods
 from scheduler.engine.yunikorn.shim.pods import PodDetails
 from scheduler.engine.yunikorn.shim.predicate_selection import PredicateSelection
 from scheduler.model.decisions import Fail
+from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import APPLICATION_REJECTED as REJECTED
+from scheduler.model.reasons import RESERVATION_TIMEOUT
 
 
 class ApplicationHandlers(PredicateSelection):
@@ -83,7 +86,7 @@ class ApplicationHandlers(PredicateSelection):
         self.partition.add_application(app)
         if not restore:
             namespaces.apply(self.partition, app, self.context.journal.complain)
-        found = None if restore else pods.read_gang(obj)
+        found = None if restore else self._gang(obj)
         if found is None:
             return app
         self.stored_apps[app.id] = None  # its gang is kept beside the objects
@@ -104,6 +107,32 @@ class ApplicationHandlers(PredicateSelection):
         )
         self._reject(obj.key, rejected, quiet=False)
         return None
+
+    def _gang(self, obj: Object) -> GangState | None:
+        """Return the gang that a pod declares; a bad declaration makes none."""
+        try:
+            return pods.read_gang(obj, checked=self.as_seen)
+        except QuantityError as error:
+            if not self.as_seen:
+                raise
+            self.context.journal.complain(error.said)
+            return None
+
+    def _fail(self, ask: Ask) -> None:
+        """End a pod whose gang found no places in time."""
+        assert ask.pod is not None
+        key = ask.pod.key
+        self.timed_out.add(key)
+        self.partition.drop_ask(ask)
+        self.context.journal.touch(key)
+        self.context.journal.emit(
+            Fail(
+                at_ms=self.context.now_ms,
+                subject=key,
+                reason=RESERVATION_TIMEOUT,
+                message=messages.TIMED_OUT,
+            )
+        )
 
     def _reject(self, key: Key, rejected: Rejected, *, quiet: bool) -> None:
         message = rejected.message

@@ -142,11 +142,18 @@ class PodHandlers(ApplicationHandlers):
         return ask
 
     def _allows(self, obj: Object) -> bool:
-        """Return whether the pod's class lets it be preempted; "false" alone does not."""
+        """Return whether a pod lets itself be preempted; "false" alone does not.
+
+        Its own annotation counts, else that of its class.
+        """
+        own = obj.annotations.get(pods.ALLOW_PREEMPTION)
+        if self.as_seen and own in ("true", "false"):
+            return own == "true"
         return not self.opted_out.get(str(obj.spec.get("priorityClassName")), False)
 
     def _drop(self, key: Key) -> None:
         self.rejected.pop(key, None)
+        self.timed_out.discard(key)
         for waiting in self.waiting_for_node.values():
             waiting.pop(key, None)
         ask = self.partition.asks.get(key.path)

@@ -12,6 +12,7 @@ from scheduler.engine.yunikorn.objects.gang_state import (
     GangState,
     Style,
     TaskGroup,
+    by_name,
 )
 from scheduler.engine.yunikorn.shim.node_predicates import predicate_of
 from scheduler.model.amounts import is_whole
@@ -167,27 +168,66 @@ def read_node_object(obj: Object) -> NodeRecord:
     return read_node(obj.manifest, status)
 
 
-def read_gang(obj: Object) -> GangState | None:
+def read_gang(obj: Object, *, checked: bool) -> GangState | None:
     """Return the task groups that a pod declares for its application.
 
-    Raises QuantityError for a declaration that cannot be read.
+    Raises QuantityError for a declaration that cannot be read and, when `checked`,
+    for one that the shim does not take.
     Source: docs/semantics/yunikorn.md#gang-scheduling
     """
     text = obj.annotations.get(TASK_GROUPS)
     if not text:
         return None
     try:
-        groups = [read_task_group(item) for item in json.loads(text)]
+        items = json.loads(text)
+        if checked:
+            _check_groups(items, text)
+        groups = [read_task_group(item) for item in items]
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise QuantityError(
             in_field(TASK_GROUPS, Problem.TASK_GROUPS.said(problem=error)), str(obj.key)
         ) from error
     style, timeout = _parameters(obj.annotations.get(PARAMETERS, ""))
     return GangState(
-        groups={group.name: group for group in groups},
+        groups=by_name(groups) if checked else {one.name: one for one in groups},
         style=style,
         timeout_ms=timeout,
     )
+
+
+def _check_groups(items: list[Mapping[str, Any]], text: str) -> None:
+    """Raise ValueError with the shim's words for groups that it does not take."""
+    for item in items:
+        for field, name in (
+            ("name", "Name"),
+            ("minResource", "MinResource"),
+            ("minMember", "MinMember"),
+        ):
+            if field == "minResource" and isinstance(item.get(field), dict):
+                continue  # an empty one is one
+            if not item.get(field):
+                raise ValueError(
+                    f"can't get taskGroup {name} from pod annotation, {text}"
+                )
+        if int(item["minMember"]) < 0:
+            raise ValueError(f"minMember cannot be negative, {text}")
+        _check_resources(str(item["name"]), item["minResource"])
+
+
+def _check_resources(group: str, wanted: Mapping[str, Any]) -> None:
+    seen = {PODS}
+    for name, amount in wanted.items():
+        if str(amount).startswith("-"):
+            raise ValueError(
+                f'minResource "{name}" in taskGroup "{group}" cannot be negative'
+            )
+        canonical = VCORE if name == "cpu" else name
+        if canonical in seen:
+            raise ValueError(
+                f'minResource "{name}" in taskGroup "{group}" collides with another '
+                f'resource under canonical key "{canonical}"'
+            )
+        seen.add(canonical)
 
 
 def read_task_group(item: Mapping[str, Any]) -> TaskGroup:

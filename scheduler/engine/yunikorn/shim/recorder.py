@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from scheduler.engine.stage import Context
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.objects.model import Application, Ask, SchedulingNode
+from scheduler.model import reasons
 from scheduler.model.decisions import Bind, Evict, Fail, Preempt, Reserve, Unreserve
 from scheduler.model.objects import Key
 
@@ -20,6 +21,7 @@ class DecisionRecorder:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.leaving: list[Ask] = []  # preempted placeholders
+        self.timed_out: list[Ask] = []  # of gangs that failed
         self.displaced: set[str] = set()  # nodes whose order score is out of date
 
     def allocated(self, ask: Ask, node: SchedulingNode) -> None:
@@ -133,6 +135,10 @@ class DecisionRecorder:
             return
         key = ask.pod.key
         self.context.journal.touch(key)
+        gang = ask.app.gang
+        if message == reasons.RESERVATION_TIMEOUT and gang is not None and gang.origin:
+            self.timed_out.append(ask)
+            return
         if message == messages.DOES_NOT_HELP and not messages.SILENT.issuperset(
             ask.log
         ):

@@ -40,6 +40,7 @@ class ShimState:
         self.partition.now_ms = context.now_ms
         #: Whether applications are taken in, refused and drained as was seen there.
         self.as_seen = context.compatibility >= APPLICATIONS_AS_SEEN
+        self.partition.keeps_ended = self.as_seen
         self.policy_ends = False  # the next state is read under another policy
         self.policy_hash = hash_of(section)
         self.opted_out: dict[str, bool] = {}  # PriorityClass -> says "false"
@@ -47,6 +48,7 @@ class ShimState:
         #: Node name -> pods that run on it, while the node is not known.
         self.waiting_for_node: dict[str, dict[Key, Object]] = {}
         self.rejected: dict[Key, str] = {}  # pod -> why
+        self.timed_out: set[Key] = set()  # pods of gangs that failed
         #: Applications that their pods alone do not describe: stored by name.
         self.stored_apps: dict[str, None] = {}
         self.records: dict[str, Pod] = {}  # by ask key, foreign pods by path

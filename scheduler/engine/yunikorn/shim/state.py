@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from dataclasses import astuple
 from typing import Any
 
-from scheduler.engine.yunikorn.objects.gang_state import GangState, TaskGroup
+from scheduler.engine.yunikorn.objects.gang_state import GangState, TaskGroup, by_name
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
+    Ended,
     Queue,
     Rejected,
     State,
@@ -40,6 +43,7 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
     kept: dict[str, Any] = {
         "counter": partition.counter,
         "rejected": [_rejected(one) for one in partition.rejected.values()],
+        "ended": [list(astuple(one)) for one in partition.ended],
         "draining": [_drained(queue) for queue in _to_drain(shim)],
         "policy": shim.policy_hash,
         "dirty": partition.dirty,
@@ -58,6 +62,28 @@ def dump_state(shim: ShimState) -> dict[str, Any]:
         ],
     }
     return {name: value for name, value in kept.items() if value not in (None, [])}
+
+
+def _ended(
+    app: str,
+    queue: str,
+    user: str,
+    groups: list[str],
+    state: str,
+    submit_ms: int,
+    at_ms: int,
+    gang: list[tuple[str, int, int, int]],
+) -> Ended:
+    return Ended(
+        app=app,
+        queue=queue,
+        user=user,
+        groups=tuple(groups),
+        state=state,
+        submit_ms=submit_ms,
+        at_ms=at_ms,
+        gang=tuple((name, count, new, old) for name, count, new, old in gang),
+    )
 
 
 def _rejected(one: Rejected) -> list[Any]:
@@ -122,7 +148,7 @@ def _gang(app: Application) -> list[Any]:
     holders = [*app.requests, *app.allocations.values()]
     return [
         app.id,
-        [dict(group.source) for _, group in sorted(gang.groups.items())],
+        [dict(group.source) for group in gang.declared()],
         gang.style,
         gang.timeout_ms,
         gang.first_ms,
@@ -168,6 +194,7 @@ def load_state(shim: ShimState, kept: dict[str, Any]) -> None:
     partition.counter = kept.get("counter", 0)
     for path, leaf, *quota in kept.get("queues", []):
         _make_queue(shim, path, leaf=leaf, quota=quota)
+    partition.ended = [_ended(*values) for values in kept.get("ended", [])]
     for values in kept.get("draining", []):
         _drain(shim, *values)
     for values in kept.get("rejected", []):
@@ -338,7 +365,7 @@ def _order_nodes(shim: ShimState) -> None:
 def _restore_gang(shim: ShimState, app: Application, values: list[Any]) -> None:
     _, items, style, timeout, first, used, holders, *seen = values
     origin, replaced = seen or ("", {})
-    groups = {str(item["name"]): read_task_group(item) for item in items}
+    groups = by_name(map(read_task_group, items))
     app.gang = GangState(
         groups=groups,
         style=style,
@@ -358,15 +385,17 @@ def _restore_placeholder(
 ) -> None:
     key, _, priority, create, rank, name, held, marks = values
     partition = shim.partition
+    number = int(str(key).rpartition("-")[2])
+    own = next(itertools.islice(group.each(), number, None))
     ask = Ask(
         key=key,
         app=app,
-        resource=group.resource,
+        resource=own.resource,
         priority=priority,
         create_ms=create,
         group=group.name,
         placeholder=True,
-        predicate=group.predicate,
+        predicate=own.predicate,
     )
     ask.rank = rank
     ask.triggered, ask.checked_ms, ask.preempted, log = marks

@@ -14,15 +14,11 @@ from scheduler.model.reasons import APPLICATION_REJECTED
 SCHEDULED = "PodScheduled"
 
 
-def fail_pod(obj: Object, rejected: str, stage: str) -> None:
-    """End a Pod whose application was refused, with all of its status said anew.
-
-    The message ends at the first colon of the reason, as that of the shim does.
-    """
+def fail_pod(obj: Object, reason: str, message: str, stage: str) -> None:
+    """End a Pod before it has a place, with all of its status said anew."""
     obj.state.pop(stage, None)
     obj.status.clear()
-    message = f" {rejected.partition(':')[0]}"
-    obj.status.update(phase="Failed", reason=APPLICATION_REJECTED, message=message)
+    obj.status.update(phase="Failed", reason=reason, message=message)
 
 
 def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) -> None:
