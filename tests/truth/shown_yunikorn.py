@@ -24,15 +24,12 @@ _ENDED = ("Succeeded", "Failed")
 
 # Set aside on both sides: nearly every script would show it.
 _FIELDS = {
-    ("Application", "groups"),
     ("Application", "states"),
     ("Application", "log"),
     ("Application", "originators"),
     ("Application", "reservations"),
     ("Node", "reserved"),
-    ("Queue", "sort"),
     ("Queue", "properties"),
-    ("Queue", "delay"),
 }
 
 
@@ -210,6 +207,8 @@ def _queue(queue: Document) -> Document:
         "max": queue.get("maxResource") or None,
         "guaranteed": queue.get("guaranteedResource") or None,
         "headroom": queue.get("headroom") or None,
+        "sort": queue.get("sortingPolicy"),
+        "delay": queue.get("preemptionDelay"),
         "running": queue.get("runningApps") or 0,
         "maxApps": queue.get("maxRunningApps") or 0,
         "allocating": sorted(queue.get("allocatingAcceptedApps") or []) or None,

@@ -26,6 +26,7 @@ from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Application, Queue, SchedulingNode
 from scheduler.engine.yunikorn.objects.node_order import DEFAULT_WEIGHTS
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.model import durations
 from scheduler.model.problems import ApiServer, RequestProblem
 
 
@@ -149,9 +150,10 @@ class PartitionView:
                     "maxRunningApps": queue.max_applications,
                     "runningApps": len(queue.running),
                     "allocatingAcceptedApps": sorted(queue.allocating),
-                    "sortingPolicy": own.sort_policy,
+                    # of a parent it orders queues, which are always by share
+                    "sortingPolicy": own.sort_policy if queue.leaf else "fair",
                     "priorityOffset": own.priority_offset,
-                    "preemptionDelay": f"{own.delay_ms / 1000:g}s",
+                    "preemptionDelay": durations.duration_text(own.delay_ms),
                 }
             ),
         }
