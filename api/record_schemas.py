@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import msgspec
 
+from sandbox.answers.whatifs import WhatIfs, WhatIfState
 from sandbox.explain.shadowing import Agreement, Opened
 from sandbox.forecasts.asking import ForecastState
 from sandbox.forecasts.record import Forecasts
@@ -35,6 +36,10 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "fairness_read": (shapes.Fairness, QueueFairness),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),
+    "what_ifs_list": (WhatIfs,),
+    "what_ifs_create": (WhatIfState,),
+    "what_ifs_read": (WhatIfState,),
+    "what_ifs_discard": (WhatIfState,),
     "incident_create": (IncidentReplay,),
     "shadow_read": (Agreement,),
     "shadow_decision_read": (Opened,),

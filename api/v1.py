@@ -28,6 +28,7 @@ from api.views.objects import OneObject, PolicyView, Profiles
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
 from api.views.twins import Clusters, Incident, OneShadow, Shadow, Twins
+from api.views.whatifs import DiscardWhatIf, KeepWhatIf, OneWhatIf, WhatIfs
 
 _ONE = "sandboxes/<str:sandbox_id>"
 
@@ -108,6 +109,18 @@ urlpatterns = [
     path(f"{_ONE}/shadow", Shadow.as_view(), name="shadow"),
     path(f"{_ONE}/shadow/<int:event>", OneShadow.as_view(), name="shadow-decision"),
     path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),
+    path(f"{_ONE}/what-ifs", WhatIfs.as_view(), name="what-ifs"),
+    path(f"{_ONE}/what-ifs/<int:what_if_id>", OneWhatIf.as_view(), name="one-what-if"),
+    path(
+        f"{_ONE}/what-ifs/<int:what_if_id>/keep",
+        KeepWhatIf.as_view(),
+        name="what-if-keep",
+    ),
+    path(
+        f"{_ONE}/what-ifs/<int:what_if_id>/discard",
+        DiscardWhatIf.as_view(),
+        name="what-if-discard",
+    ),
     path(f"{_ONE}/compare", Compare.as_view(), name="compare"),
     path(f"{_ONE}/disk", OneDisk.as_view(), name="sandbox-disk"),
     path(f"{_ONE}/archive", Archive.as_view(), name="archive"),

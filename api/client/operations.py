@@ -45,6 +45,7 @@ from .records import (
     IncidentReplay,
     Join,
     Joined,
+    KeptWhatIf,
     Lesson,
     LinkList,
     Look,
@@ -96,6 +97,9 @@ from .records import (
     Twin,
     Use,
     WhatIf,
+    WhatIfBegin,
+    WhatIfState,
+    WhatIfs,
 )
 
 
@@ -951,6 +955,51 @@ class Operations(Sender):
     ) -> Done:
         """Run again without the last edit, up to the present tick."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/undo"))
+
+    def what_ifs_create(
+        self,
+        sandbox_id: str | int,
+        body: WhatIfBegin,
+        *,
+        wait: int | None = None,
+    ) -> WhatIfState:
+        """Begin a what-if, and return who comes out otherwise at the horizon."""
+        return cast('WhatIfState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", body=body, query=given({'wait': wait})))
+
+    def what_ifs_discard(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+    ) -> WhatIfState:
+        """Put it away; the run stays as it is."""
+        return cast('WhatIfState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/discard"))
+
+    def what_ifs_keep(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+    ) -> KeptWhatIf:
+        """Go on from its tick with its changes; what came after is kept as a fork."""
+        return cast('KeptWhatIf', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/keep"))
+
+    def what_ifs_list(
+        self,
+        sandbox_id: str | int,
+        *,
+        limit: int | None = None,
+    ) -> WhatIfs:
+        """Return the newest what-ifs, without their verdicts."""
+        return cast('WhatIfs', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
+
+    def what_ifs_read(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+        *,
+        wait: int | None = None,
+    ) -> WhatIfState:
+        """Return a what-if with its verdict; a 202 while it still runs."""
+        return cast('WhatIfState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))
 
     def whatif_create(
         self,
@@ -1813,6 +1862,51 @@ class AsyncOperations(AsyncSender):
     ) -> Done:
         """Run again without the last edit, up to the present tick."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/undo"))
+
+    async def what_ifs_create(
+        self,
+        sandbox_id: str | int,
+        body: WhatIfBegin,
+        *,
+        wait: int | None = None,
+    ) -> WhatIfState:
+        """Begin a what-if, and return who comes out otherwise at the horizon."""
+        return cast('WhatIfState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", body=body, query=given({'wait': wait})))
+
+    async def what_ifs_discard(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+    ) -> WhatIfState:
+        """Put it away; the run stays as it is."""
+        return cast('WhatIfState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/discard"))
+
+    async def what_ifs_keep(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+    ) -> KeptWhatIf:
+        """Go on from its tick with its changes; what came after is kept as a fork."""
+        return cast('KeptWhatIf', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/keep"))
+
+    async def what_ifs_list(
+        self,
+        sandbox_id: str | int,
+        *,
+        limit: int | None = None,
+    ) -> WhatIfs:
+        """Return the newest what-ifs, without their verdicts."""
+        return cast('WhatIfs', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
+
+    async def what_ifs_read(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+        *,
+        wait: int | None = None,
+    ) -> WhatIfState:
+        """Return a what-if with its verdict; a 202 while it still runs."""
+        return cast('WhatIfState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))
 
     async def whatif_create(
         self,

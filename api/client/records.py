@@ -690,6 +690,14 @@ class Joined(TypedDict):
     follower: str
 
 
+class KeptWhatIf(TypedDict):
+    """The run once it is that of the what-if."""
+
+    revision: int
+    tick: int
+    fork: str | None
+
+
 class Key(TypedDict):
     """An object by name."""
 
@@ -879,6 +887,23 @@ class NodeChange(TypedDict):
     like: NotRequired[str]
     labels: NotRequired[dict[str, str]]
     allocatable: NotRequired[dict[str, str]]
+
+
+class ObjectKey(TypedDict):
+    """The key of an object that is there."""
+
+    kind: str
+    namespace: NotRequired[str]
+    name: str
+
+
+class ObjectPatch(TypedDict):
+    """A merge patch of one object."""
+
+    kind: str
+    namespace: NotRequired[str]
+    name: str
+    body: dict[str, Any]
 
 
 class Objective(TypedDict):
@@ -1454,6 +1479,24 @@ class WhatIf(TypedDict):
     edits: list[Patch]
     pause: NotRequired[list[Patch]]
     subject: NotRequired[str]
+
+
+class WhatIfBegin(TypedDict):
+    """Changes from a tick on, how far both runs go, and which seeds they draw from."""
+
+    at: NotRequired[int | None]
+    changes: list[WhatIfChange]
+    horizonMs: NotRequired[int]
+    seeds: NotRequired[list[int]]
+
+
+class WhatIfChange(TypedDict):
+    """One change: exactly one of the four."""
+
+    patch: NotRequired[ObjectPatch]
+    apply: NotRequired[dict[str, Any]]
+    delete: NotRequired[ObjectKey]
+    policy: NotRequired[dict[str, Any]]
 
 
 class Explanation(TypedDict):
@@ -2567,6 +2610,96 @@ class RunTotals(TypedDict):
     evictions: int
     preemptions: int
     workLostMs: int
+
+
+class WhatIfs(TypedDict):
+    """The what-ifs of a sandbox, newest first, without their verdicts."""
+
+    items: list[WhatIfState]
+
+
+class WhatIfState(TypedDict):
+    """A what-if as it is looked at: where it begins, its changes, how far it is.
+    `state`: "running", "open", "kept", "discarded", or "failed" with the reason
+    in `said`.
+    """
+
+    id: int
+    state: str
+    at: int
+    revision: int
+    changes: list[dict[str, Any]]
+    horizonMs: int
+    seeds: list[int]
+    said: Sentence | None
+    verdict: PairVerdict | None
+
+
+class PairVerdict(TypedDict):
+    """What a change makes different, from one instant to one horizon, per seed.
+    `sums`: `earlier`, `later`, `never` and `only` count starts (`never`: without
+    the change alone, `only`: with it alone); `onlyWith` and `onlyWithout` count
+    subjects; all others are differences, with the change less without it. `same`
+    says that every seed names the same subjects with the same times.
+    """
+
+    fromMs: int
+    toMs: int
+    differs: bool
+    same: bool
+    sums: dict[str, PairSum]
+    seeds: list[SeedVerdict]
+
+
+class PairSum(TypedDict):
+    """One number of each seed, in their order; `interval` where seeds differ."""
+
+    values: list[float | None]
+    same: bool
+    interval: IntervalRecord | None
+
+
+class IntervalRecord(TypedDict):
+    """A mean and where the true one lies with 95% confidence. With one value alone
+    there is no interval: low and high are None.
+    """
+
+    count: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class SeedVerdict(TypedDict):
+    """Two runs with one seed. `only_with` and `only_without` are subjects that are
+    there in one of the runs alone.
+    """
+
+    seed: int
+    verdict: ChangeVerdict
+    onlyWith: list[str]
+    onlyWithout: list[str]
+    without: PairFigures
+    changed: PairFigures
+
+
+class PairFigures(TypedDict):
+    """One run in figures; milliseconds of virtual time, None for what it cannot say.
+    Waits are of what waited at the begin, from its arrival, and of what came
+    since. The `waiting` that never started count with what they have waited up to
+    the horizon.
+    """
+
+    waited: int
+    waiting: int
+    waitMeanMs: float | None
+    waitP50Ms: float | None
+    waitP95Ms: float | None
+    waitMaxMs: float | None
+    jain: float | None
+    shareError: float | None
+    unfairSpans: int
+    goodput: dict[str, float]
 
 
 class IncidentReplay(TypedDict):

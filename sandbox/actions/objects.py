@@ -206,7 +206,7 @@ def do_policy(
         answer = Imported(revision=session.sandbox.revision)
         operation = changed_policy(before, after, answer)
         if operation is not None:
-            _keep_start_time(before, operation.document)
+            keep_start_time(before, operation.document)
         if operation is None or dry_run:
             try_out(session.loaded.world, operation)
             return answer
@@ -222,7 +222,7 @@ def do_policy(
         return answer
 
 
-def _keep_start_time(before: dict[str, Any], after: dict[str, Any]) -> None:
+def keep_start_time(before: dict[str, Any], after: dict[str, Any]) -> None:
     """Refuse another wall time of virtual 0: what happened has its times already."""
     now, given = (one["spec"]["simulation"]["startTime"] for one in (before, after))
     if given != now:

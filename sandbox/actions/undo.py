@@ -56,14 +56,21 @@ def do_rewind(
         revision = history.revision_at(sandbox, tick)
         if revision == sandbox.revision:
             raise ConflictError(Refused.AT_TICK.said(tick=tick))
-        title = f"{sandbox.title} (to tick {sandbox.tick})"[:200]
-        present = session.loaded.world.copy()
-        kept = fork_of(sandbox.owner, sandbox, present, sandbox.revision, title)
-        said = Edited.REWINDS.said(who=user.get_username(), tick=tick)
-        columns = {"playing": False, "until": {}}
-        operation = Rewind(revision)
-        step = _go_on(session, user, operation, revision, said, columns=columns)
-        return step, kept
+        return rewind(user, session, revision, tick=tick)
+
+
+def rewind(
+    user: User, session: EditSession, revision: int, *, tick: int
+) -> tuple[RevisionDiff, Sandbox]:
+    """Go on from a revision of the past, that of a tick; what came after is kept as a fork."""
+    sandbox = session.sandbox
+    title = f"{sandbox.title} (to tick {sandbox.tick})"[:200]
+    present = session.loaded.world.copy()
+    kept = fork_of(sandbox.owner, sandbox, present, sandbox.revision, title)
+    said = Edited.REWINDS.said(who=user.get_username(), tick=tick)
+    columns = {"playing": False, "until": {}}
+    step = _go_on(session, user, Rewind(revision), revision, said, columns=columns)
+    return step, kept
 
 
 def do_undo(user: User, sandbox_id: str) -> RevisionDiff:

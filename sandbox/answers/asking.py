@@ -104,11 +104,14 @@ def want(question: Question) -> None:
     lapsing.update(wanted_until=until)
 
 
-def result(question: Question) -> Any:
-    """Return the answer, waiting for it. Raises as `answered` does."""
+def result(question: Question, *, wait_s: float | None = None, place: str = "") -> Any:
+    """Return the answer, waiting for it. Raises as `answered` does.
+
+    `wait_s` is how long, if not `ANSWER_WAIT_S`; `place` is where to ask again.
+    """
     if settings.ANSWER_INLINE:
         work(1.0, question.pk)
-    end = time.monotonic() + settings.ANSWER_WAIT_S
+    end = time.monotonic() + (settings.ANSWER_WAIT_S if wait_s is None else wait_s)
     pause, call_at = _FIRST_LOOK_S, 0.0
     while True:
         row = Question.objects.filter(pk=question.pk)
@@ -122,7 +125,7 @@ def result(question: Question) -> Any:
             return answer
         now = time.monotonic()
         if now >= end:
-            raise NotYetError(question.pk)
+            raise NotYetError(question.pk, place)
         if now >= call_at:
             WORK.call()
             call_at = now + _CALL_AGAIN_S

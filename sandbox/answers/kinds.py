@@ -26,6 +26,7 @@ from sandbox.explain import (
 from sandbox.explain.explaining import key_of
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import Sandbox
+from sandbox.whatifs import work as whatifs
 from scheduler.analysis.explain.shapes import Change
 
 Work = Callable[..., Any]
@@ -89,6 +90,7 @@ KINDS: dict[str, Work] = {
     "shadow": shadowing.shadow,
     "shadowDecision": shadowing.open_decision,
     "submission": _submission,
+    "whatIf": whatifs.run,
 }
 
 

@@ -28,6 +28,7 @@ class Absent(Words):
     EVENT = ("absent.event", "there is no event {event}")
     DECISION = ("absent.decision", "event {event} shows no admission and no preemption")
     FORECAST = ("absent.forecast", "forecast {forecast} of {sandbox} is not there")
+    WHAT_IF = ("absent.whatIf", "what-if {number} of {sandbox} is not there")
     FUTURE_TICK = ("absent.futureTick", "tick {tick} has not been yet; now is {now}")
     OLD_TICK = (
         "absent.oldTick",

@@ -40,6 +40,15 @@ class Refused(Words):
     )
     NODE_THERE = ("refused.nodeThere", "node {node} is in this sandbox already")
     AT_TICK = ("refused.atTick", "the sandbox is at tick {tick} already")
+    NOT_OPEN = (
+        "refused.notOpen",
+        "what-if {number} is {state}; one that is open can be kept or discarded",
+    )
+    OTHER_PAST = (
+        "refused.otherPast",
+        "what-if {number} begins at revision {revision}, which an undo or a rewind "
+        "took out of this run's past; ask it anew",
+    )
     NO_UNDO = ("refused.noUndo", "there is no edit to undo")
     NO_REDO = ("refused.noRedo", "there is no edit to redo")
     NOT_THEN = (

@@ -22,6 +22,7 @@ from sandbox.models.lesson import Follower, Guess, Lesson
 from sandbox.models.question import Question
 from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
 from sandbox.models.twin import RecordedTick
+from sandbox.models.whatif import KeptWhatIf
 from sandbox.models.workload import Job, Pod, Workload
 
 #: Kind -> its table; every other kind is in OtherObject.
@@ -70,6 +71,7 @@ __all__ = [
     "ImportTry",
     "Job",
     "KeptForecast",
+    "KeptWhatIf",
     "Lesson",
     "LocalQueue",
     "Member",

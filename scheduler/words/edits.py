@@ -44,6 +44,7 @@ class Edited(Words):
     RUNS_TO_EITHER = ("edit.runsToEither", "{who} runs until {awaited} or tick {tick}")
     RUNS_TO = ("edit.runsTo", "{who} runs until {awaited}")
     REWINDS = ("edit.rewinds", "{who} rewinds to tick {tick}")
+    KEEPS = ("edit.keeps", "{who} keeps what-if {number}")
     UNDOES = ("edit.undoes", "{who} undoes: {edit}")
     REDOES = ("edit.redoes", "{who} redoes: {edit}")
     KEEPS_BOTH = (

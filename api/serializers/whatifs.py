@@ -1,0 +1,91 @@
+"""What a what-if takes, and what keeping one answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.errors import coded
+from sandbox.answers import whatifs
+from scheduler.model import ranges
+from scheduler.model.problems import Wanted, expected
+
+
+class ObjectKeySerializer(serializers.Serializer[Any]):
+    """The key of an object that is there."""
+
+    kind = serializers.CharField(max_length=63)
+    namespace = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=63
+    )
+    name = serializers.CharField(max_length=253)
+
+
+class ObjectPatchSerializer(ObjectKeySerializer):
+    """A merge patch of one object."""
+
+    body = serializers.DictField()
+
+
+class WhatIfChangeSerializer(serializers.Serializer[Any]):
+    """One change: exactly one of the four."""
+
+    patch = ObjectPatchSerializer(required=False)
+    apply = serializers.DictField(required=False, help_text="a whole object")
+    delete = ObjectKeySerializer(required=False)
+    policy = serializers.DictField(
+        required=False, help_text="a merge patch of the policy document"
+    )
+
+    def validate(self, attrs: Any) -> Any:
+        """Refuse none, and several."""
+        if len(attrs) != 1:
+            wanted = Wanted.CHOICE.said(first="patch, apply, delete", last="policy")
+            given = ", ".join(attrs) or "nothing"
+            raise serializers.ValidationError([coded(expected(wanted, given))])
+        return attrs
+
+
+class WhatIfBeginSerializer(serializers.Serializer[Any]):
+    """Changes from a tick on, how far both runs go, and which seeds they draw from."""
+
+    at = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=0,
+        max_value=ranges.TICK.most,
+        help_text="the tick that it begins at; now",
+    )
+    changes = WhatIfChangeSerializer(many=True, allow_empty=False)
+    horizonMs = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False,
+        default=whatifs.HORIZON_MS,
+        min_value=1,
+        max_value=whatifs.MOST_HORIZON_MS,
+    )
+    seeds = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=ranges.SEED.most),
+        required=False,
+        default=list,
+        max_length=whatifs.MOST_SEEDS,
+        help_text="of what is drawn from the tick on; the sandbox's own",
+    )
+
+    def validate_changes(self, value: list[Any]) -> list[Any]:
+        """Refuse too many."""
+        if len(value) > whatifs.MOST_CHANGES:
+            wanted = Wanted.AT_MOST.said(most=whatifs.MOST_CHANGES)
+            raise serializers.ValidationError([coded(expected(wanted, len(value)))])
+        return value
+
+
+class KeptWhatIfSerializer(serializers.Serializer[Any]):
+    """The run once it is that of the what-if."""
+
+    revision = serializers.IntegerField()
+    tick = serializers.IntegerField()
+    fork = serializers.CharField(
+        allow_null=True, help_text="that has what came after; null: nothing did"
+    )

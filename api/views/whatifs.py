@@ -1,0 +1,128 @@
+"""What-ifs: changes from a tick on, with a verdict beside the run without them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.idempotency import once
+from api.serializers.whatifs import KeptWhatIfSerializer, WhatIfBeginSerializer
+from api.views.base import View, number
+from api.views.explaining import COSTLY
+from sandbox import actions
+from sandbox.answers import whatifs
+
+#: Seconds that an answer is waited for.
+WAIT_S = 60
+_WAIT = OpenApiParameter(
+    "wait",
+    int,
+    description="Seconds to wait for the verdict, and no longer than the service "
+    "waits; then a 202. 60.",
+)
+
+
+class WhatIfs(View):
+    """The what-ifs of a sandbox."""
+
+    scope = "read"  # it runs on copies; nothing of the sandbox changes until it is kept
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="what_ifs_list",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[OpenApiParameter("limit", int, description="The newest; 20.")],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return the newest what-ifs, without their verdicts."""
+        limit = number(request, "limit", 20, most=whatifs.MOST_KEPT)
+        found = whatifs.listed(self.sandbox(sandbox_id), limit)
+        return Response(msgspec.to_builtins(found))
+
+    @extend_schema(
+        operation_id="what_ifs_create",
+        request=WhatIfBeginSerializer,
+        responses=OpenApiTypes.OBJECT,
+        parameters=[_WAIT],
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Begin a what-if, and return who comes out otherwise at the horizon.
+
+        Two copies run per seed, without the changes and with them. Changes that cannot
+        be made are a 422 that names them, and leave nothing. A 202 with the place to ask
+        again while it still runs.
+        """
+        sandbox = self.sandbox(sandbox_id)
+        given = self.read(WhatIfBeginSerializer)
+        found = whatifs.begin_and_answer(
+            sandbox,
+            self.user(),
+            given["at"],
+            _wait(request),
+            changes=[_plain(change) for change in given["changes"]],
+            horizon_ms=given["horizonMs"],
+            seeds=given["seeds"],
+        )
+        return Response(msgspec.to_builtins(found))
+
+
+class OneWhatIf(View):
+    """One what-if."""
+
+    @extend_schema(
+        operation_id="what_ifs_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[_WAIT],
+    )
+    def get(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
+        """Return a what-if with its verdict; a 202 while it still runs."""
+        row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
+        found = whatifs.answered(row, wait_s=_wait(request))
+        return Response(msgspec.to_builtins(found))
+
+
+class KeepWhatIf(View):
+    """A what-if that becomes the run."""
+
+    @extend_schema(
+        operation_id="what_ifs_keep", request=None, responses=KeptWhatIfSerializer
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
+        """Go on from its tick with its changes; what came after is kept as a fork."""
+        step, fork = actions.do_keep(self.user(), sandbox_id, what_if_id)
+        body = {
+            "revision": step.revision,
+            "tick": step.tick,
+            "fork": None if fork is None else fork.pk,
+        }
+        return Response(body)
+
+
+class DiscardWhatIf(View):
+    """A what-if that is put away."""
+
+    @extend_schema(
+        operation_id="what_ifs_discard", request=None, responses=OpenApiTypes.OBJECT
+    )
+    @once
+    def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
+        """Put it away; the run stays as it is."""
+        actions.do_discard(self.user(), sandbox_id, what_if_id)
+        row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
+        return Response(msgspec.to_builtins(whatifs.state_of(row)))
+
+
+def _wait(request: Request) -> int:
+    return number(request, "wait", WAIT_S, most=WAIT_S)
+
+
+def _plain(change: Any) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(change)
+    return plain

@@ -1,0 +1,79 @@
+"""The ends of a what-if: it becomes the run, or it is put away."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from sandbox.actions.sessions import EditSession, edit_session
+from sandbox.actions.undo import rewind
+from sandbox.base.absences import Absent
+from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.refusals import Refused
+from sandbox.models import KeptWhatIf, Revision, Sandbox
+from sandbox.page.diffs import RevisionDiff
+from sandbox.page.rows.transport import KEY
+from sandbox.world import lineage, operations
+from sandbox.world.commits import CommitRequest
+from sandbox.world.operations import Several
+from scheduler.words.edits import Edited
+
+
+def do_keep(
+    user: User, sandbox_id: str, number: int
+) -> tuple[RevisionDiff, Sandbox | None]:
+    """Make a what-if the run, from its tick on; what came after is kept as a fork.
+
+    Returns the diff of the changes, and the fork; None where nothing came after. Raises
+    ConflictError for one that is not open, or whose past this run has left.
+    """
+    with edit_session(user, sandbox_id) as session, transaction.atomic():
+        row = _open(session.sandbox, number)
+        operation = operations.from_document(row.operation)
+        if not isinstance(operation, Several):
+            raise TypeError(f"{operation!r} is not the changes of a what-if")
+        kept = _at_its_begin(user, session, row)
+        line = session.edit_event(
+            user,
+            "WhatIf",
+            KEY,
+            Edited.KEEPS.said(who=user.get_username(), number=number).text,
+            after=row.changes,
+        )
+        session.do(operation)
+        step = session.commit(
+            CommitRequest(
+                operation=operation, who=user.pk, summary=line.message, edits=[line]
+            )
+        )
+        KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.KEPT)
+        return step, kept
+
+
+def _at_its_begin(user: User, session: EditSession, row: KeptWhatIf) -> Sandbox | None:
+    """Bring the run back to the revision that it begins at; return what is kept."""
+    sandbox = session.sandbox
+    if row.revision == sandbox.revision:
+        return None
+    past = lineage.rows(Revision, sandbox, whole=True).filter(number=row.revision)
+    if not past.exists():
+        raise ConflictError(
+            Refused.OTHER_PAST.said(number=row.pk, revision=row.revision)
+        )
+    return rewind(user, session, row.revision, tick=row.tick)[1]
+
+
+def do_discard(user: User, sandbox_id: str, number: int) -> None:
+    """Put an open what-if away; the run stays as it is."""
+    with edit_session(user, sandbox_id, of_world=False) as session:
+        row = _open(session.sandbox, number)
+        KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.DISCARDED)
+
+
+def _open(sandbox: Sandbox, number: int) -> KeptWhatIf:
+    row = KeptWhatIf.objects.filter(sandbox=sandbox, pk=number).first()
+    if row is None:
+        raise NotFoundError(Absent.WHAT_IF.said(number=number, sandbox=sandbox.pk))
+    if row.state != KeptWhatIf.OPEN:
+        raise ConflictError(Refused.NOT_OPEN.said(number=number, state=row.state))
+    return row

@@ -1,0 +1,157 @@
+"""A what-if is asked for; it is found again, with its verdict, and listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from sandbox.answers import asking
+from sandbox.answers.errors import document_of, raise_again
+from sandbox.base.absences import Absent
+from sandbox.base.errors import (
+    NotFoundError,
+    NotYetError,
+    SandboxError,
+    TooManyError,
+)
+from sandbox.models import KeptWhatIf, Sandbox
+from sandbox.world import history
+from scheduler.analysis.pairs import PairVerdict
+from scheduler.model.errors import SchedulerError
+from scheduler.model.sentence import Sentence
+
+HORIZON_MS = 600_000
+MOST_HORIZON_MS = 86_400_000
+MOST_SEEDS = 30
+MOST_CHANGES = 100
+#: Of one sandbox so many what-ifs are kept; the oldest go.
+MOST_KEPT = 200
+
+
+class WhatIfState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A what-if as it is looked at: where it begins, its changes, how far it is.
+
+    `state`: "running", "open", "kept", "discarded", or "failed" with the reason in `said`.
+    """
+
+    id: int
+    state: str
+    at: int  # tick
+    revision: int
+    changes: list[dict[str, Any]]
+    horizon_ms: int
+    seeds: list[int]  # none: the sandbox's own
+    said: Sentence | None
+    verdict: PairVerdict | None  # once it has run
+
+
+class WhatIfs(msgspec.Struct, frozen=True, kw_only=True):
+    """The what-ifs of a sandbox, newest first, without their verdicts."""
+
+    items: list[WhatIfState]
+
+
+def begin(
+    sandbox: Sandbox,
+    user: User,
+    tick: int | None,
+    changes: Sequence[Mapping[str, Any]],
+    *,
+    horizon_ms: int = HORIZON_MS,
+    seeds: Sequence[int] = (),
+) -> KeptWhatIf:
+    """Write down a what-if that begins now or at a tick; a worker runs it.
+
+    Raises NotFoundError and GoneError for a tick that is not there.
+    """
+    at = sandbox.tick if tick is None else tick
+    now = at == sandbox.tick
+    revision = sandbox.revision if now else history.revision_at(sandbox, at)
+    row = KeptWhatIf.objects.create(
+        sandbox=sandbox,
+        asked_by=user,
+        revision=revision,
+        tick=at,
+        changes=list(changes),
+        horizon_ms=horizon_ms,
+        seeds=list(seeds),
+    )
+    mine = KeptWhatIf.objects.filter(sandbox=sandbox)
+    oldest = mine.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT:][:1].first()
+    if oldest is not None:
+        mine.filter(pk__lte=oldest).delete()
+    return row
+
+
+def answered(row: KeptWhatIf, *, wait_s: float) -> WhatIfState:
+    """Return a what-if with its verdict, waiting for it so long.
+
+    Raises NotYetError with its place when that is not long enough, and what is
+    wrong with its changes.
+    """
+    if row.state == KeptWhatIf.RUNNING:
+        place = f"sandboxes/{row.sandbox_id}/what-ifs/{row.pk}"
+        question = asking.ask("whatIf", (), row.asked_by, what_if=row.pk)
+        try:
+            asking.result(
+                question, wait_s=min(wait_s, settings.ANSWER_WAIT_S), place=place
+            )
+        except (NotYetError, TooManyError):
+            raise
+        except (SandboxError, SchedulerError) as error:
+            running = KeptWhatIf.objects.filter(pk=row.pk, state=KeptWhatIf.RUNNING)
+            running.update(state=KeptWhatIf.FAILED, error=document_of(error))
+        row.refresh_from_db()
+    if row.state == KeptWhatIf.FAILED:
+        raise_again(row.error)
+    return state_of(row)
+
+
+def begin_and_answer(
+    sandbox: Sandbox, user: User, tick: int | None, wait_s: float, **asked: Any
+) -> WhatIfState:
+    """Return a new what-if with its verdict; one that fails meanwhile leaves nothing."""
+    row = begin(sandbox, user, tick, **asked)
+    try:
+        return answered(row, wait_s=wait_s)
+    except NotYetError:
+        raise
+    except (SandboxError, SchedulerError):
+        row.delete()
+        raise
+
+
+def find(sandbox: Sandbox, number: int) -> KeptWhatIf:
+    """Return a what-if of the sandbox. Raises NotFoundError."""
+    found = KeptWhatIf.objects.filter(sandbox=sandbox, pk=number).first()
+    if found is None:
+        raise NotFoundError(Absent.WHAT_IF.said(number=number, sandbox=sandbox.pk))
+    return found
+
+
+def listed(sandbox: Sandbox, most: int) -> WhatIfs:
+    """Return the newest so many."""
+    found = KeptWhatIf.objects.filter(sandbox=sandbox).defer("verdict", "operation")
+    items = [state_of(one, whole=False) for one in found.order_by("-pk")[:most]]
+    return WhatIfs(items=items)
+
+
+def state_of(row: KeptWhatIf, *, whole: bool = True) -> WhatIfState:
+    """Return how far it is, with the verdict when `whole` and there is one."""
+    has = whole and row.verdict is not None
+    said = row.error.get("said")
+    return WhatIfState(
+        id=row.pk,
+        state=row.state,
+        at=row.tick,
+        revision=row.revision,
+        changes=row.changes,
+        horizon_ms=row.horizon_ms,
+        seeds=row.seeds,
+        said=msgspec.convert(said, Sentence) if said else None,
+        verdict=msgspec.convert(row.verdict, PairVerdict) if has else None,
+    )

@@ -1,0 +1,3 @@
+"""What-ifs: changes from a tick on, run beside the run without them, kept or discarded."""
+
+from __future__ import annotations

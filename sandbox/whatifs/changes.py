@@ -1,0 +1,116 @@
+"""Changes of a what-if as they are asked, and the operation that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from sandbox.actions.import_plan import Imported, changed_policy, plan_of
+from sandbox.actions.objects import keep_start_time
+from sandbox.base.errors import Cause, DeniedError, InvalidError
+from sandbox.base.refusals import Refused
+from sandbox.live import limits as limited
+from sandbox.world import operations
+from sandbox.world.operations import Delete, Part, Put, SetPolicy, Several
+from scheduler.assembly import merge
+from scheduler.engine.world import World
+from scheduler.input.manifests.load import load
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
+from scheduler.model.problems import Wanted, expected
+
+#: What a change may be; each names its one key.
+KINDS = ("patch", "apply", "delete", "policy")
+
+
+def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
+    """Return what makes the changes, in order; each was made on a copy of the world.
+
+    The world given stays as it is. Raises InvalidError whose causes name the change by
+    its number, and the field within it.
+    """
+    other = world.copy()
+    parts: list[Part] = []
+    for number, change in enumerate(changes):
+        ((kind, given),) = change.items()
+        place = f"changes[{number}].{kind}"
+        for part in _parts(other, kind, given, place):
+            try:
+                operations.perform(other, part)
+            except SchedulerError as error:
+                raise _wrong(place, error) from error
+            parts.append(part)
+    return Several(parts)
+
+
+def _parts(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
+    if kind == "policy":
+        return _policy(world, given, place)
+    if kind == "apply":
+        return _applied(world, given, place)
+    key = Key(given["kind"], given["namespace"], given["name"])
+    if key not in world.objects:
+        said = Refused.NOT_THERE.said(kind=key.kind, name=key.path)
+        raise InvalidError(said, causes=[Cause(problem=said, field=place)])
+    if kind == "delete":
+        return [Delete([(key.kind, key.namespace, key.name)])]
+    return _applied(
+        world, merge(world.objects[key].manifest, given["body"]), place, key
+    )
+
+
+def _policy(world: World, patch: Any, place: str) -> list[Part]:
+    before = world.policy.document()
+    after = merge(before, patch)
+    try:
+        part = changed_policy(before, after, Imported())
+        if part is not None:
+            keep_start_time(before, part.document)
+    except InvalidError as error:
+        raise _placed(error, place) from error
+    return [] if part is None else [part]
+
+
+def _applied(
+    world: World, manifest: Mapping[str, Any], place: str, only: Key | None = None
+) -> list[Part]:
+    """Return what creates or changes one object, checked as an import of it is."""
+    text = msgspec.json.encode(manifest).decode()
+    limited.check_bytes([(place, text)])
+    loaded = load([(place, text)], limits=limited.of_texts())
+    keys = [obj.key for obj in loaded.objects]
+    if only is not None and keys != [only] and not loaded.errors:
+        given = ", ".join(map(str, keys)) or "nothing"
+        said = expected(Wanted.ALONE.said(only=only), given=given)
+        raise InvalidError(said, causes=[Cause(problem=said, field=place)])
+    try:
+        operation, _ = plan_of(world, loaded, skip_errors=False)
+    except InvalidError as error:
+        raise _placed(error, place) from error
+    if operation is None:
+        return []
+    parts = operation.parts if isinstance(operation, Several) else [operation]
+    return [part for part in parts if isinstance(part, Put | SetPolicy)]
+
+
+def _wrong(place: str, error: SchedulerError) -> InvalidError:
+    return InvalidError(error.said, causes=[Cause(problem=error.said, field=place)])
+
+
+def _placed(error: InvalidError, place: str) -> InvalidError:
+    """Return the error with the place of each cause within the body of the request."""
+    causes = [
+        _cause_at(cause, place) for cause in error.causes if cause.level == "error"
+    ]
+    kind = DeniedError if isinstance(error, DeniedError) else InvalidError
+    return kind(error.said, causes=causes or [Cause(problem=error.said, field=place)])
+
+
+def _cause_at(cause: Cause, place: str) -> Cause:
+    """Return a cause whose field is one of the request's body."""
+    field = ".".join(one for one in (place, cause.field.removeprefix("policy")) if one)
+    return Cause(
+        problem=cause.problem, field=field, level=cause.level, count=cause.count
+    )

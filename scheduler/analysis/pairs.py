@@ -1,0 +1,251 @@
+"""A run and the same run with a change, side by side: from one instant to one horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from scheduler.analysis.experiments.intervals import Interval, interval
+from scheduler.analysis.explain.fork import fork
+from scheduler.analysis.forecast.workloads import created_ms, waits
+from scheduler.analysis.measures.collector import Measures
+from scheduler.analysis.measures.subjects import kind_of_subjects
+from scheduler.analysis.measures.verdict import (
+    ChangeVerdict,
+    running_since,
+    verdict,
+)
+from scheduler.analysis.measures.waits import waits_of
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.conditions import has_ended
+from scheduler.model.decisions import Admit, Arrive, Bind, Decision
+from scheduler.model.objects import Key, Object
+
+Alter = Callable[[World], Any]
+
+
+class PairFigures(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One run in figures; milliseconds of virtual time, None for what it cannot say.
+
+    Waits are of what waited at the begin, from its arrival, and of what came since. The
+    `waiting` that never started count with what they have waited up to the horizon.
+    """
+
+    waited: int
+    waiting: int
+    wait_mean_ms: float | None
+    wait_p50_ms: float | None
+    wait_p95_ms: float | None
+    wait_max_ms: float | None
+    jain: float | None  # of the queues' dominant use over the run; 1 = equal
+    share_error: float | None  # of the cluster, below the weighted fair share
+    unfair_spans: int  # spans in which shares were not fair
+    goodput: dict[str, float]  # resource -> share of what was held, not lost
+
+
+class SeedVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Two runs with one seed.
+
+    `only_with` and `only_without` are subjects that are there in one of the runs alone.
+    """
+
+    seed: int
+    verdict: ChangeVerdict
+    only_with: list[str]
+    only_without: list[str]
+    without: PairFigures
+    changed: PairFigures
+
+    @property
+    def differs(self) -> bool:
+        """Return whether anything came out otherwise."""
+        return self.verdict.differs or bool(self.only_with or self.only_without)
+
+
+class PairSum(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One number of each seed, in their order; `interval` where seeds differ."""
+
+    values: list[float | None]
+    same: bool  # in every seed
+    interval: Interval | None
+
+
+class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a change makes different, from one instant to one horizon, per seed.
+
+    `sums`: `earlier`, `later`, `never` and `only` count starts (`never`: without the
+    change alone, `only`: with it alone); `onlyWith` and `onlyWithout` count subjects; all
+    others are differences, with the change less without it. `same` says that every
+    seed names the same subjects with the same times.
+    """
+
+    from_ms: int
+    to_ms: int
+    differs: bool
+    same: bool
+    sums: dict[str, PairSum]
+    seeds: list[SeedVerdict]
+
+
+def compare_pair(
+    world: World,
+    alter: Alter,
+    *,
+    horizon_ms: int,
+    seeds: Sequence[int] = (),
+    hear: Callable[[], None] = lambda: None,
+) -> PairVerdict:
+    """Run copies of `world` to the horizon, without and with a change, once per seed.
+
+    Both runs of a seed begin at the same instant, with the same arrivals. No seeds: that
+    of the world. `alter` makes the change on a copy; what it raises ends all. `hear` is
+    called at each instant. Cost: two copies and their decisions per seed.
+    """
+    given = list(dict.fromkeys(seeds)) or [world.context.seed]
+    begin = world.context.now_ms
+    found = [_compared(world, alter, begin + horizon_ms, one, hear) for one in given]
+    return PairVerdict(
+        from_ms=begin,
+        to_ms=begin + horizon_ms,
+        differs=any(one.differs for one in found),
+        same=len({msgspec.json.encode(_who(one)) for one in found}) == 1,
+        sums=_sums(found),
+        seeds=found,
+    )
+
+
+def _who(one: SeedVerdict) -> list[Any]:
+    return [one.verdict.workloads, one.only_with, one.only_without]
+
+
+class _Run:
+    """One side of a pair, run to the horizon."""
+
+    def __init__(self, world: World, until_ms: int, hear: Callable[[], None]) -> None:
+        kind = kind_of_subjects(world)
+        self.decisions = world.context.journal.take_decisions()
+        own = world.own_objects()
+        self.there = {key for key in own if key.kind == kind and key in world.objects}
+        waited = {
+            key: created_ms(world, world.objects[key])
+            for key in self.there
+            if _waits(world, world.objects[key])
+        }
+        measures = Measures(world, until_ms=until_ms)
+        starts: dict[Key, int] = {}
+
+        def take(decisions: Sequence[Decision]) -> None:
+            hear()
+            measures.observe(decisions)
+            for one in decisions:
+                if one.subject.kind != kind:
+                    continue
+                if isinstance(one, Admit | Bind):
+                    starts.setdefault(one.subject, one.at_ms)
+                elif isinstance(one, Arrive):
+                    self.there.add(one.subject)
+
+        self.decisions += simulate(world, until_ms=until_ms, hear=take).decisions
+        arrived = {**measures.arrivals, **waited}
+        found = waits_of(
+            ((at, starts.get(key)) for key, at in arrived.items()), until_ms
+        )
+        summary = measures.summary()
+        self.figures = PairFigures(
+            waited=len(found.ordered),
+            waiting=found.never_started,
+            wait_mean_ms=found.mean_ms,
+            wait_p50_ms=found.quantile(0.5),
+            wait_p95_ms=found.quantile(0.95),
+            wait_max_ms=found.max_ms,
+            jain=summary.jain,
+            share_error=summary.share_error,
+            unfair_spans=summary.unfair_spans,
+            goodput=summary.goodput,
+        )
+
+
+def _compared(
+    world: World, alter: Alter, until_ms: int, seed: int, hear: Callable[[], None]
+) -> SeedVerdict:
+    plain, changed = fork(world, seed=seed), fork(world, seed=seed)
+    alter(changed)
+    without, other = _Run(plain, until_ms, hear), _Run(changed, until_ms, hear)
+    return SeedVerdict(
+        seed=seed,
+        verdict=verdict(
+            without.decisions,
+            other.decisions,
+            kind=kind_of_subjects(world),
+            from_ms=world.context.now_ms,
+            to_ms=until_ms,
+            since=running_since(world),
+        ),
+        only_with=_names(other.there - without.there),
+        only_without=_names(without.there - other.there),
+        without=without.figures,
+        changed=other.figures,
+    )
+
+
+def _names(keys: Iterable[Key]) -> list[str]:
+    return [str(key) for key in sorted(keys)]
+
+
+def _waits(world: World, obj: Object) -> bool:
+    """Return whether it is there and waits for its first start."""
+    key = obj.key
+    if key not in world.lifetime.arrived:
+        return False
+    if key.kind == "Pod":
+        return key not in world.lifetime.placed and not has_ended(obj.status)
+    conditions = obj.status.get("conditions") or ()
+    return waits(obj) and all(one.get("type") != "Evicted" for one in conditions)
+
+
+def _sums(found: Sequence[SeedVerdict]) -> dict[str, PairSum]:
+    rows = [_row(one) for one in found]
+    return {name: _over([row[name] for row in rows]) for name in rows[0]}
+
+
+def _row(one: SeedVerdict) -> dict[str, float | None]:
+    starts = [each.start for each in one.verdict.workloads]
+    row: dict[str, float | None] = {
+        name: starts.count(name) for name in ("earlier", "later", "never", "only")
+    }
+    row["onlyWith"], row["onlyWithout"] = len(one.only_with), len(one.only_without)
+    totals = (one.verdict.without, one.verdict.changed)
+    figures = (one.without, one.changed)
+    for pair, names in (
+        (totals, ("finished", "evictions", "preemptions", "workLostMs")),
+        (figures, _FIGURES),
+    ):
+        before, after = (msgspec.to_builtins(side) for side in pair)
+        for name in names:
+            row[name] = _less(after[name], before[name])
+    return row
+
+
+_FIGURES = (
+    "waiting",
+    "waitMeanMs",
+    "waitP50Ms",
+    "waitP95Ms",
+    "waitMaxMs",
+    "jain",
+    "shareError",
+    "unfairSpans",
+)
+
+
+def _less(after: float | None, before: float | None) -> float | None:
+    return None if after is None or before is None else after - before
+
+
+def _over(values: list[float | None]) -> PairSum:
+    known = [value for value in values if value is not None]
+    same = len(set(values)) == 1
+    return PairSum(values=values, same=same, interval=None if same else interval(known))

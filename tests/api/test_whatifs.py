@@ -1,0 +1,196 @@
+"""What-ifs over HTTP: begun at a tick, answered with a verdict, kept or discarded."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from sandbox import actions
+from sandbox.answers.work import work
+from sandbox.models import KeptWhatIf, Sandbox
+from sandbox.world import history
+from scheduler.analysis.explain.fork import fork
+from scheduler.analysis.measures.verdict import running_since, verdict
+from scheduler.assembly import merge
+from scheduler.engine.simulation import simulate
+from scheduler.model.objects import Key, Object
+from tests.builders import job, local_queue, small_cluster
+from tests.sandbox.conftest import check_rows, row, tick
+
+pytestmark = [pytest.mark.django_db]
+HORIZON_MS = 60_000
+
+
+def quota(amount):
+    """Return a change that gives the ClusterQueue so many CPUs."""
+    flavors = [
+        {"name": "default", "resources": [{"name": "cpu", "nominalQuota": str(amount)}]}
+    ]
+    groups = [{"coveredResources": ["cpu"], "flavors": flavors}]
+    body = {"spec": {"resourceGroups": groups}}
+    return {"patch": {"kind": "ClusterQueue", "name": "main", "body": body}}
+
+
+@pytest.fixture
+def queue(make, person):
+    """A sandbox at tick 6 in which one job of 4 CPUs runs and others wait for it."""
+    jobs = [job(f"train-{n}", queue="main", cpu="4", runtime="9s") for n in range(3)]
+    sandbox = make(*small_cluster(cpu="4"), *jobs)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 6)
+    return row(sandbox)
+
+
+def asked(call, sandbox, *changes, **options):
+    body = {"changes": list(changes), "horizonMs": HORIZON_MS, **options}
+    return call("post", sandbox, "/what-ifs?wait=60", body)
+
+
+def test_the_verdict_names_all_that_two_runs_of_the_engine_differ_in(call, queue):
+    answer = asked(call, queue, quota(8), at=3)
+    assert answer.status_code == 200, answer.content
+    found = answer.json()
+    world = history.world_at(queue, history.revision_at(queue, 3))
+    other, key = fork(world), Key("ClusterQueue", "", "main")
+    patch = quota(8)["patch"]["body"]
+    other.put(Object(key=key, manifest=merge(world.objects[key].manifest, patch)))
+    begin = world.context.now_ms
+    until = begin + HORIZON_MS
+    runs = [simulate(side, until_ms=until).decisions for side in (fork(world), other)]
+    expected = verdict(
+        *runs,
+        kind="Workload",
+        from_ms=begin,
+        to_ms=until,
+        since=running_since(world),
+    )
+    assert (found["at"], found["state"], expected.differs) == (3, "open", True)
+    assert found["verdict"]["seeds"][0]["verdict"] == msgspec.to_builtins(expected)
+    assert row(queue).revision == queue.revision
+
+
+def test_a_change_that_changes_nothing_differs_in_nothing(call, queue):
+    found = asked(call, queue, quota(4), seeds=[1, 2]).json()["verdict"]
+    assert (found["differs"], found["same"]) == (False, True)
+    assert {v for one in found["sums"].values() for v in one["values"]} <= {0, None}
+
+
+def test_every_kind_of_change_counts_in_its_order(call, queue):
+    changes = [
+        {"delete": {"kind": "Job", "namespace": "default", "name": "train-2"}},
+        {"apply": local_queue("other", cluster_queue="main")},
+        {"apply": job("late", queue="other", cpu="1", runtime="2s")},
+        {"policy": {"spec": {"simulation": {"defaultRuntime": "7s"}}}},
+        quota(8),
+    ]
+    answer = asked(call, queue, *changes)
+    assert answer.status_code == 200, answer.content
+    (one,) = answer.json()["verdict"]["seeds"]
+    assert [name.rsplit("/", 1)[1][:8] for name in one["onlyWith"]] == ["job-late"]
+    assert [name.rsplit("/", 1)[1][:11] for name in one["onlyWithout"]] == [
+        "job-train-2"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"patch": {"kind": "ClusterQueue", "name": "none", "body": {}}}, "[1].patch"),
+        ({"delete": {"kind": "Job", "name": "none"}}, "[1].delete"),
+        ({"policy": {"spec": {"stack": "none"}}}, "[1].policy"),
+        ({"apply": {"kind": "LocalQueue"}}, "[1].apply"),
+        (quota("many"), "[1].patch.spec.resourceGroups"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_a_422_with_its_place_and_leaves_nothing(
+    call, queue, change, field
+):
+    answer = asked(call, queue, quota(8), change)
+    assert answer.status_code == 422, answer.content
+    causes = answer.json()["details"]["causes"]
+    assert f"changes{field}" in causes[0]["field"]
+    assert not KeptWhatIf.objects.exists()
+    assert row(queue).revision == queue.revision
+
+
+def test_two_kinds_in_one_change_are_a_422(call, queue):
+    answer = asked(call, queue, {**quota(8), "policy": {}})
+    assert answer.status_code == 422
+    assert not KeptWhatIf.objects.exists()
+
+
+def test_what_takes_long_is_a_202_with_a_place_that_has_the_answer_later(
+    call, client, queue, settings
+):
+    settings.ANSWER_INLINE = False
+    body = {"changes": [quota(8)], "horizonMs": HORIZON_MS}
+    answer = call("post", queue, "/what-ifs?wait=0", body)
+    assert (answer.status_code, answer.json()["place"]) == (202, answer["Location"])
+    again = client.get(answer["Location"] + "?wait=0")
+    assert again.status_code == 202
+    work(60)
+    found = client.get(answer["Location"])
+    assert (found.status_code, found.json()["state"]) == (200, "open")
+
+
+def test_what_failed_after_a_202_says_so_when_it_is_asked_for(
+    call, client, queue, settings
+):
+    settings.ANSWER_INLINE = False
+    wrong = {"delete": {"kind": "Job", "name": "none"}}
+    answer = call("post", queue, "/what-ifs?wait=0", {"changes": [wrong]})
+    work(60)
+    found = client.get(answer["Location"])
+    assert (found.status_code, client.get(answer["Location"]).status_code) == (422, 422)
+    (listed,) = call("get", queue, "/what-ifs").json()["items"]
+    assert (listed["state"], listed["verdict"]) == ("failed", None)
+    assert "none" in listed["said"]["text"]
+
+
+def test_one_that_is_kept_is_the_run_from_its_tick_on(call, queue):
+    found = asked(call, queue, quota(8), at=3).json()
+    kept = call("post", queue, f"/what-ifs/{found['id']}/keep").json()
+    now = row(queue)
+    assert (now.tick, kept["tick"], kept["revision"]) == (3, 3, now.revision)
+    branch = Sandbox.objects.get(pk=kept["fork"])
+    assert (branch.tick, branch.hash) == (queue.tick, queue.hash)
+    check_rows(queue)
+    actions.do_play(queue.owner, queue.pk)
+    tick(queue, 40)
+    ends = history.events(row(queue)).filter(type="Finish").order_by("revision", "seq")
+    finished = dict(ends.values_list("subject", "t_ms"))
+    (one,) = found["verdict"]["seeds"]
+    assert len(one["verdict"]["workloads"]) == 2
+    for each in one["verdict"]["workloads"]:
+        assert each["changed"]["finishedMs"] == finished[each["subject"]]
+
+
+def test_one_that_begins_now_is_kept_as_an_edit_and_an_undo_takes_it_back(
+    call, queue, person
+):
+    found = asked(call, queue, quota(8)).json()
+    kept = call("post", queue, f"/what-ifs/{found['id']}/keep").json()
+    assert kept["fork"] is None
+    actions.do_undo(person, queue.pk)
+    assert row(queue).hash == queue.hash
+
+
+def test_one_that_is_discarded_leaves_the_run_and_cannot_be_kept(call, queue):
+    found = asked(call, queue, quota(8)).json()
+    gone = call("post", queue, f"/what-ifs/{found['id']}/discard").json()
+    assert (gone["state"], row(queue).revision) == ("discarded", queue.revision)
+    assert call("post", queue, f"/what-ifs/{found['id']}/keep").status_code == 409
+
+
+def test_one_whose_past_was_left_cannot_be_kept(call, queue, person):
+    found = asked(call, queue, quota(8)).json()
+    actions.do_rewind(person, queue.pk, tick=2)
+    before = row(queue)
+    assert call("post", queue, f"/what-ifs/{found['id']}/keep").status_code == 409
+    assert row(queue).revision == before.revision
+
+
+def test_a_what_if_is_found_in_its_own_sandbox_alone(call, queue, make):
+    found = asked(call, queue, quota(8)).json()
+    other = make(*small_cluster(), title="other")
+    assert call("get", other, f"/what-ifs/{found['id']}").status_code == 404
