@@ -20,10 +20,11 @@ FINISHED_BY_JOB = 1
 COUNTED_BY_ROUND = 2
 #: Jobs, pods and what is in use are reconciled as a control plane was seen to do it.
 RECONCILED = 3
-#: Applications, groups and removed queues of YuniKorn are as its scheduler showed them.
-APPLICATIONS_AS_SEEN = 4
+#: Applications, groups and removed queues of YuniKorn are as its scheduler showed them,
+#: and a change of the policy leaves what objects know of their jobs.
+AS_SEEN = 4
 #: The level of a new world: the highest of those above.
-NEWEST = APPLICATIONS_AS_SEEN
+NEWEST = AS_SEEN
 
 
 def read_level(stored: int | UnsetType) -> int:

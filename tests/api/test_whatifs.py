@@ -77,11 +77,11 @@ def test_a_change_that_changes_nothing_differs_in_nothing(call, queue):
 
 def test_every_kind_of_change_counts_in_its_order(call, queue):
     changes = [
-        {"delete": {"kind": "Job", "namespace": "default", "name": "train-2"}},
         {"apply": local_queue("other", cluster_queue="main")},
         {"apply": job("late", queue="other", cpu="1", runtime="2s")},
         {"policy": {"spec": {"simulation": {"defaultRuntime": "7s"}}}},
         quota(8),
+        {"delete": {"kind": "Job", "namespace": "default", "name": "train-2"}},
     ]
     answer = asked(call, queue, *changes)
     assert answer.status_code == 200, answer.content

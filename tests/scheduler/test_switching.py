@@ -9,6 +9,7 @@ import pytest
 
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.model.objects import Key
 from scheduler.model.policy import read_policy
 from tests.builders import (
     cluster_queue,
@@ -17,6 +18,7 @@ from tests.builders import (
     local_queue,
     node,
     pod,
+    small_cluster,
     two_leaves,
     world_of,
 )
@@ -92,3 +94,16 @@ def test_a_stack_that_comes_back_remembers_nothing_of_its_first_time():
         switch(world, stack)
         ticks(world, 5)
     assert not any("yunikorn" in obj.state for obj in world.objects.values())
+
+
+def test_a_change_of_policy_leaves_a_job_its_workload():
+    world = world_of(*small_cluster(), job("j", queue="main", cpu=1))
+    run_tick(world)
+    run_tick(world)
+    assert world.keys("Workload")
+    spec = world.policy.document()["spec"]
+    spec["simulation"]["defaultRuntime"] = "7m"
+    world.set_policy(read_policy({"spec": spec}))
+    world.delete(Key("Job", "default", "j"))
+    run_tick(world)
+    assert list(world.keys("Workload")) == []

@@ -12,7 +12,7 @@ from scheduler.engine.lifetime.runs import Due, Run, Timers
 from scheduler.engine.stage import Context, Stage
 from scheduler.model import durations, registry
 from scheduler.model.annotations import Timing, read_timing
-from scheduler.model.compatibility import APPLICATIONS_AS_SEEN, RECONCILED
+from scheduler.model.compatibility import AS_SEEN, RECONCILED
 from scheduler.model.decisions import Decision, PodSetAdmission
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
@@ -160,7 +160,7 @@ class RuntimeState:
         #: Whether the world is of the level since which jobs are reconciled.
         self.reconciles = context.compatibility >= RECONCILED
         #: Whether it is of the level since which refused pods have failed.
-        self.as_seen = context.compatibility >= APPLICATIONS_AS_SEEN
+        self.as_seen = context.compatibility >= AS_SEEN
         #: Pods that controllers made; kept by these.
         self.made_by_controllers: Mapping[Key, Any] = {}
         self.expiring: dict[Key, int] = {}  # Job that has ended -> deleted at

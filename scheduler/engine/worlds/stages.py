@@ -12,7 +12,7 @@ from scheduler.engine.worlds.encoding import Header
 from scheduler.engine.worlds.in_use import USES
 from scheduler.model import durations
 from scheduler.model.autoscaling.kinds import AUTOSCALED, GROWING
-from scheduler.model.compatibility import read_level
+from scheduler.model.compatibility import AS_SEEN, read_level
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.policy import Policy, read_policy
 
@@ -161,9 +161,12 @@ class WorldStages:
         self._restore()
 
     def _drop_old_state(self) -> None:
-        running = {stage.name for stage in self.stages()}
+        """Drop what stages that do not run any more know of the objects."""
+        kept = {stage.name for stage in self.stages()}
+        if self.kueue is not None and self.context.compatibility >= AS_SEEN:
+            kept.add("job")  # which Workloads a job has; of no stage
         for obj in self.own_objects().values():
-            obj.state = {n: v for n, v in obj.state.items() if n in running}
+            obj.state = {n: v for n, v in obj.state.items() if n in kept}
 
     def _state(self) -> dict[str, dict[str, Any]]:
         return {stage.name: stage.dump_state() for stage in self.stages()}
