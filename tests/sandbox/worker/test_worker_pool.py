@@ -60,6 +60,14 @@ def test_a_process_that_is_killed_is_replaced_and_the_other_stays(worker):
     assert other in worker.children()
 
 
+def test_the_process_for_ticks_comes_before_those_that_compute_for_long(worker):
+    usual = worker.nice()
+    wait_for(
+        lambda: sorted(one.nice() for one in worker.children()) == [usual, usual + 5],
+        "the nice values of both",
+    )
+
+
 def test_asked_to_end_it_ends_with_all_its_processes_and_says_that_all_went_well(
     worker,
 ):
