@@ -23,8 +23,8 @@ from scheduler.input.manifests.load import (
 )
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
+from scheduler.input.manifests.run_times import take_written_run_times
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
-from scheduler.input.manifests.written_run_times import take_written_run_times
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.errors import ManifestError, SchedulerError, SourceLocation

@@ -5,13 +5,15 @@ They are no objects of the simulation: its engine keeps them with their applicat
 
 from __future__ import annotations
 
+import itertools
 import json
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from sandbox.models import Sandbox, StoredObject
 from sandbox.world.worlds import policy_of, state_of
+from scheduler.engine.yunikorn.shim.state import KeptPlaceholder, kept_placeholders
 from scheduler.model import durations
 
 Document = dict[str, Any]
@@ -33,7 +35,8 @@ def documents(sandbox: Sandbox, namespace: str, find: FindPod) -> Iterator[Docum
     if sandbox.stack != "yunikorn":
         return
     start: int | None = None
-    for app, groups, *_, holders, origin, _replaced in _gangs(sandbox):
+    kept = kept_placeholders(state_of(sandbox, "yunikorn"))
+    for origin, holders in itertools.groupby(kept, key=lambda one: one.origin):
         place, _, name = origin.rpartition("/")
         owner = find(place, name) if namespace in ("", place) else None
         if owner is None:
@@ -42,34 +45,12 @@ def documents(sandbox: Sandbox, namespace: str, find: FindPod) -> Iterator[Docum
             text = policy_of(sandbox)["spec"]["simulation"]["startTime"]
             start = durations.stamp_us(text)
         for holder in holders:
-            yield _document(app, _group_of(holder, groups), holder, owner, start)
+            yield _document(holder, owner, start)
 
 
-def _gangs(sandbox: Sandbox) -> Iterator[list[Any]]:
-    for values in state_of(sandbox, "yunikorn").get("gangs", []):
-        if len(values) > 7:  # of a world of before there are none
-            yield values
-
-
-def _group_of(holder: list[Any], groups: list[Document]) -> Document:
-    """Return the task group of a placeholder: those of one name are counted on."""
-    number = int(str(holder[0]).rpartition("-")[2])
-    of_name = [group for group in groups if str(group["name"]) == holder[1]]
-    for group in of_name:
-        if number < int(group["minMember"]):
-            return group
-        number -= int(group["minMember"])
-    return of_name[-1]
-
-
-def _document(
-    app: str,
-    group: Mapping[str, Any],
-    holder: list[Any],
-    owner: StoredObject,
-    start_us: int,
-) -> Document:
-    key, _, priority, created_ms, _, node, *_ = holder
+def _document(holder: KeptPlaceholder, owner: StoredObject, start_us: int) -> Document:
+    group = holder.group.source
+    created_us = start_us + holder.created_ms * 1000
     metadata, spec = owner.manifest["metadata"], owner.manifest["spec"]
     requests = {"requests": dict(group.get("minResource") or {})}
     container = {"name": "pause", "image": "registry.k8s.io/pause:3.7"}
@@ -77,14 +58,14 @@ def _document(
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": key,
+            "name": holder.name,
             "namespace": owner.namespace,
-            "uid": str(uuid.uuid5(uuid.UUID(owner.uid), key)),
-            "creationTimestamp": durations.stamp_text(start_us + created_ms * 1000),
+            "uid": str(uuid.uuid5(uuid.UUID(owner.uid), holder.name)),
+            "creationTimestamp": durations.stamp_text(created_us),
             "resourceVersion": str(owner.revision),
             "labels": {
                 **(group.get("labels") or {}),
-                f"{_DOMAIN}app-id": app,
+                f"{_DOMAIN}app-id": holder.app,
                 f"{_DOMAIN}queue": _queue(metadata),
             },
             "annotations": {
@@ -108,7 +89,7 @@ def _document(
             "schedulerName": "yunikorn",
             "restartPolicy": "Never",
             "terminationGracePeriodSeconds": 0,
-            "priority": priority,
+            "priority": holder.priority,
             "containers": [{**container, "resources": requests}],
             **{name: group[name] for name in _OF_GROUP if group.get(name)},
         },
@@ -116,8 +97,8 @@ def _document(
     }
     if spec.get("priorityClassName"):
         document["spec"]["priorityClassName"] = spec["priorityClassName"]
-    if node:
-        document["spec"]["nodeName"] = node
+    if holder.node:
+        document["spec"]["nodeName"] = holder.node
     plain: Document = json.loads(json.dumps(document))
     return plain
 
@@ -136,17 +117,16 @@ def _declared(metadata: Document) -> Document:
     return {name: annotations[name] for name in names if annotations.get(name)}
 
 
-def _status(holder: list[Any]) -> Document:
-    node, reasons = holder[5], holder[7][3]
-    if node:
+def _status(holder: KeptPlaceholder) -> Document:
+    if holder.node:
         conditions = [{"type": "PodScheduled", "status": "True"}]
         return {"phase": "Running", "conditions": conditions}
-    if not reasons:
+    if not holder.reasons:
         return {"phase": "Pending"}
     condition = {
         "type": "PodScheduled",
         "status": "False",
         "reason": "Unschedulable",
-        "message": "; ".join(reasons),
+        "message": "; ".join(holder.reasons),
     }
     return {"phase": "Pending", "conditions": [condition]}

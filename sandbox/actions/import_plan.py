@@ -28,10 +28,10 @@ from scheduler.input.manifests.dumps.dump_time import time_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.report import Report, report_of
+from scheduler.input.manifests.run_times import take_written_run_times
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.manifests.updates import Refused, check_update
-from scheduler.input.manifests.written_run_times import take_written_run_times
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, SchedulerError, SourceLocation
 from scheduler.model.objects import Key, Object

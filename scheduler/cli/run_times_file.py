@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 from scheduler.cli.files import read_bytes, read_paths
 from scheduler.input.manifests.learned_run_times import (
@@ -16,6 +18,7 @@ from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.policy import RunTimesFrom
 from scheduler.recorded.qrec.frames import MAGIC
 from scheduler.recorded.qrec.reading import Followed
 from scheduler.recorded.run_times import run_times
@@ -25,8 +28,16 @@ from scheduler.recorded.twin.files import read_files
 def learning_from(path: Path) -> Callable[[Loaded], None]:
     """Return what gives loaded work the run times of its like in a file.
 
-    Raises SchedulerError for a file in which no work ended, OSError.
+    Raises SchedulerError for what is neither a file nor a word of the policy, and for
+    a file in which no work ended; OSError.
     """
+    if not path.exists():
+        words = get_args(RunTimesFrom)
+        near = get_close_matches(str(path), words, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise SchedulerError(
+            f"--run-times-from {path}: expected a file, or one of {', '.join(words)}{hint}"
+        )
     files = list(read_bytes([path]))
     if any(data.startswith(MAGIC) for _, data in files):
         ended = ended_in(read_files(files))

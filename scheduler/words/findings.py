@@ -55,10 +55,10 @@ class RunTimes(Words):
         "{name}|{n} objects of kind {kind} have no run time, so {span} is assumed for "
         "each; give one with the annotation {name}",
     )
-    SLEEPS = (
-        "runTime.sleeps",
-        "{assumed} ({n} of them runs a `sleep`: `simulation.runTimesFrom: sleep` of the "
-        "policy reads it)|{assumed} ({n} of them run a `sleep`: "
+    READABLE = (
+        "runTime.readable",
+        "{assumed} ({n} of them says it in its command: `simulation.runTimesFrom: sleep` "
+        "of the policy reads it)|{assumed} ({n} of them say it in their command: "
         "`simulation.runTimesFrom: sleep` of the policy reads it)",
     )
     OF_COMMANDS = (

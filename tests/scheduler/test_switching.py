@@ -96,6 +96,18 @@ def test_a_stack_that_comes_back_remembers_nothing_of_its_first_time():
     assert not any("yunikorn" in obj.state for obj in world.objects.values())
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_change_of_policy_takes_nothing_that_an_object_knows(seed):
+    draw = random.Random(seed)
+    world = mixed_world(draw, LABELS[seed % 4])
+    ticks(world, draw.randrange(1, 12))
+    known = {key: set(obj.state) for key, obj in world.objects.items()}
+    spec = world.policy.document()["spec"]
+    spec["simulation"]["defaultRuntime"] = "7m"
+    world.set_policy(read_policy({"spec": spec}))
+    assert {key: set(obj.state) for key, obj in world.objects.items()} == known
+
+
 def test_a_change_of_policy_leaves_a_job_its_workload():
     world = world_of(*small_cluster(), job("j", queue="main", cpu=1))
     run_tick(world)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from scheduler.assembly import assemble
 from scheduler.cli import run
+from scheduler.input.manifests.learned_run_times import ended_work
 from scheduler.input.manifests.report import report_of
 from scheduler.model.annotations import RUNTIME, RUNTIME_SOURCE
-from scheduler.model.objects import Key
+from scheduler.model.objects import Key, Object
 from tests.builders import job, small_cluster
 from tests.sandbox.conftest import text_of
 
@@ -62,7 +63,27 @@ def test_a_command_whose_time_is_open_gives_none(words):
 
 @given(st.lists(st.text(max_size=30), max_size=5))
 def test_no_command_breaks_the_reading(words):
-    ran(*(word for word in words if word.isprintable()))
+    found = ran(*(word for word in words if word.isprintable()))
+    assert found.get(RUNTIME_SOURCE, "its command") == "its command"
+
+
+def test_what_serves_takes_no_run_time_from_its_command():
+    serving = job("web", queue="main", cpu=1)
+    serving["kind"], serving["apiVersion"] = "Deployment", "apps/v1"
+    labels = {"app": "web"}
+    serving["spec"]["template"]["metadata"] = {"labels": labels}
+    serving["spec"] = {
+        "replicas": 1,
+        "selector": {"matchLabels": labels},
+        "template": serving["spec"]["template"],
+    }
+    serving["spec"]["template"]["spec"]["restartPolicy"] = "Always"
+    container = serving["spec"]["template"]["spec"]["containers"][0]
+    container["command"] = ["sleep", "300"]
+    policy = {"simulation": {"runTimesFrom": "sleep"}}
+    made = assemble([("w.yaml", text_of(*small_cluster(), serving))], policy=policy)
+    found = made.world.get(Key("Deployment", "default", "web"))
+    assert RUNTIME not in found.annotations
 
 
 def test_a_deadline_is_shared_by_the_rounds_of_a_job():
@@ -113,6 +134,37 @@ def test_work_takes_the_run_time_of_its_like_in_a_recording(recorded, tmp_path):
     seconds = [float(line.split("s")[0]) for line in ends]
     assert ["test-3" in line for line in ends] == [True, False]
     assert seconds[0] < 40 < 115 < seconds[1] < 140
+
+
+def test_a_job_and_its_workload_are_one_piece_of_work_that_ended():
+    start, end = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
+    status = {"startTime": start, "completionTime": end}
+    one = Object(
+        key=Key("Job", "default", "j"),
+        manifest={"metadata": {"uid": "1"}},
+        status=status,
+    )
+    conditions = [
+        {"type": kind, "status": "True", "lastTransitionTime": at}
+        for kind, at in (("Admitted", start), ("Finished", end))
+    ]
+    its = Object(
+        key=Key("Workload", "default", "job-j"),
+        manifest={"metadata": {"ownerReferences": [{"uid": "1", "name": "j"}]}},
+        status={"conditions": conditions},
+    )
+    assert [found.object.key for found in ended_work([its, one])] == [one.key]
+    assert [found.seconds for found in ended_work([its])] == [60.0]
+
+
+@pytest.mark.parametrize("word", ["slep", "nowhere.qrec"])
+def test_what_is_neither_a_file_nor_a_word_is_refused(tmp_path, capsys, word):
+    file = tmp_path / "w.yaml"
+    file.write_text(text_of(*small_cluster()))
+    assert run.main([str(file), "--run-times-from", word], io.StringIO()) == 2
+    said = capsys.readouterr().err
+    assert "expected a file, or one of annotations, sleep" in said
+    assert ("did you mean sleep?" in said) == (word == "slep")
 
 
 def test_a_file_without_work_that_ended_is_refused(tmp_path, capsys):

@@ -24,8 +24,9 @@ _FINISHED = "Finished"
 def fork(world: World, *, seed: int | None = None) -> World:
     """Return an independent world in the same state: same hash, same future.
 
-    With another `seed` all that is not drawn yet is drawn from it. Shares what nobody writes into: manifests below metadata and spec. O(objects),
-    about half the cost of writing all bytes and reading them.
+    What is not drawn yet is drawn from `seed` where one is given. Shares what nobody
+    writes into: manifests below metadata and spec. O(objects), about half the cost of
+    writing all bytes and reading them.
     """
     world.freshen()
     header = msgspec.convert(

@@ -201,9 +201,16 @@ def _read_yaml(text: str, file: str, limits: Limits) -> Iterator[Document]:
             yield from _documents(read, text, file)
 
 
+def is_patch(data: object) -> bool:
+    """Return whether it is an operation of RFC 6902, as a list of patches holds it."""
+    return isinstance(data, dict) and {"op", "path"} <= data.keys()
+
+
 def _documents(read: Read, text: str, file: str) -> Iterator[Document]:
     """Yield the document, or the items of a List with their places."""
     data, line = read.data, read.span.line
+    if isinstance(data, list) and data and all(map(is_patch, data)):
+        data = data[0]  # one stands for all: none of them is an object
     if not isinstance(data, dict):
         raise ManifestError(
             expected(Wanted.KUBERNETES_OBJECT, given=_kind(data)),

@@ -30,9 +30,19 @@ class EndedWork(NamedTuple):
 
 
 def ended_work(objects: Iterable[Object]) -> list[EndedWork]:
-    """Return the Workloads and Jobs of a dump that ended. Cost: O(objects)."""
-    found = ((obj, ended_seconds(obj)) for obj in objects)
-    return [EndedWork(obj, seconds) for obj, seconds in found if seconds is not None]
+    """Return the Workloads and Jobs of a dump that ended, a Job and its Workload once.
+
+    Cost: O(objects).
+    """
+    timed = ((obj, ended_seconds(obj)) for obj in objects)
+    found = [EndedWork(obj, seconds) for obj, seconds in timed if seconds is not None]
+    jobs = {(one.object.key.namespace, one.object.uid) for one in found}
+    return [one for one in found if jobs.isdisjoint(_owners(one.object))]
+
+
+def _owners(obj: Object) -> Iterator[tuple[str, str]]:
+    for one in obj.metadata.get("ownerReferences") or ():
+        yield obj.key.namespace, str(one.get("uid") or "")
 
 
 def take_learned_run_times(

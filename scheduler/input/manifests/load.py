@@ -25,7 +25,7 @@ from scheduler.input.manifests.loading.identity import (
     ASIDE,
     kind_of,
     leave_aside,
-    leave_fault_aside,
+    leave_template_aside,
     no_manifest,
 )
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread, rank
@@ -61,7 +61,7 @@ def load(
         loaded.files.append(file)
         documents, faults = _read(text, file, limits)
         for fault in faults:
-            if not leave_fault_aside(loaded, file, text, fault):
+            if not leave_template_aside(loaded, text, fault):
                 loaded.complain(fault)
             loaded.outcomes[file, "text", "refused"] += 1
         if not (documents or faults):

@@ -13,7 +13,7 @@ from typing import Any
 
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.loading.loaded import Finding, Level, Loaded
-from scheduler.input.manifests.written_run_times import runs_sleep
+from scheduler.input.manifests.written_run_times import says_its_time, written_run_time
 from scheduler.model import registry
 from scheduler.model.annotations import (
     FROM_COMMAND,
@@ -28,6 +28,7 @@ from scheduler.model.conditions import has_ended
 from scheduler.model.errors import QuantityError
 from scheduler.model.jobs import JobKind
 from scheduler.model.objects import Object
+from scheduler.model.policy import RunTimesFrom
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import RunTimes
 
@@ -99,12 +100,12 @@ def _job_kinds() -> frozenset[str]:
 
 
 def assumed_run_times(loaded: Loaded, span: str) -> list[Finding]:
-    """Return a finding per kind whose work has no run time and takes `span`, or had it read.
+    """Return one finding per kind of work whose run time is assumed or read.
 
-    What serves without end, is made again, has ended or belongs to another object
+    Work without one takes `span`. What serves without end, is made again, has ended or belongs to another object
     needs none. Cost: O(objects).
     """
-    found = _by_kind(obj for obj in without_time(loaded.objects))
+    found = _by_kind(without_time(loaded.objects))
     read = [
         _finding(loaded, objects, said.said(n=len(objects), kind=kind))
         for source, said in _READ.items()
@@ -115,6 +116,20 @@ def assumed_run_times(loaded: Loaded, span: str) -> list[Finding]:
         )
     ]
     return [*read, *(_assumed(loaded, kind, objects, span) for kind, objects in found)]
+
+
+def take_written_run_times(objects: Iterable[Object], given: RunTimesFrom) -> None:
+    """Annotate work that needs a run time with the one that its manifest holds.
+
+    The annotation's source says what it was taken from. Cost: O(objects).
+    """
+    if given == "annotations":
+        return
+    for obj in without_time(objects):
+        if (found := written_run_time(obj.manifest, given)) is not None:
+            span, source = found
+            ours = {RUNTIME: span, RUNTIME_SOURCE: source}
+            obj.metadata["annotations"] = {**obj.annotations, **ours}
 
 
 def refused_run_times(loaded: Loaded) -> list[Finding]:
@@ -159,9 +174,8 @@ def _needs_time(obj: Object) -> bool:
 
 def _assumed(loaded: Loaded, kind: str, objects: list[Object], span: str) -> Finding:
     said = RunTimes.ASSUMED.said(n=len(objects), kind=kind, span=span, name=RUNTIME)
-    sleeping = sum(runs_sleep(obj.manifest) for obj in objects)
-    if sleeping:
-        said = RunTimes.SLEEPS.said(assumed=said, n=sleeping)
+    if readable := sum(says_its_time(obj.manifest) for obj in objects):
+        said = RunTimes.READABLE.said(assumed=said, n=readable)
     return _finding(loaded, objects, said)
 
 

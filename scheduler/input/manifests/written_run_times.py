@@ -7,17 +7,11 @@ and Pods in the Kubernetes API.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler.model.annotations import (
-    FROM_COMMAND,
-    FROM_DEADLINE,
-    RUNTIME,
-    RUNTIME_SOURCE,
-)
+from scheduler.model.annotations import FROM_COMMAND, FROM_DEADLINE
 from scheduler.model.kueue.deadlines import deadline_of
-from scheduler.model.objects import Object
 from scheduler.model.policy import RunTimesFrom
 
 Manifest = Mapping[str, Any]
@@ -32,24 +26,17 @@ _STRESS = frozenset({"stress", "stress-ng"})
 _DEEPEST = 12
 
 
-def take_written_run_times(objects: Iterable[Object], given: RunTimesFrom) -> None:
-    """Annotate work without a run time with what its manifest holds.
+def written_run_time(manifest: Manifest, given: RunTimesFrom) -> tuple[str, str] | None:
+    """Return a run time that the manifest holds, and what it is taken from.
 
-    `given` names what is read, in order. The annotation's source says which it was.
-    Cost: O(objects).
+    `given` names what is read, in order. Cost: O(manifest).
     """
-    reads = [read for name, read in _READS.items() if name in given.split("-")]
-    for obj in objects if reads else ():
-        if RUNTIME in obj.annotations:
-            continue
-        found = (read(obj.manifest) for read in reads)
-        for span, source in (one for one in found if one is not None):
-            ours = {RUNTIME: span, RUNTIME_SOURCE: source}
-            obj.metadata["annotations"] = {**obj.annotations, **ours}
-            break
+    reads = (read for name, read in _READS.items() if name in given.split("-"))
+    found = (read(manifest) for read in reads)
+    return next((one for one in found if one is not None), None)
 
 
-def runs_sleep(manifest: Manifest) -> bool:
+def says_its_time(manifest: Manifest) -> bool:
     """Return whether its pods run only commands whose time can be read."""
     return _by_command(manifest) is not None
 

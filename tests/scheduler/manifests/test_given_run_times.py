@@ -78,7 +78,8 @@ def test_a_sleep_that_is_not_read_is_named():
     container["command"] = ["sh", "-c", "sleep 300"]
     (text,) = said(loaded(sleeping))
     assert text.endswith(
-        "(1 of them runs a `sleep`: `simulation.runTimesFrom: sleep` of the policy reads it)"
+        "(1 of them says it in its command: `simulation.runTimesFrom: sleep` of the "
+        "policy reads it)"
     )
 
 

@@ -111,6 +111,25 @@ def test_what_a_tool_renders_refuses_no_file_beside_it(name, text):
     assert "render it first" in str(found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Job\n\tmetadata: {}\n# {{ not why }}\n",
+        "# {{ not why }}\na: 1\nb: 2\nc: 3\nd: }\n",
+    ],
+)
+def test_a_fault_away_from_a_template_is_a_fault(text):
+    made = assemble([("a.yaml", text), ("good.yaml", GOOD.decode())], skip_errors=True)
+    assert [one.level for one in made.loaded.findings] == ["error"]
+
+
+def test_a_bomb_with_a_template_in_it_is_refused():
+    names = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    text = "\n".join(["a0: &a0 [x] # {{ }}", *names])
+    with pytest.raises(InputError):
+        assemble([("bomb.yaml", text), ("good.yaml", GOOD.decode())])
+
+
 @pytest.mark.parametrize("text", ["a: [", "a: }"])
 def test_a_world_of_which_errors_leave_nothing_is_refused_though_they_are_skipped(text):
     with pytest.raises(InputError, match=NOTHING_LEFT.text) as refused:

@@ -2220,7 +2220,7 @@ export const ZH_HANS: Words = {
   "registry.args.NodeResourcesFitArgs": "NodeResourcesFit 的参数。",
   "registry.args.PodTopologySpreadArgs": "给自身没有约束、并被 Service 选中或由 ReplicaSet、StatefulSet 创建的 Pod 的约束：系统自带的，或一个列表。",
   "said.runTime.assumed": "{n} 个 {kind} 没有运行时间，按 {span} 计；用注解 {name} 给出",
-  "said.runTime.sleeps": "{assumed}（其中 {n} 个运行 `sleep`：策略的 `simulation.runTimesFrom: sleep` 会读取它）",
+  "said.runTime.readable": "{assumed}（其中 {n} 个的命令给出了它：策略的 `simulation.runTimesFrom: sleep` 会读取它）",
   "said.runTime.ofCommands": "{n} 个 {kind} 的运行时间取自其命令",
   "said.runTime.ofDeadlines": "{n} 个 {kind} 的运行时间取自其截止时间，这是上限",
   "said.runTime.learned": "{n} 个 {kind} 的运行时间取自 {name} 中的同类；注解 quotalab.dev/runtime-source 说明取自哪些",

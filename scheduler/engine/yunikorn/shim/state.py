@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple
-from typing import Any
+from typing import Any, NamedTuple
 
 from scheduler.engine.yunikorn.objects.gang_state import GangState, TaskGroup, by_name
 from scheduler.engine.yunikorn.objects.model import (
@@ -174,6 +174,47 @@ def _placeholder(ask: Ask) -> list[Any]:
         [held.name, ask.reserved_ms] if held is not None else None,
         [ask.triggered, ask.checked_ms, ask.preempted, reasons_of(ask)],
     ]
+
+
+class KeptPlaceholder(NamedTuple):
+    """A placeholder of a gang as `dump_state` keeps it, with what declared it."""
+
+    name: str
+    app: str
+    origin: str  # namespace/name of the pod that declared the task groups
+    group: TaskGroup
+    priority: int
+    created_ms: int
+    node: str  # "" while it waits
+    reasons: list[str]  # why it waits
+
+
+def kept_placeholders(kept: Mapping[str, Any]) -> Iterator[KeptPlaceholder]:
+    """Yield the placeholders of what `dump_state` returned, by gang and name.
+
+    Gangs of worlds of before they had an owner are left out. Cost: O(placeholders).
+    """
+    for app, items, _, _, _, _, holders, *seen in kept.get("gangs", []):
+        if not seen:
+            continue
+        groups = by_name(map(read_task_group, items))
+        for key, name, priority, created_ms, _, node, _, marks in holders:
+            yield KeptPlaceholder(
+                name=key,
+                app=app,
+                origin=seen[0],
+                group=_member(groups[name], key),
+                priority=priority,
+                created_ms=created_ms,
+                node=node or "",
+                reasons=marks[3],
+            )
+
+
+def _member(group: TaskGroup, key: str) -> TaskGroup:
+    """Return which of the groups of one name a placeholder is of, by its number."""
+    number = int(key.rpartition("-")[2])
+    return next(itertools.islice(group.each(), number, None))
 
 
 def _quota(shim: ShimState) -> list[Any]:
@@ -385,8 +426,7 @@ def _restore_placeholder(
 ) -> None:
     key, _, priority, create, rank, name, held, marks = values
     partition = shim.partition
-    number = int(str(key).rpartition("-")[2])
-    own = next(itertools.islice(group.each(), number, None))
+    own = _member(group, key)
     ask = Ask(
         key=key,
         app=app,

@@ -7,15 +7,13 @@ from dataclasses import replace
 
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests import queues_yaml as yunikorn
-from scheduler.input.manifests.documents import (
-    Document,
-)
+from scheduler.input.manifests.documents import Document, is_patch
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.generator import is_generator
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
-from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.errors import ManifestError
 from scheduler.model.problems import Form, Problem, Wanted
-from scheduler.model.problems.library import plain_word
+from scheduler.model.problems.library import NotYaml, plain_word
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Aside, Kept
 
@@ -27,8 +25,10 @@ ASIDE = {
     Aside.PATCH.value: Effect.NO_KUSTOMIZE,
     Aside.TEMPLATE.value: Effect.NOT_TAKEN,
 }
-#: How a patch of RFC 6902 begins in YAML, without spaces.
-_PATCHES = ("-op:", "-path:")
+#: The codes of faults in the YAML itself, in place of a limit or of what it says.
+_BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
+#: A template shows in the line that breaks, or in one of those before it.
+_BEFORE = 2
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -49,7 +49,7 @@ def no_manifest(document: Document) -> Sentence | None:
     if document.api_version == "v1" and document.kind in _ASIDE_OF_CORE:
         return _ASIDE_OF_CORE[document.kind].said()
     if not document.kind and not document.api_version:
-        if {"op", "path"} <= document.data.keys():
+        if is_patch(document.data):
             return Aside.PATCH.said()
         if "jobSetId" in document.data and "queue" in document.data:
             return Aside.ARMADA.said()
@@ -89,33 +89,23 @@ def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
 
 
-def leave_fault_aside(
-    loaded: Loaded, file: str, text: str, fault: ManifestError
-) -> bool:
-    """Say that what cannot be read is of a tool that renders manifests; else False.
+def leave_template_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
+    """Say that a text is no YAML because of a template; False where that is not why.
 
-    A template that is not YAML yet, a list of patches: no reason to refuse the files
-    beside it.
+    A template is no reason to refuse the files beside it.
     """
-    if "{{" in text and "}}" in text:
-        problem = Aside.TEMPLATE.said()
-    elif _first_words(text).startswith(_PATCHES):
-        problem = Aside.PATCH.said()
-    else:
+    place = fault.place
+    if fault.problem.code not in _BROKEN or place is None:
         return False
-    place = fault.place or SourceLocation(file=file, line=1)
+    near = text.splitlines()[max(0, place.line - _BEFORE) : place.line]
+    if not any("{{" in line for line in near):
+        return False
+    problem = Aside.TEMPLATE.said()
     effect = ASIDE[problem.code]
     loaded.findings.append(
         Finding("unsupported", place, problem, sort=problem, effect=effect)
     )
     return True
-
-
-def _first_words(text: str) -> str:
-    """Return the first line that says anything, without its spaces; or ""."""
-    lines = (line.replace(" ", "") for line in text.splitlines())
-    said = (line for line in lines if line and line != "---")
-    return next((line for line in said if not line.startswith("#")), "")
 
 
 def values_of(document: Document) -> str:
