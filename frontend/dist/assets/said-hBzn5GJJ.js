@@ -1,1 +1,0 @@
-export{t as eventText,n as saidText,r as saidTexts}from"./said-DSZim7c9.js";
