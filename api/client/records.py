@@ -41,6 +41,9 @@ MoveOutcomeOutcomeEnum: TypeAlias = Literal['admitted', 'waits', 'inactive', 'fi
 NodeChangeChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
 
 
+NodeTurnChangeEnum: TypeAlias = Literal['cordon', 'uncordon', 'drain', 'fail', 'recover']
+
+
 NullEnum: TypeAlias = None
 
 
@@ -889,12 +892,28 @@ class NodeChange(TypedDict):
     allocatable: NotRequired[dict[str, str]]
 
 
+class NodeTurn(TypedDict):
+    """A node that is there, and what happens to it."""
+
+    name: str
+    change: NodeTurnChangeEnum
+
+
 class ObjectKey(TypedDict):
     """The key of an object that is there."""
 
     kind: str
     namespace: NotRequired[str]
     name: str
+
+
+class ObjectMove(TypedDict):
+    """A Workload that goes to another queue, a queue or cohort to another cohort."""
+
+    kind: str
+    namespace: NotRequired[str]
+    name: str
+    to: ObjectKey
 
 
 class ObjectPatch(TypedDict):
@@ -1045,6 +1064,14 @@ class Play(TypedDict):
     """Speed in ticks per second, 0 = as fast as it goes."""
 
     speed: NotRequired[float | None]
+
+
+class PodPin(TypedDict):
+    """A pod and the only node that it may run on."""
+
+    namespace: str
+    name: str
+    node: str
 
 
 class Preempted(TypedDict):
@@ -1491,12 +1518,15 @@ class WhatIfBegin(TypedDict):
 
 
 class WhatIfChange(TypedDict):
-    """One change: exactly one of the four."""
+    """One change: exactly one of these."""
 
     patch: NotRequired[ObjectPatch]
     apply: NotRequired[dict[str, Any]]
     delete: NotRequired[ObjectKey]
     policy: NotRequired[dict[str, Any]]
+    move: NotRequired[ObjectMove]
+    pin: NotRequired[PodPin]
+    node: NotRequired[NodeTurn]
 
 
 class Explanation(TypedDict):

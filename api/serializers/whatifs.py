@@ -7,7 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from api.errors import coded
+from sandbox.actions.nodes import CHANGES
 from sandbox.answers import whatifs
+from sandbox.whatifs.changes import KINDS
 from scheduler.model import ranges
 from scheduler.model.problems import Wanted, expected
 
@@ -28,8 +30,31 @@ class ObjectPatchSerializer(ObjectKeySerializer):
     body = serializers.DictField()
 
 
+class ObjectMoveSerializer(ObjectKeySerializer):
+    """A Workload that goes to another queue, a queue or cohort to another cohort."""
+
+    to = ObjectKeySerializer(help_text="LocalQueue, ClusterQueue or Cohort")
+
+
+class PodPinSerializer(serializers.Serializer[Any]):
+    """A pod and the only node that it may run on."""
+
+    namespace = serializers.CharField(max_length=63)
+    name = serializers.CharField(max_length=253)
+    node = serializers.CharField(
+        allow_blank=True, max_length=253, help_text='"" unpins it'
+    )
+
+
+class NodeTurnSerializer(serializers.Serializer[Any]):
+    """A node that is there, and what happens to it."""
+
+    name = serializers.CharField(max_length=253)
+    change = serializers.ChoiceField(list(CHANGES))
+
+
 class WhatIfChangeSerializer(serializers.Serializer[Any]):
-    """One change: exactly one of the four."""
+    """One change: exactly one of these."""
 
     patch = ObjectPatchSerializer(required=False)
     apply = serializers.DictField(required=False, help_text="a whole object")
@@ -37,11 +62,14 @@ class WhatIfChangeSerializer(serializers.Serializer[Any]):
     policy = serializers.DictField(
         required=False, help_text="a merge patch of the policy document"
     )
+    move = ObjectMoveSerializer(required=False)
+    pin = PodPinSerializer(required=False)
+    node = NodeTurnSerializer(required=False)
 
     def validate(self, attrs: Any) -> Any:
         """Refuse none, and several."""
         if len(attrs) != 1:
-            wanted = Wanted.CHOICE.said(first="patch, apply, delete", last="policy")
+            wanted = Wanted.CHOICE.said(first=", ".join(KINDS[:-1]), last=KINDS[-1])
             given = ", ".join(attrs) or "nothing"
             raise serializers.ValidationError([coded(expected(wanted, given))])
         return attrs

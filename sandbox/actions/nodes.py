@@ -54,7 +54,7 @@ def do_node(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff
         problem = expected(Wanted.ONE_OF.said(known=", ".join(CHANGES)), change)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
     with edit_session(user, sandbox_id) as session:
-        node = _node(session.loaded.world, name)
+        node = node_of(session.loaded.world, name)
         operation = change_of(node, change)
         summary = NODE_SENTENCES[change].said(who=user.get_username(), node=name).text
         return _carry_out(user, session, operation, change.capitalize(), name, summary)
@@ -92,7 +92,7 @@ def do_add_node(
         world = session.loaded.world
         if Key("Node", "", name) in world.objects:
             raise ConflictError(Refused.NODE_THERE.said(node=name))
-        model = _node(world, like) if like else None
+        model = node_of(world, like) if like else None
         put = _new(name, model, labels or {}, allocatable or {})
         summary = Edited.ADDS_NODE.said(who=user.get_username(), node=name).text
         return _carry_out(user, session, put, "Add", name, summary)
@@ -134,7 +134,8 @@ def _new(
     return Put(manifests=[node.manifest], statuses={str(node.key): node.status})
 
 
-def _node(world: World, name: str) -> Object:
+def node_of(world: World, name: str) -> Object:
+    """Return a node; NotFoundError when it is not there."""
     key = Key("Node", "", name)
     if key not in world.objects:
         raise NotFoundError(Refused.NOT_THERE.said(kind=plain_word("node"), name=name))

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from sandbox.actions import moves, nodes, pins
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of
 from sandbox.actions.objects import keep_start_time
-from sandbox.base.errors import Cause, DeniedError, InvalidError
+from sandbox.base.errors import Cause, DeniedError, InvalidError, SandboxError
 from sandbox.base.refusals import Refused
 from sandbox.live import limits as limited
 from sandbox.world import operations
@@ -22,7 +23,7 @@ from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
 
 #: What a change may be; each names its one key.
-KINDS = ("patch", "apply", "delete", "policy")
+KINDS = ("patch", "apply", "delete", "policy", "move", "pin", "node")
 
 
 def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
@@ -50,7 +51,9 @@ def _parts(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
         return _policy(world, given, place)
     if kind == "apply":
         return _applied(world, given, place)
-    key = Key(given["kind"], given["namespace"], given["name"])
+    if kind in ("move", "pin", "node"):
+        return _acted(world, kind, given, place)
+    key = _key(given)
     if key not in world.objects:
         said = Refused.NOT_THERE.said(kind=key.kind, name=key.path)
         raise InvalidError(said, causes=[Cause(problem=said, field=place)])
@@ -59,6 +62,29 @@ def _parts(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
     return _applied(
         world, merge(world.objects[key].manifest, given["body"]), place, key
     )
+
+
+def _acted(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
+    """Return what an action of the same name does."""
+    try:
+        if kind == "move":
+            change = moves.change_of(world, _key(given), _key(given["to"]))
+            operation = moves.operation_of(world, change)
+        elif kind == "pin":
+            pod = pins.pod_of(world, Key("Pod", given["namespace"], given["name"]))
+            if given["node"]:
+                nodes.node_of(world, given["node"])
+            operation = pins.operation_of(world, pod, given["node"])
+        else:
+            node = nodes.node_of(world, given["name"])
+            operation = nodes.change_of(node, given["change"])
+    except SandboxError as error:
+        raise _wrong(place, error) from error
+    return operation.parts if isinstance(operation, Several) else [operation]
+
+
+def _key(given: Mapping[str, Any]) -> Key:
+    return Key(given["kind"], given["namespace"], given["name"])
 
 
 def _policy(world: World, patch: Any, place: str) -> list[Part]:
@@ -95,7 +121,7 @@ def _applied(
     return [part for part in parts if isinstance(part, Put | SetPolicy)]
 
 
-def _wrong(place: str, error: SchedulerError) -> InvalidError:
+def _wrong(place: str, error: SchedulerError | SandboxError) -> InvalidError:
     return InvalidError(error.said, causes=[Cause(problem=error.said, field=place)])
 
 

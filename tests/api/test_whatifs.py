@@ -7,14 +7,14 @@ import pytest
 
 from sandbox import actions
 from sandbox.answers.work import work
-from sandbox.models import KeptWhatIf, Sandbox
+from sandbox.models import KeptWhatIf, Sandbox, Workload
 from sandbox.world import history
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.assembly import merge
 from scheduler.engine.simulation import simulate
 from scheduler.model.objects import Key, Object
-from tests.builders import job, local_queue, small_cluster
+from tests.builders import cluster_queue, job, local_queue, node, pod, small_cluster
 from tests.sandbox.conftest import check_rows, row, tick
 
 pytestmark = [pytest.mark.django_db]
@@ -99,6 +99,18 @@ def test_every_kind_of_change_counts_in_its_order(call, queue):
         ({"delete": {"kind": "Job", "name": "none"}}, "[1].delete"),
         ({"policy": {"spec": {"stack": "none"}}}, "[1].policy"),
         ({"apply": {"kind": "LocalQueue"}}, "[1].apply"),
+        ({"node": {"name": "none", "change": "drain"}}, "[1].node"),
+        ({"pin": {"namespace": "default", "name": "x", "node": ""}}, "[1].pin"),
+        (
+            {
+                "move": {
+                    "kind": "ClusterQueue",
+                    "name": "main",
+                    "to": {"kind": "Node", "name": "n1"},
+                }
+            },
+            "[1].move",
+        ),
         (quota("many"), "[1].patch.spec.resourceGroups"),
     ],
 )
@@ -111,6 +123,63 @@ def test_a_change_that_cannot_be_made_is_a_422_with_its_place_and_leaves_nothing
     assert f"changes{field}" in causes[0]["field"]
     assert not KeptWhatIf.objects.exists()
     assert row(queue).revision == queue.revision
+
+
+@pytest.fixture
+def two_queues(make, person):
+    """Two queues and two nodes; jobs of one queue run and wait, the other is empty."""
+    jobs = [job(f"train-{n}", queue="main", cpu="4", runtime="9s") for n in range(2)]
+    other = [
+        cluster_queue("other"),
+        local_queue("to-other", cluster_queue="other"),
+        node("n1"),
+        node("n2"),
+    ]
+    alone = pod("alone", cpu="1", runtime="9s")
+    sandbox = make(*small_cluster(cpu="4"), *other, *jobs, alone)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 4)
+    return row(sandbox)
+
+
+@pytest.mark.parametrize("phase", ["admitted", "pending"])
+def test_a_move_that_is_kept_is_the_move(call, two_queues, person, phase):
+    key, to = workload(two_queues, phase), Key("ClusterQueue", "", "other")
+    named = {"kind": key.kind, "namespace": key.namespace, "name": key.name}
+    change = {"move": {**named, "to": {"kind": to.kind, "name": to.name}}}
+    kept = kept_hash(call, two_queues, person, change)
+    actions.do_move(person, two_queues.pk, key, to)
+    assert row(two_queues).hash == kept
+
+
+def test_a_drain_that_is_kept_is_the_drain(call, two_queues, person):
+    change = {"node": {"name": "n1", "change": "drain"}}
+    kept = kept_hash(call, two_queues, person, change)
+    actions.do_node(person, two_queues.pk, "n1", "drain")
+    assert row(two_queues).hash == kept
+
+
+def test_a_pin_that_is_kept_is_the_pin(call, two_queues, person):
+    change = {"pin": {"namespace": "default", "name": "alone", "node": "n2"}}
+    kept = kept_hash(call, two_queues, person, change)
+    actions.do_pin(person, two_queues.pk, "default", "alone", "n2")
+    assert row(two_queues).hash == kept
+
+
+def workload(sandbox, phase):
+    found = Workload.objects.get(sandbox=sandbox, phase=phase)
+    return Key("Workload", found.namespace, found.name)
+
+
+def kept_hash(call, sandbox, person, change):
+    """Return the hash of the run with a change that is kept, and undo it."""
+    answer = asked(call, sandbox, change)
+    assert answer.status_code == 200, answer.content
+    assert call("post", sandbox, f"/what-ifs/{answer.json()['id']}/keep").json()
+    kept = row(sandbox).hash
+    actions.do_undo(person, sandbox.pk)
+    assert row(sandbox).hash == sandbox.hash != kept
+    return kept
 
 
 def test_two_kinds_in_one_change_are_a_422(call, queue):
