@@ -998,7 +998,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Return a what-if with its verdict; a 202 while it still runs."""
+        """Return a what-if with its verdict; a 202 with that so far while it still runs."""
         return cast('WhatIfState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))
 
     def whatif_create(
@@ -1905,7 +1905,7 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Return a what-if with its verdict; a 202 while it still runs."""
+        """Return a what-if with its verdict; a 202 with that so far while it still runs."""
         return cast('WhatIfState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))
 
     async def whatif_create(

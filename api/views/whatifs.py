@@ -10,12 +10,15 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.errors import RETRY_S
 from api.idempotency import once
 from api.serializers.whatifs import KeptWhatIfSerializer, WhatIfBeginSerializer
 from api.views.base import View, number
 from api.views.explaining import COSTLY
 from sandbox import actions
 from sandbox.answers import whatifs
+from sandbox.answers.whatifs import WhatIfState
+from sandbox.models import KeptWhatIf
 
 #: Seconds that an answer is waited for.
 WAIT_S = 60
@@ -55,8 +58,9 @@ class WhatIfs(View):
         """Begin a what-if, and return who comes out otherwise at the horizon.
 
         Two copies run per seed, without the changes and with them. Changes that cannot
-        be made are a 422 that names them, and leave nothing. A 202 with the place to ask
-        again while it still runs.
+        be made are a 422 that names them, and leave nothing. While it still runs, a 202
+        with the verdict so far, whose `toMs` is how far both runs are, and the place to
+        ask again.
         """
         sandbox = self.sandbox(sandbox_id)
         given = self.read(WhatIfBeginSerializer)
@@ -69,7 +73,7 @@ class WhatIfs(View):
             horizon_ms=given["horizonMs"],
             seeds=given["seeds"],
         )
-        return Response(msgspec.to_builtins(found))
+        return _answer(sandbox_id, found)
 
 
 class OneWhatIf(View):
@@ -81,10 +85,9 @@ class OneWhatIf(View):
         parameters=[_WAIT],
     )
     def get(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
-        """Return a what-if with its verdict; a 202 while it still runs."""
+        """Return a what-if with its verdict; a 202 with that so far while it still runs."""
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
-        found = whatifs.answered(row, wait_s=_wait(request))
-        return Response(msgspec.to_builtins(found))
+        return _answer(sandbox_id, whatifs.answered(row, wait_s=_wait(request)))
 
 
 class KeepWhatIf(View):
@@ -117,6 +120,15 @@ class DiscardWhatIf(View):
         actions.do_discard(self.user(), sandbox_id, what_if_id)
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
         return Response(msgspec.to_builtins(whatifs.state_of(row)))
+
+
+def _answer(sandbox_id: str, found: WhatIfState) -> Response:
+    body = msgspec.to_builtins(found)
+    if found.state != KeptWhatIf.RUNNING:
+        return Response(body)
+    place = f"/api/v1/sandboxes/{sandbox_id}/what-ifs/{found.id}"
+    headers = {"Location": place, "Retry-After": str(RETRY_S)}
+    return Response({**body, "place": place}, status=202, headers=headers)
 
 
 def _wait(request: Request) -> int:

@@ -28,7 +28,7 @@ def do_keep(
     ConflictError for one that is not open, or whose past this run has left.
     """
     with edit_session(user, sandbox_id) as session, transaction.atomic():
-        row = _open(session.sandbox, number)
+        row = _found(session.sandbox, number, KeptWhatIf.OPEN)
         operation = operations.from_document(row.operation)
         if not isinstance(operation, Several):
             raise TypeError(f"{operation!r} is not the changes of a what-if")
@@ -64,16 +64,16 @@ def _at_its_begin(user: User, session: EditSession, row: KeptWhatIf) -> Sandbox 
 
 
 def do_discard(user: User, sandbox_id: str, number: int) -> None:
-    """Put an open what-if away; the run stays as it is."""
+    """Put a what-if away that is open or still runs; the run stays as it is."""
     with edit_session(user, sandbox_id, of_world=False) as session:
-        row = _open(session.sandbox, number)
+        row = _found(session.sandbox, number, KeptWhatIf.OPEN, KeptWhatIf.RUNNING)
         KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.DISCARDED)
 
 
-def _open(sandbox: Sandbox, number: int) -> KeptWhatIf:
+def _found(sandbox: Sandbox, number: int, *states: str) -> KeptWhatIf:
     row = KeptWhatIf.objects.filter(sandbox=sandbox, pk=number).first()
     if row is None:
         raise NotFoundError(Absent.WHAT_IF.said(number=number, sandbox=sandbox.pk))
-    if row.state != KeptWhatIf.OPEN:
+    if row.state not in states:
         raise ConflictError(Refused.NOT_OPEN.said(number=number, state=row.state))
     return row

@@ -104,11 +104,8 @@ def want(question: Question) -> None:
     lapsing.update(wanted_until=until)
 
 
-def result(question: Question, *, wait_s: float | None = None, place: str = "") -> Any:
-    """Return the answer, waiting for it. Raises as `answered` does.
-
-    `wait_s` is how long, if not `ANSWER_WAIT_S`; `place` is where to ask again.
-    """
+def result(question: Question, *, wait_s: float | None = None) -> Any:
+    """Return the answer, waiting for it so long, or for `ANSWER_WAIT_S`. Raises as `answered` does."""
     if settings.ANSWER_INLINE:
         work(1.0, question.pk)
     end = time.monotonic() + (settings.ANSWER_WAIT_S if wait_s is None else wait_s)
@@ -124,11 +121,11 @@ def result(question: Question, *, wait_s: float | None = None, place: str = "") 
                 errors.raise_again(error)
             return answer
         now = time.monotonic()
-        if now >= end:
-            raise NotYetError(question.pk, place)
         if now >= call_at:
             WORK.call()
             call_at = now + _CALL_AGAIN_S
+        if now >= end:
+            raise NotYetError(question.pk)
         time.sleep(pause)
         pause = min(1.5 * pause, _LONGEST_LOOK_S)
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import Case, Q, When
 
 from sandbox.answers import asking
 from sandbox.answers.errors import document_of, raise_again
@@ -28,7 +29,7 @@ HORIZON_MS = 600_000
 MOST_HORIZON_MS = 86_400_000
 MOST_SEEDS = 30
 MOST_CHANGES = 100
-#: Of one sandbox so many what-ifs are kept; the oldest go.
+#: Of one sandbox so many what-ifs are kept; the oldest go, those that ended first.
 MOST_KEPT = 200
 
 
@@ -46,7 +47,7 @@ class WhatIfState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     horizon_ms: int
     seeds: list[int]  # none: the sandbox's own
     said: Sentence | None
-    verdict: PairVerdict | None  # once it has run
+    verdict: PairVerdict | None  # while it runs, up to its `toMs`, once that is known
 
 
 class WhatIfs(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,27 +81,31 @@ def begin(
         horizon_ms=horizon_ms,
         seeds=list(seeds),
     )
-    mine = KeptWhatIf.objects.filter(sandbox=sandbox)
-    oldest = mine.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT:][:1].first()
-    if oldest is not None:
-        mine.filter(pk__lte=oldest).delete()
+    _drop_oldest(sandbox)
     return row
+
+
+def _drop_oldest(sandbox: Sandbox) -> None:
+    """Delete what is beyond `MOST_KEPT`."""
+    mine = KeptWhatIf.objects.filter(sandbox=sandbox)
+    on = Q(state__in=(KeptWhatIf.OPEN, KeptWhatIf.RUNNING))
+    ended = Case(When(on, then=0), default=1)
+    beyond = mine.order_by(ended, "-pk").values_list("pk", flat=True)[MOST_KEPT:]
+    mine.filter(pk__in=list(beyond)).delete()
 
 
 def answered(row: KeptWhatIf, *, wait_s: float) -> WhatIfState:
     """Return a what-if with its verdict, waiting for it so long.
 
-    Raises NotYetError with its place when that is not long enough, and what is
-    wrong with its changes.
+    One that runs on has the verdict so far. Raises what is wrong with its changes.
     """
     if row.state == KeptWhatIf.RUNNING:
-        place = f"sandboxes/{row.sandbox_id}/what-ifs/{row.pk}"
         question = asking.ask("whatIf", (), row.asked_by, what_if=row.pk)
         try:
-            asking.result(
-                question, wait_s=min(wait_s, settings.ANSWER_WAIT_S), place=place
-            )
-        except (NotYetError, TooManyError):
+            asking.result(question, wait_s=min(wait_s, settings.ANSWER_WAIT_S))
+        except NotYetError:
+            pass
+        except TooManyError:
             raise
         except (SandboxError, SchedulerError) as error:
             running = KeptWhatIf.objects.filter(pk=row.pk, state=KeptWhatIf.RUNNING)
@@ -118,8 +123,6 @@ def begin_and_answer(
     row = begin(sandbox, user, tick, **asked)
     try:
         return answered(row, wait_s=wait_s)
-    except NotYetError:
-        raise
     except (SandboxError, SchedulerError):
         row.delete()
         raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -13,23 +15,38 @@ from sandbox.process import watchdog
 from sandbox.twins import ticks as twins
 from sandbox.whatifs.changes import operation_of
 from sandbox.world import history, operations
-from scheduler.analysis.pairs import PairVerdict, compare_pair
+from scheduler.analysis.pairs import PairVerdict, Side, compare_pair
 from scheduler.engine.world import World
 from scheduler.recorded.twin.going_on import go_on
 
 _ALIVE_S = 1.0
+#: Seconds between two verdicts so far that are written.
+_TELL_S = 0.25
+#: So many runs without a change are kept in a worker: who edits asks about one often.
+_MOST_PLAIN = 4
+
+#: (sandbox, revision, horizon in ms, seed) -> the run without a change.
+_plain = OrderedDict[tuple[str, int, int, int], Side]()
+
+
+class _UnwantedError(Exception):
+    """It was discarded, or deleted, while it ran."""
 
 
 def run(*, what_if: int) -> None:
     """Work out the verdict of a what-if that runs, and open it; nothing for another.
 
-    Raises InvalidError for what is wrong with its changes.
+    What is known meanwhile is written as the verdict so far; one that is discarded
+    while it runs ends there. Raises InvalidError for what is wrong with its changes.
     """
     found = KeptWhatIf.objects.filter(pk=what_if, state=KeptWhatIf.RUNNING)
     row = found.select_related("sandbox", "sandbox__parent").first()
     if row is None:
         return
-    operation, verdict = _run(row)
+    try:
+        operation, verdict = _run(row, _telling(row))
+    except _UnwantedError:
+        return
     found.update(
         state=KeptWhatIf.OPEN,
         operation=operations.to_document(operation),
@@ -37,7 +54,9 @@ def run(*, what_if: int) -> None:
     )
 
 
-def _run(row: KeptWhatIf) -> tuple[operations.Several, PairVerdict]:
+def _run(
+    row: KeptWhatIf, tell: Callable[[PairVerdict], None]
+) -> tuple[operations.Several, PairVerdict]:
     world = _world(row)
     operation = operation_of(world, row.changes)
     verdict = compare_pair(
@@ -46,8 +65,44 @@ def _run(row: KeptWhatIf) -> tuple[operations.Several, PairVerdict]:
         horizon_ms=row.horizon_ms,
         seeds=row.seeds,
         hear=_alive(),
+        tell=tell,
+        plain=None if row.sandbox.is_real else _kept(row),
     )
     return operation, verdict
+
+
+def _kept(row: KeptWhatIf) -> Callable[[int, Callable[[], Side]], Side]:
+    """Return what remembers the runs without a change of the revision it begins at."""
+
+    def plain(seed: int, begin: Callable[[], Side]) -> Side:
+        key = str(row.sandbox_id), row.revision, row.horizon_ms, seed
+        side = _plain.pop(key, None) or begin()
+        _plain[key] = side
+        while len(_plain) > _MOST_PLAIN:
+            _plain.popitem(last=False)
+        return side
+
+    return plain
+
+
+def _telling(row: KeptWhatIf) -> Callable[[PairVerdict], None]:
+    """Return what writes a verdict so far, once in a while.
+
+    It raises _UnwantedError when there is nothing to write it to.
+    """
+    next_at = time.monotonic() + _TELL_S
+
+    def tell(verdict: PairVerdict) -> None:
+        nonlocal next_at
+        now = time.monotonic()
+        if now < next_at:
+            return
+        next_at = now + _TELL_S
+        found = KeptWhatIf.objects.filter(pk=row.pk, state=KeptWhatIf.RUNNING)
+        if not found.update(verdict=msgspec.to_builtins(verdict)):
+            raise _UnwantedError
+
+    return tell
 
 
 def _world(row: KeptWhatIf) -> World:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -90,71 +90,76 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seeds: list[SeedVerdict]
 
 
-def compare_pair(
-    world: World,
-    alter: Alter,
-    *,
-    horizon_ms: int,
-    seeds: Sequence[int] = (),
-    hear: Callable[[], None] = lambda: None,
-) -> PairVerdict:
-    """Run copies of `world` to the horizon, without and with a change, once per seed.
+class Mark(NamedTuple):
+    """One side of a pair up to an instant."""
 
-    Both runs of a seed begin at the same instant, with the same arrivals. No seeds: that
-    of the world. `alter` makes the change on a copy; what it raises ends all. `hear` is
-    called at each instant. Cost: two copies and their decisions per seed.
-    """
-    given = list(dict.fromkeys(seeds)) or [world.context.seed]
-    begin = world.context.now_ms
-    found = [_compared(world, alter, begin + horizon_ms, one, hear) for one in given]
-    return PairVerdict(
-        from_ms=begin,
-        to_ms=begin + horizon_ms,
-        differs=any(one.differs for one in found),
-        same=len({msgspec.json.encode(_who(one)) for one in found}) == 1,
-        sums=_sums(found),
-        seeds=found,
-    )
+    until_ms: int
+    decisions: Sequence[Decision]
+    there: frozenset[Key]  # the subjects that were there, or came
+    figures: PairFigures
 
 
-def _who(one: SeedVerdict) -> list[Any]:
-    return [one.verdict.workloads, one.only_with, one.only_without]
+class Side:
+    """One side of a pair, run as far as it is asked for, and remembered."""
 
-
-class _Run:
-    """One side of a pair, run to the horizon."""
-
-    def __init__(self, world: World, until_ms: int, hear: Callable[[], None]) -> None:
-        kind = kind_of_subjects(world)
-        self.decisions = world.context.journal.take_decisions()
+    def __init__(self, world: World, until_ms: int) -> None:
+        self.until_ms = until_ms
+        self.marks: dict[int, Mark] = {}
+        measures = Measures(world, until_ms=until_ms)
+        self._running: tuple[World, Measures] | None = world, measures
+        self._kind = kind_of_subjects(world)
+        self._decisions = world.context.journal.take_decisions()
         own = world.own_objects()
-        self.there = {key for key in own if key.kind == kind and key in world.objects}
-        waited = {
+        self._there = {
+            key for key in own if key.kind == self._kind and key in world.objects
+        }
+        self._waited = {
             key: created_ms(world, world.objects[key])
-            for key in self.there
+            for key in self._there
             if _waits(world, world.objects[key])
         }
-        measures = Measures(world, until_ms=until_ms)
-        starts: dict[Key, int] = {}
+        self._starts: dict[Key, int] = {}
+
+    def at(self, at_ms: int, hear: Callable[[], None]) -> Mark:
+        """Return the run up to an instant: later than all before, or one of those."""
+        found = self.marks.get(at_ms)
+        if found is None:
+            found = self.marks[at_ms] = self._run(at_ms, hear)
+            if at_ms == self.until_ms:
+                self._running = None
+        return found
+
+    def _run(self, until_ms: int, hear: Callable[[], None]) -> Mark:
+        assert self._running is not None, "it has run to the horizon"
+        world, measures = self._running
 
         def take(decisions: Sequence[Decision]) -> None:
             hear()
             measures.observe(decisions)
             for one in decisions:
-                if one.subject.kind != kind:
+                if one.subject.kind != self._kind:
                     continue
                 if isinstance(one, Admit | Bind):
-                    starts.setdefault(one.subject, one.at_ms)
+                    self._starts.setdefault(one.subject, one.at_ms)
                 elif isinstance(one, Arrive):
-                    self.there.add(one.subject)
+                    self._there.add(one.subject)
 
-        self.decisions += simulate(world, until_ms=until_ms, hear=take).decisions
-        arrived = {**measures.arrivals, **waited}
+        self._decisions += simulate(world, until_ms=until_ms, hear=take).decisions
+        measures.until_ms = until_ms
+        return Mark(
+            until_ms,
+            tuple(self._decisions),
+            frozenset(self._there),
+            self._figures(measures, until_ms),
+        )
+
+    def _figures(self, measures: Measures, until_ms: int) -> PairFigures:
+        arrived = {**measures.arrivals, **self._waited}
         found = waits_of(
-            ((at, starts.get(key)) for key, at in arrived.items()), until_ms
+            ((at, self._starts.get(key)) for key, at in arrived.items()), until_ms
         )
         summary = measures.summary()
-        self.figures = PairFigures(
+        return PairFigures(
             waited=len(found.ordered),
             waiting=found.never_started,
             wait_mean_ms=found.mean_ms,
@@ -168,26 +173,92 @@ class _Run:
         )
 
 
-def _compared(
-    world: World, alter: Alter, until_ms: int, seed: int, hear: Callable[[], None]
-) -> SeedVerdict:
-    plain, changed = fork(world, seed=seed), fork(world, seed=seed)
-    alter(changed)
-    without, other = _Run(plain, until_ms, hear), _Run(changed, until_ms, hear)
+#: What gives the run of a seed without the change: one that is kept, or a new one.
+Plain = Callable[[int, Callable[[], Side]], Side]
+
+
+def compare_pair(
+    world: World,
+    alter: Alter,
+    *,
+    horizon_ms: int,
+    seeds: Sequence[int] = (),
+    hear: Callable[[], None] = lambda: None,
+    tell: Callable[[PairVerdict], None] = lambda _: None,
+    plain: Plain | None = None,
+) -> PairVerdict:
+    """Run copies of `world` to the horizon, without and with a change, once per seed.
+
+    Both runs of a seed begin at the same instant, with the same arrivals. No seeds: that
+    of the world. `alter` makes the change on a copy; what it raises ends all. `hear` is
+    called at each instant. `tell` gets the verdict so far: of the first seed up to the
+    instants of `marks`, of others when each is through; its `to_ms` is how far both
+    runs are. `plain` gives the run without the change of a seed where it is known
+    already, and is given how to begin it. Cost: two copies and their decisions per seed.
+    """
+    given = list(dict.fromkeys(seeds)) or [world.context.seed]
+    begin = world.context.now_ms
+    until = begin + horizon_ms
+    found: list[SeedVerdict] = []
+    for seed in given:
+        changed = fork(world, seed=seed)
+        alter(changed)
+        other = Side(changed, until)
+        without = _plain(world, seed, until, plain)
+        for at_ms in [] if found else marks(begin, until):
+            one = _compared(world, seed, without.at(at_ms, hear), other.at(at_ms, hear))
+            tell(_verdict(begin, [one]))
+        one = _compared(world, seed, without.at(until, hear), other.at(until, hear))
+        found.append(one)
+        if len(found) < len(given):
+            tell(_verdict(begin, found))
+    return _verdict(begin, found)
+
+
+def marks(begin_ms: int, until_ms: int) -> list[int]:
+    """Return the instants before the horizon at which a verdict so far is made."""
+    span = until_ms - begin_ms
+    found = [begin_ms + span * part // 20 for part in (1, 2, 4, 8, 13)]
+    return sorted({at_ms for at_ms in found if begin_ms < at_ms < until_ms})
+
+
+def _plain(world: World, seed: int, until_ms: int, known: Plain | None) -> Side:
+    def begin() -> Side:
+        return Side(fork(world, seed=seed), until_ms)
+
+    return begin() if known is None else known(seed, begin)
+
+
+def _verdict(begin_ms: int, found: Sequence[SeedVerdict]) -> PairVerdict:
+    return PairVerdict(
+        from_ms=begin_ms,
+        to_ms=found[0].verdict.to_ms,
+        differs=any(one.differs for one in found),
+        same=len({msgspec.json.encode(_who(one)) for one in found}) == 1,
+        sums=_sums(found),
+        seeds=list(found),
+    )
+
+
+def _who(one: SeedVerdict) -> list[Any]:
+    return [one.verdict.workloads, one.only_with, one.only_without]
+
+
+def _compared(world: World, seed: int, without: Mark, changed: Mark) -> SeedVerdict:
     return SeedVerdict(
         seed=seed,
         verdict=verdict(
             without.decisions,
-            other.decisions,
+            changed.decisions,
             kind=kind_of_subjects(world),
             from_ms=world.context.now_ms,
-            to_ms=until_ms,
+            to_ms=without.until_ms,
             since=running_since(world),
         ),
-        only_with=_names(other.there - without.there),
-        only_without=_names(without.there - other.there),
+        only_with=_names(changed.there - without.there),
+        only_without=_names(without.there - changed.there),
         without=without.figures,
-        changed=other.figures,
+        changed=changed.figures,
     )
 
 

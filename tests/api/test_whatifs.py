@@ -6,11 +6,13 @@ import msgspec
 import pytest
 
 from sandbox import actions
+from sandbox.answers import whatifs
 from sandbox.answers.work import work
 from sandbox.models import KeptWhatIf, Sandbox, Workload
 from sandbox.world import history
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.measures.verdict import running_since, verdict
+from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import merge
 from scheduler.engine.simulation import simulate
 from scheduler.model.objects import Key, Object
@@ -41,9 +43,9 @@ def queue(make, person):
     return row(sandbox)
 
 
-def asked(call, sandbox, *changes, **options):
+def asked(call, sandbox, *changes, wait=60, **options):
     body = {"changes": list(changes), "horizonMs": HORIZON_MS, **options}
-    return call("post", sandbox, "/what-ifs?wait=60", body)
+    return call("post", sandbox, f"/what-ifs?wait={wait}", body)
 
 
 def test_the_verdict_names_all_that_two_runs_of_the_engine_differ_in(call, queue):
@@ -202,6 +204,28 @@ def test_what_takes_long_is_a_202_with_a_place_that_has_the_answer_later(
     assert (found.status_code, found.json()["state"]) == (200, "open")
 
 
+def test_one_that_still_runs_has_the_verdict_so_far(call, client, queue, settings):
+    settings.ANSWER_INLINE = False
+    known = asked(call, queue, quota(8), wait=0)
+    whatif = KeptWhatIf.objects.get(pk=known.json()["id"])
+    world = history.world_at(queue, whatif.revision)
+    far = compare_pair(world, lambda _: None, horizon_ms=1000)
+    whatif.verdict = msgspec.to_builtins(far)
+    whatif.save()
+    found = client.get(known["Location"] + "?wait=0")
+    assert (found.status_code, found.json()["state"]) == (202, "running")
+    assert found.json()["verdict"]["toMs"] == far.to_ms
+
+
+def test_one_that_was_discarded_is_not_worked_out(call, queue, settings):
+    settings.ANSWER_INLINE = False
+    number = asked(call, queue, quota(8), wait=0).json()["id"]
+    assert call("post", queue, f"/what-ifs/{number}/discard").status_code == 200
+    work(60)
+    found = call("get", queue, f"/what-ifs/{number}").json()
+    assert (found["state"], found["verdict"]) == ("discarded", None)
+
+
 def test_what_failed_after_a_202_says_so_when_it_is_asked_for(
     call, client, queue, settings
 ):
@@ -263,3 +287,18 @@ def test_a_what_if_is_found_in_its_own_sandbox_alone(call, queue, make):
     found = asked(call, queue, quota(8)).json()
     other = make(*small_cluster(), title="other")
     assert call("get", other, f"/what-ifs/{found['id']}").status_code == 404
+
+
+def test_of_too_many_the_oldest_that_ended_goes_first(call, queue, settings):
+    settings.ANSWER_INLINE = False
+    rows = [
+        whatifs.begin(queue, queue.owner, None, [quota(8)])
+        for _ in range(whatifs.MOST_KEPT)
+    ]
+    actions.do_discard(queue.owner, queue.pk, rows[5].pk)
+    whatifs.begin(queue, queue.owner, None, [quota(8)])
+    kept = set(KeptWhatIf.objects.values_list("pk", flat=True))
+    assert {one.pk for one in rows} - kept == {rows[5].pk}
+    whatifs.begin(queue, queue.owner, None, [quota(8)])
+    kept = set(KeptWhatIf.objects.values_list("pk", flat=True))
+    assert {one.pk for one in rows} - kept == {rows[5].pk, rows[0].pk}

@@ -72,3 +72,29 @@ def test_small_answers_by_workers(bench_run):
             "p95Ms": round(1000 * sorted(found)[len(found) * 95 // 100], 1),
         }
         sys.stderr.write(json.dumps(figures) + "\n")
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(600)
+def test_a_what_if_of_the_demo_until_its_first_and_its_last_verdict(bench_run):
+    made = bench_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
+    path = f"/api/v1/sandboxes/{made['id']}"
+    stepped(bench_run, path, 60)
+    queues = ("etl", "research", "training", "inference")
+    for name in queues[: sized(4, 1)]:
+        body = {"spec": {"preemption": {"reclaimWithinCohort": "Never"}}}
+        change = {"patch": {"kind": "ClusterQueue", "name": name, "body": body}}
+        asked = {"changes": [change], "horizonMs": sized(600_000, 20_000)}
+        begun = time.perf_counter()
+        found = bench_run.post(f"{path}/what-ifs?wait=0", asked)
+        first = None
+        while True:
+            now = time.perf_counter() - begun
+            if found["verdict"] and first is None:
+                first = now
+            if found["state"] != "running":
+                break
+            time.sleep(0.02)
+            found = bench_run.get(f"{path}/what-ifs/{found['id']}?wait=0")
+        figures = {"whatIf": name, "firstMs": round(1000 * (first or now))}
+        sys.stderr.write(json.dumps(figures | {"lastMs": round(1000 * now)}) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.measures.verdict import running_since, verdict
-from scheduler.analysis.pairs import compare_pair
+from scheduler.analysis.pairs import PairVerdict, Side, compare_pair, marks
 from scheduler.assembly import merge
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
@@ -138,3 +139,45 @@ def test_a_subject_that_is_there_on_one_side_alone_is_named() -> None:
     )
     assert found.differs
     assert found.seeds[0].only_without == [str(key)]
+
+
+@settings(max_examples=10, deadline=None)
+@given(worlds(), st.integers(0, 8))
+def test_a_verdict_so_far_is_that_of_a_nearer_horizon(
+    world: World, amount: int
+) -> None:
+    told: list[PairVerdict] = []
+    compare_pair(world, give(amount), horizon_ms=HORIZON_MS, tell=told.append)
+    begin = world.context.now_ms
+    assert [one.to_ms for one in told] == marks(begin, begin + HORIZON_MS)
+    for far in told:
+        near = compare_pair(world, give(amount), horizon_ms=far.to_ms - begin)
+        assert far.seeds[0].verdict == near.seeds[0].verdict
+        assert far.seeds[0].only_with == near.seeds[0].only_with
+        for side, other in (
+            (far.seeds[0].without, near.seeds[0].without),
+            (far.seeds[0].changed, near.seeds[0].changed),
+        ):
+            assert side.waiting == other.waiting
+            assert side.wait_mean_ms == other.wait_mean_ms
+            assert side.share_error == pytest.approx(other.share_error)
+
+
+def test_a_run_without_the_change_that_is_kept_gives_the_same_verdict() -> None:
+    jobs = [job(f"j{n}", queue="main", cpu="3", runtime="20s") for n in range(3)]
+    world = world_of(*small_cluster(cpu="4"), *jobs)
+    run_tick(world)
+    kept: dict[int, Side] = {}
+
+    def plain(seed: int, begin: Callable[[], Side]) -> Side:
+        return kept.setdefault(seed, kept.get(seed) or begin())
+
+    found = [
+        compare_pair(world, give(amount), horizon_ms=HORIZON_MS, plain=plain)
+        for amount in (8, 2, 8)
+    ]
+    fresh = [
+        compare_pair(world, give(amount), horizon_ms=HORIZON_MS) for amount in (8, 2)
+    ]
+    assert found == [*fresh, fresh[0]]
+    assert len(kept) == 1

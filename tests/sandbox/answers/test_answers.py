@@ -20,6 +20,7 @@ from sandbox.base.errors import (
     TooManyError,
 )
 from sandbox.models import Question
+from sandbox.process.celery import ANSWERS
 from sandbox.worker.pool import WorkerPool
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import plain
@@ -177,3 +178,11 @@ def test_neither_ticks_nor_runs_are_before_an_answer():
 
 def test_a_worker_without_a_process_for_answers_works_them_out_beside_ticks():
     assert "answers" in WorkerPool(1).queues_of(0)
+
+
+def test_who_does_not_wait_calls_a_worker_all_the_same(
+    busy, person, by_workers, valkey
+):
+    with pytest.raises(NotYetError):
+        asking.result(missing(busy, person), wait_s=0)
+    assert valkey.client().llen(ANSWERS) == 1
