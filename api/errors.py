@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from django.core.exceptions import PermissionDenied
@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from msgspec import to_builtins
 from rest_framework import exceptions
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 
 from sandbox.base.errors import (
     BusyError,
@@ -172,7 +173,10 @@ def causes_of(error: Exception) -> Sequence[Cause]:
     if isinstance(error, SandboxError):
         return error.causes
     if isinstance(error, exceptions.ValidationError):
-        return list(_fields("", error.detail))
+        return [
+            Cause(problem=in_field(place, _said_of_detail(one)), field=place)
+            for place, one in places_of(error.detail)
+        ]
     return ()
 
 
@@ -208,13 +212,26 @@ def cause_body(cause: Cause) -> dict[str, Any]:
     return {**body, "said": to_builtins(said)} if said.code else body
 
 
-def _fields(path: str, detail: Any) -> Iterable[Cause]:
+def places_of(detail: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what is wrong with its place: `changes[0].delete.kind`, "" for the whole body.
+
+    REST framework names the items of a list by their numbers, and has a name for what is
+    wrong with an object as a whole.
+    """
     if isinstance(detail, dict):
         for name, part in detail.items():
-            yield from _fields(f"{path}.{name}" if path else str(name), part)
+            yield from places_of(part, _within(place, name))
     elif isinstance(detail, list):
         for n, part in enumerate(detail):
-            inner = f"{path}[{n}]" if isinstance(part, dict | list) else path
-            yield from _fields(inner, part)
+            nested = isinstance(part, dict | list)
+            yield from places_of(part, f"{place}[{n}]" if nested else place)
     else:
-        yield Cause(problem=in_field(path, _said_of_detail(detail)), field=path)
+        yield place, detail
+
+
+def _within(place: str, name: str | int) -> str:
+    if name == api_settings.NON_FIELD_ERRORS_KEY:
+        return place
+    if isinstance(name, int):
+        return f"{place}[{name}]"
+    return f"{place}.{name}" if place else str(name)

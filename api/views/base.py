@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.errors import PreconditionFailedError, coded, invalid
+from api.errors import PreconditionFailedError, coded, invalid, places_of
 from api.serializers.unknown_keys import (
     reads_no_body,
     unknown_keys,
@@ -102,13 +102,18 @@ class View(APIView):
         """
         body = self.request.data if data is None else data
         given = kind(data=body)
-        wrong: dict[str, Any] = dict(unknown_keys(given, body))
+        unknown = unknown_keys(given, body)
+        wrong: dict[str, list[Any]] = {}
         if not given.is_valid():
-            wrong |= given.errors
+            # Of an object with a key that nobody reads, that is what is wrong.
+            above = {place.rpartition(".")[0] for place in unknown}
+            for place, detail in places_of(given.errors):
+                if place not in above:
+                    wrong.setdefault(place, []).append(detail)
         if not self.request.content_type.startswith("multipart/"):
             wrong |= wrong_values(given, body)
-        if wrong:
-            raise serializers.ValidationError(wrong)
+        if unknown or wrong:
+            raise serializers.ValidationError({**unknown, **wrong})
         values: dict[str, Any] = given.validated_data
         return values
 

@@ -285,3 +285,25 @@ def test_what_waits_inadmissible_is_pending_and_not_active(call, make, person):
         for phase in ("pending", "inadmissible", "active")
     }
     assert found == {"pending": 3, "inadmissible": 3, "active": 0}
+
+
+@pytest.mark.parametrize(
+    ("body", "places"),
+    [
+        ({"at": -1, "changes": []}, ["at", "changes"]),
+        ({"changes": [{"policy": {}}], "seeds": [1, 10**30]}, ["seeds[1]"]),
+        ({"changes": [{"polcy": {}}]}, ["changes[0].polcy"]),
+        (
+            {"changes": [{"policy": {}}, {"delete": {}}]},
+            ["changes[1].delete.kind", "changes[1].delete.name"],
+        ),
+        ({"changes": [{"apply": [1]}]}, ["changes[0].apply"]),
+        ({"changes": [{}]}, ["changes[0]"]),
+    ],
+)
+def test_what_is_wrong_is_said_once_and_where(client, make, body, places):
+    path = f"/api/v1/sandboxes/{make().pk}/what-ifs"
+    answer = client.post(path, body, content_type="application/json")
+    assert answer.status_code == 422, answer.content
+    causes = answer.json()["details"]["causes"]
+    assert sorted(one["field"] for one in causes) == places
