@@ -310,6 +310,8 @@ def _policy_spec(
 ) -> dict[str, Any]:
     spec: dict[str, Any] = {}
     if scenario is not None:
+        if scenario.spec.release is not msgspec.UNSET:
+            spec["release"] = msgspec.to_builtins(scenario.spec.release)
         spec = merge(spec, scenario.spec.policy)
     elif "simulation" not in loaded.policy:
         # A scenario and a Policy state their times: a step without one takes none.

@@ -362,6 +362,7 @@ class Create(TypedDict):
     traces: NotRequired[Traces]
     seed: NotRequired[int | None]
     policy: NotRequired[dict[str, Any]]
+    release: NotRequired[Release]
     skipErrors: NotRequired[bool]
     convert: NotRequired[bool]
 
@@ -1098,6 +1099,14 @@ class Registry(TypedDict):
     entries: list[Entry]
     kinds: list[Kind]
     policy: dict[str, Any]
+
+
+class Release(TypedDict):
+    """A release of each scheduler, such as 0.19.2; docs/releases.md lists them."""
+
+    kueue: NotRequired[str]
+    kubernetes: NotRequired[str]
+    yunikorn: NotRequired[str]
 
 
 class Report(TypedDict):
@@ -2893,6 +2902,7 @@ class SandboxRow(TypedDict):
     lagMs: int
     cost: float | None
     costPerHour: float | None
+    release: dict[str, str]
 
 
 class CohortRow(TypedDict):
@@ -3316,6 +3326,7 @@ class SandboxRowPatch(TypedDict):
     lagMs: NotRequired[int]
     cost: NotRequired[float | None]
     costPerHour: NotRequired[float | None]
+    release: NotRequired[dict[str, str]]
 
 
 class CohortRowPatch(TypedDict):

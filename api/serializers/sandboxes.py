@@ -14,6 +14,7 @@ from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
 from scheduler.input.manifests.report import Report
 from scheduler.model import ranges
+from scheduler.model.patches import merge
 
 #: As the column holds.
 LONGEST_TITLE = 200
@@ -157,6 +158,14 @@ def report_body(report: Report | None) -> dict[str, Any]:
     return body
 
 
+class ReleaseSerializer(serializers.Serializer[Any]):
+    """A release of each scheduler, such as 0.19.2; docs/releases.md lists them."""
+
+    kueue = serializers.CharField(required=False, max_length=40)
+    kubernetes = serializers.CharField(required=False, max_length=40)
+    yunikorn = serializers.CharField(required=False, max_length=40)
+
+
 class CreateSerializer(serializers.Serializer[Any]):
     """A new sandbox: of a scenario of the library, of files, or empty."""
 
@@ -182,6 +191,11 @@ class CreateSerializer(serializers.Serializer[Any]):
     policy = serializers.DictField(
         required=False, default=dict, help_text="Merge patch of the policy's spec."
     )
+    release = ReleaseSerializer(
+        required=False,
+        default=dict,
+        help_text="Whose decisions are taken; part of the policy's spec.",
+    )
     skipErrors = serializers.BooleanField(  # noqa: N815 - as it travels
         required=False, default=False, help_text="leave out what cannot be taken"
     )
@@ -191,6 +205,11 @@ class CreateSerializer(serializers.Serializer[Any]):
         help_text="write what is of Volcano, KAI or Armada in the sandbox's terms; "
         "the report says what is lost",
     )
+
+
+def with_release(policy: dict[str, Any], release: dict[str, str]) -> dict[str, Any]:
+    """Return a patch of the policy's spec with the releases that a body names."""
+    return merge(policy, {"release": release}) if release else policy
 
 
 class ChangeSerializer(serializers.Serializer[Any]):

@@ -21,6 +21,7 @@ from api.serializers.sandboxes import (
     UseSerializer,
     report_body,
     use_body,
+    with_release,
 )
 from api.uploads import FilesParser, converted_texts, traces
 from api.views.base import View, flag, number
@@ -77,7 +78,7 @@ class Sandboxes(View):
             said=said,
             traces=traces(given["traces"]),
             seed=given["seed"],
-            policy=given["policy"],
+            policy=with_release(given["policy"], given["release"]),
             skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
         )
         body = {

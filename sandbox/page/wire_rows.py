@@ -89,6 +89,8 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     #: of nodes that come and go, so far and an hour now; None where there are none
     cost: float | None = None
     cost_per_hour: float | None = None
+    #: scheduler -> the release that it decides as; absent where none is given
+    release: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from typing import get_args
 from scheduler.input.files.unpacking import READ, Text, Unpacking, UnreadText, is_read
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import Stack
+from scheduler.model.releases.versions import TITLES
 
 _STDIN = "stdin.yaml"
 
@@ -22,6 +23,38 @@ def add_stack_word(parser: argparse.ArgumentParser) -> None:
         choices=get_args(Stack),
         help="which schedulers run; else those that the files are for",
     )
+
+
+def add_release_word(parser: argparse.ArgumentParser) -> None:
+    """Add the word that says whose decisions are taken."""
+    parser.add_argument(
+        "--release",
+        action="append",
+        default=[],
+        metavar="kueue=0.19.2",
+        help="the release whose decisions are taken, of kueue, kubernetes or yunikorn; "
+        "may be given for each",
+    )
+
+
+def release_of(given: Iterable[str]) -> dict[str, str]:
+    """Return scheduler -> release of words such as `kueue=0.19.2`, or of Kueue alone.
+
+    Raises SchedulerError for a word that is none; a release is checked with the policy.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, version = text.partition("=")
+        scheduler, version = (name, version) if equals else ("kueue", name)
+        if scheduler not in TITLES or not version:
+            raise SchedulerError(
+                f"--release {text}: expected kueue=0.19.2, kubernetes=1.36.3 or "
+                "yunikorn=1.9.0"
+            )
+        if scheduler in found:
+            raise SchedulerError(f"--release {text}: {scheduler} is given twice")
+        found[scheduler] = version
+    return found
 
 
 def read_paths(paths: Iterable[Path | str], *, short: bool = False) -> list[Text]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, get_args
 
 import msgspec
 
+from scheduler.analysis.conversion.unsimulated import as_release
 from scheduler.analysis.expectations import Verdict, judge
 from scheduler.analysis.measures import Measures, Summary
 from scheduler.assembly import (
@@ -19,7 +20,12 @@ from scheduler.assembly import (
     StackOpenError,
     assemble,
 )
-from scheduler.cli.files import add_stack_word, read_paths
+from scheduler.cli.files import (
+    add_release_word,
+    add_stack_word,
+    read_paths,
+    release_of,
+)
 from scheduler.cli.run_times_file import learning_from
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.cli.trace_words import add_trace_words, options_of
@@ -33,6 +39,7 @@ from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import RunTimesFrom
+from scheduler.model.releases.release import NO_RELEASE
 from scheduler.model.scenario import Scenario
 from scheduler.model.texts.plain_text import printable
 from scheduler.recorded.twin.played import recording_of
@@ -55,6 +62,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             traces=options_of(options),
             skip_errors=options.skip_errors,
             run_times_from=options.run_times_from,
+            release=release_of(options.release),
         )
         if options.strict:
             _refuse_assumed(assembled)
@@ -102,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         "--strict", action="store_true", help="refuse work without a run time"
     )
     add_stack_word(parser)
+    add_release_word(parser)
     add_trace_words(parser)
     return parser
 
@@ -118,14 +127,17 @@ def assemble_as(
     stack: str | None,
     *,
     run_times_from: str | None = None,
+    release: Mapping[str, str] | None = None,
     **given: Any,
 ) -> Assembled:
     """Return the world of files under a stack, or the one that they are for.
 
-    `run_times_from` replaces the policy's, or names a file of work that ended. Raises
-    as `assemble` does; where the stack is open, the error names the option.
+    `run_times_from` replaces the policy's, or names a file of work that ended;
+    `release` is whose decisions are taken, by scheduler. Raises as `assemble` does; where the stack is open, the error names the option.
     """
     policy: dict[str, Any] = {"stack": stack} if stack else {}
+    if release:
+        policy["release"] = dict(release)
     change = None
     if run_times_from in get_args(RunTimesFrom):
         policy["simulation"] = {"runTimesFrom": run_times_from}
@@ -179,7 +191,9 @@ def _json(
     summary: Summary,
     verdicts: list[Verdict],
 ) -> None:
+    decides_as = assembled.world.policy.spec.decides_as()
     body = {
+        **({"release": dict(decides_as.given())} if decides_as != NO_RELEASE else {}),
         "endMs": outcome.end_ms,
         "settled": outcome.settled,
         "hash": assembled.world.hash(),
@@ -206,6 +220,7 @@ def _table(
     summary: Summary,
     verdicts: list[Verdict],
 ) -> None:
+    out.writelines(f"{said}\n" for said in as_release(assembled.world))
     out.writelines(
         f"{group.level}: {printable(_found(group))}\n"
         for group in groups_of(_findings(assembled))

@@ -38,7 +38,7 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     from scheduler.engine.kueue.stage import KueueStage
     from scheduler.model.kueue.configuration import read_configuration
 
-    settings = read_configuration(policy.spec.kueue)
+    settings = read_configuration(policy.spec.kueue, policy.spec.decides_as())
     if context.compatibility >= RECONCILED:
         settings = settings.with_defaults()
     rules = policy.spec.simulation.admission_checks

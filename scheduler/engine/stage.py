@@ -11,6 +11,7 @@ import msgspec
 from scheduler.model.compatibility import NEWEST
 from scheduler.model.decisions import Decision, Fail
 from scheduler.model.objects import Key, Object
+from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.model.sentence import Sentence
 
 US_PER_MS = 1000
@@ -127,6 +128,7 @@ class Context:
     seed: int
     epoch_us: int  # the wall time that virtual 0 stands for
     now_ms: int = 0
+    decides_as: Release = NO_RELEASE  # the policy's
     compatibility: int = NEWEST  # which corrections of decisions are followed
     journal: Journal = field(default_factory=Journal)
 

@@ -12,6 +12,7 @@ from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.latencies import Latencies, read_latencies
 from scheduler.model.problems import Form, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
+from scheduler.model.releases.release import NO_RELEASE, Release, read_release
 from scheduler.model.spans import NEVER, read_span
 
 Stack = Literal["kueue", "yunikorn", "kube"]
@@ -222,6 +223,12 @@ class PolicySpec(
     kube_scheduler: dict[str, Any] = {}
     yunikorn: YuniKorn = YuniKorn()
     simulation: Simulation = Simulation()
+    # Absent: the world decides as it did before there were releases.
+    release: Release | msgspec.UnsetType = msgspec.UNSET
+
+    def decides_as(self) -> Release:
+        """Return the releases that are given; none of a world without."""
+        return NO_RELEASE if self.release is msgspec.UNSET else self.release
 
 
 class Policy(msgspec.Struct, rename="camel", forbid_unknown_fields=True, frozen=True):
@@ -256,7 +263,18 @@ def read_policy(document: dict[str, Any]) -> Policy:
     if not isinstance(policy.spec.simulation.failures, msgspec.UnsetType):
         check_failures(policy.spec.simulation.failures)
     _check_start_time(policy.spec.simulation.start_time)
-    return policy
+    return _with_release(policy)
+
+
+def _with_release(policy: Policy) -> Policy:
+    """Return a policy with its releases as they are stored; none where none is named."""
+    given = policy.spec.release
+    if given is msgspec.UNSET:
+        return policy
+    known = read_release(given)
+    release = msgspec.UNSET if known == NO_RELEASE else known
+    spec = msgspec.structs.replace(policy.spec, release=release)
+    return msgspec.structs.replace(policy, spec=spec)
 
 
 def _check_start_time(text: str) -> None:

@@ -71,9 +71,13 @@ PREEMPTION_GATED = "PreemptionGated"
 GATED_SENTENCE = "Workload requires preemption, but it's gated"
 
 
+#: In the message of a Workload that waits for its victims, whatever its reason.
+PENDING_PREEMPTION = "Pending the preemption of"
+
+
 def pending_preemption(message: str, count: int) -> str:
     """Return what a preemptor waits for."""
-    return f"{message}. Pending the preemption of {count} workload(s)"
+    return f"{message}. {PENDING_PREEMPTION} {count} workload(s)"
 
 
 def reserved_in(queue: str) -> str:

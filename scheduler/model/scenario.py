@@ -10,6 +10,7 @@ from scheduler.model import durations
 from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.problems.validation import said_of_value
+from scheduler.model.releases.release import Release, read_release
 
 #: Texts by language tag; "en" is always there, "zh-Hans" and "zh-Hant" beside it.
 Texts = dict[str, str]
@@ -185,6 +186,8 @@ class ScenarioSpec(
     title: Texts
     summary: Texts
     seed: int = 1
+    #: Whose decisions are taken; docs/releases.md. What the policy names counts more.
+    release: Release | msgspec.UnsetType = msgspec.UNSET
     policy: dict[str, Any] = {}
     arrivals: list[Arrival] = []
     checkpoints: list[Checkpoint] = []
@@ -225,6 +228,8 @@ def read_scenario(document: dict[str, Any]) -> Scenario:
 
 def _check(spec: ScenarioSpec) -> None:
     durations.milliseconds(spec.horizon)
+    if spec.release is not msgspec.UNSET:
+        read_release(spec.release)
     for checkpoint in spec.checkpoints:
         durations.milliseconds(checkpoint.at)
     for expectation in spec.expect:

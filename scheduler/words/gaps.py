@@ -203,6 +203,15 @@ class Idle(Words):
         "idle.noSuchConfigInactive",
         "no ProvisioningRequestConfig {name} here, so it is inactive",
     )
+    RELEASE_OLD = (
+        "idle.releaseOld",
+        "{title} {release}: older than {least}, from which on releases are followed; "
+        "it decides as the newest but for the rules that are",
+    )
+    RELEASE_RULE = (
+        "idle.releaseRule",
+        "{title} {release}: not followed ({name}): here {now}",
+    )
     NO_NODES = (
         "idle.noNodes",
         "no Node here: pods are placed nowhere and are ready after podStartMs",

@@ -70,6 +70,8 @@ PATCHES = {
 }
 #: YuniKorn's ConfigMap.
 CONFIGS = "yunikorn-configs"
+#: What was recorded, where a script names no other release.
+RELEASE = {"kueue": "0.19.2", "kubernetes": "1.36.3", "yunikorn": "1.9.0"}
 FRAMEWORKS = ["batch/job", "pod", "deployment", "statefulset"]
 #: What the steps of the recorded control plane took, whose kubelet was quick.
 LATENCIES = {
@@ -96,7 +98,11 @@ class Player:
         self.files: list[Document] = []
         self.simulation: Document = {"latencies": LATENCIES}
         policy = self._yunikorn() if "queues" in script else self._kueue()
-        made = client.post("/api/v1/sandboxes", {"files": self.files}, format="json")
+        body = {
+            "files": self.files,
+            "release": {**RELEASE, **script.get("release", {})},
+        }
+        made = client.post("/api/v1/sandboxes", body, format="json")
         assert made.status_code == 201, made.content
         self.sandbox = Sandbox.objects.get(pk=made.json()["id"])
         body = {"spec": {**policy, "simulation": self.simulation}}

@@ -58,6 +58,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         not_simulated_said=idle_said,
         cost=None if growing is None else growing.cost(),
         cost_per_hour=None if growing is None else growing.per_hour(),
+        release=dict(spec.decides_as().given()) or msgspec.UNSET,
     )
     plain: Row = msgspec.to_builtins(row)
     return plain

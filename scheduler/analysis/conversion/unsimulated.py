@@ -31,6 +31,8 @@ from scheduler.model.jobs import Surroundings
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.objects import Key
+from scheduler.model.releases.rules import not_followed
+from scheduler.model.releases.versions import FOLLOWED_FROM, TITLES
 from scheduler.model.sentence import Sentence
 from scheduler.words.gaps import Idle, Unfollowed
 
@@ -51,13 +53,59 @@ _DECIDING = frozenset(
 _MOST_KNOWN = 4096
 
 
+def as_release(world: World) -> list[str]:
+    """Return which release decides in a world, and what of it is not followed."""
+    given = list(world.policy.spec.decides_as().given())
+    if not given:
+        return []
+    named = ", ".join(f"{TITLES[scheduler]} {version}" for scheduler, version in given)
+    return [f"as {named}", *(said.text for said in _of_release(world))]
+
+
+def _of_release(world: World) -> Iterator[Sentence]:
+    """Yield what of the world's releases is not followed, where it can matter."""
+    spec = world.policy.spec
+    release = spec.decides_as()
+    for scheduler, version in release.older():
+        if _runs(spec.stack, scheduler):
+            yield Idle.RELEASE_OLD.said(
+                title=TITLES[scheduler],
+                release=version,
+                least=FOLLOWED_FROM[scheduler],
+            )
+    kinds = {key.kind for key in world.objects}
+    for rule in not_followed(release):
+        if not _runs(spec.stack, rule.scheduler):
+            continue
+        if rule.kinds and not kinds.intersection(rule.kinds):
+            continue
+        yield Idle.RELEASE_RULE.said(
+            title=TITLES[rule.scheduler],
+            release=release.of(rule.scheduler) or "",
+            name=rule.id,
+            now=rule.now,
+        )
+
+
+def _runs(stack: str, scheduler: str) -> bool:
+    """Return whether a stack runs a scheduler."""
+    return (
+        scheduler
+        in {
+            "kueue": ("kueue", "kubernetes"),
+            "kube": ("kubernetes",),
+            "yunikorn": ("yunikorn",),
+        }[stack]
+    )
+
+
 def features_of(world: World) -> list[Sentence]:
     """Return a sentence for each thing without effect. Cost: O(objects)."""
     spec = world.policy.spec
-    lines = [*_of_objects(world), *_without_plugin(world)]
+    lines = [*_of_objects(world), *_without_plugin(world), *_of_release(world)]
     if spec.stack == "kueue":
         lines += _unanswered(world)
-        kept = read_configuration(spec.kueue).kept
+        kept = read_configuration(spec.kueue, spec.decides_as()).kept
         named = [path for path in kept if path.partition(".")[0] in _DECIDING]
         lines += [Idle.SETTING.said(path=path) for path in named]
         if not any(key.kind in ("Node", *GROWING) for key in world.objects):

@@ -46,7 +46,9 @@ class KubeStage:
         self, context: Context, policy: Policy, port: Port | None = None
     ) -> None:
         self.context = context
-        configurations = read_configurations(policy.spec.kube_scheduler)
+        configurations = read_configurations(
+            policy.spec.kube_scheduler, policy.spec.decides_as()
+        )
         self.shared = SharedCluster(context, several=len(configurations) > 1)
         self.binding = BindingHost(self.shared, policy.spec.simulation)
         self.port: Port = port or port_for(policy.spec.simulation.extenders)

@@ -152,7 +152,9 @@ class KueueStage:
             return []
         if (
             spec.stack == self.name
-            and read_configuration(spec.kueue).gates.concurrent_admission
+            and read_configuration(
+                spec.kueue, spec.decides_as()
+            ).gates.concurrent_admission
         ):
             return []
         works = self.cluster.workloads.values()

@@ -52,6 +52,7 @@ class WorldStages:
 
     def _build(self, state: dict[str, dict[str, Any]]) -> None:
         """Make the stages of the policy's stack and give them their state."""
+        self.context.decides_as = self.policy.spec.decides_as()
         self.lifetime = Lifetime(self.context, self.policy, cast("LifetimeHost", self))
         self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
         self.autoscaling = None

@@ -12,6 +12,8 @@ from scheduler.model.kube.notice_words import ConfigurationNotice
 from scheduler.model.kube.older_names import FIT, Notice, modernized
 from scheduler.model.kube.profiles import Profile, plugin_class, read_profiles
 from scheduler.model.problems import Form, Problem, Wanted, expected
+from scheduler.model.releases.release import NO_RELEASE, Release
+from scheduler.model.releases.rules import BACKOFF_POP
 
 _API_GROUP = "kubescheduler.config.k8s.io/"
 _KNOWN = (
@@ -57,8 +59,10 @@ class Configuration:
     extenders: list[Extender] = field(default_factory=list)
 
 
-def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
-    """Return one configuration per scheduler.
+def read_configurations(
+    document: Mapping[str, Any], decides_as: Release = NO_RELEASE
+) -> list[Configuration]:
+    """Return one configuration per scheduler, with the defaults of its release.
 
     A `List` of KubeSchedulerConfiguration documents is several schedulers over
     one cluster; a schedulerName belongs to one of them.
@@ -70,7 +74,7 @@ def read_configurations(document: Mapping[str, Any]) -> list[Configuration]:
             raise PolicyError(
                 Form.GOT_NONE.said(wanted=Wanted.CONFIGURATION), "kubeScheduler.items"
             )
-    found = [_read(item) for item in items]
+    found = [_read(item, decides_as) for item in items]
     seen: set[str] = set()
     for configuration in found:
         for profile in configuration.profiles:
@@ -103,7 +107,7 @@ def _without_effect(document: Mapping[str, Any]) -> Iterator[Notice]:
                     )
 
 
-def _read(given: Mapping[str, Any]) -> Configuration:
+def _read(given: Mapping[str, Any], decides_as: Release) -> Configuration:
     document, _ = modernized(given)
     for key in document:
         if key not in _KNOWN:
@@ -120,14 +124,14 @@ def _read(given: Mapping[str, Any]) -> Configuration:
     extenders = read_extenders(document.get("extenders"))
     configuration = Configuration(
         profiles=read_profiles(document),
-        timing=_timing(document),
+        timing=_timing(document, decides_as),
         extenders=extenders,
     )
     _ignore_managed(configuration)
     return configuration
 
 
-def _timing(document: Mapping[str, Any]) -> BackoffSettings:
+def _timing(document: Mapping[str, Any], decides_as: Release) -> BackoffSettings:
     """Return the backoff. The gate is read as the command line gives it."""
     initial = document.get("podInitialBackoffSeconds")
     highest = document.get("podMaxBackoffSeconds")
@@ -135,7 +139,7 @@ def _timing(document: Mapping[str, Any]) -> BackoffSettings:
     timing = BackoffSettings(
         initial_ms=1000 if initial is None else int(initial) * 1000,
         max_ms=10_000 if highest is None else int(highest) * 1000,
-        pop_from_backoff=bool(gates.get(_POP_GATE, True)),
+        pop_from_backoff=bool(gates.get(_POP_GATE, BACKOFF_POP.holds(decides_as))),
     )
     if timing.max_ms and timing.max_ms < timing.initial_ms:
         raise PolicyError(

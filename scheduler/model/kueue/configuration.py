@@ -9,10 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import UNSET
+
 from scheduler.model import durations, registry
 from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.kueue.feature_gates import (
     DEFAULT_FEATURE_GATES,
+    RELEASE_NAMES,
     FeatureGates,
     read_feature_gates,
 )
@@ -38,6 +41,14 @@ from scheduler.model.kueue.usage_settings import (
     read_usage_fair_sharing,
 )
 from scheduler.model.problems import Form, Problem, Wanted, expected
+from scheduler.model.releases.gates import check_gates, kueue_gates, usual
+from scheduler.model.releases.kueue_defaults import (
+    WaitingDefaults,
+    api_version,
+    waiting_defaults,
+)
+from scheduler.model.releases.release import NO_RELEASE, Release
+from scheduler.model.releases.rules import NO_CANDIDATES, PREFERENCE
 from scheduler.model.selectors import Requirement, Selector, read_selector
 from scheduler.model.transformations import ResourceTransform
 
@@ -87,20 +98,6 @@ OF_PROCESS = frozenset(
         "visibilityServer",
         "webhook",
     }
-)
-#: Gates of what is simulated always: only switching them off is not followed.
-_ALWAYS_ON = (
-    "AdmissionFairSharing",
-    "FlavorFungibility",
-    "HierarchicalCohorts",
-    "LendingLimit",
-    "LocalQueueDefaulting",
-    "MultiKueue",
-    "ObjectRetentionPolicies",
-    "PartialAdmission",
-    "PrioritySortingWithinCohort",
-    "TopologyAwareScheduling",
-    "VisibilityOnDemand",
 )
 #: The sections that decide something here, and which of their fields do.
 _SIMULATED = {
@@ -170,6 +167,8 @@ class Settings:
     topology_gates: TopologyGates = DEFAULT_GATES  # of featureGates
     gates: FeatureGates = DEFAULT_FEATURE_GATES  # of featureGates, too
     retention: RetentionSettings | None = None  # objectRetentionPolicies
+    no_candidates_last: bool = True  # releases/rules.py: NO_CANDIDATES
+    preference_as_written: bool = True  # releases/rules.py: PREFERENCE
     kept: tuple[str, ...] = ()  # fields given that are not simulated
 
     def with_defaults(self) -> Settings:
@@ -204,12 +203,19 @@ def _managed_namespaces(document: Document) -> Selector:
     return read_selector(given) if given else NOT_SYSTEM
 
 
-def read_configuration(document: Document) -> Settings:
-    """Return the settings; an empty document gives the defaults.
+def read_configuration(
+    document: Document, decides_as: Release = NO_RELEASE
+) -> Settings:
+    """Return the settings; an empty document gives the defaults, those of its release.
 
-    Raises PolicyError with the path of what is wrong.
+    Raises PolicyError with the path of what is wrong, such as a gate with which that
+    release of Kueue does not start.
     """
-    version = _version(document)
+    release = decides_as.kueue if decides_as.kueue is not UNSET else None
+    version = _version(document, release)
+    given_gates = _section(document, "featureGates")
+    if release is not None:
+        check_gates(given_gates, release)
     unknown = sorted(set(document) - set(KEPT) - set(_SET_UP))
     if unknown:
         raise PolicyError(
@@ -220,11 +226,12 @@ def read_configuration(document: Document) -> Settings:
     integrations = _section(document, "integrations")
     read_multi_kueue(_section(document, "multiKueue"))  # its stage reads it again
     resources = _section(document, "resources")
+    gates = read_feature_gates(given_gates, release)
     return Settings(
         version=version,
         fair=fair is not None,
         strategies=_strategies(fair or {}),
-        waiting=None if waiting is None else _waiting(waiting),
+        waiting=_waiting_in(waiting, version, release, gates),
         copied_labels=tuple(integrations.get("labelKeysToCopy") or ()),
         frameworks=tuple(integrations.get("frameworks") or ()),
         unqueued_jobs=bool(document.get("manageJobsWithoutQueueName", False)),
@@ -236,22 +243,31 @@ def read_configuration(document: Document) -> Settings:
         ),
         transform=read_transform(resources),
         ignores_undeclared=ignores_undeclared(resources),
-        topology_gates=read_gates(_section(document, "featureGates")),
-        gates=read_feature_gates(_section(document, "featureGates")),
+        topology_gates=read_gates(given_gates, release),
+        gates=gates,
         retention=read_retention(_section(document, "objectRetentionPolicies")),
-        kept=tuple(_kept(document)),
+        no_candidates_last=NO_CANDIDATES.holds(decides_as),
+        preference_as_written=PREFERENCE.holds(decides_as),
+        kept=tuple(_kept(document, release)),
     )
 
 
-def _version(document: Document) -> str:
-    given = document.get("apiVersion", f"{GROUP}/v1beta2")
+def _version(document: Document, release: str | None = None) -> str:
+    newest = "v1beta2" if release is None else api_version(release)
+    given = document.get("apiVersion", f"{GROUP}/{newest}")
     known = [f"{GROUP}/{version}" for version in VERSIONS]
     if given not in known:
         raise PolicyError(
             expected(Wanted.LITERAL.said(literal=" or ".join(known)), given),
             "kueue.apiVersion",
         )
-    return str(given).rpartition("/")[2]
+    version = str(given).rpartition("/")[2]
+    if release is not None and waiting_defaults(version, release) is None:
+        raise PolicyError(
+            Problem.CONFIGURATION_VERSION.said(release=release, given=version),
+            "kueue.apiVersion",
+        )
+    return version
 
 
 def _section(document: Document, name: str) -> Document:
@@ -288,6 +304,41 @@ def _strategies(section: Document) -> tuple[str, ...]:
     if len(set(given)) != len(given) or tuple(given) == DEFAULT_STRATEGIES[::-1]:
         raise PolicyError(Problem.STRATEGIES.said(known=list(DEFAULT_STRATEGIES)), path)
     return tuple(given)
+
+
+def _waiting_in(
+    section: Document | None,
+    version: str,
+    release: str | None,
+    gates: FeatureGates,
+) -> Waiting | None:
+    """Return waitForPodsReady with what that release fills in; None where it is off."""
+    if release is None:
+        return None if section is None else _waiting(section)
+    filled = waiting_defaults(version, release)
+    assert filled is not None, "its apiVersion was read"
+    if gates.waits_for_no_pods or (section is None and not filled.on):
+        return None
+    return _filled(_waiting(section or {}), filled)
+
+
+def _filled(waiting: Waiting, by: WaitingDefaults) -> Waiting:
+    """Return a section with the defaults of a release, as `with_defaults` has ours."""
+    left_out = waiting.left_out
+    if by.timeout_ms is None and "timeout" in left_out:
+        raise PolicyError(
+            Form.GOT_NONE.said(wanted=Wanted.LENGTH), "kueue.waitForPodsReady.timeout"
+        )
+    timeout = waiting.timeout_ms
+    if by.timeout_ms is not None and "timeout" in left_out:
+        timeout = by.timeout_ms
+    recovery = waiting.recovery_ms
+    if by.recovers and "recoveryTimeout" in left_out:
+        recovery = timeout
+    block = waiting.block or (by.blocks and "blockAdmission" in left_out)
+    return replace(
+        waiting, timeout_ms=timeout, recovery_ms=recovery, block=block, left_out=()
+    )
 
 
 def _waiting(section: Document) -> Waiting:
@@ -336,12 +387,12 @@ def _count(
     return value
 
 
-def _kept(document: Document) -> Iterator[str]:
+def _kept(document: Document, release: str | None) -> Iterator[str]:
     """Yield the paths of fields that are kept and not simulated, at any depth."""
     for name in sorted(document):
         if name in _SIMULATED:
             section = _section(document, name)
-            known = (*_SIMULATED[name], *_switched_on(section, name))
+            known = (*_SIMULATED[name], *_as_it_is(section, name, release))
             yield from _others(section, known, name)
             requeuing = section.get("requeuingStrategy")
             if isinstance(requeuing, Mapping):
@@ -350,10 +401,24 @@ def _kept(document: Document) -> Iterator[str]:
             yield name
 
 
-def _switched_on(section: Document, name: str) -> Iterator[str]:
-    """Yield the gates of a section that are given as they always are here."""
-    if name == "featureGates":
-        yield from (gate for gate in _ALWAYS_ON if section.get(gate) is True)
+def _as_it_is(section: Document, name: str, release: str | None) -> Iterator[str]:
+    """Yield the gates of a section that need no word: given as they are anyway.
+
+    What such a gate switches off is not followed; as it is by default, it is.
+    """
+    if name != "featureGates":
+        return
+    if release is not None:
+        yield from RELEASE_NAMES
+    for gate, on in section.items():
+        if bool(on) is _usual(gate, release):
+            yield gate
+
+
+def _usual(gate: str, release: str | None) -> bool | None:
+    """Return what a gate is that is not given."""
+    known = kueue_gates(release).get(gate) if release is not None else None
+    return usual(gate) if known is None else known.on
 
 
 def _others(section: Document, known: tuple[str, ...], path: str) -> Iterator[str]:

@@ -8,14 +8,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from scheduler.model.releases.gates import kueue_gates
+
 _NAMES = {
     "ConcurrentAdmission": "concurrent_admission",
     "ElasticJobsViaWorkloadSlices": "elastic_jobs",
     "MultiKueueOrchestratedPreemption": "preemption_gates",
     "PriorityBoost": "priority_boost",
 }
+#: Read where a release of Kueue is given; without one they stay as they are here.
+_OF_RELEASES = {
+    "DisableWaitForPodsReady": "waits_for_no_pods",
+    "FairSharingPreemptWithinNominal": "nominal_without_strategy",
+    "FairSharingPrioritizeNonBorrowing": "non_borrowing_first",
+    "RecomputeAssignmentUponPreemptionTargetsOverlap": "overlap_searches_again",
+    "SchedulingEquivalenceHashing": "equivalence_hashing",
+    "UnadmittedWorkloadsObservability": "fine_reasons",
+}
 #: The gates that decide something here.
 NAMES = tuple(_NAMES)
+#: And those that do so in a world of a release.
+RELEASE_NAMES = tuple(_OF_RELEASES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +39,36 @@ class FeatureGates:
     concurrent_admission: bool = False  # a Workload is tried in all flavors at once
     preemption_gates: bool = False  # a closed gate keeps a workload from preempting
     priority_boost: bool = False  # an annotation adds to the priority
+    waits_for_no_pods: bool = False  # waitForPodsReady is off whatever is said
+    nominal_without_strategy: bool = True  # nominal quota is taken back by everyone
+    non_borrowing_first: bool = True  # heads that need not borrow come first
+    overlap_searches_again: bool = True  # others' victims of the cycle are left out
+    equivalence_hashing: bool = True  # a head that fails sets its like aside
+    fine_reasons: bool = True  # conditions say why a Workload is pending
 
 
-def read_feature_gates(given: Mapping[str, bool]) -> FeatureGates:
-    """Return the gates of a featureGates section; others are not looked at."""
-    return FeatureGates(**fields_of(given, _NAMES))
+def read_feature_gates(
+    given: Mapping[str, bool], release: str | None = None
+) -> FeatureGates:
+    """Return the gates of a featureGates section in a release of Kueue.
+
+    Others are not looked at; what the section does not name is as the release has it.
+    """
+    if release is None:
+        return FeatureGates(**fields_of(given, _NAMES))
+    names = {**_NAMES, **_OF_RELEASES}
+    return FeatureGates(**fields_of(given_or_usual(given, names, release), names))
+
+
+def given_or_usual(
+    given: Mapping[str, bool], names: Mapping[str, str], release: str | None
+) -> Mapping[str, bool]:
+    """Return the gates that are given over those of the release, if there is one."""
+    if release is None:
+        return given
+    known = kueue_gates(release)
+    usual = {name: name in known and known[name].on for name in names}
+    return {**usual, **given}
 
 
 def fields_of(given: Mapping[str, bool], names: Mapping[str, str]) -> dict[str, bool]:

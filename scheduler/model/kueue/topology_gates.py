@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scheduler.model.kueue.feature_gates import fields_of
+from scheduler.model.kueue.feature_gates import fields_of, given_or_usual
 
 _NAMES = {
     "TASProfileMixed": "profile_mixed",
@@ -36,9 +36,12 @@ class TopologyGates:
     fail_fast: bool = True  # evict at once when a failed node has no replacement
 
 
-def read_gates(given: Mapping[str, bool]) -> TopologyGates:
-    """Return the gates of a featureGates section; others are not looked at."""
-    return TopologyGates(**fields_of(given, _NAMES))
+def read_gates(given: Mapping[str, bool], release: str | None = None) -> TopologyGates:
+    """Return the gates of a featureGates section in a release of Kueue.
+
+    Others are not looked at.
+    """
+    return TopologyGates(**fields_of(given_or_usual(given, _NAMES, release), _NAMES))
 
 
 DEFAULT_GATES = TopologyGates()

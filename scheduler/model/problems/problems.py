@@ -104,6 +104,18 @@ class Problem(Stated):
     )
     BUDGET = ("problem.budget", "cannot be given together with minAvailable")
     LEVEL = ("problem.level", "{name} is a level already")
+    GATE = (
+        "problem.gate",
+        "unrecognized feature gate: {name}; Kueue {release} does not start with it",
+    )
+    GATE_LOCKED = (
+        "problem.gateLocked",
+        "cannot set feature gate {name} to {given}, feature is locked to {literal} in Kueue {release}",
+    )
+    CONFIGURATION_VERSION = (
+        "problem.configurationVersion",
+        "Kueue {release} does not read a Configuration of {given}",
+    )
     ITSELF = ("problem.itself", "expected another cohort, got itself")
     PODS = (
         "problem.pods",

@@ -11,6 +11,7 @@ from scheduler.model import durations
 from scheduler.model.decisions import Decision, Wait
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key, Object
+from scheduler.model.releases.release import NO_RELEASE, Release
 
 EPOCH = durations.stamp_us("2026-01-01T00:00:00Z")
 MOST = 50
@@ -19,9 +20,12 @@ MOST = 50
 class Rig:
     """One stage; every default is named in the builder that has it."""
 
-    def __init__(self, config: dict[str, Any] | None = None) -> None:
-        self.context = Context(seed=7, epoch_us=EPOCH)
-        self.stage = KueueStage(self.context, read_configuration(config or {}))
+    def __init__(
+        self, config: dict[str, Any] | None = None, *, release: Release = NO_RELEASE
+    ) -> None:
+        self.context = Context(seed=7, epoch_us=EPOCH, decides_as=release)
+        settings = read_configuration(config or {}, release)
+        self.stage = KueueStage(self.context, settings)
         self.objects: dict[Key, Object] = {}
         self.made = 0
         self.put("Namespace", "default", {}, namespace="", labels={})

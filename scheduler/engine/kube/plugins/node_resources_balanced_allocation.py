@@ -21,6 +21,7 @@ from scheduler.engine.kube.framework.status import (
 from scheduler.engine.kube.noderesources.resources import ResourceSpec, skips
 from scheduler.model.pod import Pod
 from scheduler.model.registry import register
+from scheduler.model.releases.rules import BALANCE, BALANCE_SKIPS
 
 Floats = npt.NDArray[np.float64]
 
@@ -54,14 +55,22 @@ class NodeResourcesBalancedAllocation(Plugin):
             resource.check(self.name)
         names = [resource.name for resource in args.resources]
         self.resources = tuple(names) or ("cpu", "memory")
+        decides_as = handle.context.decides_as
+        self.scores_change = BALANCE.holds(decides_as)
+        self.skips_idle = BALANCE_SKIPS.holds(decides_as)
 
     def pre_score(self, state: CycleState, pod: Pod, view: View) -> Status:
-        """Skip a pod that asks for none of the resources."""
+        """Skip a pod that asks for none of the resources; before 1.33 none is."""
+        if not self.skips_idle:
+            return OK
         asked = pod.shape.requests.asked
         return OK if any(asked.get(name) for name in self.resources) else SKIP
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        """Return 50 plus half of what the pod changes the balance by."""
+        """Return 50 plus half of what the pod changes the balance by.
+
+        Before 1.36 it is the balance with the pod.
+        """
         asked = pod.shape.requests.asked
         before, after = [], []
         for name in self.resources:
@@ -70,6 +79,8 @@ class NodeResourcesBalancedAllocation(Plugin):
                 used = node_info.requested.get(name, 0)
                 before.append(min(1.0, used / capacity))
                 after.append(min(1.0, (used + asked.get(name, 0)) / capacity))
+        if not self.scores_change:
+            return _balance(after)
         change = _balance(after) - _balance(before)
         return 50 + math.trunc((50 + change) / 2)
 
@@ -85,6 +96,8 @@ class NodeResourcesBalancedAllocation(Plugin):
             used = view.requested(name)
             before.append(np.minimum(1.0, used / divisor))
             after.append(np.minimum(1.0, (used + asked.get(name, 0)) / divisor))
+        if not self.scores_change:
+            return _balance_rows(after, names, view)
         change = _balance_rows(after, names, view) - _balance_rows(before, names, view)
         # (50 + change) is never negative: truncation is the floor.
         return 50 + (50 + change) // 2

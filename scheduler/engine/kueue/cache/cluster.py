@@ -154,16 +154,13 @@ class Cluster:
 
     def put_queue(self, spec: ClusterQueueSpec) -> ClusterQueue:
         """Take a ClusterQueue, new or changed; its pending queue and workloads stay."""
-        equivalence_hashing = registry.lookup(
-            "queueing", spec.strategy
-        ).equivalence_hashing
         queue = self.forest.queues.get(spec.name)
         if queue is None:
             queue = ClusterQueue(
                 spec,
                 AdmittedIndex(),
                 PendingQueue(
-                    equivalence_hashing=equivalence_hashing,
+                    equivalence_hashing=self.hashes(spec),
                     usage_of=self.usage_order(spec),
                 ),
             )
@@ -172,6 +169,13 @@ class Cluster:
         queue.admitted.usage_of = self.usage_order(spec)
         self.needs_linking = True
         return queue
+
+    def hashes(self, spec: ClusterQueueSpec) -> bool:
+        """Return whether a head that fails sets its like aside."""
+        strategy = registry.lookup("queueing", spec.strategy)
+        return bool(
+            strategy.equivalence_hashing and self.settings.gates.equivalence_hashing
+        )
 
     def usage_order(self, spec: ClusterQueueSpec) -> UsageOf | None:
         """Return what orders the workloads of a ClusterQueue by usage, if it does."""

@@ -96,9 +96,7 @@ class AdmissionChecks:
         elif all_ready(work.checks):
             become_admitted(self.life, work)
         else:
-            self.life.set_condition(
-                work, ADMITTED, False, UNSATISFIED_CHECKS, NOT_ALL_CHECKS_READY
-            )
+            self.life.set_unadmitted(work, UNSATISFIED_CHECKS, NOT_ALL_CHECKS_READY)
 
     def evict(self, work: WorkloadInfo) -> bool:
         """Evict a workload with quota for what its checks say; return whether it was.

@@ -90,7 +90,7 @@ def _first_phase(life: Lifecycle, work: WorkloadInfo, queue: ClusterQueue) -> bo
         _set_admitted(life, work)
         return True
     life.dirty[work] = None
-    life.set_condition(work, ADMITTED, False, UNSATISFIED_CHECKS, NOT_ALL_CHECKS_READY)
+    life.set_unadmitted(work, UNSATISFIED_CHECKS, NOT_ALL_CHECKS_READY)
     return False
 
 
@@ -99,7 +99,7 @@ def wait_for_places(life: Lifecycle, work: WorkloadInfo) -> None:
 
     Source: docs/semantics/kueue-topology.md#delayed-assignments.
     """
-    life.set_condition(work, ADMITTED, False, DELAYED_TOPOLOGY, DELAYED_SENTENCE)
+    life.set_unadmitted(work, DELAYED_TOPOLOGY, DELAYED_SENTENCE)
     life.note_second_pass(work)
 
 

@@ -233,6 +233,8 @@ class Controller:
         self._end_stop(work)
         if not queue.active:
             return SUSPENDED, inactive("ClusterQueue", queue.name)
+        if not self.life.fine_reasons:
+            return None  # the scheduler says it, once it tries the workload
         problem = validation_error(self.cluster, work, queue)
         return (MISCONFIGURED, problem) if problem else None
 
@@ -278,7 +280,7 @@ class Controller:
         Source: docs/semantics/kueue-lifecycle.md#pending-outside-of-a-cycle.
         """
         known = work.conditions.get(QUOTA_RESERVED)
-        if known is None or work.pending_queue is None:
+        if known is None or work.pending_queue is None or not self.life.fine_reasons:
             return
         bypassed = work.pending_queue.failed_hashes.get(work.scheduling_hash)
         if (

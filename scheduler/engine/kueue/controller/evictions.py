@@ -148,7 +148,7 @@ def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
         life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
     life.release_quota(work)
     work.unhealthy_nodes = ()
-    if work.active:
+    if work.active or not life.fine_reasons:
         life.set_pending(work, PENDING_EVALUATION, evicted.message)
     else:
         life.set_pending(work, DEACTIVATED, DEACTIVATED_SENTENCE)
@@ -188,7 +188,7 @@ def deactivate(life: Lifecycle, work: WorkloadInfo) -> None:
     elif work.pending_queue is not None or work.cluster_queue is not None:
         life.leave_queue(work)
         life.release_usage(work)
-    if not work.reserved:
+    if not work.reserved and life.fine_reasons:
         life.set_pending(work, DEACTIVATED, DEACTIVATED_SENTENCE)
 
 

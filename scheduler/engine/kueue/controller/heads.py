@@ -10,6 +10,7 @@ from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import WAITING_FOR_PODS_READY
+from scheduler.model.releases.kueue_words import coarse
 
 
 class Heads:
@@ -23,6 +24,11 @@ class Heads:
         self.life = life
         self.cluster = life.cluster
         self.held: list[Key] = []
+        self._waits_for_pods = (
+            WAITING_FOR_PODS_READY
+            if life.fine_reasons
+            else coarse(WAITING_FOR_PODS_READY)
+        )
         self._held_since = ""  # when a head that came so began to wait
 
     @property
@@ -72,7 +78,7 @@ class Heads:
         a condition may be left from before.
         """
         found = condition(workload.status, "QuotaReserved") or {}
-        waits = found.get("reason") == WAITING_FOR_PODS_READY
+        waits = found.get("reason") == self._waits_for_pods
         since = str(found.get("lastTransitionTime") or "")
         if self.gated and waits and since >= self._held_since:
             self.held, self._held_since = [workload.key], since

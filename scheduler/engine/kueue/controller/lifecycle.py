@@ -15,6 +15,7 @@ from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.scheduler.second_pass import needs_second_pass, wait_us
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.usage.ledger import UsageLedger
+from scheduler.engine.kueue.workload.checks import all_ready
 from scheduler.engine.kueue.workload.conditions import set_condition
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.local_queue import LocalQueue
@@ -41,6 +42,7 @@ from scheduler.model.reasons import (
     WAIT_FOR_RECOVERY,
     WAITING_FOR_REPLACEMENT_PODS,
 )
+from scheduler.model.releases import kueue_words as words
 
 #: A longer message is cut.
 #: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
@@ -63,6 +65,8 @@ class Lifecycle:
         self.cluster = cluster
         self.context = context
         self.answers = answers
+        # Whether conditions say why a Workload is pending: releases/rules.py, REASONS.
+        self.fine_reasons = cluster.settings.gates.fine_reasons
         usage = cluster.settings.usage
         self.ledger: UsageLedger | None = None
         if usage is not None:
@@ -124,11 +128,28 @@ class Lifecycle:
 
         Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
         """
+        if not self.fine_reasons:
+            reason = words.coarse(reason)
+        return self._set_pending(work, reason, message)
+
+    def _set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
         news = self.set_condition(work, QUOTA_RESERVED, False, reason, message)
-        self.set_condition(
-            work, ADMITTED, False, NO_RESERVATION, NO_RESERVATION_SENTENCE
-        )
+        self.set_unadmitted(work, NO_RESERVATION, NO_RESERVATION_SENTENCE)
         return news
+
+    def set_unadmitted(self, work: WorkloadInfo, reason: str, message: str) -> None:
+        """Set Admitted=False; with coarse reasons only what was admitted gets it.
+
+        Source: docs/semantics/kueue-lifecycle.md#quota-reserved-and-admitted.
+        """
+        if not self.fine_reasons:
+            if not work.has_condition(ADMITTED):
+                return
+            reason = words.coarse_admitted(reason)
+            if reason == NO_RESERVATION and work.checks and not all_ready(work.checks):
+                reason = words.NO_RESERVATION_UNSATISFIED_CHECKS
+                message = words.NEITHER_SENTENCE
+        self.set_condition(work, ADMITTED, False, reason, message)
 
     # ---- waiting ----
 
@@ -190,15 +211,23 @@ class Lifecycle:
 
     def report_not_admitted(self, entry: Entry, *, inadmissible: bool) -> None:
         """Report why a head was not admitted."""
-        self.report_pending(
-            entry.work, entry.reason, entry.message, inadmissible=inadmissible
-        )
+        reason = entry.reason
+        if not self.fine_reasons:
+            reason = words.coarse(reason, by_scheduler=True)
+        self._report(entry.work, reason, entry.message, inadmissible=inadmissible)
 
     def report_pending(
         self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
     ) -> None:
         """Set why the workload has no quota, and report it when that changed."""
-        if self.set_pending(work, reason, message):
+        if not self.fine_reasons:
+            reason = words.coarse(reason)
+        self._report(work, reason, message, inadmissible=inadmissible)
+
+    def _report(
+        self, work: WorkloadInfo, reason: str, message: str, *, inadmissible: bool
+    ) -> None:
+        if self._set_pending(work, reason, message):
             self.context.journal.emit(
                 Wait(
                     at_ms=self.context.now_ms,

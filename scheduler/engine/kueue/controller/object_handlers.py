@@ -110,7 +110,7 @@ class ObjectHandlers:
 
     def _renew_pending_queue(self, queue: ClusterQueue) -> bool:
         """Replace the pending queue if the strategy changed; return whether it did."""
-        equivalence_hashing = self.cluster.strategy(queue).equivalence_hashing
+        equivalence_hashing = self.cluster.hashes(queue.spec)
         usage_of = self.cluster.usage_order(queue.spec)
         known = queue.pending.equivalence_hashing, queue.pending.usage_of
         if known == (equivalence_hashing, usage_of):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.status_records import Condition
 from scheduler.model.objects import Key
 from scheduler.model.reasons import (
     EVICTED,
+    PENDING_PREEMPTION,
     PREEMPTED,
     PREEMPTOR_UID,
     QUOTA_RESERVED,
@@ -28,8 +30,13 @@ class Preemptors:
     def note(self, work: WorkloadInfo) -> None:
         """Note a workload that is new, if it says that it waits for its victims."""
         reserved = work.conditions.get(QUOTA_RESERVED)
-        if reserved is not None and reserved.reason == WAITING_FOR_PREEMPTED:
+        if reserved is not None and self._waits_for_victims(reserved):
             self.came_waiting.append(work)
+
+    def _waits_for_victims(self, reserved: Condition) -> bool:
+        if self.cluster.settings.gates.fine_reasons:
+            return reserved.reason == WAITING_FOR_PREEMPTED
+        return not reserved.status and PENDING_PREEMPTION in reserved.message
 
     def settle(self) -> None:
         """Put those who were restored or noted at the heads of their queues."""

@@ -17,6 +17,7 @@ from scheduler.engine.kueue.flavorassigner.modes import (
     WORST,
     FlavorFit,
     Mode,
+    Ranking,
 )
 from scheduler.engine.kueue.flavorassigner.podset_groups import (
     joined,
@@ -59,7 +60,7 @@ class FlavorAssigner:
     """
 
     __slots__ = ("delays", "fair", "flavors", "ignores_undeclared", "only", "oracle", "placement",
-                 "queue", "refusals", "replaced", "resume", "topologies", "trace",
+                 "queue", "ranking", "refusals", "replaced", "resume", "topologies", "trace",
                  "work")  # fmt: skip
 
     def __init__(
@@ -78,7 +79,9 @@ class FlavorAssigner:
         topologies: TopologyCache | None = None,
         replaced: WorkloadInfo | None = None,
         delays: Delays | None = None,
+        ranking: Ranking = Ranking(),  # noqa: B008 - it cannot change
     ) -> None:
+        self.ranking = ranking
         self.delays = delays
         self.replaced = {} if replaced is None else held_by_pod_set(replaced)
         self.work = work

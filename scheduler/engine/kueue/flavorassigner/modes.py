@@ -23,6 +23,13 @@ class FlavorFit(NamedTuple):
     borrow: int
 
 
+class Ranking(NamedTuple):
+    """How flavors are compared in a release: `scheduler/model/releases/rules.py`."""
+
+    no_candidates_last: bool = True
+    preference_as_written: bool = True
+
+
 BEST = FlavorFit(Mode.FIT, 0)
 WORST = FlavorFit(Mode.NO_FIT, 0)
 
@@ -30,7 +37,12 @@ TRY_NEXT = "TryNextFlavor"
 LESS_BORROWING = "PreemptionOverBorrowing"
 
 
-def preferred(left: FlavorFit, right: FlavorFit, preference: str) -> bool:
+def preferred(
+    left: FlavorFit,
+    right: FlavorFit,
+    preference: str,
+    ranking: Ranking = Ranking(),  # noqa: B008 - it cannot change
+) -> bool:
     """Return whether `left` is strictly better than `right`.
 
     Source: docs/semantics/kueue.md#preference-between-flavors.
@@ -41,10 +53,13 @@ def preferred(left: FlavorFit, right: FlavorFit, preference: str) -> bool:
         return True
     left_stuck = left.mode is Mode.NO_CANDIDATES
     right_stuck = right.mode is Mode.NO_CANDIDATES
-    if left_stuck != right_stuck:
+    if ranking.no_candidates_last and left_stuck != right_stuck:
         return right_stuck
     by_mode, by_borrow = left.mode - right.mode, right.borrow - left.borrow
-    if preference == LESS_BORROWING:
+    by_borrow_first = preference == LESS_BORROWING
+    if preference and not ranking.preference_as_written:
+        by_borrow_first = not by_borrow_first
+    if by_borrow_first:
         return (by_borrow or by_mode) > 0
     return (by_mode or by_borrow) > 0
 

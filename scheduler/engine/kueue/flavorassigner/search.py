@@ -14,6 +14,7 @@ from scheduler.engine.kueue.flavorassigner.modes import (
     WORST,
     FlavorFit,
     Mode,
+    Ranking,
     preferred,
     should_try_next,
 )
@@ -29,6 +30,7 @@ class QuotaFit(Protocol):
 
     work: WorkloadInfo
     queue: ClusterQueue
+    ranking: Ranking
     trace: Trace | None
 
     def start(self, index: int, resource: str) -> int:
@@ -83,7 +85,7 @@ class FlavorSearch:
 
     def run(self) -> None:
         """Try the flavors in order until one is good enough."""
-        spec = self.assigner.queue.spec
+        spec, ranking = self.assigner.queue.spec, self.assigner.ranking
         flavors = self.group.flavors
         self.start = self.assigner.start(self.index, self.step.trigger)
         for at in range(self.start, len(flavors)):
@@ -95,7 +97,7 @@ class FlavorSearch:
             if not should_try_next(whole, spec.when_borrow, spec.when_preempt):
                 self._choose(flavors[at], whole, each)
                 return
-            if preferred(whole, self.best, spec.preference):
+            if preferred(whole, self.best, spec.preference, ranking):
                 self._choose(flavors[at], whole, each)
 
     def _choose(
@@ -118,7 +120,7 @@ class FlavorSearch:
             if self.assigner.trace is not None:
                 self._trace_barred(flavor, list(self.step.resources), reason)
             return None
-        preference = self.assigner.queue.spec.preference
+        preference, ranking = self.assigner.queue.spec.preference, self.assigner.ranking
         whole, each, severe = BEST, {}, Severity.WAITING
         for resource in self.step.resources:
             leaves = self.plan.replaced is not None and self._leaves(flavor, resource)
@@ -127,7 +129,7 @@ class FlavorSearch:
                 granted, severity = WORST, Severity.NO_MATCH
             each[resource] = granted
             severe = max(severe, severity)
-            if preferred(whole, granted, preference):
+            if preferred(whole, granted, preference, ranking):
                 whole = granted
         if whole.mode is Mode.NO_FIT:
             self.severe.append(severe)

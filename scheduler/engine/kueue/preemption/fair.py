@@ -63,6 +63,7 @@ class FairPreemption:
         *,
         borrowers: Borrowers,
         rules: Sequence[FairSharingStrategy],
+        nominal_without_strategy: bool = True,
         absent: Collection[WorkloadInfo] = (),
         placement: Placement | None = None,
         trace: Trace | None = None,
@@ -74,6 +75,7 @@ class FairPreemption:
         self.needed = needed
         self.borrowers = borrowers
         self.rules = rules
+        self.nominal_without_strategy = nominal_without_strategy
         self.absent = absent
         self.placement = placement  # where topology is asked for
         self.trace = trace
@@ -237,7 +239,7 @@ class FairPreemption:
 
     def _within_nominal(self) -> bool:
         resource_nodes = (self.queue.resource_nodes[fr] for fr in self.needed)
-        return all(
+        return self.nominal_without_strategy and all(
             resource_node.usage <= resource_node.nominal
             for resource_node in resource_nodes
         )

@@ -138,7 +138,8 @@ class Cycle:
         if entry.work.parent is not None and is_overtaken(self.cluster, entry):
             return
         deferred = False
-        if self._overlaps(entry):
+        again = self.cluster.settings.gates.overlap_searches_again
+        if again and self._overlaps(entry):
             deferred = self._recompute(entry)
         elif self._lost_its_places(entry):
             self._place_again(entry)

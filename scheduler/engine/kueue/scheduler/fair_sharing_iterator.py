@@ -20,14 +20,19 @@ from scheduler.engine.kueue.tree.tree import (
 Standing = tuple[bool, DRS, int, int, str]
 
 
-def fair_sharing_order(entries: Sequence[Entry]) -> Iterator[Entry]:
+def fair_sharing_order(
+    entries: Sequence[Entry], *, non_borrowing_first: bool = True
+) -> Iterator[Entry]:
     """Yield entries tree by tree; usage may change between two of them."""
     trees: dict[QuotaNode, list[Entry]] = {}
     for entry in entries:
         trees.setdefault(entry.queue.root, []).append(entry)
     for root, members in trees.items():
         if isinstance(root, Cohort):
-            yield from FairSharingIterator(root, members).entries_by_share()
+            tree = FairSharingIterator(
+                root, members, non_borrowing_first=non_borrowing_first
+            )
+            yield from tree.entries_by_share()
         else:
             yield from members
 
@@ -35,8 +40,11 @@ def fair_sharing_order(entries: Sequence[Entry]) -> Iterator[Entry]:
 class FairSharingIterator:
     """The entries of one tree, with the standings that still hold."""
 
-    def __init__(self, root: Cohort, entries: Sequence[Entry]) -> None:
+    def __init__(
+        self, root: Cohort, entries: Sequence[Entry], *, non_borrowing_first: bool
+    ) -> None:
         self.root = root
+        self.non_borrowing_first = non_borrowing_first
         self.entries: dict[ClusterQueue, Entry] = {e.queue: e for e in entries}
         self.standing: dict[ClusterQueue, Standing] = {}
         self.winners: dict[Cohort, tuple[Entry, Standing]] = {}
@@ -84,29 +92,29 @@ class FairSharingIterator:
             entry = self._winner(child)
             if entry is None:
                 return None
-            known = self.winners[child] = entry, _standing(child, entry)
+            known = self.winners[child] = entry, self._standing(child, entry)
         return known
 
     def _queue_standing(self, queue: ClusterQueue) -> Standing:
         known = self.standing.get(queue)
         if known is None:
-            known = self.standing[queue] = _standing(queue, self.entries[queue])
+            known = self._standing(queue, self.entries[queue])
+            self.standing[queue] = known
         return known
 
-
-def _standing(node: QuotaNode, entry: Entry) -> Standing:
-    """Return how the entry stands with its usage added; `node` contains it."""
-    assert entry.assignment is not None
-    usage = tuple(entry.assignment.usage.items())
-    add_usages(usage)
-    value, _ = dominant_resource_share(node)
-    borrowing = any(
-        amount > 0 and _borrows(node, resource_node.flavor_resource)
-        for resource_node, amount in usage
-    )
-    undo_usages(reversed(usage))
-    work = entry.work
-    return borrowing, value, -work.priority, work.queue_order_us, work.name
+    def _standing(self, node: QuotaNode, entry: Entry) -> Standing:
+        """Return how the entry stands with its usage added; `node` contains it."""
+        assert entry.assignment is not None
+        usage = tuple(entry.assignment.usage.items())
+        add_usages(usage)
+        value, _ = dominant_resource_share(node)
+        borrowing = self.non_borrowing_first and any(
+            amount > 0 and _borrows(node, resource_node.flavor_resource)
+            for resource_node, amount in usage
+        )
+        undo_usages(reversed(usage))
+        work = entry.work
+        return borrowing, value, -work.priority, work.queue_order_us, work.name
 
 
 def _borrows(node: QuotaNode, flavor_resource: tuple[str, str]) -> bool:

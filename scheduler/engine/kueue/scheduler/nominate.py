@@ -165,6 +165,7 @@ def assign_flavors(
         refusals=cluster.ineligibility,
         fair=preempting.fair,
         ignores_undeclared=cluster.settings.ignores_undeclared,
+        ranking=preempting.ranking,
         resume=resume,
         only=only,
         trace=trace,

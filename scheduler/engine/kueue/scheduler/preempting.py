@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.engine.kueue.cache.known_searches import KnownSearches, SearchesNow
+from scheduler.engine.kueue.flavorassigner.modes import Ranking
 from scheduler.engine.kueue.preemption.targets import (
     Placement,
     Requests,
@@ -30,6 +31,10 @@ class ActivePreemption:
     def __init__(self, settings: Settings) -> None:
         self.strategy: Any = registry.lookup("preemption", settings.preemption)
         self.fair: bool = self.strategy.fair
+        self.gates = settings.gates
+        self.ranking = Ranking(
+            settings.no_candidates_last, settings.preference_as_written
+        )
         self.known = KnownSearches()
         self.rules = tuple(
             registry.lookup("fair-strategy", name) for name in settings.strategies
@@ -65,6 +70,7 @@ class ActivePreemption:
                 needed,
                 borrowers=found,
                 rules=self.rules,
+                gates=self.gates,
                 absent=absent,
                 placement=placement,
                 trace=trace,
@@ -94,5 +100,5 @@ class ActivePreemption:
 
     def order(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield the entries in the order in which they are processed."""
-        ordered: Iterator[Entry] = self.strategy.order(entries)
+        ordered: Iterator[Entry] = self.strategy.order(entries, self.gates)
         return ordered

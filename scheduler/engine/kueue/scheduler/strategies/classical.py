@@ -12,6 +12,7 @@ from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.registry import register
 
 
@@ -36,6 +37,7 @@ class Classical:
         *,
         borrowers: Borrowers,
         rules: Sequence[FairSharingStrategy] = (),
+        gates: FeatureGates = DEFAULT_FEATURE_GATES,
         absent: Collection[WorkloadInfo] = (),
         placement: Placement | None = None,
         trace: Trace | None = None,
@@ -54,7 +56,9 @@ class Classical:
         return search.find()
 
     @staticmethod
-    def order(entries: Sequence[Entry]) -> Iterator[Entry]:
+    def order(
+        entries: Sequence[Entry], gates: FeatureGates = DEFAULT_FEATURE_GATES
+    ) -> Iterator[Entry]:
         """Yield entries: those that hold quota already, then those that
         borrow lowest, then by priority, then by age.
         """

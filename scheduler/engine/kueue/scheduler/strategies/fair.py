@@ -12,6 +12,7 @@ from scheduler.engine.kueue.scheduler.fair_sharing_iterator import fair_sharing_
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.registry import register
 
 
@@ -36,6 +37,7 @@ class FairSharing:
         *,
         borrowers: Borrowers,
         rules: Sequence[FairSharingStrategy] = (),
+        gates: FeatureGates = DEFAULT_FEATURE_GATES,
         absent: Collection[WorkloadInfo] = (),
         placement: Placement | None = None,
         trace: Trace | None = None,
@@ -48,6 +50,7 @@ class FairSharing:
             needed,
             borrowers=borrowers,
             rules=rules,
+            nominal_without_strategy=gates.nominal_without_strategy,
             absent=absent,
             placement=placement,
             trace=trace,
@@ -55,6 +58,10 @@ class FairSharing:
         return search.find()
 
     @staticmethod
-    def order(entries: Sequence[Entry]) -> Iterator[Entry]:
+    def order(
+        entries: Sequence[Entry], gates: FeatureGates = DEFAULT_FEATURE_GATES
+    ) -> Iterator[Entry]:
         """Yield entries, lowest resulting share first, looking again after each."""
-        return fair_sharing_order(entries)
+        return fair_sharing_order(
+            entries, non_borrowing_first=gates.non_borrowing_first
+        )

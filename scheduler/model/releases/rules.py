@@ -1,0 +1,333 @@
+"""Changes of decisions, one row each: since which patch of which branch.
+
+A rule with a gate is what that gate switches, and the table of gates says since when;
+one without is asked for by `holds`, in one place of the engine. What `followed` denies
+is not simulated for a release before it: it decides as the newest, and that is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from scheduler.model.releases.gates import kueue_gates
+from scheduler.model.releases.release import Release
+from scheduler.model.releases.versions import NEWEST, Scheduler, reaches
+
+#: Who notices: a judgement.
+Who = Literal["many", "some", "few"]
+#: How it is known: played on the real one, or read in its source.
+Truth = Literal["recorded", "read"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One change. `since` names the first patch of each branch that has it."""
+
+    id: str
+    scheduler: Scheduler = "kueue"
+    since: str = ""
+    gate: str = ""
+    who: Who = "some"
+    followed: bool = True
+    truth: Truth = "read"
+    kinds: tuple[str, ...] = ()  # only worlds with such objects notice; (): any
+    now: str  # what is decided since then
+    before: str  # and before
+
+    def holds(self, release: Release) -> bool:
+        """Return whether a release has it; one that is not given has all."""
+        version = release.of(self.scheduler)
+        if version is None:
+            return True
+        if self.gate:
+            gate = kueue_gates(version).get(self.gate)
+            return gate is not None and gate.on
+        return reaches(version, self.since)
+
+    @cached_property
+    def in_newest(self) -> bool:
+        """Return whether the newest release has it."""
+        return self.holds(Release(**{self.scheduler: NEWEST[self.scheduler]}))
+
+
+REASONS = Rule(
+    id="pending-reasons",
+    gate="UnadmittedWorkloadsObservability",
+    who="many",
+    truth="recorded",
+    now="QuotaReserved=False says why: WaitingForQuota, ExceedsMaxQuota and others",
+    before="QuotaReserved=False says Pending or Inadmissible; Admitted comes with the first admission",
+)
+OVERLAP = Rule(
+    id="overlapping-targets",
+    gate="RecomputeAssignmentUponPreemptionTargetsOverlap",
+    who="many",
+    truth="recorded",
+    now="whose victims are taken by another head of the cycle looks for others",
+    before="whose victims are taken by another head of the cycle waits for the next",
+)
+WAITING = Rule(
+    id="wait-for-pods-ready",
+    since="0.19.0",
+    who="many",
+    truth="recorded",
+    now="a v1beta2 Configuration without waitForPodsReady waits 30 minutes for pods",
+    before="without the section pods may take any time",
+)
+ALIKE = Rule(
+    id="equivalence-hashing",
+    gate="SchedulingEquivalenceHashing",
+    who="many",
+    truth="recorded",
+    now="a head that fails sets those aside that are like it",
+    before="each Workload is tried by itself",
+)
+NOMINAL = Rule(
+    id="fair-within-nominal",
+    gate="FairSharingPreemptWithinNominal",
+    truth="recorded",
+    now="under fair sharing, who stays within its nominal quota takes it back without a strategy",
+    before="the strategies decide there, too",
+)
+NON_BORROWING = Rule(
+    id="fair-non-borrowing-first",
+    gate="FairSharingPrioritizeNonBorrowing",
+    truth="recorded",
+    now="under fair sharing, heads that need not borrow come first",
+    before="the share alone decides who comes first",
+)
+NO_CANDIDATES = Rule(
+    id="no-candidates-last",
+    since="0.18.5 0.19.1",
+    truth="recorded",
+    now="a flavor in which nobody may be preempted comes after all that serve",
+    before="it comes before one that borrows higher, with PreemptionOverBorrowing",
+)
+MIXED = Rule(
+    id="topology-least-free",
+    kinds=("Topology",),
+    gate="TASProfileMixed",
+    now="unconstrained pods take the domains with the least free room",
+    before="they take the domains that fit best from the fullest on",
+)
+OVERLAPPING_FLAVORS = Rule(
+    id="topology-overlapping-flavors",
+    kinds=("Topology",),
+    gate="TASHandleOverlappingFlavors",
+    now="flavors on the same hosts share what is used there",
+    before="each flavor counts its own use of a host",
+)
+PLACE_AGAIN = Rule(
+    id="topology-place-again",
+    kinds=("Topology",),
+    gate="TASRecomputeAssignmentWithinSchedulingCycle",
+    now="who lost its places to another head of the cycle looks for others at once",
+    before="it waits for the next cycle",
+)
+ELASTIC = Rule(
+    id="elastic-jobs",
+    gate="ElasticJobsViaWorkloadSlices",
+    now="an elastic job is scaled while it runs",
+    before="it keeps the size that it was admitted with",
+)
+RECOVERY = Rule(
+    id="recovery-timeout",
+    since="0.16.0",
+    now="waitForPodsReady.recoveryTimeout is the timeout where it is left out",
+    before="pods that are lost may take any time",
+)
+UNIFORM_BATCH = Rule(
+    id="requeue-batches",
+    since="0.15.5 0.16.2 0.17.0",
+    followed=False,
+    now="inadmissible Workloads are tried again in batches, 1 s apart",
+    before="they are tried again at once",
+)
+PREFERENCE = Rule(
+    id="flavor-preference",
+    since="0.16.2",
+    who="few",
+    now="flavorFungibility.preference is read as it is written",
+    before="PreemptionOverBorrowing and BorrowingOverPreemption work the wrong way round",
+)
+PODSETS = Rule(
+    id="podsets",
+    since="0.19.0",
+    who="few",
+    followed=False,
+    now="a Workload has up to 18 podsets",
+    before="up to 10 in 0.18, 8 before",
+)
+SELECTORS = Rule(
+    id="topology-selectors-per-flavor",
+    kinds=("Topology",),
+    since="0.19.0",
+    followed=False,
+    now="node selectors are weighed for each flavor",
+    before="for the first flavor of a podset",
+)
+POD_LEVEL = Rule(
+    id="pod-level-resources",
+    since="0.17.7 0.19.0",
+    followed=False,
+    now="resources of a pod as a whole count",
+    before="those of its containers alone",
+)
+RAY = Rule(
+    id="ray-autoscaler",
+    kinds=("RayCluster", "RayJob", "RayService"),
+    since="0.19.0",
+    followed=False,
+    now="a Ray cluster with an autoscaler is charged for it",
+    before="it is not",
+)
+FLAVOR_EDITS = Rule(
+    id="flavor-edits-requeue",
+    since="0.18.5 0.19.1",
+    followed=False,
+    now="an edit of a flavor's labels, taints or tolerations brings back who waits",
+    before="the next other change does",
+)
+SCAN_PROGRESS = Rule(
+    id="flavor-scan-progress",
+    gate="FlavorFungibilityPreserveScanProgress",
+    followed=False,
+    now="the search goes on at the next flavor though quota changed meanwhile",
+    before="it begins anew",
+)
+USAGE = Rule(
+    id="admission-fair-sharing-usage",
+    since="0.19.1",
+    who="few",
+    followed=False,
+    now="the use of a LocalQueue is counted with six corrections",
+    before="without them",
+)
+PRIORITY_CLASS = Rule(
+    id="default-priority-class",
+    kinds=("WorkloadPriorityClass",),
+    gate="WorkloadPriorityClassDefaulting",
+    who="few",
+    followed=False,
+    now="a WorkloadPriorityClass named default is that of jobs without one",
+    before="its name means nothing",
+)
+STICKY = Rule(
+    id="sticky-preemptor",
+    since="0.13.6 0.14.1 0.15.0",
+    who="many",
+    followed=False,
+    now="who preempts stays the head of its queue until it is admitted",
+    before="the victim may come back first",
+)
+EQUAL_MODES = Rule(
+    id="equal-modes",
+    since="0.13.0",
+    followed=False,
+    now="of two flavors that need victims the one without borrowing wins",
+    before="the first one wins",
+)
+BALANCE = Rule(
+    id="balance-change",
+    scheduler="kubernetes",
+    since="1.36.0",
+    who="many",
+    now="NodeResourcesBalancedAllocation scores how the balance changes",
+    before="it scores the balance with the pod",
+)
+BALANCE_SKIPS = Rule(
+    id="balance-skips",
+    scheduler="kubernetes",
+    since="1.33.0",
+    now="NodeResourcesBalancedAllocation skips pods that ask for nothing",
+    before="it scores nodes for them, too",
+)
+BACKOFF_POP = Rule(
+    id="pop-from-backoff",
+    scheduler="kubernetes",
+    since="1.33.0",
+    now="an empty queue takes pods whose backoff runs",
+    before="they wait until it is over",
+)
+HINTS = Rule(
+    id="queueing-hints",
+    scheduler="kubernetes",
+    since="1.32.0",
+    who="many",
+    followed=False,
+    now="pods are tried again for events that may help them",
+    before="for more events",
+)
+DEVICES = Rule(
+    id="extended-devices",
+    kinds=("ResourceClaim", "ResourceClaimTemplate", "DeviceClass"),
+    scheduler="kubernetes",
+    since="1.36.0",
+    followed=False,
+    now="devices serve extended resources, are shared and partitioned, and have taints",
+    before="claims alone ask for devices",
+)
+YUNIKORN_TYPES = Rule(
+    id="yunikorn-preemption-types",
+    scheduler="yunikorn",
+    since="1.8.0",
+    who="many",
+    followed=False,
+    now="preemption compares the resource types of the ask",
+    before="it compares all types, and finds fewer victims",
+)
+YUNIKORN_RESERVATIONS = Rule(
+    id="yunikorn-reservations",
+    scheduler="yunikorn",
+    since="1.9.0",
+    followed=False,
+    now="a reservation ends after the wait",
+    before="it stays until the ask is served",
+)
+
+#: In the order of what people notice, Kueue's first.
+RULES: tuple[Rule, ...] = (
+    REASONS,
+    OVERLAP,
+    WAITING,
+    ALIKE,
+    NOMINAL,
+    NON_BORROWING,
+    NO_CANDIDATES,
+    SCAN_PROGRESS,
+    MIXED,
+    OVERLAPPING_FLAVORS,
+    PLACE_AGAIN,
+    SELECTORS,
+    ELASTIC,
+    UNIFORM_BATCH,
+    FLAVOR_EDITS,
+    RECOVERY,
+    PREFERENCE,
+    POD_LEVEL,
+    RAY,
+    PODSETS,
+    USAGE,
+    PRIORITY_CLASS,
+    STICKY,
+    EQUAL_MODES,
+    BALANCE,
+    BALANCE_SKIPS,
+    BACKOFF_POP,
+    HINTS,
+    DEVICES,
+    YUNIKORN_TYPES,
+    YUNIKORN_RESERVATIONS,
+)
+
+
+def missing(release: Release) -> list[Rule]:
+    """Return the rules that a release does not have yet, in the order of the table."""
+    return [rule for rule in RULES if not rule.holds(release)]
+
+
+def not_followed(release: Release) -> list[Rule]:
+    """Return what is decided as in the newest though a release does not have it."""
+    return [rule for rule in missing(release) if not rule.followed]
