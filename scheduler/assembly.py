@@ -24,6 +24,7 @@ from scheduler.input.manifests.load import (
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.run_times import take_written_run_times
+from scheduler.input.manifests.seen_releases import take_releases
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
@@ -155,6 +156,8 @@ class Prepared:
         manifests = {obj.key: obj.manifest for obj in loaded.objects}
         dump_time = time_of(loaded.objects)
         spec = _policy_spec(loaded, self.scenario, policy or {}, dump_time)
+        if self.scenario is None:
+            spec = take_releases(loaded, spec)
         if "stack" not in spec:
             spec = {**spec, "stack": _stack(loaded)}
         loaded.findings += check_references(

@@ -25,6 +25,16 @@ class ReadAs(Words):
         "run times and backoffs count to it; a new sandbox goes on from the files' "
         "time",
     )
+    RELEASE = (
+        "readAs.release",
+        "{title} {release} runs there, so its decisions are taken; give another release "
+        "to take those",
+    )
+    NO_RELEASE = (
+        "readAs.noRelease",
+        "{title} {release} runs there, which is not known here: decisions are taken as "
+        "without a release, nearest to {name}; known: {known}",
+    )
     SCENARIO = (
         "readAs.scenario",
         "a Scenario begins a sandbox of its own; create one with it",

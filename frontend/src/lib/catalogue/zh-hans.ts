@@ -2690,6 +2690,8 @@ export const ZH_HANS: Words = {
   "said.devices.extended": "把它作为资源请求的 Pod 得不到该类的设备",
   "said.readAs.gpus": "其注解所写的 GPU 按节点的 {resource} 请求，而不按单个设备：一个 Pod 可能由多个设备的部分提供",
   "said.readAs.noIndex": "不保留 {annotation} 指定的设备：该节点的任一设备都可提供",
+  "said.readAs.release": "那里运行 {title} {release}，因此按它决定；要按另一版本，请给出该版本",
+  "said.readAs.noRelease": "那里运行 {title} {release}，这里不认识它：按未给出版本决定，最接近 {name}；认识的：{known}",
   "said.readAs.version": "{version} 按 {known} 读取",
   "said.readAs.plugin": "{name} 按 {known} 读取",
   "said.readAs.strategy": "{name} 按使用 {strategy} 的 {known} 读取",

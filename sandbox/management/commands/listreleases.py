@@ -1,0 +1,174 @@
+"""`manage.py listreleases`: write the page of releases, or check it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from sandbox.base.commands import CommandError
+from scheduler.model.releases.gates import kueue_gates
+from scheduler.model.releases.kueue_defaults import WAITING
+from scheduler.model.releases.kueue_gates import KUEUE_GATES
+from scheduler.model.releases.release import Release
+from scheduler.model.releases.rules import RULES, Rule
+from scheduler.model.releases.versions import (
+    FOLLOWED_FROM,
+    KNOWN,
+    NEWEST,
+    TITLES,
+    UNRELEASED,
+    Scheduler,
+    known,
+    older,
+)
+
+PAGE = Path(__file__).parents[3] / "docs" / "releases.md"
+_HEAD = """# Releases
+
+A world may name the release of each scheduler that decides in it. Without one it decides as it did before there were
+releases: as Kueue's default branch ({unreleased}), as the newest kube-scheduler and YuniKorn. This page is written by
+`manage.py listreleases` from the tables of `scheduler/model/releases/`.
+
+```
+release: {{kueue: 0.19.2, kubernetes: 1.36.3, yunikorn: 1.9.0}}   # `spec` of a Scenario, `spec` of a Policy
+python -m scheduler run FILES --release kueue=0.19.2 --release kubernetes=1.35.4
+POST /api/v1/sandboxes {{"files": [...], "release": {{"kueue": "0.19.2"}}}}
+```
+
+It is part of the policy: an edit, an undo, a what-if and an archive take it along, and hashes hold it only where it is
+given. `0.19` is the last patch of its branch. What a cluster's dump says of its controllers (image tags, the label
+`app.kubernetes.io/version`) is taken, and reported.
+
+Gates that `featureGates` gives count more than the release; one that the release does not know, or that it has locked,
+is refused as Kueue refuses to start. What is asked for and not followed is named: on the page, in the first lines of
+`run`, and below.
+
+| scheduler | taken | followed from | newest |
+| --- | --- | --- | --- |
+"""
+_RULES = """## Rules
+
+`first patch` is of each branch; `yes` of a release is that it has the rule. *Recorded* is played on the real one,
+*read* is read in its source.
+"""
+_DEFAULTS = """## waitForPodsReady, where a Configuration leaves it out
+
+| apiVersion | since | no section | timeout | recoveryTimeout | blockAdmission |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def contents() -> str:
+    """Return the page."""
+    parts = [
+        _HEAD.format(unreleased=UNRELEASED) + "\n".join(_schedulers()),
+        _RULES.rstrip(),
+        *(_table(scheduler) for scheduler in TITLES),
+        _DEFAULTS + "\n".join(_defaults()),
+        "\n".join(_gates()),
+    ]
+    return "\n".join(f"{part.rstrip()}\n" for part in parts)
+
+
+def _schedulers() -> Iterator[str]:
+    for scheduler, title in TITLES.items():
+        cells = (known(scheduler), FOLLOWED_FROM[scheduler], NEWEST[scheduler])
+        yield f"| {title} | {' | '.join(cells)} |"
+
+
+def _columns(scheduler: Scheduler) -> list[str]:
+    """Return the last patch of each branch that is followed."""
+    shown = [f"{minor}.{most or 0}" for minor, most in KNOWN[scheduler].items()]
+    newer = [v for v in shown if not older(v, FOLLOWED_FROM[scheduler])]
+    return [*newer, UNRELEASED] if scheduler == "kueue" else newer
+
+
+def _table(scheduler: Scheduler) -> str:
+    columns = _columns(scheduler)
+    heads = [one.removesuffix("-devel").rpartition(".")[0] for one in columns]
+    lines = [
+        f"### {TITLES[scheduler]}",
+        "",
+        f"| rule | since then | before | gate, or first patch | {' | '.join(heads)} | followed | known |",
+        f"| --- | --- | --- | --- |{' --- |' * (len(columns) + 2)}",
+    ]
+    for rule in RULES:
+        if rule.scheduler == scheduler:
+            has = [
+                "yes" if rule.holds(Release(**{scheduler: one})) else "no"
+                for one in columns
+            ]
+            lines.append(f"| {' | '.join(_cells(rule, has))} |")
+    return "\n".join(lines)
+
+
+def _cells(rule: Rule, has: list[str]) -> list[str]:
+    since = f"`{rule.gate}`" if rule.gate else rule.since.replace(" ", ", ")
+    followed = "yes" if rule.followed else "**no**"
+    return [f"`{rule.id}`", rule.now, rule.before, since, *has, followed, rule.truth]
+
+
+def _defaults() -> Iterator[str]:
+    for row in WAITING:
+        timeout = (
+            "required" if row.timeout_ms is None else f"{row.timeout_ms // 60_000} m"
+        )
+        cells = (
+            row.version,
+            row.since,
+            "on" if row.on else "off",
+            timeout,
+            "the timeout" if row.recovers else "none",
+            "true" if row.blocks else "false",
+        )
+        yield f"| {' | '.join(cells)} |"
+
+
+def _gates() -> Iterator[str]:
+    """Yield the gates of Kueue as the last patch of each branch has them."""
+    columns = _columns("kueue")
+    heads = [one.removesuffix("-devel").rpartition(".")[0] for one in columns]
+    yield "## Gates of Kueue"
+    yield ""
+    yield "In the last patch of each branch: on or off, its stage; `-` is unknown there, *locked* cannot be turned."
+    yield ""
+    yield f"| gate | {' | '.join(heads)} |"
+    yield f"| --- |{' --- |' * len(columns)}"
+    tables = [kueue_gates(one) for one in columns]
+    for name in KUEUE_GATES:
+        if any(name in table for table in tables):
+            yield f"| `{name}` | {' | '.join(_gate(name, one) for one in columns)} |"
+
+
+def _gate(name: str, release: str) -> str:
+    gate = kueue_gates(release).get(name)
+    if gate is None:
+        return "-"
+    locked = ", locked" if gate.locked else ""
+    return f"{'on' if gate.on else 'off'}, {gate.stage}{locked}"
+
+
+class Command(BaseCommand):
+    """Write `docs/releases.md` from the tables."""
+
+    help = "Writes docs/releases.md."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take `--check`."""
+        parser.add_argument(
+            "--check",
+            action="store_true",
+            help="Change nothing; fail when the file is not what would be written.",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write the file, or say that it is stale."""
+        text = contents()
+        if not options["check"]:
+            PAGE.write_text(text, encoding="utf-8")
+        elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+            raise CommandError("releases.md is stale; run: manage.py listreleases")
