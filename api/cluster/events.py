@@ -12,13 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from api.cluster.controlled import Owners, owner_of, shown, stored
+from api.cluster.statuses import unscheduled
 from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
 from sandbox.world.worlds import policy_of
 from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model import durations
+from scheduler.model.amounts import is_whole
 from scheduler.model.objects import Key
 
+#: (namespace, name) -> metadata.
+Metadata = dict[tuple[str, str], dict[str, Any]]
 #: The newest that are shown, as the real ones are forgotten after an hour.
 MOST_EVENTS = 1000
 _ADMISSION = "kueue-admission"
@@ -47,7 +52,8 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     epoch_us = durations.stamp_us(start)
     found = history.newest_events(sandbox, sandbox.revision, MOST_EVENTS)
     kept = list(_without_repeats(found))
-    jobs = _jobs(sandbox, kept)
+    pods = _pods(sandbox, kept)
+    jobs = _jobs(sandbox, kept, pods)
     told = [
         (event, n, one) for event in kept for n, one in enumerate(_told(event, jobs))
     ]
@@ -56,7 +62,39 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
             one for one in told if (one[2].about.namespace or "default") == namespace
         ]
     uids = _uids(sandbox, {one.about for _, _, one in told})
-    return [_document(event, one, n, epoch_us, uids) for event, n, one in told]
+    names = _shown_names(sandbox, pods)
+    return [
+        _renamed(_document(event, one, n, epoch_us, uids), event, names)
+        for event, n, one in told
+    ]
+
+
+def _shown_names(sandbox: Sandbox, pods: Metadata) -> dict[str, tuple[str, str]]:
+    """Return (the name that is kept, the name that is shown) of the pods of events."""
+    owners = Owners(stored(sandbox.pk))
+    owners.prepare({"metadata": one} for one in pods.values())
+    found = {}
+    for (namespace, name), metadata in pods.items():
+        made = shown({"kind": "Pod", "metadata": metadata}, owners)
+        if made["metadata"]["name"] != name:
+            found[f"Pod/{namespace}/{name}"] = name, made["metadata"]["name"]
+    return found
+
+
+def _renamed(
+    document: dict[str, Any], event: Event, names: Mapping[str, tuple[str, str]]
+) -> dict[str, Any]:
+    """Name a pod in its event as clients know it."""
+    if (names_ := names.get(event.subject)) is None:
+        return document
+    kept, named = names_
+    about, metadata = document["involvedObject"], document["metadata"]
+    if about["name"] == kept:
+        about["name"] = named
+        metadata["name"] = named + metadata["name"].removeprefix(kept)
+    for part in ("pod: ", "/"):
+        document["message"] = document["message"].replace(part + kept, part + named)
+    return document
 
 
 def _without_repeats(events: Iterable[Event]) -> Iterator[Event]:
@@ -91,10 +129,10 @@ def _arrived(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
     job = jobs.get((key.namespace, key.name))
     if job is None:
         return
-    if job.kind == "Job":
-        yield Told(job, "Suspended", "Job suspended", _JOBS)
     said = f"Created Workload: {key.namespace}/{key.name}"
     yield Told(job, "CreatedWorkload", said, _queues_of(job))
+    if job.kind == "Job":
+        yield Told(job, "Suspended", "Job suspended", _JOBS)
 
 
 def _admitted(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
@@ -156,7 +194,7 @@ def _bound(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
 
 
 def _failed(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
-    said = event.message or event.reason
+    said = unscheduled(event.message or event.reason)
     reason = "FailedScheduling"
     yield Told(key, reason, said, _SCHEDULER, warning=True, newer=True)
 
@@ -192,11 +230,54 @@ def _queues_of(job: Key) -> str:
     return f"{name}-kueue-controller"
 
 
-def _jobs(sandbox: Sandbox, events: list[Event]) -> dict[tuple[str, str], Key]:
+def _pods(sandbox: Sandbox, events: list[Event]) -> Metadata:
+    """Return the metadata of the pods of events; of those that are gone, the owner."""
+    names = _named(events, "Pod")
+    found: Metadata = {}
+    rows = table_of("Pod")._default_manager.filter(sandbox_id=sandbox.pk, kind="Pod")
+    for row in rows.filter(name__in=names).only("namespace", "name", "manifest"):
+        found[row.namespace, row.name] = row.manifest["metadata"]
+    gone = {
+        (namespace, name)
+        for kind, namespace, name in (e.subject.split("/", 2) for e in events)
+        if kind == "Pod" and (namespace, name) not in found
+    }
+    above = {name: list(_heads(name)) for _, name in gone}
+    heads = {head for some in above.values() for head in some}
+    for kind in ("Job", "Workload"):
+        owners = table_of(kind)._default_manager.filter(
+            sandbox_id=sandbox.pk, kind=kind, name__in=heads
+        )
+        known = {
+            (namespace, name): uid
+            for namespace, name, uid in owners.values_list("namespace", "name", "uid")
+        }
+        for namespace, name in gone:
+            for head in above[name]:
+                if (namespace, head) in known:
+                    owner = {"kind": kind, "name": head, "controller": True}
+                    owner["uid"] = known[namespace, head]
+                    metadata = {"name": name, "namespace": namespace}
+                    found[namespace, name] = {**metadata, "ownerReferences": [owner]}
+                    break
+    return found
+
+
+def _heads(name: str) -> Iterator[str]:
+    """Yield what may be the owner of a pod named `owner-podset-number`."""
+    head, _, number = name.rpartition("-")
+    if is_whole(number):
+        while head := head.rpartition("-")[0]:
+            yield head
+
+
+def _jobs(
+    sandbox: Sandbox, events: list[Event], metadata: Metadata
+) -> dict[tuple[str, str], Key]:
     """Return the job of each Workload, and of each pod of one, by (namespace, name)."""
     found: dict[tuple[str, str], Key] = {}
     workloads = _owners_of(sandbox, "Workload", _named(events, "Workload"))
-    pods = _owners_of(sandbox, "Pod", _named(events, "Pod"))
+    pods = {place: owner for place, one in metadata.items() if (owner := owner_of(one))}
     others = {(n, o["name"]) for (n, _), o in pods.items() if o["kind"] == "Workload"}
     workloads |= _owners_of(sandbox, "Workload", {name for _, name in others})
     for (namespace, name), owner in workloads.items():

@@ -111,7 +111,8 @@ class Collection(ObjectView):
         part = reading.listing(self.request, sandbox, resource, namespace)
         if not part.next:  # after the last of the rows
             test = reading.test_of(self.request, resource)
-            part.items += reading.placeholder_pods(sandbox, resource, namespace, test)
+            if made := reading.not_kept(sandbox, resource, namespace, test):
+                part.items = sorted([*part.items, *made], key=reading.place_of)
         return Response(
             reading.list_document(
                 resource, sandbox, part, wanted=wanted, include=include
@@ -153,7 +154,7 @@ class Present(ObjectView):
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         namespace = places.get("namespace", "")
         row = reading.find(sandbox.pk, resource, namespace, name)
-        made = [] if row else reading.placeholder_pods(sandbox, resource, namespace)
+        made = [] if row else reading.not_kept(sandbox, resource, namespace)
         document = next((d for d in made if d["metadata"]["name"] == name), None)
         if row is not None:
             document = reading.document_of(row, resource)

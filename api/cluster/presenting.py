@@ -32,6 +32,7 @@ _COUNTED = frozenset(
     {
         "ControllerRevision",
         "CronJob",
+        "CustomResourceDefinition",
         "DaemonSet",
         "Deployment",
         "DeviceClass",
@@ -466,12 +467,19 @@ def _fill_in_use(document: Document) -> None:
 def _fill_workload(document: Document) -> None:
     spec = _objects(document, "spec")
     _default(spec, active=True)
-    if any(
-        o.get("controller") for o in document["metadata"].get("ownerReferences") or ()
-    ):
+    owners = [
+        one
+        for one in document["metadata"].get("ownerReferences") or ()
+        if one.get("controller")
+    ]
+    if owners:
         _fill_in_use(document)
+    job = next((one for one in owners if one.get("kind") == "Job"), None)
     for pod_set in spec.get("podSets") or ():
         _fill_template(pod_set)
+        if job is not None:
+            labels = _objects(pod_set["template"], "metadata", "labels")
+            labels.setdefault("batch.kubernetes.io/job-name", job["name"])
         _default(pod_set, count=1, name="main")
 
 

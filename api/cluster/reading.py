@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +13,18 @@ import msgspec
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
-from api.cluster import admission, events, placeholders, refusals
+from api.cluster import (
+    admission,
+    controlled,
+    definitions,
+    events,
+    placeholders,
+    refusals,
+    statuses,
+)
 from api.cluster.base import turned_into
-from api.cluster.presenting import complete
+from api.cluster.controlled import Known, Owners
+from api.cluster.presenting import complete, whole_seconds
 from api.cluster.refusals import Fault
 from api.cluster.resources import Resource
 from api.cluster.selectors import Test, selector
@@ -27,6 +37,9 @@ from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 
 Document = dict[str, Any]
+#: Kinds that are shown as their owners have them.
+_OWNED = frozenset({"Pod", "Workload"})
+_AT_ONCE = 500  # rows whose owners are looked up together
 
 
 class ContinueToken(msgspec.Struct):
@@ -54,12 +67,23 @@ def rows_of(sandbox_id: str, resource: Resource, namespace: str) -> QuerySet[Any
     return query.order_by("namespace", "name")
 
 
-def document_of(row: StoredObject, resource: Resource) -> Document:
+def document_of(
+    row: StoredObject, resource: Resource, owners: Owners | None = None
+) -> Document:
     """Return one object whole: manifest, resourceVersion, status, what is filled in.
 
-    It shares its inner values with the row, which is not to be read any more.
+    `owners` are those of many objects, looked up before. It shares its inner values
+    with the row, which is not to be read any more.
     """
-    return complete(kept_document(row, resource), resource)
+    if owners is None:
+        owners = Owners(controlled.stored(row.sandbox_id))
+    return shown(kept_document(row, resource), resource, owners)
+
+
+def shown(document: Document, resource: Resource, owners: Owners) -> Document:
+    """Return an object as it is kept as clients read it."""
+    made = statuses.filled(controlled.shown(document, owners), owners)
+    return complete(made, resource)
 
 
 def kept_document(row: StoredObject, resource: Resource) -> Document:
@@ -87,12 +111,28 @@ def find(
     sandbox_id: str, resource: Resource, namespace: str, name: str
 ) -> StoredObject | None:
     """Return the row of one object, or None."""
-    row: StoredObject | None = (
-        rows_of(sandbox_id, resource, "")
-        .filter(namespace=namespace if resource.kind.namespaced else "", name=name)
-        .first()
-    )
+    if not resource.kind.namespaced:
+        namespace = ""
+    rows = rows_of(sandbox_id, resource, "").filter(namespace=namespace)
+    row: StoredObject | None = rows.filter(name=name).first()
+    if row is None and resource.kind.kind == "Pod":
+        return _find_made(rows, resource, namespace, name)
     return row
+
+
+def _find_made(
+    rows: QuerySet[Any], resource: Resource, namespace: str, name: str
+) -> StoredObject | None:
+    """Return the row of a pod that is shown under another name than it is kept."""
+    may_be = controlled.candidates(namespace, name)
+    kept = [one for one in rows.values_list("name", flat=True) if may_be(one)]
+    for row in rows.filter(name__in=kept):
+        found: StoredObject = row
+        owners = Owners(controlled.stored(found.sandbox_id))
+        metadata = controlled.shown(kept_document(found, resource), owners)["metadata"]
+        if metadata["name"] == name:
+            return found
+    return None
 
 
 def get(sandbox_id: str, resource: Resource, namespace: str, name: str) -> StoredObject:
@@ -142,24 +182,54 @@ def listing(
             Q(namespace=place.namespace, name__gt=place.name)
             | Q(namespace__gt=place.namespace)
         )
-    if not limit:
-        return Listing(items=list(_picked(rows.iterator(), resource, test)))
-    return _part(rows, resource, test, limit)
+    return _part(rows, resource, test, limit, sandbox.pk)
 
 
-def placeholder_pods(
+def not_kept(
     sandbox: Sandbox, resource: Resource, namespace: str, test: Test | None = None
 ) -> list[Document]:
-    """Return the pods that are no rows, the placeholders of gangs; none of a kind else."""
-    if resource.kind.kind != "Pod" or resource.is_events:
+    """Return the objects that are no rows: nobody writes them, no watch shows them.
+
+    Pods that hold room for gangs of YuniKorn, the ReplicaSets of Deployments whose
+    pods the simulation makes itself, and the definitions of custom kinds.
+    """
+    if resource.is_events:
         return []
+    found: Iterable[Document] = ()
+    if resource.kind.kind == "Pod":
 
-    def find_pod(place: str, name: str) -> StoredObject | None:
-        return find(sandbox.pk, resource, place, name)
+        def find_pod(place: str, name: str) -> StoredObject | None:
+            return find(sandbox.pk, resource, place, name)
 
-    made = placeholders.documents(sandbox, namespace, find_pod)
-    whole = (complete(one, resource) for one in made)
+        found = placeholders.documents(sandbox, namespace, find_pod)
+    elif (resource.kind.group, resource.kind.kind) == ("apps", "ReplicaSet"):
+        found = _replica_sets(sandbox, resource, namespace)
+    elif resource.kind.kind == "CustomResourceDefinition":
+        start = policy_of(sandbox)["spec"]["simulation"]["startTime"]
+        kept = set(rows_of(sandbox.pk, resource, "").values_list("name", flat=True))
+        every = definitions.documents(whole_seconds(start))
+        found = (one for one in every if one["metadata"]["name"] not in kept)
+    owners = Owners(controlled.stored(sandbox.pk))
+    whole = (shown(one, resource, owners) for one in found)
     return [one for one in whole if test is None or test(one)]
+
+
+def _replica_sets(
+    sandbox: Sandbox, resource: Resource, namespace: str
+) -> Iterator[Document]:
+    """Yield the ReplicaSet of each Deployment that has none among the rows."""
+    owned = set()
+    for row in rows_of(sandbox.pk, resource, namespace):
+        owner = controlled.owner_of(row.manifest["metadata"])
+        owned.add((row.namespace, owner["name"] if owner else ""))
+    table = table_of("Deployment")._default_manager
+    rows = table.filter(sandbox_id=sandbox.pk, kind="Deployment")
+    for row in rows.order_by("namespace", "name"):
+        placed = namespace in ("", row.namespace)
+        if placed and row.status and (row.namespace, row.name) not in owned:
+            made = controlled.replica_set(Known(row.manifest, row.status))
+            made["metadata"]["resourceVersion"] = str(row.revision)
+            yield made
 
 
 def test_of(request: Request, resource: Resource) -> Test | None:
@@ -216,30 +286,62 @@ def check_version(version: str, sandbox: Sandbox) -> None:
         raise refusals.RefusalError(504, "Timeout", f"Timeout: {why}", about)
 
 
+def with_owners(
+    rows: QuerySet[Any], resource: Resource, sandbox_id: str
+) -> Iterator[tuple[StoredObject, Owners]]:
+    """Yield rows in their order, and the owners that they are shown with."""
+    owners = Owners(controlled.stored(sandbox_id))
+    if resource.kind.kind not in _OWNED:
+        for row in rows.iterator():
+            yield row, owners
+        return
+    each = rows.iterator()
+    while some := list(itertools.islice(each, _AT_ONCE)):
+        owners.prepare(row.manifest for row in some)
+        for row in some:
+            yield row, owners
+
+
 def _picked(
-    rows: Iterable[StoredObject], resource: Resource, test: Test | None
-) -> Iterable[Document]:
-    for row in rows:
-        document = document_of(row, resource)
+    rows: QuerySet[Any], resource: Resource, test: Test | None, sandbox_id: str
+) -> Iterator[tuple[ContinueToken, Document]]:
+    """Yield (where it is kept, the object) of what the test picks."""
+    for row, owners in with_owners(rows, resource, sandbox_id):
+        place = ContinueToken(row.namespace, row.name)
+        document = document_of(row, resource, owners)
         if test is None or test(document):
-            yield document
+            yield place, document
 
 
 def _part(
-    rows: QuerySet[Any], resource: Resource, test: Test | None, limit: int
+    rows: QuerySet[Any],
+    resource: Resource,
+    test: Test | None,
+    limit: int,
+    sandbox_id: str,
 ) -> Listing:
     found: list[Document] = []
-    for document in _picked(rows.iterator(), resource, test):
-        if len(found) == limit:
-            left = rows.count() - limit if test is None else None
-            return Listing(items=found, next=_token(found[-1]), remaining=left)
+    last = ContinueToken("", "")
+    part = Listing(items=found)
+    for place, document in _picked(rows, resource, test, sandbox_id):
+        if limit and len(found) == limit:
+            part.next = _token(last)
+            part.remaining = rows.count() - limit if test is None else None
+            break
         found.append(document)
-    return Listing(items=found)
+        last = place
+    if resource.kind.kind == "Pod":
+        found.sort(key=place_of)  # by the names that are shown
+    return part
 
 
-def _token(document: Document) -> str:
+def place_of(document: Document) -> tuple[str, str]:
+    """Return (namespace, name) of an object."""
     metadata = document["metadata"]
-    place = ContinueToken(metadata.get("namespace", ""), metadata["name"])
+    return metadata.get("namespace", ""), metadata["name"]
+
+
+def _token(place: ContinueToken) -> str:
     return base64.urlsafe_b64encode(msgspec.json.encode(place)).decode().rstrip("=")
 
 

@@ -18,8 +18,8 @@ from rest_framework.serializers import ValidationError
 from api.cluster import parsers, reading, refusals, resources
 from api.cluster.delete_options import read_options
 from api.cluster.deleting import Deletion
-from api.cluster.objects import ObjectView
-from api.cluster.patches import json_patch
+from api.cluster.objects import ObjectView, Present
+from api.cluster.patches import json_patch, strategic
 from api.cluster.presenting import complete
 from api.cluster.resources import Resource
 from api.views.base import flag
@@ -30,6 +30,12 @@ from scheduler.assembly import merge
 from scheduler.model.sentence import plain
 
 Document = dict[str, Any]
+#: What goes into a pod, and the kind of its options.
+INSIDE = {
+    "attach": "PodAttachOptions",
+    "exec": "PodExecOptions",
+    "portforward": "PodPortForwardOptions",
+}
 SCALED = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
 
@@ -53,10 +59,57 @@ def served(resource: Resource) -> list[Served]:
     if kind.kind == "Pod":
         found.append(Served("binding", "", "v1", "Binding", ["create"]))
         found.append(Served("log", "", "v1", "Pod", ["get"]))
+        found.append(Served("ephemeralcontainers", "", "v1", "Pod", reads))
+        for name, options in INSIDE.items():
+            found.append(Served(name, "", "v1", options, ["create", "get"]))
         found.append(Served("eviction", "policy", "v1", "Eviction", ["create"]))
     if kind.kind in SCALED:
         found.append(Served("scale", "autoscaling", "v1", "Scale", reads))
     return found
+
+
+class EphemeralContainers(Present):
+    """.../ephemeralcontainers of a pod: what `kubectl debug` adds to it."""
+
+    def put(
+        self, request: Request, sandbox_id: str, *, name: str, **places: str
+    ) -> Response:
+        """Replace them; all else that is given of the pod is left as it is."""
+        return self._write(sandbox_id, name, places, lambda _: request.data)
+
+    def patch(
+        self, request: Request, sandbox_id: str, *, name: str, **places: str
+    ) -> Response:
+        """Change them by a patch of the pod."""
+        media = (request.content_type or "").partition(";")[0].strip()
+
+        def patched(pod: Document) -> Any:
+            if media == parsers.JSON:
+                return json_patch(pod, request.data)
+            if media == parsers.STRATEGIC:
+                return strategic(pod, request.data)
+            return merge(pod, request.data if isinstance(request.data, dict) else {})
+
+        return self._write(sandbox_id, name, places, patched)
+
+    def _write(
+        self,
+        sandbox_id: str,
+        name: str,
+        places: dict[str, str],
+        change: Callable[[Document], Any],
+    ) -> Response:
+        pods = dict(places)
+        sandbox, resource = self.sandbox(sandbox_id), self.resource(pods)
+        row = reading.get(sandbox.pk, resource, places.get("namespace", ""), name)
+        document = copy.deepcopy(reading.kept_document(row, resource))
+        given = change(copy.deepcopy(document))
+        spec = given.get("spec") if isinstance(given, dict) else None
+        found = spec.get("ephemeralContainers") if isinstance(spec, dict) else None
+        document["spec"]["ephemeralContainers"] = found or []
+        document["metadata"]["resourceVersion"] = ""
+        written = self.change(sandbox, resource, pods)
+        return self.answer(written.replace(row, document), written, 200)
 
 
 def _done(code: int) -> Response:
@@ -70,14 +123,36 @@ class Log(ObjectView):
     def get(
         self, request: Request, sandbox_id: str, *, namespace: str, name: str
     ) -> HttpResponse:
-        """Return a sentence in place of a log; 404 for a pod that is not there."""
+        """Return nothing of a pod without a node, and refuse that of one with a node."""
         pods = resources.find("", "v1", "pods")
-        reading.get(self.sandbox(sandbox_id).pk, pods, namespace, name)
-        said = (
+        row = reading.get(self.sandbox(sandbox_id).pk, pods, namespace, name)
+        if not (row.manifest.get("spec") or {}).get("nodeName"):
+            return HttpResponse("", content_type="text/plain; charset=utf-8")
+        raise refusals.bad_request(
             f"pod {namespace}/{name} is simulated: no container runs, so there is no "
-            "log; `kubectl get events` and `quotalab explain` say what becomes of it\n"
+            "log; `kubectl get events` and `quotalab explain` say what becomes of it"
         )
-        return HttpResponse(said, content_type="text/plain; charset=utf-8")
+
+
+class Inside(ObjectView):
+    """.../exec, attach and portforward of a pod: there is nothing to go into."""
+
+    scope = "read"
+
+    def get(
+        self, request: Request, sandbox_id: str, *, namespace: str, name: str
+    ) -> HttpResponse:
+        """Refuse: as an API server before the pod has a node, and with why after."""
+        pods = resources.find("", "v1", "pods")
+        row = reading.get(self.sandbox(sandbox_id).pk, pods, namespace, name)
+        if not (row.manifest.get("spec") or {}).get("nodeName"):
+            why = f"pod {name} does not have a host assigned"
+            raise refusals.bad_request(why)
+        raise refusals.bad_request(
+            f"pod {namespace}/{name} is simulated: no container runs that could be entered"
+        )
+
+    post = get
 
 
 class Eviction(ObjectView):
@@ -94,7 +169,7 @@ class Eviction(ObjectView):
         row = reading.get(sandbox.pk, pods, namespace, name)
         Deletion(self.user(), sandbox, pods, options).check(row)
         dry = options.dry_run or flag(request, "dryRun")
-        actions.do_evict(self.user(), sandbox.pk, namespace, name, dry_run=dry)
+        actions.do_evict(self.user(), sandbox.pk, namespace, row.name, dry_run=dry)
         return _done(201)
 
 

@@ -8,7 +8,15 @@ from api.cluster import discovery
 from api.cluster.access_reviews import AccessReview, RulesReview, WhoAmI
 from api.cluster.objects import Collection, Nothing, One, Status
 from api.cluster.openapi import documents as openapi
-from api.cluster.subresources import Binding, Eviction, Log, Scale
+from api.cluster.subresources import (
+    INSIDE,
+    Binding,
+    EphemeralContainers,
+    Eviction,
+    Inside,
+    Log,
+    Scale,
+)
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
 from api.cluster.yunikorn import paths as yunikorn
 
@@ -60,6 +68,12 @@ urlpatterns = [
     path(f"{_POD}/log", Log.as_view()),
     path(f"{_POD}/eviction", Eviction.as_view()),
     path(f"{_POD}/binding", Binding.as_view()),
+    path(
+        f"{_POD}/ephemeralcontainers",
+        EphemeralContainers.as_view(),
+        {"version": "v1", "plural": "pods"},
+    ),
+    *(path(f"{_POD}/{name}", Inside.as_view()) for name in INSIDE),
     path(
         "apis/<str:group>/<str:version>/namespaces/<str:namespace>/<str:plural>"
         "/<str:name>/scale",

@@ -23,7 +23,8 @@ from rest_framework import exceptions
 from rest_framework.request import Request
 
 from api.cluster import events, reading, refusals
-from api.cluster.presenting import bare, complete
+from api.cluster.controlled import Owners, of_world
+from api.cluster.presenting import bare
 from api.cluster.resources import Resource
 from api.cluster.tables import table
 from api.cluster.versions import in_version
@@ -120,10 +121,12 @@ class Watch:
         self.revision = -1 if since < self.sandbox.revision else since
         kind = self.resource.kind.kind
         world = history.world_at(self.sandbox, since)
+        owners = Owners(of_world(world))
         for obj in list(world.objects.values()):
             if obj.key.kind == kind and self.namespace in ("", obj.key.namespace):
                 kept = copy.deepcopy({**obj.manifest, "status": obj.status})
-                document = complete(in_version(kept, self.resource), self.resource)
+                kept = in_version(kept, self.resource)
+                document = reading.shown(kept, self.resource, owners)
                 if self._picks(document):
                     place = (obj.key.namespace, obj.key.name)
                     self._show(place, document, since)
@@ -193,11 +196,12 @@ class Watch:
         rows = present
         if len(wanted) < 200:
             rows = present.filter(name__in={name for _, name in wanted})
-        for row in rows.order_by("revision", "namespace", "name").iterator():
+        ordered = rows.order_by("revision", "namespace", "name")
+        for row, owners in reading.with_owners(ordered, self.resource, self.sandbox.pk):
             place = (row.namespace, row.name)
             if place not in wanted:
                 continue
-            document = reading.document_of(row, self.resource)
+            document = reading.document_of(row, self.resource, owners)
             if self._picks(document):
                 known = place in self.known
                 self._show(place, document, row.revision)

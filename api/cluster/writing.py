@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from api.cluster import (
     admission,
     checks,
+    controlled,
     deleting,
     managing,
     published,
@@ -21,6 +22,7 @@ from api.cluster import (
     resources,
     validation,
 )
+from api.cluster.controlled import Owners
 from api.cluster.presenting import complete, whole_seconds
 from api.cluster.resources import Resource
 from api.cluster.versions import in_version
@@ -32,6 +34,7 @@ from scheduler.input.manifests.kinds import KUEUE
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.input.manifests.load import load
 from scheduler.model import durations
+from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Key
 
 Document = dict[str, Any]
@@ -42,6 +45,8 @@ MODIFIED = (
     "the object has been modified; please apply your changes to the latest version "
     "and try again"
 )
+#: Codes of findings that a cluster says by the status of the object.
+_ELSEWHERE = "missing."
 #: Effects of kinds that are kept and change nothing that is decided in a cluster.
 _NOTHING_LOST = frozenset({Effect.NO_DECISION, Effect.NOT_OTHERWISE, Effect.NO_POLICY})
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
@@ -105,22 +110,31 @@ class Change:
         A resourceVersion in it must be the present one, and so must a uid. What is
         as it was only filled in when it was read is not kept.
         """
-        document = self._placed(given, row.name)
+        kept = copy.deepcopy({**row.manifest, "status": row.status})
+        before = self._completed(reading.kept_document(copy.copy(row), self.resource))
+        shown = reading.document_of(copy.deepcopy(row), self.resource)
+        document = self._placed_at(given, row.name, shown["metadata"]["name"])
         metadata = document["metadata"]
         self._check_version(document, row.revision)
         uid = metadata.get("uid")
         if uid and uid != row.uid:
             raise refusals.conflict(self.resource, row.name, self._other(row, uid))
-        kept = copy.deepcopy({**row.manifest, "status": row.status})
-        shown = reading.document_of(row, self.resource)
-        document = without_filled(document, shown, kept)
+        document = without_filled(_as_kept(document, shown, kept), shown, kept)
         document, warnings = self._pruned(document, kept)
-        self._check(document, shown)
+        self._check(document, before)
         entries = kept["metadata"].get("managedFields") or []
         managed = managing.updated(
-            entries, shown, self._completed(document), self._writer()
+            entries, before, self._completed(document), self._writer()
         )
         return self._put(document, warnings, known=True, managed=managed)
+
+    def _placed_at(self, given: Any, kept: str, shown: str) -> Document:
+        """Return the body under the name that is kept, be it given by the shown one."""
+        named = isinstance(given, dict) and isinstance(given.get("metadata"), dict)
+        by_kept = named and given["metadata"].get("name") == kept
+        document = self._placed(given, kept if by_kept else shown)
+        document["metadata"]["name"] = kept
+        return document
 
     def _writer(self) -> managing.Writer:
         return managing.Writer(
@@ -186,13 +200,13 @@ class Change:
         self._check_version(document, row.revision)
         document, warnings = self._pruned(document)
         live = copy.deepcopy(reading.kept_document(row, self.resource))
-        shown = reading.document_of(row, self.resource)
+        before = self._completed(reading.kept_document(row, self.resource))
         entries = live["metadata"].pop("managedFields", None) or []
         merged, managed = managing.applied(
             entries, live, document, self._writer(), force=force
         )
         merged["metadata"].pop("resourceVersion", None)
-        self._check(merged, shown)
+        self._check(merged, before)
         return self._put(merged, warnings, known=True, managed=managed), 200
 
     def _check_namespace(self) -> None:
@@ -317,6 +331,7 @@ class Change:
             for cause in imported.findings
             if not cause.problem.text.startswith(UNKNOWN_FIELD)  # as `unknown` has them
             and not (cause.field == "kind" and self._is_said())
+            and not cause.problem.code.startswith(_ELSEWHERE)
         ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
@@ -345,7 +360,9 @@ class Change:
         document = {**document, "metadata": {**document["metadata"], **own}}
         if row.status and not self.of_status:
             document["status"] = row.status
-        return complete(in_version(document, self.resource), self.resource)
+        owners = Owners(controlled.stored(self.sandbox.pk))
+        made = in_version(document, self.resource)
+        return reading.shown(made, self.resource, owners)
 
     def _made(self, document: Document) -> Document:
         """Return what would be made: with an identity, and no resourceVersion."""
@@ -389,6 +406,25 @@ def without_filled(after: Any, shown: Any, kept: Any) -> Any:
             for name, item in zip(_names(after), after, strict=True)
         ]
     return after
+
+
+def _as_kept(after: Document, shown: Document, kept: Document) -> Document:
+    """Return an object with the owners and the time of arrival that are kept of it.
+
+    They are shown otherwise, and a write that gives them as they were shown means
+    those that are kept.
+    """
+    metadata, had = after["metadata"], kept["metadata"]
+    given = metadata.get("ownerReferences")
+    if given == shown["metadata"].get("ownerReferences") and given != had.get(
+        "ownerReferences"
+    ):
+        metadata = {**metadata, "ownerReferences": had.get("ownerReferences")}
+    arrival = (had.get("annotations") or {}).get(ARRIVAL)
+    if arrival and ARRIVAL not in (shown["metadata"].get("annotations") or {}):
+        annotations = {**(metadata.get("annotations") or {}), ARRIVAL: arrival}
+        metadata = {**metadata, "annotations": annotations}
+    return {**after, "metadata": metadata}
 
 
 def _names(items: list[Any]) -> list[Any]:

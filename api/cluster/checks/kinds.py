@@ -19,6 +19,7 @@ Change = Callable[[Document, Document], Iterator[Fault]]
 IMMUTABLE = "field is immutable"
 #: The highest priority that is not a system's.
 MOST_PRIORITY = 1_000_000_000
+LONGEST_LABEL = 63
 
 
 def faults(
@@ -54,6 +55,10 @@ def _shown(value: Any) -> str:
 
 
 def _job(document: Document) -> Iterator[Fault]:
+    name = str(document["metadata"].get("name") or "")
+    if len(name) > LONGEST_LABEL and not _spec(document).get("manualSelector"):
+        why = f"must be no more than {LONGEST_LABEL} bytes"  # its pods' labels have it
+        yield names.invalid("spec.template.labels", name, why)
     yield from _job_spec(_spec(document), "spec")
 
 

@@ -71,6 +71,16 @@ def schemas_of(resources: list[Resource]) -> dict[str, Schema]:
     return found
 
 
+def schema_of(resource: Resource) -> Schema:
+    """Return the schema of a custom resource as its definition holds it."""
+    type_ = published.type_of(resource)
+    if not type_:
+        return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    made = _inline(type_, root=True)
+    made["properties"]["metadata"] = {"type": "object"}
+    return made
+
+
 #: Types that are no objects of fields, as schemas name them.
 _PLAIN_TYPES: dict[str, tuple[str, Schema]] = {
     "FieldsV1": ("io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", {"type": "object"}),

@@ -39,9 +39,9 @@ def _write_replicas(lifetime: RuntimeState, obj: Object) -> None:
 
     Source: docs/semantics/controllers.md#deployment.
     """
-    pods = lifetime.jobs.pods_served(obj)
+    pods = dict.fromkeys(lifetime.jobs.pods_served(obj))
     if (run := _run_of(lifetime, obj)) is not None:
-        pods = [*pods, *run.pods]
+        pods |= dict.fromkeys(run.pods)  # which may be served ones
     ready = sum(_is_ready(lifetime, pod) for pod in pods)
     obj.status = {**obj.status, "replicas": len(pods), "readyReplicas": ready}
 

@@ -168,8 +168,20 @@ async def test_events_are_watched_from_a_version_on(placed):
     await lines.aclose()
 
 
-def test_the_log_of_a_pod_is_a_sentence_and_that_of_none_is_a_404(call, placed):
+def test_the_log_of_a_pod_is_refused_with_why_and_empty_before_it_has_a_node(
+    call, placed, make
+):
     answer = call("get", placed, f"{PODS}/p0/log")
-    assert (answer.status_code, answer["Content-Type"][:10]) == (200, "text/plain")
-    assert "pod default/p0 is simulated" in answer.content.decode()
+    assert (answer.status_code, answer.json()["reason"]) == (400, "BadRequest")
+    assert "pod default/p0 is simulated" in answer.json()["message"]
     assert call("get", placed, f"{PODS}/none/log").status_code == 404
+    waiting = call("get", make(pod("p0")), f"{PODS}/p0/log")
+    assert (waiting.status_code, waiting.content) == (200, b"")
+
+
+@pytest.mark.parametrize("what", ["attach", "exec", "portforward"])
+def test_nobody_goes_into_a_simulated_pod(call, placed, make, what):
+    refused = call("post", placed, f"{PODS}/p0/{what}?command=ls").json()
+    assert (refused["code"], refused["reason"]) == (400, "BadRequest")
+    waiting = call("post", make(pod("p0")), f"{PODS}/p0/{what}").json()
+    assert waiting["message"] == "pod p0 does not have a host assigned"

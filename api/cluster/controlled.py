@@ -1,0 +1,442 @@
+"""What controllers make, as those of a control plane name it, own it and label it.
+
+The simulation keeps pods under names that say their place (`workload-podset-number`),
+owned by what runs them. Clients of Kubernetes read the names, owners and labels that
+the controllers of Jobs, ReplicaSets, StatefulSets and DaemonSets give. Nothing of
+this is kept; the ending of a name is drawn from the name that is kept, so that it
+stays what it is, and is found again when it is asked for. Pods that came with these
+names of their own are shown as they are.
+
+Source: <https://kubernetes.io/docs/concepts/workloads/controllers/job/>,
+<https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/>
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from sandbox.models import table_of
+from scheduler.engine.lifetime.pods import POD_SET
+from scheduler.engine.world import World
+from scheduler.model.annotations import ARRIVAL
+from scheduler.model.jobs import QUEUE, workload_name
+from scheduler.model.objects import Key
+
+Document = dict[str, Any]
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_DIGITS = "456789bcdf"  # of a pod template's hash
+_LONGEST_BASE = 58
+_MADE = re.compile(r"-[0-9]+$", re.ASCII)
+_TRACKED = "batch.kubernetes.io/job-tracking"
+_INDEX = "batch.kubernetes.io/job-completion-index"
+_HASH = "pod-template-hash"
+_REVISION = "deployment.kubernetes.io"
+_ENDED = ("Failed", "Succeeded")
+
+
+class Known(NamedTuple):
+    """An owner: its manifest and its status."""
+
+    manifest: Document
+    status: Document
+
+
+#: (kind, namespace, names) -> (name, manifest, status) of those that are there.
+LookUp = Callable[[str, str, Collection[str]], Iterable[tuple[str, Document, Document]]]
+
+
+def stored(sandbox_id: str) -> LookUp:
+    """Return how owners are found among the rows of a sandbox: a query per question."""
+
+    def look_up(
+        kind: str, namespace: str, names: Collection[str]
+    ) -> Iterable[tuple[str, Document, Document]]:
+        rows = table_of(kind)._default_manager.filter(
+            sandbox_id=sandbox_id, kind=kind, namespace=namespace, name__in=names
+        )
+        return rows.values_list("name", "manifest", "status")
+
+    return look_up
+
+
+def of_world(world: World) -> LookUp:
+    """Return how owners are found in a world."""
+
+    def look_up(
+        kind: str, namespace: str, names: Collection[str]
+    ) -> Iterable[tuple[str, Document, Document]]:
+        for name in names:
+            if (found := world.objects.get(Key(kind, namespace, name))) is not None:
+                yield name, found.manifest, found.status
+
+    return look_up
+
+
+class Owners:
+    """Who owns what is shown; each is looked up once."""
+
+    def __init__(self, look_up: LookUp) -> None:
+        self.look_up = look_up
+        self.known: dict[tuple[str, str, str], Known | None] = {}
+
+    def get(self, kind: str, namespace: str, name: str) -> Known | None:
+        """Return an object, or None where it is not there."""
+        key = (kind, namespace, name)
+        if key not in self.known:
+            self._ask(kind, namespace, [name])
+        return self.known[key]
+
+    def prepare(self, manifests: Iterable[Document]) -> None:
+        """Look up at once who owns these. Costs two queries per namespace and kind."""
+        asked = _asked(manifests)
+        for (kind, namespace), names in asked.items():
+            self._ask(kind, namespace, names)
+        above = _asked(
+            found.manifest
+            for (kind, namespace), names in asked.items()
+            if kind == "Workload"
+            for name in names
+            if (found := self.known[kind, namespace, name]) is not None
+        )
+        for (kind, namespace), names in above.items():
+            self._ask(kind, namespace, names)
+
+    def _ask(self, kind: str, namespace: str, names: Collection[str]) -> None:
+        new = [name for name in names if (kind, namespace, name) not in self.known]
+        for start in range(0, len(new), 500):
+            part = new[start : start + 500]
+            self.known |= {(kind, namespace, name): None for name in part}
+            for name, manifest, status in self.look_up(kind, namespace, part):
+                self.known[kind, namespace, name] = Known(manifest, status or {})
+
+
+def _asked(manifests: Iterable[Document]) -> dict[tuple[str, str], set[str]]:
+    found: dict[tuple[str, str], set[str]] = {}
+    for manifest in manifests:
+        metadata = manifest["metadata"]
+        owner = owner_of(metadata)
+        if owner is not None:
+            place = (owner["kind"], metadata.get("namespace", ""))
+            found.setdefault(place, set()).add(owner["name"])
+    return found
+
+
+def owner_of(metadata: Document) -> Document | None:
+    """Return the reference to the controller of an object; None where it has none."""
+    for one in metadata.get("ownerReferences") or ():
+        if isinstance(one, dict) and one.get("controller"):
+            return one if one.get("kind") and one.get("name") else None
+    return None
+
+
+def ending(namespace: str, name: str) -> str:
+    """Return the five letters of the shown name of what is kept under a name."""
+    digest = hashlib.sha256(f"{namespace}/{name}".encode()).digest()
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:5])
+
+
+def template_hash(template: Any) -> str:
+    """Return the hash by which a Deployment tells its pod templates apart."""
+    text = msgspec.json.encode(template, order="deterministic")
+    number = int.from_bytes(hashlib.sha256(text).digest()[:4]) | 1 << 31
+    return "".join(_DIGITS[int(digit)] for digit in str(number))
+
+
+def shown(document: Document, owners: Owners) -> Document:
+    """Return an object as its controller makes it; itself where none makes it here.
+
+    Its metadata and status are new where they change, its template is not shared.
+    """
+    metadata = document["metadata"]
+    owner = owner_of(metadata)
+    if owner is not None and ARRIVAL in (metadata.get("annotations") or {}):
+        kept = {n: v for n, v in metadata["annotations"].items() if n != ARRIVAL}
+        metadata = _with(metadata, annotations=kept)
+        document = {**document, "metadata": metadata}
+    if document.get("kind") == "Job":
+        return _job(document, owners)
+    if document.get("kind") != "Pod" or owner is None:
+        return document
+    name = metadata["name"]
+    if not name.startswith(f"{owner['name']}-") or not _MADE.search(name):
+        return document
+    make = _PODS.get(owner["kind"])
+    if make is None:
+        return document
+    made = make(metadata, owner, owners)
+    return document if made is None else {**document, "metadata": made}
+
+
+def _with(metadata: Document, **given: Any) -> Document:
+    """Return metadata with these fields; those that are empty are left out."""
+    found = {**metadata, **given}
+    return {n: v for n, v in found.items() if n not in given or v}
+
+
+def _reference(api_version: str, kind: str, name: str, uid: str) -> list[Document]:
+    return [
+        {
+            "apiVersion": api_version,
+            "kind": kind,
+            "name": name,
+            "uid": uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+
+
+def _of_workload(
+    metadata: Document, owner: Document, owners: Owners
+) -> Document | None:
+    namespace = metadata["namespace"]
+    workload = owners.get("Workload", namespace, owner["name"])
+    job = owner_of(workload.manifest["metadata"]) if workload else None
+    if workload is None or job is None or job["kind"] != "Job":
+        return None
+    labels, annotations = injected(workload)
+    labels.pop(POD_SET, None)
+    return _job_pod(metadata, job, owners, labels, annotations)
+
+
+def injected(workload: Known) -> tuple[Document, Document]:
+    """Return the labels and annotations that Kueue gives the pods of what it admits."""
+    metadata, spec = workload.manifest["metadata"], workload.manifest.get("spec") or {}
+    queue = (workload.status.get("admission") or {}).get("clusterQueue")
+    labels = {
+        "kueue.x-k8s.io/cluster-queue-name": queue,
+        "kueue.x-k8s.io/local-queue-name": spec.get("queueName"),
+        POD_SET: next((s.get("name") for s in spec.get("podSets") or ()), ""),
+    }
+    annotations = {"kueue.x-k8s.io/workload": metadata["name"]}
+    return {n: v for n, v in labels.items() if v}, annotations
+
+
+def _of_job(metadata: Document, owner: Document, owners: Owners) -> Document:
+    own = {n: v for n, v in (metadata.get("labels") or {}).items() if n != POD_SET}
+    return _job_pod({**metadata, "labels": own}, owner, owners, {}, {})
+
+
+def _job_pod(
+    metadata: Document,
+    job: Document,
+    owners: Owners,
+    labels: Document,
+    annotations: Document,
+) -> Document:
+    """Return the metadata of a pod of a Job."""
+    namespace, kept, name = metadata["namespace"], metadata["name"], job["name"]
+    found = owners.get("Job", namespace, name)
+    spec = (found.manifest.get("spec") or {}) if found else {}
+    template = ((spec.get("template") or {}).get("metadata")) or {}
+    base = f"{name}-"
+    if spec.get("completionMode") == "Indexed":
+        number = kept.rpartition("-")[2]
+        labels = {**labels, _INDEX: number}
+        annotations = {**annotations, _INDEX: number}
+        base = f"{name}-{number}-"
+    base = base[:_LONGEST_BASE]
+    return _with(
+        metadata,
+        name=base + ending(namespace, kept),
+        generateName=base,
+        labels={
+            **(metadata.get("labels") or {}),
+            **job_labels(job["name"], str(job.get("uid", ""))),
+            **labels,
+        },
+        annotations={
+            **(template.get("annotations") or {}),
+            **(metadata.get("annotations") or {}),
+            **annotations,
+        },
+        ownerReferences=_reference("batch/v1", "Job", name, str(job.get("uid", ""))),
+        finalizers=[*(metadata.get("finalizers") or ()), _TRACKED],
+    )
+
+
+def job_labels(name: str, uid: str) -> dict[str, str]:
+    """Return the labels that the pods of a Job have."""
+    return {
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        "job-name": name,
+    }
+
+
+def _of_replica_set(metadata: Document, owner: Document, _: Owners) -> Document:
+    base = f"{owner['name']}-"[:_LONGEST_BASE]
+    return _with(
+        metadata,
+        name=base + ending(metadata["namespace"], metadata["name"]),
+        generateName=base,
+        ownerReferences=_reference(
+            "apps/v1", "ReplicaSet", owner["name"], str(owner.get("uid", ""))
+        ),
+    )
+
+
+def _of_deployment(
+    metadata: Document, owner: Document, owners: Owners
+) -> Document | None:
+    found = owners.get("Deployment", metadata["namespace"], owner["name"])
+    if found is None:
+        return None
+    above = replica_set(found)["metadata"]
+    made = _of_replica_set(metadata, above, owners)
+    labels = {n: v for n, v in (metadata.get("labels") or {}).items() if n != POD_SET}
+    return {**made, "labels": {**labels, _HASH: above["labels"][_HASH]}}
+
+
+def _of_stateful_set(metadata: Document, owner: Document, owners: Owners) -> Document:
+    number = metadata["name"].rpartition("-")[2]
+    name = f"{owner['name']}-{number}"
+    found = owners.get("StatefulSet", metadata["namespace"], owner["name"])
+    labels = {n: v for n, v in (metadata.get("labels") or {}).items() if n != POD_SET}
+    if found is not None:
+        labels["controller-revision-hash"] = f"{owner['name']}-{_hash_of(found)}"
+    labels |= {
+        "apps.kubernetes.io/pod-index": number,
+        "statefulset.kubernetes.io/pod-name": name,
+    }
+    reference = _reference(
+        "apps/v1", "StatefulSet", owner["name"], str(owner.get("uid", ""))
+    )
+    return _with(
+        metadata,
+        name=name,
+        generateName=f"{owner['name']}-",
+        labels=labels,
+        ownerReferences=reference,
+    )
+
+
+def _of_daemon_set(metadata: Document, owner: Document, owners: Owners) -> Document:
+    base = f"{owner['name']}-"[:_LONGEST_BASE]
+    found = owners.get("DaemonSet", metadata["namespace"], owner["name"])
+    labels = {**(metadata.get("labels") or {}), "pod-template-generation": "1"}
+    if found is not None:
+        labels["controller-revision-hash"] = _hash_of(found)
+    return _with(
+        metadata,
+        name=base + ending(metadata["namespace"], metadata["name"]),
+        generateName=base,
+        labels=labels,
+        ownerReferences=_reference(
+            "apps/v1", "DaemonSet", owner["name"], str(owner.get("uid", ""))
+        ),
+    )
+
+
+def _hash_of(known: Known) -> str:
+    return template_hash((known.manifest.get("spec") or {}).get("template") or {})
+
+
+_PODS: dict[str, Callable[[Document, Document, Owners], Document | None]] = {
+    "DaemonSet": _of_daemon_set,
+    "Deployment": _of_deployment,
+    "Job": _of_job,
+    "ReplicaSet": _of_replica_set,
+    "StatefulSet": _of_stateful_set,
+    "Workload": _of_workload,
+}
+
+
+def candidates(namespace: str, name: str) -> Callable[[str], bool]:
+    """Return a test of names that are kept: whether this may be the one shown so."""
+    base, _, last = name.rpartition("-")
+
+    def may_be(kept: str) -> bool:
+        if ending(namespace, kept) == last:
+            return True
+        return last.isdigit() and bool(re.fullmatch(rf"{base}-.*-?{last}", kept))
+
+    return may_be
+
+
+def _job(document: Document, owners: Owners) -> Document:
+    """Return a Job with what Kueue puts into the template of one that runs."""
+    metadata, spec = document["metadata"], document.get("spec")
+    labels = metadata.get("labels") or {}
+    if QUEUE not in labels or not isinstance(spec, dict) or spec.get("suspend"):
+        return document
+    if not isinstance(spec.get("template"), dict):
+        return document
+    name = labels.get("kueue.x-k8s.io/prebuilt-workload-name")
+    name = name or workload_name({**document, "kind": "Job"})
+    workload = owners.get("Workload", metadata.get("namespace", ""), name)
+    if workload is None or not workload.status.get("admission"):
+        return document
+    given = spec["template"].get("metadata") or {}
+    labels, annotations = injected(workload)
+    inner = {
+        **given,
+        "labels": {**(given.get("labels") or {}), **labels},
+        "annotations": {**(given.get("annotations") or {}), **annotations},
+    }
+    stats = workload.status.get("schedulingStats") or {}
+    evicted = sum(int(e.get("count") or 0) for e in stats.get("evictions") or ())
+    generation = int(metadata.get("generation") or 1) + 1 + 2 * evicted
+    return {
+        **document,
+        "metadata": {**metadata, "generation": generation},
+        "spec": {**spec, "template": {**spec["template"], "metadata": inner}},
+    }
+
+
+def replica_set(deployment: Known) -> Document:
+    """Return the ReplicaSet of a Deployment whose pods the simulation makes itself."""
+    manifest, status = deployment
+    metadata, spec = manifest["metadata"], manifest.get("spec") or {}
+    template = spec.get("template") or {}
+    number = template_hash(template)
+    name = f"{metadata['name']}-{number}"
+    wanted = int(spec.get("replicas", 1))
+    inner = template.get("metadata") or {}
+    labels = {**(inner.get("labels") or {}), _HASH: number}
+    selector = spec.get("selector") or {}
+    uid = str(metadata.get("uid") or "")
+    ready = int(status.get("readyReplicas") or 0)
+    counts = {
+        "replicas": int(status.get("replicas") or 0),
+        "fullyLabeledReplicas": int(status.get("replicas") or 0),
+        "readyReplicas": ready,
+        "availableReplicas": ready,
+        "observedGeneration": 1,
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": name,
+            "namespace": metadata.get("namespace", ""),
+            "uid": str(uuid.uuid5(uuid.UUID(uid), name)) if uid else "",
+            "generation": 1,
+            "creationTimestamp": metadata.get("creationTimestamp"),
+            "labels": labels,
+            "annotations": {
+                f"{_REVISION}/desired-replicas": str(wanted),
+                f"{_REVISION}/max-replicas": str(wanted + -(-wanted // 4)),
+                f"{_REVISION}/revision": "1",
+            },
+            "ownerReferences": _reference(
+                "apps/v1", "Deployment", metadata["name"], uid
+            ),
+        },
+        "spec": {
+            "replicas": wanted,
+            "selector": {
+                **selector,
+                "matchLabels": {**(selector.get("matchLabels") or {}), _HASH: number},
+            },
+            "template": {**template, "metadata": {**inner, "labels": labels}},
+        },
+        "status": {n: v for n, v in counts.items() if v or n == "replicas"},
+    }

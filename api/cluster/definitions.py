@@ -1,0 +1,100 @@
+"""The resource definitions of the custom kinds that are served, as a cluster lists them.
+
+They are no objects of the simulation: each is made of the table of kinds and of the
+published types. Nobody writes them, and a watch does not show them.
+
+Source: CustomResourceDefinition (apiextensions.k8s.io/v1) of
+<https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/>
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from api.cluster.openapi.kind_schemas import schema_of
+from api.cluster.resources import SERVED, Resource
+
+Document = dict[str, Any]
+_SPACE = uuid.UUID("9e0a4f1c-7d0b-4d7c-8f43-3f6f6f1a2d55")
+
+
+def documents(created: str) -> Iterator[Document]:
+    """Yield the definitions by name; they came when the sandbox began."""
+    kinds: dict[str, list[Resource]] = {}
+    for resource in SERVED.values():
+        if not resource.is_built_in:
+            kinds.setdefault(resource.full_name, []).append(resource)
+    for name in sorted(kinds):
+        yield _document(name, kinds[name], created)
+
+
+def _document(name: str, served: list[Resource], created: str) -> Document:
+    first = served[0]
+    kind = first.kind
+    names: Document = {
+        "plural": kind.plural,
+        "singular": kind.kind.lower(),
+        **({"shortNames": first.short_names} if first.short_names else {}),
+        "kind": kind.kind,
+        "listKind": f"{kind.kind}List",
+    }
+    said = (
+        ("NamesAccepted", "NoConflicts", "no conflicts found"),
+        ("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+    )
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": name,
+            "uid": str(uuid.uuid5(_SPACE, name)),
+            "resourceVersion": "1",
+            "generation": 1,
+            "creationTimestamp": created,
+        },
+        "spec": {
+            "group": kind.group,
+            "names": names,
+            "scope": "Namespaced" if kind.namespaced else "Cluster",
+            "versions": [_version(one, stored=one is first) for one in served],
+            "conversion": {"strategy": "None"},
+        },
+        "status": {
+            "conditions": [
+                {
+                    "type": type_,
+                    "status": "True",
+                    "lastTransitionTime": created,
+                    "reason": reason,
+                    "message": message,
+                }
+                for type_, reason, message in said
+            ],
+            "acceptedNames": names,
+            "storedVersions": [first.version],
+        },
+    }
+
+
+def _version(resource: Resource, *, stored: bool) -> Document:
+    found = resource.definition
+    made: Document = {"name": resource.version, "served": True, "storage": stored}
+    if found and found.warning:
+        made |= {"deprecated": True, "deprecationWarning": found.warning}
+    made["schema"] = {"openAPIV3Schema": schema_of(resource)}
+    made["subresources"] = {"status": {}}
+    if found and found.columns:
+        made["additionalPrinterColumns"] = [
+            {
+                "name": name,
+                "type": type_,
+                "jsonPath": path,
+                **({"priority": priority} if priority else {}),
+            }
+            for name, type_, path, priority in found.columns
+        ]
+    if found and found.selectable:
+        made["selectableFields"] = [{"jsonPath": f".{f}"} for f in found.selectable]
+    return made

@@ -1,0 +1,336 @@
+"""Statuses as kubelets and controllers write them, from what the simulation keeps.
+
+It keeps what decides: the phase of a pod, the counts of a Job, the verdict on a
+Workload. Clients read more, which follows from that: the state of containers, the
+class of service, the conditions that go together, when they came to be. Nothing of
+this is kept. Times that the simulation does not keep are those of the creation, of
+the start or of the admission; an address is drawn from the uid, as there is no network.
+
+Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/>,
+docs/semantics/kueue-lifecycle.md
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from api.cluster.controlled import Known, Owners, owner_of
+from scheduler.model.amounts import canonical, parse, text_of
+from scheduler.model.errors import SchedulerError
+from scheduler.model.podset_template import pod_requests
+
+Document = dict[str, Any]
+_COMPUTE = ("cpu", "memory")
+#: Reasons that Kueue 0.19 gives by a feature gate that is off.
+_UNSAID = frozenset(
+    {
+        "ExceedsMaxQuota",
+        "NoMatchingFlavor",
+        "PendingEvaluation",
+        "TopologyPlacementFailed",
+        "WaitingForPodsReady",
+        "WaitingForPreemptedWorkloads",
+        "WaitingForQuota",
+    }
+)
+_NOT_READY = "Not all pods are ready or succeeded"
+_NO_CLAIMS = "no new claims to deallocate"
+_READY = "All pods reached readiness and the workload is running"
+
+
+def filled(document: Document, owners: Owners) -> Document:
+    """Return an object with its status as its controller writes it; the given one stays."""
+    fill = _FILLS.get(document.get("kind", ""))
+    status = document.get("status")
+    if fill is None or (not status and document["kind"] not in _ALWAYS):
+        return document
+    found = fill(document, dict(status or {}), owners)
+    return {**document, "status": found} if found else document
+
+
+def _since(document: Document) -> Any:
+    return document["metadata"].get("creationTimestamp")
+
+
+def _pod(document: Document, status: Document, _: Owners) -> Document:
+    spec = document.get("spec") or {}
+    status.setdefault("phase", "Pending")
+    status.setdefault("qosClass", _service_class(spec))
+    at = status.get("startTime") or _since(document)
+    given = [dict(one) for one in status.get("conditions") or ()]
+    for one in given:
+        if one.get("lastTransitionTime") is None:
+            one["lastTransitionTime"] = at
+        if one.get("reason") == "Unschedulable" and one.get("message"):
+            one["message"] = unscheduled(one["message"])
+    status["conditions"] = given
+    if not given:
+        del status["conditions"]
+    if status["phase"] == "Pending" or not spec.get("nodeName"):
+        return status
+    ended = status["phase"] in ("Failed", "Succeeded")
+    known = {one["type"]: one for one in given}
+    ready = known.get("Ready") or {"type": "Ready", "status": "False"}
+    ready.setdefault("lastTransitionTime", at)
+    first = [
+        {"type": "Initialized", "status": "True", "lastTransitionTime": at},
+        ready,
+        {**ready, "type": "ContainersReady"},
+        {"type": "PodScheduled", "status": "True", "lastTransitionTime": at},
+    ]
+    first = [known.get(one["type"], one) for one in first]
+    names = {one["type"] for one in first}
+    status["conditions"] = [*first, *(c for c in given if c["type"] not in names)]
+    if "containerStatuses" not in status:
+        is_ready = ready["status"] == "True" and not ended
+        status["containerStatuses"] = [
+            _container(one, status["phase"], at, ready=is_ready)
+            for one in spec.get("containers") or ()
+        ]
+    status.setdefault("startTime", at)
+    if "podIP" not in status and document["metadata"].get("uid"):
+        status["podIP"] = _address(str(document["metadata"]["uid"]))
+        status["podIPs"] = [{"ip": status["podIP"]}]
+    return status
+
+
+def unscheduled(said: str) -> str:
+    """Return why no node takes a pod, as kube-scheduler 1.36 writes it.
+
+    It asks the plug-in of dynamic resources for claims to give up before it preempts.
+    """
+    return said.replace(". preemption: ", f". {_NO_CLAIMS}, preemption: ", 1)
+
+
+def _container(given: Document, phase: str, at: Any, *, ready: bool) -> Document:
+    state: Document = {"running": {"startedAt": at}}
+    if phase != "Running":
+        failed = phase == "Failed"
+        state = {
+            "terminated": {
+                "exitCode": int(failed),
+                "finishedAt": at,
+                "reason": "Error" if failed else "Completed",
+                "startedAt": at,
+            }
+        }
+    return {
+        "image": given.get("image", ""),
+        "imageID": "",
+        "lastState": {},
+        "name": given.get("name", ""),
+        "ready": ready,
+        "restartCount": 0,
+        "state": state,
+    }
+
+
+def _address(uid: str) -> str:
+    try:
+        number = uuid.UUID(uid).int
+    except ValueError:
+        return "10.0.0.1"
+    return f"10.{number >> 8 & 127}.{number >> 16 & 255}.{(number >> 24) % 254 + 1}"
+
+
+def _service_class(spec: Document) -> str:
+    """Return the class of service of a pod.
+
+    Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/>
+    """
+    parts = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    some, equal = False, bool(parts)
+    for part in parts:
+        given = part.get("resources") or {}
+        limits, requests = given.get("limits") or {}, given.get("requests") or {}
+        some = some or any(name in {**limits, **requests} for name in _COMPUTE)
+        for name in _COMPUTE:
+            most = limits.get(name)
+            equal = equal and most is not None and _same(requests.get(name, most), most)
+    if not some:
+        return "BestEffort"
+    return "Guaranteed" if equal else "Burstable"
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return parse(one) == parse(other)
+    except SchedulerError:
+        return False
+
+
+def _job(document: Document, status: Document, _: Owners) -> Document:
+    at, started = _since(document), status.get("startTime")
+    ended = status.get("completionTime")
+    conditions = []
+    for one in status.get("conditions") or ():
+        if one.get("type") == "Suspended":
+            moment = at if one.get("status") == "True" else started or at
+        else:
+            moment = ended or started or at
+        given = {n: v for n, v in one.items() if v is not None}
+        times = {"lastProbeTime": moment, "lastTransitionTime": moment}
+        conditions.append({**times, **given})
+    if conditions:
+        status["conditions"] = conditions
+    for name in ("active", "succeeded", "failed"):
+        if status.get(name) == 0:
+            del status[name]
+    for name, zero in (("ready", 0), ("terminating", 0)):
+        status.setdefault(name, zero)
+    status.setdefault("uncountedTerminatedPods", {})
+    return status
+
+
+def _workload(document: Document, status: Document, owners: Owners) -> Document:
+    conditions = []
+    for one in status.get("conditions") or ():
+        unsaid = one.get("reason") in _UNSAID and one.get("status") == "False"
+        if one.get("type") == "QuotaReserved" and unsaid:
+            one = {**one, "reason": "Pending"}
+        if one.get("type") != "Admitted" or one.get("reason") != "NoReservation":
+            conditions.append(one)
+    types = [one.get("type") for one in conditions]
+    if "PodsReady" not in types and "QuotaReserved" in types:
+        made = _pods_ready(document, conditions, owners)
+        if made is not None:
+            after = "Admitted" if "Admitted" in types else "QuotaReserved"
+            conditions.insert(types.index(after) + 1, made)
+    if conditions:
+        status["conditions"] = conditions
+    if not status.get("admission") and "QuotaReserved" in types:
+        asked = _resource_requests(document.get("spec") or {})
+        if asked:
+            status.setdefault("resourceRequests", asked)
+    return status
+
+
+def _pods_ready(
+    document: Document, conditions: list[Document], owners: Owners
+) -> Document | None:
+    """Return the condition that tells whether the pods of a Job's Workload are ready."""
+    job = owner_of(document["metadata"])
+    if job is None or job["kind"] != "Job":
+        return None
+    found = owners.get("Job", document["metadata"]["namespace"], job["name"])
+    admitted = next((c for c in conditions if c.get("type") == "Admitted"), {})
+    ready = admitted.get("status") == "True" and found is not None and _is_ready(found)
+    by = admitted or conditions[0]
+    return {
+        "lastTransitionTime": by.get("lastTransitionTime"),
+        "message": _READY if ready else _NOT_READY,
+        "observedGeneration": document["metadata"].get("generation", 1),
+        "reason": "Started" if ready else "WaitForStart",
+        "status": "True" if ready else "False",
+        "type": "PodsReady",
+    }
+
+
+def _is_ready(job: Known) -> bool:
+    spec, status = job.manifest.get("spec") or {}, job.status
+    wanted = int(spec.get("parallelism") or 1)
+    if spec.get("completions") is not None:
+        wanted = min(wanted, int(spec["completions"]))
+    done = int(status.get("succeeded") or 0) + int(status.get("ready") or 0)
+    return done >= wanted
+
+
+def _resource_requests(spec: Document) -> list[Document]:
+    """Return what the podsets of a Workload that waits ask for in all."""
+    found = []
+    for pod_set in spec.get("podSets") or ():
+        count = int(pod_set.get("count", 1))
+        asked = pod_requests((pod_set.get("template") or {}).get("spec") or {})
+        amounts = {
+            name: text_of(name, canonical(name, str(value)) * count)
+            for name, value in sorted(asked.items())
+            if value.denominator == 1 or name == "cpu"
+        }
+        found.append({"name": pod_set.get("name", "main"), "resources": amounts})
+    return found
+
+
+def _replica_set(document: Document, status: Document, _: Owners) -> Document:
+    replicas = int(status.get("replicas") or 0)
+    ready = int(status.get("readyReplicas") or 0)
+    return {
+        **_counted(
+            status,
+            availableReplicas=ready,
+            fullyLabeledReplicas=replicas,
+            readyReplicas=ready,
+        ),
+        "replicas": replicas,
+        "observedGeneration": document["metadata"].get("generation", 1),
+    }
+
+
+def _counted(status: Document, **counts: int) -> Document:
+    """Return a status with these counts; those that are zero are not written."""
+    rest = {n: v for n, v in status.items() if n not in counts}
+    return {**rest, **{n: v for n, v in counts.items() if v}}
+
+
+def _deployment(document: Document, status: Document, _: Owners) -> Document:
+    wanted = int((document.get("spec") or {}).get("replicas", 1))
+    replicas = int(status.get("replicas") or 0)
+    ready = int(status.get("readyReplicas") or 0)
+    at = _since(document)
+    name = document["metadata"]["name"]
+    unavailable = max(0, max(wanted, replicas) - ready)
+    # At most a quarter, rounded down, may be away.
+    enough = ready >= wanted - wanted // 4
+    available = {
+        "lastTransitionTime": at,
+        "lastUpdateTime": at,
+        "message": f"Deployment {'has' if enough else 'does not have'} minimum availability.",
+        "reason": f"MinimumReplicas{'Available' if enough else 'Unavailable'}",
+        "status": str(enough),
+        "type": "Available",
+    }
+    done = ready == wanted == replicas
+    progressing = {
+        "lastTransitionTime": at,
+        "lastUpdateTime": at,
+        "message": f'Deployment "{name}" has successfully progressed.'
+        if done
+        else f'Deployment "{name}" is progressing.',
+        "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
+        "status": "True",
+        "type": "Progressing",
+    }
+    status.setdefault("conditions", [available, progressing])
+    return {
+        **_counted(
+            status,
+            availableReplicas=ready,
+            readyReplicas=ready,
+            replicas=replicas,
+            unavailableReplicas=unavailable,
+            updatedReplicas=replicas,
+        ),
+        "observedGeneration": document["metadata"].get("generation", 1),
+    }
+
+
+def _stateful_set(document: Document, status: Document, _: Owners) -> Document:
+    replicas = int(status.get("replicas") or 0)
+    ready = int(status.get("readyReplicas") or 0)
+    counts = _counted(status, readyReplicas=ready)
+    counts |= {"availableReplicas": ready, "replicas": replicas, "collisionCount": 0}
+    counts |= {"currentReplicas": replicas, "updatedReplicas": replicas}
+    counts["observedGeneration"] = document["metadata"].get("generation", 1)
+    return counts
+
+
+_ALWAYS = frozenset({"Pod"})
+_FILLS: dict[str, Callable[[Document, Document, Owners], Document]] = {
+    "Deployment": _deployment,
+    "Job": _job,
+    "Pod": _pod,
+    "ReplicaSet": _replica_set,
+    "StatefulSet": _stateful_set,
+    "Workload": _workload,
+}
