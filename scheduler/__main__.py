@@ -22,6 +22,7 @@ VERBS = {
     "explain": "scheduler.cli.explain",
     "forecast": "scheduler.cli.forecast",
     "check": "scheduler.cli.check",
+    "plan": "scheduler.cli.plan",
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
        python -m scheduler experiment FILE [--json]
@@ -35,6 +36,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler explain PATH... [--at 5m] [--workload NAME] [--json]
        python -m scheduler forecast PATH... [--at 5m] [--horizon 1h] [--json]
        python -m scheduler check CHANGED --against BASE --on WORK --assert FILE
+       python -m scheduler plan --release 0.16.4 --against 0.19.2 --on WORK [--json]
        python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]
 """
 

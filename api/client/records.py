@@ -1533,6 +1533,7 @@ class WhatIfChange(TypedDict):
     apply: NotRequired[dict[str, Any]]
     delete: NotRequired[ObjectKey]
     policy: NotRequired[dict[str, Any]]
+    release: NotRequired[Release]
     move: NotRequired[ObjectMove]
     pin: NotRequired[PodPin]
     node: NotRequired[NodeTurn]

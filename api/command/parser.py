@@ -36,6 +36,10 @@ ALONE = {
         "hold a change of policy to assertions, on the same work as its base",
         "api.command.checking",
     ),
+    "plan": (
+        "say what another release would do to the same work, and by which rule",
+        "api.command.planning",
+    ),
     "advise": (
         "search for the smallest change that reaches a goal, and prove it",
         "api.command.advising",
@@ -54,6 +58,7 @@ Sandboxes of this machine or, with --server, of a server.
   quotalab table ID workloads phase=pending     who waits
   quotalab explain ID default/job-a             why
   quotalab check new/ --against old/ --on friday-rush --assert checks.yaml
+  quotalab plan --release 0.16.4 --against 0.19.2 --on last-night.qrec
   quotalab advise goal.yaml --patches set.yaml  what should be set
   quotalab twin prod.qrec                       a real cluster, as recorded
   quotalab experiment compare.yaml              exit status from its assertions

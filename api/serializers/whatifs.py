@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.errors import coded
+from api.serializers.sandboxes import ReleaseSerializer
 from sandbox.actions.nodes import CHANGES
 from sandbox.answers import whatifs
 from sandbox.whatifs.changes import KINDS
@@ -61,6 +62,9 @@ class WhatIfChangeSerializer(serializers.Serializer[Any]):
     delete = ObjectKeySerializer(required=False)
     policy = serializers.DictField(
         required=False, help_text="a merge patch of the policy document"
+    )
+    release = ReleaseSerializer(
+        required=False, help_text="the releases that decide instead"
     )
     move = ObjectMoveSerializer(required=False)
     pin = PodPinSerializer(required=False)

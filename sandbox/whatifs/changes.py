@@ -23,7 +23,7 @@ from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
 
 #: What a change may be; each names its one key.
-KINDS = ("patch", "apply", "delete", "policy", "move", "pin", "node")
+KINDS = ("patch", "apply", "delete", "policy", "release", "move", "pin", "node")
 
 
 def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
@@ -49,6 +49,8 @@ def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
 def _parts(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
     if kind == "policy":
         return _policy(world, given, place)
+    if kind == "release":  # that decides instead, from here on
+        return _policy(world, {"spec": {"release": given}}, place)
     if kind == "apply":
         return _applied(world, given, place)
     if kind in ("move", "pin", "node"):

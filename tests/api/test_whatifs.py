@@ -184,6 +184,15 @@ def kept_hash(call, sandbox, person, change):
     return kept
 
 
+def test_another_release_may_decide_from_an_instant_on(call, queue):
+    answer = asked(call, queue, {"release": {"kueue": "0.19.2"}}, at=3)
+    assert answer.status_code == 200, answer.content
+    assert answer.json()["verdict"]["differs"] is False  # other words, the same starts
+    refused = asked(call, queue, {"release": {"kueue": "0.99"}}, at=3)
+    assert refused.status_code == 422
+    assert "unknown release of Kueue 0.99" in refused.content.decode()
+
+
 def test_two_kinds_in_one_change_are_a_422(call, queue):
     answer = asked(call, queue, {**quota(8), "policy": {}})
     assert answer.status_code == 422
@@ -302,3 +311,16 @@ def test_of_too_many_the_oldest_that_ended_goes_first(call, queue, settings):
     whatifs.begin(queue, queue.owner, None, [quota(8)])
     kept = set(KeptWhatIf.objects.values_list("pk", flat=True))
     assert {one.pk for one in rows} - kept == {rows[5].pk, rows[0].pk}
+
+
+def test_a_sandbox_is_made_to_decide_as_a_release(client, person):
+    body = {"files": [], "release": {"kueue": "v0.17.0"}}
+    made = client.post("/api/v1/sandboxes", body, format="json")
+    assert made.status_code == 201, made.content
+    sandbox = Sandbox.objects.get(pk=made.json()["id"])
+    found = history.world_at(sandbox, sandbox.revision).policy.spec.decides_as()
+    assert found.kueue == "0.17.0"
+    wrong = {"files": [], "release": {"yunikorn": "2.0"}}
+    refused = client.post("/api/v1/sandboxes", wrong, format="json")
+    assert refused.status_code == 422
+    assert "unknown release of YuniKorn 2.0" in refused.content.decode()

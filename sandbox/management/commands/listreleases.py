@@ -38,6 +38,11 @@ python -m scheduler run FILES --release kueue=0.19.2 --release kubernetes=1.35.4
 POST /api/v1/sandboxes {{"files": [...], "release": {{"kueue": "0.19.2"}}}}
 ```
 
+`quotalab plan --release 0.16.4 --against 0.19.2 --on WORK` runs the same work as both decide on it (`WORK` is a recording,
+a scenario, a folder of YAML or a trace): who starts earlier, later or no more, which reasons are said otherwise, which
+rule does it, found by turning each back alone, and the gate that turns it back. A what-if takes
+`{{"release": {{"kueue": "0.19.2"}}}}` as a change: that release decides from its instant on.
+
 It is part of the policy: an edit, an undo, a what-if and an archive take it along, and hashes hold it only where it is
 given. `0.19` is the last patch of its branch. What a cluster's dump says of its controllers (image tags, the label
 `app.kubernetes.io/version`) is taken, and reported.

@@ -32,6 +32,7 @@ class Rule:
     who: Who = "some"
     followed: bool = True
     truth: Truth = "read"
+    off_gate: str = ""  # without a gate of its own: the one that switches it off
     kinds: tuple[str, ...] = ()  # only worlds with such objects notice; (): any
     now: str  # what is decided since then
     before: str  # and before
@@ -45,6 +46,18 @@ class Rule:
             gate = kueue_gates(version).get(self.gate)
             return gate is not None and gate.on
         return reaches(version, self.since)
+
+    def switch(self, release: Release) -> tuple[str, bool] | None:
+        """Return the gate, and what it is given, that turns the rule to its other side.
+
+        None where that release has none, or has locked it.
+        """
+        version = release.of(self.scheduler)
+        name = self.gate or self.off_gate
+        gate = kueue_gates(version).get(name) if version and name else None
+        if gate is None or gate.locked:
+            return None
+        return name, not self.holds(release) if self.gate else True
 
     @cached_property
     def in_newest(self) -> bool:
@@ -70,6 +83,7 @@ OVERLAP = Rule(
 )
 WAITING = Rule(
     id="wait-for-pods-ready",
+    off_gate="DisableWaitForPodsReady",
     since="0.19.0",
     who="many",
     truth="recorded",
@@ -326,6 +340,11 @@ RULES: tuple[Rule, ...] = (
 def missing(release: Release) -> list[Rule]:
     """Return the rules that a release does not have yet, in the order of the table."""
     return [rule for rule in RULES if not rule.holds(release)]
+
+
+def between(before: Release, after: Release) -> list[Rule]:
+    """Return the rules that one of two releases has and the other has not."""
+    return [rule for rule in RULES if rule.holds(before) != rule.holds(after)]
 
 
 def not_followed(release: Release) -> list[Rule]:

@@ -86,6 +86,7 @@ export const EN = {
   "differs.title": "This page and its server differ: reload",
   "differs.text": "The server sent what this page does not know; after an update the open page is of the version before. Nothing is lost.",
   "differs.act": "Reload",
+  "top.release": "as {name}",
   "top.tick": "tick",
   "top.time": "Time",
   "time.ms": "{n} ms",

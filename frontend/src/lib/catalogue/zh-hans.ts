@@ -92,6 +92,7 @@ export const ZH_HANS: Words = {
   "differs.title": "此页面与服务器版本不同：请重新加载",
   "differs.text": "服务器发来了此页面不认识的内容；服务器更新后，已打开的页面仍是旧版本。数据没有丢失。",
   "differs.act": "重新加载",
+  "top.release": "按 {name}",
   "top.tick": "时刻",
   "top.time": "时间",
   "time.ms": "{n} 毫秒",

@@ -1,0 +1,212 @@
+"""The same work as two releases decide on it: who starts otherwise, and by which rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from scheduler.analysis.measures.subjects import kind_of_subjects
+from scheduler.analysis.measures.verdict import (
+    ChangeVerdict,
+    running_since,
+    verdict,
+)
+from scheduler.engine.simulation import simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import (
+    Admit,
+    Bind,
+    Decision,
+    Evict,
+    Finish,
+    Preempt,
+    Wait,
+)
+from scheduler.model.objects import Key
+from scheduler.model.patches import merge
+from scheduler.model.releases.release import Release
+from scheduler.model.releases.rules import Rule, between, not_followed
+
+#: Makes the world of the work at its begin, with a patch of its policy's spec.
+Make = Callable[[Mapping[str, Any]], World]
+
+_COURSE = (Admit, Bind, Preempt, Evict, Finish)
+
+
+class RuleEffect(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What one rule does to this work.
+
+    `gate` and `given` turn it to its other side in the later release; "" where no gate
+    does. `workloads` come out as before when it is turned, `reasons` are said as before.
+    None: it was not tried alone, for there is nothing that turns it alone.
+    """
+
+    rule: str
+    now: str
+    before: str
+    gate: str
+    given: bool | None
+    workloads: list[str] | None
+    reasons: int | None
+
+
+class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What another release would do to the same work, from its begin to a horizon.
+
+    `reasons` counts Workloads by a reason why they waited: in both runs. `said_otherwise`
+    wait for another reason. `unexplained` come out otherwise by no rule alone.
+    `left_out` are rules of which one release is not followed.
+    """
+
+    before: dict[str, str]
+    after: dict[str, str]
+    to_ms: int
+    differs: bool
+    earlier: list[str]
+    later: list[str]
+    never: list[str]
+    only: list[str]
+    verdict: ChangeVerdict
+    reasons: dict[str, list[int]]
+    said_otherwise: list[str]
+    rules: list[RuleEffect]
+    unexplained: list[str]
+    left_out: list[str]
+
+
+class _Run:
+    """One run: its decisions, and of each subject its course and its reasons."""
+
+    def __init__(self, world: World, until_ms: int) -> None:
+        self.kind, self.since = kind_of_subjects(world), running_since(world)
+        self.begin_ms = world.context.now_ms
+        self.decisions: list[Decision] = simulate(world, until_ms=until_ms).decisions
+        self.courses: dict[Key, list[tuple[str, int]]] = {}
+        self.reasons: dict[Key, list[str]] = {}
+        for one in self.decisions:
+            if one.subject.kind != self.kind:
+                continue
+            if isinstance(one, _COURSE):
+                course = self.courses.setdefault(one.subject, [])
+                course.append((type(one).__name__, one.at_ms))
+            elif isinstance(one, Wait):
+                said = self.reasons.setdefault(one.subject, [])
+                if one.reason not in said:
+                    said.append(one.reason)
+
+    def counts(self) -> Counter[str]:
+        return Counter(reason for said in self.reasons.values() for reason in said)
+
+
+def compare_releases(
+    make: Make,
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    *,
+    until_ms: int,
+) -> UpgradeReport:
+    """Return what the later release makes different, and which rules do it.
+
+    Each rule that differs and has a gate is turned back alone, and the work is run once
+    more: what comes out as before then is its doing. Raises PolicyError for a
+    Configuration with which one of the two does not start. Cost: a run for each release
+    and for each such rule.
+    """
+    one = _Run(make({"release": dict(before)}), until_ms)
+    world = make({"release": dict(after)})
+    stack = world.policy.spec.stack
+    first = make({"release": dict(before)}).policy.spec.decides_as()
+    last = world.policy.spec.decides_as()
+    other = _Run(world, until_ms)
+    found = verdict(
+        one.decisions,
+        other.decisions,
+        kind=one.kind,
+        from_ms=one.begin_ms,
+        to_ms=until_ms,
+        since=one.since,
+    )
+    moved = _differing(one.courses, other.courses)
+    said = _differing(one.reasons, other.reasons)
+    rules = [rule for rule in between(first, last) if _runs(stack, rule)]
+    effects = [
+        _effect(make, rule, first, last, (one, moved, said), until_ms)
+        for rule in rules
+        if rule.followed
+    ]
+    explained = {name for effect in effects for name in effect.workloads or ()}
+    starts = {
+        name: [w.subject for w in found.workloads if w.start == name]
+        for name in _STARTS
+    }
+    lacking = {rule.id for each in (first, last) for rule in not_followed(each)}
+    mine, theirs = one.counts(), other.counts()
+    return UpgradeReport(
+        before=dict(first.given()),
+        after=dict(last.given()),
+        to_ms=until_ms,
+        differs=bool(moved or said),
+        **starts,
+        verdict=found,
+        reasons={r: [mine[r], theirs[r]] for r in sorted({*mine, *theirs})},
+        said_otherwise=sorted(map(str, said)),
+        rules=effects,
+        unexplained=sorted({str(key) for key in moved} - explained),
+        left_out=[rule.id for rule in rules if rule.id in lacking],
+    )
+
+
+_STARTS = ("earlier", "later", "never", "only")
+
+
+def _effect(
+    make: Make,
+    rule: Rule,
+    before: Release,
+    after: Release,
+    base: tuple[_Run, set[Key], set[Key]],
+    until_ms: int,
+) -> RuleEffect:
+    """Run the later release with one rule turned back, and hold it to the run before."""
+    one, moved, said = base
+    switch = rule.switch(after)
+    patch: dict[str, Any] = {"release": dict(after.given())}
+    if switch is not None:
+        patch = merge(patch, {"kueue": {"featureGates": {switch[0]: switch[1]}}})
+    elif rule.scheduler != "kueue" and (older := before.of(rule.scheduler)):
+        patch = merge(patch, {"release": {rule.scheduler: older}})
+    else:
+        return RuleEffect(
+            rule=rule.id,
+            now=rule.now,
+            before=rule.before,
+            gate="",
+            given=None,
+            workloads=None,
+            reasons=None,
+        )
+    turned = _Run(make(patch), until_ms)
+    back = moved - _differing(one.courses, turned.courses)
+    told = said - _differing(one.reasons, turned.reasons)
+    return RuleEffect(
+        rule=rule.id,
+        now=rule.now,
+        before=rule.before,
+        gate=switch[0] if switch is not None else "",
+        given=switch[1] if switch is not None else None,
+        workloads=sorted(map(str, back)),
+        reasons=len(told),
+    )
+
+
+def _runs(stack: str, rule: Rule) -> bool:
+    return (rule.scheduler == "yunikorn") == (stack == "yunikorn") and not (
+        rule.scheduler == "kueue" and stack != "kueue"
+    )
+
+
+def _differing(one: Mapping[Key, Any], other: Mapping[Key, Any]) -> set[Key]:
+    return {key for key in {*one, *other} if one.get(key) != other.get(key)}

@@ -1,0 +1,89 @@
+"""Another release on the same work: who starts otherwise, and which rule does it."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import yaml
+
+from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
+from scheduler.cli.plan import main
+from scheduler.model.releases.versions import UNRELEASED
+from tests.builders import job, node, small_cluster, world_of
+
+
+def compared(
+    before: str,
+    after: str,
+    *manifests: dict[str, Any],
+    until_s: int = 60,
+    **policy: Any,
+) -> UpgradeReport:
+    return compare_releases(
+        lambda patch: world_of(*small_cluster(cpu=1), *manifests, **policy, **patch),
+        {"kueue": before},
+        {"kueue": after},
+        until_ms=until_s * 1000,
+    )
+
+
+def effect(report: UpgradeReport, rule: str) -> RuleEffect:
+    return next(one for one in report.rules if one.rule == rule)
+
+
+def waiting(count: int) -> list[dict[str, Any]]:
+    return [job(f"j{n}", queue="main", runtime="1h") for n in range(count)]
+
+
+def test_one_release_against_itself_changes_nothing():
+    report = compared("0.19.2", "0.19.2", *waiting(3))
+    assert (report.differs, report.rules, report.unexplained) == (False, [], [])
+
+
+def test_other_reasons_are_counted_with_the_rule_and_the_gate_that_turns_it_back():
+    report = compared("0.19.2", UNRELEASED, *waiting(2))
+    found = effect(report, "pending-reasons")
+    assert report.reasons == {"Pending": [1, 0], "WaitingForQuota": [0, 1]}
+    assert (found.gate, found.given) == ("UnadmittedWorkloadsObservability", False)
+    assert (found.workloads, found.reasons) == ([], 1)
+
+
+def test_whom_an_upgrade_stops_is_named_with_the_rule_that_does_it():
+    slow = job("slow", queue="main", runtime="4h", ready_after="50m")
+    report = compared("0.18.6", "0.19.2", node("n1"), slow, until_s=3600)
+    [name] = report.unexplained or effect(report, "wait-for-pods-ready").workloads or []
+    assert name.startswith("Workload/default/job-slow")
+    assert effect(report, "wait-for-pods-ready").gate == "DisableWaitForPodsReady"
+    assert report.unexplained == []
+    assert report.verdict.changed.evictions == 1
+
+
+def test_a_rule_that_nothing_turns_alone_is_not_said_to_change_nothing():
+    report = compared("0.19.0", "0.19.2", *waiting(2))
+    assert effect(report, "no-candidates-last").workloads is None
+
+
+def test_a_rule_that_is_not_followed_is_named():
+    assert "flavor-edits-requeue" in compared("0.16.4", "0.19.2").left_out
+
+
+def test_the_command_says_both_releases_and_what_differs(tmp_path):
+    text = "\n---\n".join(
+        yaml.safe_dump(one) for one in (*small_cluster(cpu=1), *waiting(2))
+    )
+    file, out = tmp_path / "w.yaml", io.StringIO()
+    file.write_text(text)
+    words = ["--release", "0.19.2", "--against", "main", "--on", str(file)]
+    assert main([*words, "--horizon", "1m"], out) == 0
+    assert out.getvalue().startswith(f"Kueue 0.19.2 against Kueue {UNRELEASED}\n")
+    assert "  Pending: 1, then 0\n" in out.getvalue()
+    assert "UnadmittedWorkloadsObservability=false turns it back" in out.getvalue()
+
+
+def test_a_release_that_is_not_known_is_refused(tmp_path, capsys):
+    file = tmp_path / "w.yaml"
+    file.write_text(yaml.safe_dump(node("n")))
+    words = ["--release", "0.19.2", "--against", "0.99", "--on", str(file)]
+    assert main(words, io.StringIO()) == 2
+    assert "unknown release of Kueue 0.99" in capsys.readouterr().err
