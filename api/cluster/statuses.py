@@ -12,14 +12,17 @@ docs/semantics/kueue-lifecycle.md
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from api.cluster.controlled import Known, Owners, owner_of
-from scheduler.model.amounts import canonical, parse, text_of
+from scheduler.model.amounts import parse, text_of
 from scheduler.model.errors import SchedulerError
 from scheduler.model.podset_template import pod_requests
+from scheduler.model.releases.kueue_words import COARSE
 
 Document = dict[str, Any]
 _COMPUTE = ("cpu", "memory")
@@ -186,11 +189,13 @@ def _job(document: Document, status: Document, _: Owners) -> Document:
 
 def _workload(document: Document, status: Document, owners: Owners) -> Document:
     conditions = []
+    by_release = _reserved(status).get("reason") in COARSE  # in its words already
     for one in status.get("conditions") or ():
         unsaid = one.get("reason") in _UNSAID and one.get("status") == "False"
         if one.get("type") == "QuotaReserved" and unsaid:
             one = {**one, "reason": "Pending"}
-        if one.get("type") != "Admitted" or one.get("reason") != "NoReservation":
+        never = one.get("type") == "Admitted" and one.get("reason") == "NoReservation"
+        if by_release or not never:
             conditions.append(one)
     types = [one.get("type") for one in conditions]
     if "PodsReady" not in types and "QuotaReserved" in types:
@@ -205,6 +210,12 @@ def _workload(document: Document, status: Document, owners: Owners) -> Document:
         if asked:
             status.setdefault("resourceRequests", asked)
     return status
+
+
+def _reserved(status: Document) -> Document:
+    """Return the condition QuotaReserved, empty where there is none."""
+    conditions = status.get("conditions") or ()
+    return next((c for c in conditions if c.get("type") == "QuotaReserved"), {})
 
 
 def _pods_ready(
@@ -237,6 +248,11 @@ def _is_ready(job: Known) -> bool:
     return done >= wanted
 
 
+def _units(name: str, value: Fraction) -> int:
+    """Return an exact amount in canonical units, rounded up."""
+    return math.ceil(value * 1000 if name == "cpu" else value)
+
+
 def _resource_requests(spec: Document) -> list[Document]:
     """Return what the podsets of a Workload that waits ask for in all."""
     found = []
@@ -244,7 +260,7 @@ def _resource_requests(spec: Document) -> list[Document]:
         count = int(pod_set.get("count", 1))
         asked = pod_requests((pod_set.get("template") or {}).get("spec") or {})
         amounts = {
-            name: text_of(name, canonical(name, str(value)) * count)
+            name: text_of(name, _units(name, value) * count)
             for name, value in sorted(asked.items())
             if value.denominator == 1 or name == "cpu"
         }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -71,7 +72,11 @@ PATCHES = {
 #: YuniKorn's ConfigMap.
 CONFIGS = "yunikorn-configs"
 #: What was recorded, where a script names no other release.
-RELEASE = {"kueue": "0.19.2", "kubernetes": "1.36.3", "yunikorn": "1.9.0"}
+RELEASE = {
+    "kueue": os.environ.get("QUOTALAB_TRUTH_KUEUE") or "0.19.2",
+    "kubernetes": "1.36.3",
+    "yunikorn": "1.9.0",
+}
 FRAMEWORKS = ["batch/job", "pod", "deployment", "statefulset"]
 #: What the steps of the recorded control plane took, whose kubelet was quick.
 LATENCIES = {

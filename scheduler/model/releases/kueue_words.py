@@ -17,6 +17,8 @@ UNSATISFIED_CHECKS = "UnsatisfiedChecks"
 NO_RESERVATION_UNSATISFIED_CHECKS = "NoReservationUnsatisfiedChecks"
 NEITHER_SENTENCE = "The workload has no reservation and not all checks ready"
 
+#: What QuotaReserved=False may say without the gate, and hardly with it.
+COARSE = frozenset({PENDING, INADMISSIBLE, WAITING, reasons.ON_HOLD})
 #: What the scheduler says with the gate -> without; all others are Pending.
 _BY_SCHEDULER = {
     reasons.WAITING_FOR_PODS_READY: WAITING,
