@@ -37,7 +37,11 @@ _TRACKED = "batch.kubernetes.io/job-tracking"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io"
-_ENDED = ("Failed", "Succeeded")
+#: What controllers note of the template of what they have taken up.
+_NUMBERED = {
+    "DaemonSet": {"deprecated.daemonset.template.generation": "1"},
+    "Deployment": {f"{_REVISION}/revision": "1"},
+}
 
 
 class Known(NamedTuple):
@@ -161,6 +165,9 @@ def shown(document: Document, owners: Owners) -> Document:
         document = {**document, "metadata": metadata}
     if document.get("kind") == "Job":
         return _job(document, owners)
+    if document.get("kind") in _NUMBERED and document.get("status"):
+        noted = {**(metadata.get("annotations") or {}), **_NUMBERED[document["kind"]]}
+        return {**document, "metadata": {**metadata, "annotations": noted}}
     if document.get("kind") != "Pod" or owner is None:
         return document
     name = metadata["name"]

@@ -1,7 +1,8 @@
-"""The resource definitions of the custom kinds that are served, as a cluster lists them.
+"""What a cluster has from its beginning: definitions, first namespaces, system classes.
 
-They are no objects of the simulation: each is made of the table of kinds and of the
-published types. Nobody writes them, and a watch does not show them.
+They are no objects of the simulation: a definition of a custom kind is made of the
+table of kinds and of the published types. Nobody writes them, and a watch does not
+show them.
 
 Source: CustomResourceDefinition (apiextensions.k8s.io/v1) of
 <https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/>
@@ -10,7 +11,7 @@ Source: CustomResourceDefinition (apiextensions.k8s.io/v1) of
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from api.cluster.openapi.kind_schemas import schema_of
@@ -98,3 +99,38 @@ def _version(resource: Resource, *, stored: bool) -> Document:
     if found and found.selectable:
         made["selectableFields"] = [{"jsonPath": f".{f}"} for f in found.selectable]
     return made
+
+
+def first_namespaces(names: Iterable[str], created: str) -> Iterator[Document]:
+    """Yield namespaces that a cluster has from its beginning."""
+    for name in sorted(names):
+        metadata = _first(name, created)
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
+#: name -> (value, what pods of it are).
+SYSTEM_CLASSES = {
+    "system-cluster-critical": (2_000_000_000, "may run on another node"),
+    "system-node-critical": (2_000_001_000, "belong to their node"),
+}
+
+
+def system_classes(created: str) -> Iterator[Document]:
+    """Yield the PriorityClasses that a cluster has from its beginning."""
+    for name, (value, what) in SYSTEM_CLASSES.items():
+        yield {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {**_first(name, created), "generation": 1},
+            "value": value,
+            "description": f"Pods that the cluster needs and that {what}.",
+        }
+
+
+def _first(name: str, created: str) -> Document:
+    return {
+        "name": name,
+        "uid": str(uuid.uuid5(_SPACE, name)),
+        "resourceVersion": "1",
+        "creationTimestamp": created,
+    }

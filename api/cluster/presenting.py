@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
+import re
+import uuid
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,6 +24,8 @@ from api.cluster import published
 from api.cluster.published import Field
 from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
+from scheduler.model.amounts import parse
+from scheduler.model.errors import SchedulerError
 
 Document = dict[str, Any]
 Fill = Callable[[Document], None]
@@ -97,6 +102,53 @@ def complete(document: Document, resource: Resource) -> Document:
     return {**head, **document, "metadata": {**ordered, **metadata}}
 
 
+@functools.lru_cache(maxsize=16384, typed=True)
+def canonical_quantity(given: Any) -> Any:
+    """Return a quantity as Go writes it back: "1000m" as "1", 0.5 as "500m".
+
+    The suffix keeps its family: binary, decimal, exponent. What is none stays.
+    Source: <https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/>
+    """
+    if isinstance(given, bool):
+        return given
+    try:
+        value = parse(given)
+    except SchedulerError:
+        return given
+    text = str(given)
+    if text.endswith("i") and abs(value) >= 1024:
+        whole, suffix = math.ceil(value), ""
+        for name in _BINARY:
+            if whole % 1024:
+                break
+            whole, suffix = whole // 1024, name
+        return f"{whole}{suffix}"
+    number, power = math.ceil(value * 10**9), -9
+    while number and number % 1000 == 0 and power < 18:
+        number, power = number // 1000, power + 3
+    if not number:
+        return "0"
+    if re.search(r"[eE][+-]?[0-9]", text):
+        return f"{number}e{power}" if power else str(number)
+    return f"{number}{_DECIMAL[power]}"
+
+
+_NUMBERS = (str, int, float)
+_BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_DECIMAL = {
+    -9: "n",
+    -6: "u",
+    -3: "m",
+    0: "",
+    3: "k",
+    6: "M",
+    9: "G",
+    12: "T",
+    15: "P",
+    18: "E",
+}
+
+
 def whole_seconds(stamp: Any) -> Any:
     """Return a time without its fraction, as API servers write times."""
     if isinstance(stamp, str) and "." in stamp:
@@ -122,6 +174,11 @@ def _steps(type_: str, *, built_in: bool, above: tuple[str, ...]) -> Iterable[_S
                 yield name, "object", ()
             continue
         of = published.bare(field.type)
+        if of == "Quantity" and built_in:
+            if field.type in ("Quantity", "map Quantity"):
+                zero = _zero(field, built_in=built_in)
+                yield name, field.type, None if zero is msgspec.UNSET else zero
+            continue
         if field.type == "Time":
             yield name, "stamp" if not field.always else "stamp or null", None
         elif published.fields_of(of):
@@ -176,13 +233,20 @@ def _follow(document: Document, plan: tuple[_Step, ...]) -> None:
     for name, do, what in plan:
         value = document.get(name)
         if value is None:
-            if do == "value":
+            if do == "value" or (do == "Quantity" and what is not None):
                 document[name] = what
             elif do in ("stamp or null", "items or null"):
                 document[name] = None
             elif do == "object":
                 document[name] = {}
                 _follow(document[name], what)
+        elif do == "Quantity":
+            if isinstance(value, _NUMBERS):
+                document[name] = canonical_quantity(value)
+        elif do == "map Quantity":
+            for key, amount in value.items():
+                if isinstance(amount, _NUMBERS):
+                    value[key] = canonical_quantity(amount)
         elif do in ("stamp", "stamp or null"):
             document[name] = whole_seconds(value)
         elif do in ("items", "items or null"):
@@ -428,8 +492,20 @@ def _fill_priority_class(document: Document) -> None:
 def _fill_service(document: Document) -> None:
     spec = _objects(document, "spec")
     _default(spec, type="ClusterIP", sessionAffinity="None")
+    uid = document["metadata"].get("uid")
     if spec["type"] != "ExternalName":
         _default(spec, internalTrafficPolicy="Cluster")
+        if uid:
+            number = uuid.UUID(str(uid)).int
+            ip = f"10.{96 + number % 16}.{number >> 8 & 255}.{(number >> 16) % 254 + 1}"
+            _default(spec, clusterIP=ip)
+        if spec.get("clusterIP"):
+            _default(spec, clusterIPs=[spec["clusterIP"]])
+            _default(spec, ipFamilies=["IPv4"], ipFamilyPolicy="SingleStack")
+    if spec["type"] in ("LoadBalancer", "NodePort"):
+        _default(spec, externalTrafficPolicy="Cluster")
+    if spec["type"] == "LoadBalancer":
+        _default(spec, allocateLoadBalancerNodePorts=True)
     for port in spec.get("ports") or ():
         _default(port, protocol="TCP")
         if "port" in port:

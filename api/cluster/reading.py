@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from rest_framework.request import Request
 from api.cluster import (
     admission,
     controlled,
+    counting,
     definitions,
     events,
     placeholders,
@@ -93,9 +94,17 @@ def kept_document(row: StoredObject, resource: Resource) -> Document:
     document = {**manifest, "metadata": metadata}
     if row.status:
         document["status"] = row.status
-    elif row.kind == "ResourceQuota":
-        document["status"] = admission.quota_status(row)
+    elif row.kind in _COUNTS:
+        document["status"] = _COUNTS[row.kind](row)
     return in_version(document, resource)
+
+
+#: Kinds whose status is counted when it is read.
+_COUNTS: dict[str, Callable[[StoredObject], Document]] = {
+    "DaemonSet": counting.daemon_set_status,
+    "PodDisruptionBudget": counting.budget_status,
+    "ResourceQuota": admission.quota_status,
+}
 
 
 def metadata_of(document: Document) -> Document:
@@ -149,6 +158,18 @@ FIRST_NAMESPACES = frozenset(
 )
 
 
+def _first_namespaces(created: str) -> Iterator[Document]:
+    return definitions.first_namespaces(FIRST_NAMESPACES, created)
+
+
+#: Kinds of which a cluster has some from its beginning: what makes them.
+_FROM_THE_BEGINNING: dict[str, Callable[[str], Iterator[Document]]] = {
+    "CustomResourceDefinition": definitions.documents,
+    "Namespace": _first_namespaces,
+    "PriorityClass": definitions.system_classes,
+}
+
+
 def has_namespace(sandbox_id: str, name: str) -> bool:
     """Return whether a namespace is there: by itself, or by an object that is in it.
 
@@ -191,7 +212,7 @@ def not_kept(
     """Return the objects that are no rows: nobody writes them, no watch shows them.
 
     Pods that hold room for gangs of YuniKorn, the ReplicaSets of Deployments whose
-    pods the simulation makes itself, and the definitions of custom kinds.
+    pods the simulation makes itself, and what a cluster has from its beginning.
     """
     if resource.is_events:
         return []
@@ -204,10 +225,10 @@ def not_kept(
         found = placeholders.documents(sandbox, namespace, find_pod)
     elif (resource.kind.group, resource.kind.kind) == ("apps", "ReplicaSet"):
         found = _replica_sets(sandbox, resource, namespace)
-    elif resource.kind.kind == "CustomResourceDefinition":
+    elif resource.kind.kind in _FROM_THE_BEGINNING:
         start = policy_of(sandbox)["spec"]["simulation"]["startTime"]
         kept = set(rows_of(sandbox.pk, resource, "").values_list("name", flat=True))
-        every = definitions.documents(whole_seconds(start))
+        every = _FROM_THE_BEGINNING[resource.kind.kind](whole_seconds(start))
         found = (one for one in every if one["metadata"]["name"] not in kept)
     owners = Owners(controlled.stored(sandbox.pk))
     whole = (shown(one, resource, owners) for one in found)

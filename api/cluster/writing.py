@@ -14,6 +14,7 @@ from api.cluster import (
     admission,
     checks,
     controlled,
+    definitions,
     deleting,
     managing,
     published,
@@ -40,7 +41,6 @@ from scheduler.model.objects import Key
 Document = dict[str, Any]
 NAMESPACES = resources.find("", "v1", "namespaces")
 PRIORITY_CLASSES = resources.find("scheduling.k8s.io", "v1", "priorityclasses")
-_SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version "
     "and try again"
@@ -48,7 +48,15 @@ MODIFIED = (
 #: Codes of findings that a cluster says by the status of the object.
 _ELSEWHERE = "missing."
 #: Effects of kinds that are kept and change nothing that is decided in a cluster.
-_NOTHING_LOST = frozenset({Effect.NO_DECISION, Effect.NOT_OTHERWISE, Effect.NO_POLICY})
+#: ResourceQuotas hold pods that are written, which is all that a cluster would say.
+_NOTHING_LOST = frozenset(
+    {
+        Effect.BEYOND_QUOTA,
+        Effect.NO_DECISION,
+        Effect.NOT_OTHERWISE,
+        Effect.NO_POLICY,
+    }
+)
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 #: What of the metadata a write does not change.
 _OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})
@@ -111,7 +119,9 @@ class Change:
         as it was only filled in when it was read is not kept.
         """
         kept = copy.deepcopy({**row.manifest, "status": row.status})
-        before = self._completed(reading.kept_document(copy.copy(row), self.resource))
+        before = self._completed(
+            reading.kept_document(copy.deepcopy(row), self.resource)
+        )
         shown = reading.document_of(copy.deepcopy(row), self.resource)
         document = self._placed_at(given, row.name, shown["metadata"]["name"])
         metadata = document["metadata"]
@@ -166,7 +176,7 @@ class Change:
         named = self.resource.kind.kind == "Pod" and (document.get("spec") or {}).get(
             "priorityClassName"
         )
-        if not named or named in _SYSTEM_CLASSES:
+        if not named or named in definitions.SYSTEM_CLASSES:
             return
         if reading.find(self.sandbox.pk, PRIORITY_CLASSES, "", named) is None:
             why = f"no PriorityClass with name {named} was found"

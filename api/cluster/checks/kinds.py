@@ -117,7 +117,7 @@ def _replicated(document: Document) -> Iterator[Fault]:
     elif not (selector.get("matchLabels") or selector.get("matchExpressions")):
         why = "empty selector is invalid for deployment"
         yield Fault("spec.selector", f"Invalid value: {_shown(selector)}: {why}")
-    if not selector or not _selects(selector, labels or {}):
+    if not selector or not selects(selector, labels or {}):
         why = "`selector` does not match template `labels`"
         problem = f"Invalid value: {_shown(labels)}: {why}"
         yield Fault("spec.template.metadata.labels", problem)
@@ -130,7 +130,8 @@ def _replicated(document: Document) -> Iterator[Fault]:
     )
 
 
-def _selects(selector: Document, labels: Document) -> bool:
+def selects(selector: Document, labels: Document) -> bool:
+    """Return whether the selector of an object picks these labels."""
     if any(labels.get(n) != v for n, v in (selector.get("matchLabels") or {}).items()):
         return False
     return all(_term(term, labels) for term in selector.get("matchExpressions") or ())

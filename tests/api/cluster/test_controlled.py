@@ -10,16 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.cluster import controlled
+from api.cluster import controlled, presenting
 from api.cluster.controlled import Known, Owners
 from sandbox import actions
 from sandbox.live.people import local_user
+from scheduler.model.amounts import parse
 from tests.builders import cluster_queue, flavor, local_queue, node, pod
 from tests.sandbox.conftest import tick
 
 PODS = "/api/v1/namespaces/default/pods"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 APPS = "/apis/apps/v1/namespaces/default"
+SELECTOR = {"matchLabels": {"app": "web"}}
 ENDING = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 
 
@@ -280,3 +282,95 @@ def test_a_queue_that_waits_for_its_queue_is_made_without_a_warning(call, busy):
     path = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues"
     made = call("post", busy, path, local_queue("late", cluster_queue="nothing"))
     assert (made.status_code, made.headers.get("Warning")) == (201, None)
+
+
+def test_a_daemon_set_counts_its_pods(call, cluster):
+    found = call("get", cluster, f"{APPS}/daemonsets/agent").json()
+    status = found["status"]
+    counted = ("desiredNumberScheduled", "numberReady", "numberAvailable")
+    assert [status[name] for name in counted] == [1, 1, 1]
+    noted = found["metadata"]["annotations"]
+    assert noted == {"deprecated.daemonset.template.generation": "1"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "desired", "allowed"),
+    [
+        ({"minAvailable": 1}, 1, 1),
+        ({"minAvailable": "60%"}, 2, 0),
+        ({"maxUnavailable": 1}, 1, 1),
+    ],
+)
+def test_a_disruption_budget_says_how_many_may_go(
+    call, cluster, spec, desired, allowed
+):
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    budget = {"metadata": {"name": "b"}, "spec": {**spec, "selector": SELECTOR}}
+    assert call("post", cluster, path, budget).status_code == 201
+    status = call("get", cluster, f"{path}/b").json()["status"]
+    assert (status["expectedPods"], status["currentHealthy"]) == (2, 2)
+    assert status["desiredHealthy"] == desired
+    assert status["disruptionsAllowed"] == allowed
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/api/v1/namespaces", {"kube-node-lease", "kube-public", "kube-system"}),
+        (
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            {"system-cluster-critical", "system-node-critical"},
+        ),
+    ],
+)
+def test_a_cluster_has_some_objects_from_its_beginning(call, busy, path, names):
+    items = call("get", busy, path).json()["items"]
+    assert names <= {one["metadata"]["name"] for one in items}
+    for name in names:
+        assert call("get", busy, f"{path}/{name}").status_code == 200
+
+
+def test_a_service_has_an_address_and_a_headless_one_none(call, busy):
+    path = "/api/v1/namespaces/default/services"
+    for name, more in (("web", {}), ("headless", {"clusterIP": "None"})):
+        service = {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}}
+        service["spec"] |= more
+        made = call("post", busy, path, service).json()["spec"]
+        assert made["clusterIPs"] == [made["clusterIP"]]
+        assert (made["clusterIP"] == "None") == bool(more)
+        assert made == call("get", busy, f"{path}/{name}").json()["spec"]
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        (1, "1"),
+        (0.25, "250m"),
+        ("0.5", "500m"),
+        ("1000m", "1"),
+        ("1024Mi", "1Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("512Ki", "512Ki"),
+        ("2000k", "2M"),
+        ("1e3", "1e3"),
+        ("0Gi", "0"),
+        ("0.1Ki", "102400m"),
+    ],
+)
+def test_a_quantity_is_read_back_as_go_writes_it(given, read):
+    assert presenting.canonical_quantity(given) == read
+
+
+@given(st.integers(0, 10**12), st.sampled_from(["", "m", "k", "M", "Ki", "Mi", "e3"]))
+def test_a_quantity_that_is_written_back_is_the_same_amount(number, suffix):
+    written = presenting.canonical_quantity(f"{number}{suffix}")
+    assert parse(written) == parse(f"{number}{suffix}")
+    assert presenting.canonical_quantity(written) == written
+
+
+def test_a_quota_is_made_without_a_warning(call, busy):
+    path = "/api/v1/namespaces/default/resourcequotas"
+    quota = {"metadata": {"name": "q"}, "spec": {"hard": {"cpu": 1}}}
+    made = call("post", busy, path, quota)
+    assert (made.status_code, made.headers.get("Warning")) == (201, None)
+    assert made.json()["spec"] == {"hard": {"cpu": "1"}}

@@ -211,16 +211,17 @@ def test_a_replayed_key_answers_and_does_nothing_more(call, busy):
 
 
 def test_what_a_cluster_would_do_and_nothing_here_does_is_said_once(call, busy):
-    path = "/api/v1/namespaces/default/resourcequotas"
+    path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 
     def made(name: str):
-        quota = {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
+        scaler = {
+            "apiVersion": "autoscaling/v2",
+            "kind": "HorizontalPodAutoscaler",
             "metadata": {"name": name},
-            "spec": {"hard": {"pods": "1"}},
+            "spec": {"maxReplicas": 3, "scaleTargetRef": target},
         }
-        return call("post", busy, path, quota).headers.get("Warning", "")
+        return call("post", busy, path, scaler).headers.get("Warning", "")
 
     assert made("first").startswith("299 ")
     assert made("second") == ""
