@@ -25,6 +25,7 @@ from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.run_times import take_written_run_times
 from scheduler.input.manifests.seen_releases import take_releases
+from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
@@ -165,6 +166,8 @@ class Prepared:
         )
         _refuse_errors(loaded, skip=skip_errors)
         made = read_policy({"spec": spec})
+        if made.spec.release is not msgspec.UNSET:
+            find_gated(loaded, spec.get("kueue"), made.spec.release)
         if dump_time is not None:
             estimate_run_times(loaded.objects, now=made.spec.simulation.start_time)
         take_written_run_times(loaded.objects, made.spec.simulation.reads_run_times())

@@ -69,7 +69,7 @@ def plan_of(
     world: World, loaded: Loaded, *, skip_errors: bool
 ) -> tuple[Edit | None, Imported]:
     """Return what to do to the world, and what it comes to."""
-    find_gated(loaded, world.policy.spec.kueue)
+    find_gated(loaded, world.policy.spec.kueue, world.policy.spec.decides_as())
     simulation = world.policy.spec.simulation
     take_written_run_times(loaded.objects, simulation.reads_run_times())
     findings = [*loaded.findings, *_scenarios(loaded)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.model.releases.release import NO_RELEASE, Release
-from tests.builders import assembled, small_cluster
+from tests.builders import assembled, job, small_cluster
 
 
 def controller(image: str, **labels: str) -> dict[str, Any]:
@@ -70,3 +70,15 @@ def test_a_release_that_is_given_counts_more():
 )
 def test_other_images_say_nothing(image):
     assert taken(controller(image)) == (NO_RELEASE, [])
+
+
+def test_what_only_a_gate_of_the_release_lets_count_is_named():
+    elastic = job("j", queue="main")
+    elastic["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
+
+    def said(**policy: Any) -> bool:
+        made = assembled(*small_cluster(), elastic, **policy)
+        return any("elastic-job" in str(one) for one in made.loaded.findings)
+
+    assert [said(release={"kueue": v}) for v in ("0.17.0", "0.18.0")] == [True, False]
+    assert not said()

@@ -15,6 +15,7 @@ from scheduler.model.annotations import PRIORITY_BOOST
 from scheduler.model.kueue.feature_gates import FeatureGates, read_feature_gates
 from scheduler.model.kueue.slices import ELASTIC_JOB
 from scheduler.model.quota import MOST_FLAVORS, refusal
+from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.words.gaps import Gated
 
 _POLICY = "concurrentAdmissionPolicy"
@@ -69,8 +70,14 @@ def _concurrent(spec: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
         yield Gap(f"spec.{_POLICY}", *_REFUSED)
 
 
-def find_gated(loaded: Loaded, kueue: Mapping[str, Any] | None = None) -> None:
+def find_gated(
+    loaded: Loaded,
+    kueue: Mapping[str, Any] | None = None,
+    decides_as: Release = NO_RELEASE,
+) -> None:
     """Name what the gates switch off: those loaded, over those of the world's `kueue`.
+
+    Others are as the release has them.
 
     Takes the place of what was found by other gates. Cost: O(objects).
     """
@@ -78,7 +85,7 @@ def find_gated(loaded: Loaded, kueue: Mapping[str, Any] | None = None) -> None:
         **((kueue or {}).get("featureGates") or {}),
         **(loaded.policy.get("kueue", {}).get("featureGates") or {}),
     }
-    gates = read_feature_gates(given)
+    gates = read_feature_gates(given, decides_as.of("kueue"))
     others = [found for found in loaded.findings if found.problem not in _NOTES]
     loaded.findings = others
     for obj in loaded.objects:
