@@ -13,7 +13,6 @@ docs/semantics/kueue-lifecycle.md
 from __future__ import annotations
 
 import math
-import uuid
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -132,10 +131,10 @@ def _container(given: Document, phase: str, at: Any, *, ready: bool) -> Document
 
 def _address(uid: str) -> str:
     try:
-        number = uuid.UUID(uid).int
+        number = int(uid[-8:], 16)
     except ValueError:
         return "10.0.0.1"
-    return f"10.{number >> 8 & 127}.{number >> 16 & 255}.{(number >> 24) % 254 + 1}"
+    return f"10.{number >> 16 & 127}.{number >> 8 & 255}.{number % 254 + 1}"
 
 
 def _service_class(spec: Document) -> str:
@@ -143,14 +142,18 @@ def _service_class(spec: Document) -> str:
 
     Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-qos/>
     """
-    parts = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    some, equal = False, bool(parts)
-    for part in parts:
-        given = part.get("resources") or {}
-        limits, requests = given.get("limits") or {}, given.get("requests") or {}
-        some = some or any(name in {**limits, **requests} for name in _COMPUTE)
+    some, equal = False, True
+    for part in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
+        given = part.get("resources")
+        limits = given.get("limits") if given else None
+        requests = (given.get("requests") if given else None) or {}
+        some = some or "cpu" in requests or "memory" in requests
+        if not limits:
+            equal = False
+            continue
         for name in _COMPUTE:
             most = limits.get(name)
+            some = some or most is not None
             equal = equal and most is not None and _same(requests.get(name, most), most)
     if not some:
         return "BestEffort"

@@ -374,3 +374,36 @@ def test_a_quota_is_made_without_a_warning(call, busy):
     made = call("post", busy, path, quota)
     assert (made.status_code, made.headers.get("Warning")) == (201, None)
     assert made.json()["spec"] == {"hard": {"cpu": "1"}}
+
+
+@pytest.mark.parametrize(
+    ("resources", "found"),
+    [
+        ({}, "BestEffort"),
+        ({"requests": {"nvidia.com/gpu": "1"}}, "BestEffort"),
+        ({"requests": {"cpu": "1"}}, "Burstable"),
+        ({"limits": {"cpu": "1"}}, "Burstable"),
+        ({"limits": {"cpu": "1", "memory": "1Gi"}}, "Guaranteed"),
+        (
+            {
+                "limits": {"cpu": "1", "memory": "1Gi"},
+                "requests": {"cpu": "1000m", "memory": "1024Mi"},
+            },
+            "Guaranteed",
+        ),
+        (
+            {
+                "limits": {"cpu": "1", "memory": "1Gi"},
+                "requests": {"cpu": "500m"},
+            },
+            "Burstable",
+        ),
+    ],
+    ids=["none", "other", "asks", "limit", "limits", "equal", "less"],
+)
+def test_a_pod_has_the_class_of_service_of_its_resources(call, make, resources, found):
+    one = pod("lone", cpu=1)
+    one["spec"]["containers"] = [{"name": "c", "image": "i", "resources": resources}]
+    sandbox = make(one)
+    status = call("get", sandbox, f"{PODS}/lone").json()["status"]
+    assert status["qosClass"] == found
