@@ -58,7 +58,8 @@ class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     `reasons` counts Workloads by a reason why they waited: in both runs. `said_otherwise`
     wait for another reason. `unexplained` come out otherwise by no rule alone.
-    `left_out` are rules of which one release is not followed.
+    `left_out` are rules of which one release is not followed. Of `rules` and `left_out`
+    are those that this work may notice.
     """
 
     before: dict[str, str]
@@ -118,6 +119,7 @@ def compare_releases(
     one = _Run(make({"release": dict(before)}), until_ms)
     world = make({"release": dict(after)})
     stack = world.policy.spec.stack
+    kinds = {key.kind for key in world.objects}
     first = make({"release": dict(before)}).policy.spec.decides_as()
     last = world.policy.spec.decides_as()
     other = _Run(world, until_ms)
@@ -131,11 +133,15 @@ def compare_releases(
     )
     moved = _differing(one.courses, other.courses)
     said = _differing(one.reasons, other.reasons)
-    rules = [rule for rule in between(first, last) if _runs(stack, rule)]
+    rules = [
+        rule
+        for rule in between(first, last)
+        if _runs(stack, rule) and rule.matters(kinds, world.policy.spec.kueue)
+    ]
     effects = [
         _effect(make, rule, first, last, (one, moved, said), until_ms)
         for rule in rules
-        if rule.followed
+        if rule.followed and (moved or said)
     ]
     explained = {name for effect in effects for name in effect.workloads or ()}
     starts = {

@@ -60,8 +60,14 @@ def test_whom_an_upgrade_stops_is_named_with_the_rule_that_does_it():
 
 
 def test_a_rule_that_nothing_turns_alone_is_not_said_to_change_nothing():
-    report = compared("0.19.0", "0.19.2", *waiting(2))
+    report = compared("0.17.0", "0.19.2", *waiting(3))
+    assert report.said_otherwise
     assert effect(report, "no-candidates-last").workloads is None
+
+
+def test_rules_that_this_work_cannot_notice_are_left_out():
+    named = {one.rule for one in compared("0.16.2", "0.19.2", *waiting(3)).rules}
+    assert named.isdisjoint({"fair-within-nominal", "topology-place-again"})
 
 
 def test_a_rule_that_is_not_followed_is_named():

@@ -77,7 +77,7 @@ def _of_release(world: World) -> Iterator[Sentence]:
     for rule in not_followed(release):
         if not _runs(spec.stack, rule.scheduler):
             continue
-        if rule.kinds and not kinds.intersection(rule.kinds):
+        if not rule.matters(kinds, spec.kueue):
             continue
         yield Idle.RELEASE_RULE.said(
             title=TITLES[rule.scheduler],

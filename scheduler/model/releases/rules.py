@@ -7,9 +7,10 @@ is not simulated for a release before it: it decides as the newest, and that is 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from scheduler.model.releases.gates import kueue_gates
 from scheduler.model.releases.release import Release
@@ -34,6 +35,7 @@ class Rule:
     truth: Truth = "read"
     off_gate: str = ""  # without a gate of its own: the one that switches it off
     kinds: tuple[str, ...] = ()  # only worlds with such objects notice; (): any
+    section: str = ""  # only with this section of Kueue's Configuration; "": any
     now: str  # what is decided since then
     before: str  # and before
 
@@ -46,6 +48,11 @@ class Rule:
             gate = kueue_gates(version).get(self.gate)
             return gate is not None and gate.on
         return reaches(version, self.since)
+
+    def matters(self, kinds: Collection[str], kueue: Mapping[str, Any]) -> bool:
+        """Return whether a world with such objects and settings may notice it."""
+        seen = not self.kinds or any(kind in kinds for kind in self.kinds)
+        return seen and (not self.section or kueue.get(self.section) is not None)
 
     def switch(self, release: Release) -> tuple[str, bool] | None:
         """Return the gate, and what it is given, that turns the rule to its other side.
@@ -100,6 +107,7 @@ ALIKE = Rule(
 )
 NOMINAL = Rule(
     id="fair-within-nominal",
+    section="fairSharing",
     gate="FairSharingPreemptWithinNominal",
     truth="recorded",
     now="under fair sharing, who stays within its nominal quota takes it back without a strategy",
@@ -107,6 +115,7 @@ NOMINAL = Rule(
 )
 NON_BORROWING = Rule(
     id="fair-non-borrowing-first",
+    section="fairSharing",
     gate="FairSharingPrioritizeNonBorrowing",
     truth="recorded",
     now="under fair sharing, heads that need not borrow come first",
@@ -213,6 +222,7 @@ SCAN_PROGRESS = Rule(
 )
 USAGE = Rule(
     id="admission-fair-sharing-usage",
+    section="admissionFairSharing",
     since="0.19.1",
     who="few",
     followed=False,
