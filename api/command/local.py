@@ -37,9 +37,10 @@ class InProcess:
     """Carries requests to the application itself; nobody listens anywhere."""
 
     def __init__(self) -> None:
-        from django.core.wsgi import get_wsgi_application
+        from django.core.handlers.wsgi import WSGIHandler
 
-        self.application: Any = get_wsgi_application()
+        # Not get_wsgi_application: it sets Django up again, and the log with it.
+        self.application: Any = WSGIHandler()
 
     def __call__(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None

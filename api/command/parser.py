@@ -14,6 +14,7 @@ from api.command import (  # noqa: F401
     connecting,
     experimenting,
     explaining,
+    proving,
     reading,
     retention,
     twins,
@@ -59,6 +60,7 @@ Sandboxes of this machine or, with --server, of a server.
   quotalab explain ID default/job-a             why
   quotalab check new/ --against old/ --on friday-rush --assert checks.yaml
   quotalab plan --release 0.16.4 --against 0.19.2 --on last-night.qrec
+  quotalab prove mine.yaml --kubeconfig FILE --context NAME --yes-write
   quotalab advise goal.yaml --patches set.yaml  what should be set
   quotalab twin prod.qrec                       a real cluster, as recorded
   quotalab experiment compare.yaml              exit status from its assertions

@@ -1,4 +1,4 @@
-"""A cluster's API, asked with nothing but GET, by the official Python client.
+"""A cluster's API, asked by the official Python client: who follows sends only GET.
 
 Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/>
 """
@@ -10,7 +10,7 @@ import email.utils
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -43,7 +43,7 @@ class Cluster:
         self._watches: set[Any] = set()
 
     @classmethod
-    def of_kubeconfig(cls, path: str | None, context: str | None) -> Cluster:
+    def of_kubeconfig(cls, path: str | None, context: str | None) -> Self:
         """Return the cluster of a context; the current one of the usual file if None.
 
         Raises ClusterError when there is no such file or context.
@@ -60,7 +60,7 @@ class Cluster:
         return cls.of_configuration(found)
 
     @classmethod
-    def of_pod(cls) -> Cluster:
+    def of_pod(cls) -> Self:
         """Return the cluster whose pod this process runs in; ClusterError if in none."""
         from kubernetes import client, config
 
@@ -72,7 +72,7 @@ class Cluster:
         return cls.of_configuration(found)
 
     @classmethod
-    def of_configuration(cls, configuration: Any) -> Cluster:
+    def of_configuration(cls, configuration: Any) -> Self:
         """Return the cluster of a configuration of the official client."""
         from kubernetes import client
 
@@ -136,6 +136,48 @@ class Cluster:
 
     def _answer(self, path: str, query: Mapping[str, str], read_s: float) -> _Answer:
         return _Answer(self.api, path, query, read_s)
+
+
+class WritableCluster(Cluster):
+    """A cluster that is there to be tried on: objects may be made and deleted."""
+
+    def send(
+        self, method: str, path: str, body: Any, media: str = "application/json"
+    ) -> tuple[int, Any]:
+        """Return the code and the body of an answer, also of a refusal.
+
+        A body that is no JSON is `{"message": its text}`. Raises ClusterError when
+        nobody answers.
+        """
+        from kubernetes.client.exceptions import ApiException
+        from urllib3.exceptions import HTTPError
+
+        headers = {"Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = media
+        try:
+            answer = self.api.call_api(
+                path,
+                method,
+                header_params=headers,
+                body=body,
+                auth_settings=["BearerToken"],
+                _preload_content=False,
+                _return_http_data_only=True,
+                _request_timeout=(CONNECT_S, READ_S),
+            )
+            code, text = answer.status, answer.read(decode_content=True)
+            answer.release_conn()
+        except ApiException as error:
+            if not error.status:
+                raise ClusterError(f"{path}: {error.reason}") from error
+            code, text = error.status, error.body
+        except (HTTPError, OSError) as error:
+            raise ClusterError(f"{path}: {error}") from error
+        try:
+            return code, msgspec.json.decode(text) if text else None
+        except msgspec.MsgspecError:
+            return code, {"message": str(text)}
 
 
 class _Answer:

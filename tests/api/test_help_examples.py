@@ -29,7 +29,16 @@ SWF = "".join(
     f"{n} {60 * n} 0 30 1 -1 -1 1 60 -1 1 {n} 1 1 1 1 -1 -1\n" for n in range(9)
 )
 #: Verbs that have tests of their own: workers are started, a recording is read.
-ELSEWHERE = ("experiment", "twin", "shadow", "incident", "check", "advise", "mcp")
+ELSEWHERE = (
+    "experiment",
+    "twin",
+    "shadow",
+    "incident",
+    "prove",
+    "check",
+    "advise",
+    "mcp",
+)
 #: What must have been done for an example to make sense.
 FIRST = {
     "wait ID --tick 600 --timeout 60": ["run ID --ticks 600"],

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from tests.truth import shown, shown_yunikorn
-from tests.truth.playing import Player
-from tests.truth.shown import differences
+from api.proving import scripts
+from api.proving.playing import MESSAGES, differences
 
 FOLDER = Path(os.environ.get("QUOTALAB_TRUTH") or Path(__file__).parent / "records")
 RECORDS = sorted(FOLDER.glob("*.json"))
@@ -18,15 +16,12 @@ RECORDS = sorted(FOLDER.glob("*.json"))
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("file", RECORDS, ids=[file.stem for file in RECORDS])
-def test_a_sandbox_shows_what_a_control_plane_showed(client, person, file):
-    record = json.loads(file.read_text())
-    ours = Player(client, person, record["script"]).play()
-    script = record["script"]
-    of_stack = shown_yunikorn if "queues" in script else shown
-    real, made = (of_stack.compared(seen, script) for seen in (record["seen"], ours))
-    found = list(differences(real, made))
+def test_a_sandbox_shows_what_a_control_plane_showed(played, file):
+    record = scripts.read_file(file)
+    ours = played(record.script)
+    found = differences(record.seen, ours, record.script)
     messages = [
-        *record["seen"].get("# messages", {}).items(),
-        *ours.get("# messages", {}).items(),
+        *record.seen.get(MESSAGES, {}).items(),
+        *ours.get(MESSAGES, {}).items(),
     ]
-    assert not found, "\n".join([*found, *map(str, messages)])
+    assert not found, "\n".join(map(str, [*found, *messages]))

@@ -16,11 +16,12 @@ from typing import Any
 import yaml
 from rest_framework.test import APIClient
 
+from api.proving.resources import OF_CLUSTER, RESOURCES
+from api.proving.sandboxes import FRAMEWORKS
 from sandbox import actions
 from sandbox.live.people import local_user
 from sandbox.models import Sandbox
 from tests.sandbox.conftest import tick
-from tests.truth.playing import FRAMEWORKS, OF_CLUSTER, RESOURCES
 
 Document = dict[str, Any]
 _SUFFIX = "[bcdfghjklmnpqrstvwxz2456789]{5}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 Document = dict[str, Any]
@@ -310,23 +311,37 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def differences(real: Any, ours: Any, at: str = "") -> Iterator[str]:
-    """Yield where two plays differ: the place, the real value, ours."""
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two plays differ: the way to it, the real value, ours."""
+
+    at: tuple[str, ...]
+    real: Any
+    ours: Any
+
+    def __str__(self) -> str:
+        place = " > ".join(self.at)
+        return f"{place}: real {_text(self.real)} | ours {_text(self.ours)}"
+
+
+ABSENT = "(absent)"
+
+
+def differences(real: Any, ours: Any, at: tuple[str, ...] = ()) -> Iterator[Difference]:
+    """Yield where two plays differ."""
     if isinstance(real, dict) and isinstance(ours, dict):
         for name in sorted({*real, *ours}):
-            place = f"{at} > {name}" if at else name
-            yield from differences(
-                real.get(name, "(absent)"), ours.get(name, "(absent)"), place
-            )
+            pair = real.get(name, ABSENT), ours.get(name, ABSENT)
+            yield from differences(*pair, (*at, name))
     elif isinstance(real, list) and isinstance(ours, list) and len(real) == len(ours):
         for index, pair in enumerate(zip(real, ours, strict=True)):
-            yield from differences(*pair, f"{at}[{index}]")
+            yield from differences(*pair, (*at, str(index)))
     elif real != ours and not _before_a_look(at, real, ours):
-        yield f"{at}: real {_text(real)} | ours {_text(ours)}"
+        yield Difference(at, real, ours)
 
 
-def _before_a_look(at: str, real: Any, ours: Any) -> bool:
+def _before_a_look(at: tuple[str, ...], real: Any, ours: Any) -> bool:
     """Return whether one has not looked at a Workload yet that the other refused."""
-    said = {str(real), str(ours)} - {"(absent)"}
+    said = {str(real), str(ours)} - {ABSENT}
     refused = len(said) == 1 and next(iter(said)).startswith("False/")
-    return at.endswith("conditions > QuotaReserved") and refused
+    return at[-2:] == ("conditions", "QuotaReserved") and refused

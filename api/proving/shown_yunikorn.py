@@ -251,7 +251,7 @@ def compared(seen: Document, script: Document) -> Document:
                 listed = [_plain_pod(row) for row in given]
                 listed = [row for row in listed if row["state"] != "Succeeded"]
                 if listed:
-                    rows.setdefault(alike.get(name, name), []).extend(listed)
+                    rows.setdefault(str(alike.get(name, name)), []).extend(listed)
             elif (row := _plain(name.split()[0], given)) or "Queue" in name:
                 rows[name] = row
         kept[step] = {
