@@ -116,6 +116,17 @@ class Board:
         mouse.move(source["x"] + 50, source["y"] + 30, steps=4)
         mouse.move(goal["x"] + goal["width"] / 2, goal["y"] + 120, steps=8)
 
+    def verdict(self) -> Locator:
+        """Return the strip of the open what-if, once both sides have run."""
+        strip = self.page.get_by_test_id("verdict")
+        expect(strip).to_have_attribute("aria-busy", "false")
+        return strip
+
+    def keep(self) -> None:
+        """Make the open what-if the run."""
+        self.verdict().get_by_role("button", name="Keep", exact=True).click()
+        expect(self.page.get_by_test_id("verdict")).to_have_count(0)
+
     def drop(self) -> None:
         """Let go."""
         self.page.mouse.up()

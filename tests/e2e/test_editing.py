@@ -28,7 +28,8 @@ def test_a_quota_is_set_in_its_field_and_a_wrong_one_is_said_there(
     expect(apply).to_be_disabled()
     quota.fill("6")
     apply.click()
-    expect(page.get_by_text("plain · cpu · nominal: 4 → 6", exact=True)).to_be_visible()
+    expect(loaded.verdict()).to_contain_text("plain · cpu · nominal: 4 → 6")
+    loaded.keep()
     loaded.agrees()
 
 

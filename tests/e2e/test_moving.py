@@ -1,4 +1,4 @@
-"""Pods to other nodes, quota by its handle, plug-ins by the form: foreseen, done, to be copied."""
+"""Pods to other nodes, quota by its handle, plug-ins by the form: foreseen, kept, to be copied."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def test_a_pod_is_carried_to_another_node_by_keyboard(placed: Board) -> None:
     expect(preview).to_contain_text(f"{there} passes every filter")
     expect(preview).to_contain_text(re.compile(r"Bound at \d+"))
     chip.press("Enter")
-    expect(
-        page.get_by_text(f"roamer moved from {here} to {there}").first
-    ).to_be_visible()
+    expect(placed.verdict()).to_contain_text(f"roamer moved from {here} to {there}")
+    page.get_by_role("button", name="1 change").click()
     expect(page.get_by_role("button", name="Copy REST call")).to_be_visible()
+    placed.keep()
     page.get_by_role("button", name="Step one tick").click()
     expect(pod(node(placed, there))).to_be_visible()
     placed.agrees_in("Nodes")
@@ -73,8 +73,9 @@ def test_a_nominal_quota_is_changed_by_its_handle(board: Board) -> None:
         "Nothing changes within 30 s"
     )
     handle.press("Enter")
-    done = board.page.get_by_text("Nominal quota of alpha in plain is 5 CPU").first
-    expect(done).to_be_visible()
+    done = "Nominal quota of alpha in plain is 5 CPU"
+    expect(board.verdict()).to_contain_text(done)
+    board.keep()
     expect(handle).to_have_attribute("aria-valuetext", re.compile("^5.CPU$"))
     board.agrees()
 
@@ -86,7 +87,7 @@ def test_a_plugin_is_put_off_at_one_extension_point(placed: Board) -> None:
     score = points.get_by_role("button", name="score", exact=True)
     expect(score).to_have_attribute("aria-pressed", "true")
     score.click()
-    page.get_by_role("button", name="Apply", exact=True).click()
+    placed.keep()
     expect(score).to_have_attribute("aria-pressed", "false")
     document = page.get_by_role("region", name="KubeSchedulerConfiguration")
     expect(document).to_contain_text("disabled")

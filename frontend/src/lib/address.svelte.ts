@@ -52,7 +52,7 @@ function read(): void {
 /** Return the address of a view of a sandbox, with the parts of the query that stay. */
 export function hrefOf(sandbox: string, view: View = "board"): string {
   const staying = new URLSearchParams();
-  for (const name of ["tick", "sel"]) {
+  for (const name of ["tick", "sel", "what-if"]) {
     const value = address.query.get(name);
     if (value !== null && sandbox === address.sandbox) staying.set(name, value);
   }

@@ -23,7 +23,6 @@ export interface Target {
 export interface Drop {
   readonly carried: Carried;
   readonly target: Target;
-  readonly onFork: boolean;
 }
 
 type Phase = "idle" | "carrying" | "moving";
@@ -34,7 +33,6 @@ class Drag {
   over = $state.raw<Target | null>(null);
   refusal = $state("");
   by = $state<"pointer" | "keyboard">("pointer");
-  onFork = $state(false);
   // Where it is. Not reactive: `whenMoved` says it, at most once a frame.
   x = 0;
   y = 0;
@@ -109,14 +107,14 @@ function followPointer(element: HTMLElement, first: PointerEvent): void {
   };
   const move = (event: PointerEvent): void => {
     event.preventDefault();
-    [drag.x, drag.y, drag.onFork] = [event.clientX, event.clientY, event.shiftKey];
+    [drag.x, drag.y] = [event.clientX, event.clientY];
     if (frame === 0) frame = requestAnimationFrame(moved);
   };
   move(first);
   // A click that ends a drag would open the card; it is swallowed once.
   element.addEventListener("click", (event) => event.stopPropagation(), { once: true, signal });
   addEventListener("pointermove", move, { signal, passive: false });
-  addEventListener("pointerup", (event) => end(() => void drop(event.shiftKey)), { signal });
+  addEventListener("pointerup", () => end(() => void drop()), { signal });
   addEventListener("pointercancel", () => end(cancel), { signal });
   addEventListener("keydown", (event) => event.key === "Escape" && end(cancel), { signal });
   addEventListener("scroll", measure, { signal, capture: true });
@@ -128,7 +126,6 @@ function pickUp(carried: Carried, by: "pointer" | "keyboard"): void {
   drag.phase = "carrying";
   drag.over = null;
   drag.refusal = "";
-  drag.onFork = false;
   measure();
 }
 
@@ -190,7 +187,7 @@ function carryByKeys(carried: Carried, element: HTMLElement): void {
 function carryKey(event: KeyboardEvent): void {
   const way = WAYS[event.key];
   if (way !== undefined) stepTarget(way);
-  else if (event.key === "Enter" || event.key === " ") void drop(event.shiftKey);
+  else if (event.key === "Enter" || event.key === " ") void drop();
   else if (event.key === "Escape") cancel();
   else return;
   event.preventDefault();
@@ -213,14 +210,14 @@ function stepTarget(way: Way): void {
   hover(targets.get(next.element)?.() ?? null);
 }
 
-async function drop(onFork: boolean): Promise<void> {
+async function drop(): Promise<void> {
   const { carried, over, refusal } = drag;
   if (carried === null || over === null || refusal !== "" || over.id === carried.from) {
     cancel();
     return;
   }
   drag.phase = "moving";
-  await onDrop({ carried, target: over, onFork });
+  await onDrop({ carried, target: over });
   settle();
 }
 

@@ -172,7 +172,6 @@ export const EN = {
   "drop.after": "after",
   "drop.lost": "work lost",
   "drop.enter": "drop",
-  "drop.shift": "on a fork",
   "drop.esc": "cancel",
   "drop.late": "No answer within {span}.",
   "drop.waits": "Not admitted within {span}",

@@ -8,12 +8,6 @@ import { attempt, nameOf, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
 
-/** Change fields of an object (JSON merge patch); `changes` says what from what to what. Returns whether it was done. */
-export async function patchObject(key: string, patch: Json, changes: readonly string[] = []): Promise<boolean> {
-  const path = `/sandboxes/${String(live.id)}/${objectPath(key)}`;
-  return announced(key, await attempt(() => request("PATCH", path, { body: patch })), changes);
-}
-
 /** Return "Weight: 1 → 2" for the toast of a change. */
 export function changeText(name: string, before: string, after: string): string {
   return `${name}: ${before === "" ? "–" : before} → ${after === "" ? "–" : after}`;
@@ -63,11 +57,10 @@ function placed(line: number | null | undefined, field: string | undefined, word
   return [line ? t("load.line", { line: String(line) }) : "", field, words].filter(Boolean).join(": ");
 }
 
-function announced(key: string, answer: unknown, changes: readonly string[] = []): boolean {
+function announced(key: string, answer: unknown): boolean {
   if (answer === null) return false;
   const sentence = t("edit.done", { name: nameOf(key) });
-  const detail = changes.join("\n");
-  announce([sentence, detail].filter(Boolean).join(" "));
-  toast({ tone: "note", text: sentence, detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
+  announce(sentence);
+  toast({ tone: "note", text: sentence, acts: [{ label: t("act.undo"), run: () => void undo() }] });
   return true;
 }

@@ -4,8 +4,9 @@ import { SvelteMap } from "svelte/reactivity";
 
 import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
-import { changeText, checkPatch, fetchManifest, foreseePatch, patchObject } from "@/store/edits/edits";
+import { changeText, checkPatch, fetchManifest, foreseePatch } from "@/store/edits/edits";
 import { nameOf } from "@/store/live/intents";
+import { changeObject, whatIf } from "@/store/edits/whatIf.svelte";
 import { fieldAt, fieldsOf, patchOf, placeOf, type ManifestField } from "@/store/edits/fields";
 
 /** Return what people call a field. */
@@ -39,7 +40,7 @@ export class FieldEdit {
 
   async load(): Promise<void> {
     try {
-      this.manifest = await fetchManifest(this.key);
+      this.manifest = whatIf.with(this.key, await fetchManifest(this.key));
       this.texts.clear();
     } catch (error) {
       this.#refuse(error);
@@ -75,7 +76,7 @@ export class FieldEdit {
     if (patch === null) return;
     this.busy = true;
     const said = changes.map(([field, text]) => changeText([field.group, labelOf(field)].filter(Boolean).join(" · "), field.text, text));
-    if (await patchObject(this.key, patch, said)) await this.load();
+    if (await changeObject(this.key, patch, said)) await this.load();
     this.busy = false;
   }
 }

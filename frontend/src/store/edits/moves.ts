@@ -1,12 +1,14 @@
-// Moves: what a drop means, what it would do, and the same as YAML and as a request.
+// Moves: what a drop means, what it would do, and the change of the what-if that it is.
 
-import { request, type Json } from "@/net/rest";
+import type { Json } from "@/net/rest";
 import type { Carried, Drop, Target } from "@/lib/drag.svelte";
 import type { ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 import { foreseeMove, foreseePin, type Foreseen } from "@/store/edits/foreseen";
-import { attempt, fork, nameOf, announceEdit } from "@/store/live/intents";
+import type { Part } from "@/store/edits/changes";
+import { change } from "@/store/edits/whatIf.svelte";
+import { nameOf } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
 export interface Move {
@@ -15,43 +17,14 @@ export interface Move {
   readonly label: string; // what people call the subject
 }
 
-interface Request {
-  readonly path: string;
-  readonly body: Json;
-  readonly yaml: Json; // the change as a part of the manifest
-}
-
-/** Return the request that a move is. */
-function requestOf({ subject, target }: Move): Request {
+/** Return the request that runs a move dry. */
+function requestOf({ subject, target }: Move): { path: string; body: Json } {
   const [kind, namespace = ""] = subject.split("/");
   const [name, to] = [nameOf(subject), nameOf(target)];
   const base = `/sandboxes/${String(live.id)}/actions`;
-  if (kind === "ClusterQueue") {
-    const yaml = { kind, metadata: { name }, spec: { cohortName: to } };
-    return { path: `${base}/move`, body: { object: subject, to: `Cohort/${to}` }, yaml };
-  }
-  if (kind === "Pod") {
-    const yaml = { kind, metadata: { namespace, name }, spec: { affinity: pinnedTo(to) } };
-    return { path: `${base}/pin`, body: { pod: `${namespace}/${name}`, node: to }, yaml };
-  }
-  const localQueue = localQueueOf(namespace, to);
-  return {
-    path: `${base}/move`,
-    body: { workload: `${namespace}/${name}`, to: `ClusterQueue/${to}` },
-    yaml: { kind, metadata: { namespace, name }, spec: { queueName: localQueue ?? to } },
-  };
-}
-
-// The rule of node affinity that one node alone can meet.
-function pinnedTo(node: string): Json {
-  const rule = { key: "metadata.name", operator: "In", values: [node] };
-  const terms = { nodeSelectorTerms: [{ matchFields: [rule] }] };
-  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
-}
-
-function localQueueOf(namespace: string, queue: string): string | undefined {
-  const localQueues = live.latest.all("LocalQueue");
-  return localQueues.find((localQueue) => localQueue.namespace === namespace && localQueue.clusterQueue === queue)?.name;
+  if (kind === "ClusterQueue") return { path: `${base}/move`, body: { object: subject, to: `Cohort/${to}` } };
+  if (kind === "Pod") return { path: `${base}/pin`, body: { pod: `${namespace}/${name}`, node: to } };
+  return { path: `${base}/move`, body: { workload: `${namespace}/${name}`, to: `ClusterQueue/${to}` } };
 }
 
 /** Ask what a move would do; it is run on a copy of the world, nothing changes. */
@@ -60,16 +33,19 @@ export function foresee(move: Move, signal: AbortSignal): Promise<Foreseen> {
   return path.endsWith("/pin") ? foreseePin(path, body, signal) : foreseeMove(path, body, signal);
 }
 
-/** Move for real; says what it was in YAML and as a REST call, with Undo. */
-export async function move(what: Move, onFork: boolean): Promise<boolean> {
-  if (onFork && (await fork()) === null) return false;
-  const { path, body, yaml } = requestOf(what);
+/** Move it in the what-if. Returns whether the server took it. */
+export function move(what: Move): Promise<boolean> {
   const from = placeOf(what.subject);
-  if ((await attempt(() => request("POST", path, { body }))) === null) return false;
-  const code = codeOf("POST", path, body, yaml);
   const to = nameOf(what.target);
-  announceEdit(from === "" ? t("drag.moved", { what: what.label, to }) : t("drag.movedFrom", { what: what.label, from, to }), code);
-  return true;
+  const said = from === "" ? t("drag.moved", { what: what.label, to }) : t("drag.movedFrom", { what: what.label, from, to });
+  return change([said], [partOf(what)]);
+}
+
+function partOf({ subject, target }: Move): Part {
+  const [kind = "", namespace = ""] = subject.split("/");
+  const [name, to] = [nameOf(subject), nameOf(target)];
+  if (kind === "Pod") return { pin: { namespace, name, node: to } };
+  return { move: { kind, namespace, name, to: { kind: kind === "ClusterQueue" ? "Cohort" : "ClusterQueue", name: to } } };
 }
 
 // Where it is now, by name: "" for what is nowhere yet.
@@ -80,13 +56,16 @@ function placeOf(key: string): string {
   return row?.kind === "ClusterQueue" ? row.cohort : "";
 }
 
-/** Let a pinned pod go where it may. */
+/** Let a pinned pod go where it may, in the what-if. */
 export async function unpin(key: string): Promise<void> {
   const [, namespace = ""] = key.split("/");
-  const path = `/sandboxes/${String(live.id)}/actions/pin`;
-  const body = { pod: `${namespace}/${nameOf(key)}`, node: "" };
-  if ((await attempt(() => request("POST", path, { body }))) === null) return;
-  announceEdit(t("pod.unpinned", { name: nameOf(key) }), []);
+  await change([t("pod.unpinned", { name: nameOf(key) })], [{ pin: { namespace, name: nameOf(key), node: "" } }]);
+}
+
+/** Cordon, drain, fail or recover a node, in the what-if. */
+export function changeNode(key: string, turn: "cordon" | "uncordon" | "drain" | "fail" | "recover"): void {
+  const name = nameOf(key);
+  void change([t(`node.did.${turn}`, { name })], [{ node: { name, change: turn } }]);
 }
 
 /** Return an edit as YAML and as a REST call, to copy. */
@@ -106,7 +85,7 @@ export function moveOf(carried: Carried, target: Target): Move {
 
 /** Do the move of a drop. */
 export async function dropOn(drop: Drop): Promise<void> {
-  if (live.loaded) await move(moveOf(drop.carried, drop.target), drop.onFork);
+  if (live.loaded) await move(moveOf(drop.carried, drop.target));
 }
 
 /** Why something may not be dropped on a queue, or "". */

@@ -1,12 +1,12 @@
 // A nominal quota changed by hand: its text, what it would do, the edit itself.
 
 import { record, request, rowsOf, text, type Json } from "@/net/rest";
-import { attempt, fork, nameOf, announceEdit } from "@/store/live/intents";
+import { attempt, nameOf } from "@/store/live/intents";
 import { quantity, quotaText } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
 import { live } from "@/store/live/live.svelte";
 import { foreseeEdits, type Foreseen } from "@/store/edits/foreseen";
-import { codeOf } from "@/store/edits/moves";
+import { changeObject, whatIf } from "@/store/edits/whatIf.svelte";
 import { objectPath } from "@/store/live/server";
 
 export interface QuotaEdit {
@@ -23,23 +23,18 @@ export async function foreseeQuota(edit: QuotaEdit, signal: AbortSignal): Promis
   return foreseeEdits([{ kind, namespace, name: nameOf(edit.key), patch }], signal);
 }
 
-/** Set a nominal quota; says what it was in YAML and as a REST call, with Undo. */
-export async function setQuota(edit: QuotaEdit, onFork: boolean): Promise<boolean> {
-  if (onFork && (await fork()) === null) return false;
-  const path = `/sandboxes/${String(live.id)}/${objectPath(edit.key)}`;
-  const name = nameOf(edit.key);
+/** Set a nominal quota in the what-if. Returns whether the server took it. */
+export async function setQuota(edit: QuotaEdit): Promise<boolean> {
   const body = await attempt(() => patchOf(edit));
-  if (body === null || (await attempt(() => request("PATCH", path, { body }))) === null) return false;
-  const yaml = { kind: "ClusterQueue", metadata: { name }, ...body };
+  if (body === null) return false;
   const amount = quantity(edit.resource, edit.nominal);
-  announceEdit(t("quota.done", { name, flavor: edit.flavor, amount }), codeOf("PATCH", path, body, yaml));
-  return true;
+  return changeObject(edit.key, body, [t("quota.done", { name: nameOf(edit.key), flavor: edit.flavor, amount })]);
 }
 
 // Lists are replaced whole by a merge patch, so all groups go back as they are but for one.
 async function patchOf(edit: QuotaEdit, signal?: AbortSignal): Promise<Json> {
   const path = `/sandboxes/${String(live.id)}/${objectPath(edit.key)}`;
-  const manifest = record(await request("GET", path, signal ? { signal } : {}));
+  const manifest = whatIf.with(edit.key, record(await request("GET", path, signal ? { signal } : {})));
   const groups = rowsOf(record(manifest["spec"])["resourceGroups"]).map((group) => ({
     ...group,
     flavors: rowsOf(group["flavors"]).map((flavor) =>

@@ -4,7 +4,7 @@ import { record, Refusal, request, text, type Json } from "@/net/rest";
 import { ask, go, hrefOf, type View } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
-import type { ClusterChange, NodeChange, Rewind, Speed, StepRequest } from "@/protocol/types";
+import type { ClusterChange, Rewind, Speed, StepRequest } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 
 /** Do a thing; a refusal becomes a toast with its places. Returns null when refused. */
@@ -75,17 +75,6 @@ export async function fork(tick?: number, view: View = "board"): Promise<string 
   const id = text(answer["id"]);
   go(hrefOf(id, view));
   return id;
-}
-
-/** Cordon, drain, fail or recover a node. */
-export function changeNode(
-  key: string,
-  change: "cordon" | "uncordon" | "drain" | "fail" | "recover",
-): void {
-  const name = nameOf(key);
-  void act("node", { name, change } satisfies NodeChange).then((answer) => {
-    if (answer !== null) announceEdit(t(`node.did.${change}`, { name }), []);
-  });
 }
 
 /** Cut the manager off from a worker cluster, or connect it again. */

@@ -5,8 +5,7 @@ import type { Entry } from "@/protocol/types";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { attempt, undo } from "@/store/live/intents";
-import type { PatchEdit } from "@/store/edits/foreseen";
-import { propose } from "@/store/edits/proposal.svelte";
+import { change, whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
 import { changeText } from "@/store/edits/edits";
 import { settingText } from "@/store/policy/changes";
@@ -26,17 +25,15 @@ export function fetchRegistry(): Promise<readonly Entry[]> {
   return registry;
 }
 
-/** Show what a merge patch of the policy's spec would do and lay it over when confirmed; says what changed (in `said`, if its leaves do not), with Undo. */
+/** Change the policy's spec by a merge patch, in the what-if; `said` says what changes, if its leaves do not. Returns whether the server took it. */
 export function patchPolicy(spec: Json, said?: readonly string[]): Promise<boolean> {
-  const before = live.latest.all("Policy")[0]?.document;
+  const before = whatIf.with(POLICY, live.shown.all("Policy")[0]?.document ?? {});
   const changes = said ?? leavesOf(spec).map(([leaf, value]) => changeText(leaf, settingText(at(before, `spec.${leaf}`)), settingText(value)));
-  return propose(changes, [policyEdit(spec)], async () => announced(await attempt(() => request("PATCH", policyPath(), { body: { spec } })), changes));
+  return change(changes, [{ policy: { spec } }]);
 }
 
-/** Return a merge patch of the policy's spec as an edit to run on a copy. */
-export function policyEdit(spec: Json): PatchEdit {
-  return { kind: "Policy", namespace: "", name: "policy", patch: { spec } };
-}
+/** The key of the policy. */
+export const POLICY = "Policy//policy";
 
 /** Replace the policy by a document in YAML. */
 export async function applyPolicy(yaml: string): Promise<boolean> {
@@ -45,12 +42,10 @@ export async function applyPolicy(yaml: string): Promise<boolean> {
 
 const policyPath = (): string => `/sandboxes/${String(live.id)}/policy`;
 
-// What changed stands in the toast, from what to what.
-function announced(answer: unknown, changes: readonly string[] = []): boolean {
+function announced(answer: unknown): boolean {
   if (answer === null) return false;
-  const detail = changes.join("\n");
-  announce([t("policy.done"), detail].join(" "));
-  toast({ tone: "note", text: t("policy.done"), detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
+  announce(t("policy.done"));
+  toast({ tone: "note", text: t("policy.done"), acts: [{ label: t("act.undo"), run: () => void undo() }] });
   return true;
 }
 

@@ -1,13 +1,11 @@
 // Policies by their intent: what each sets, whether it holds, and the one edit that sets it.
 
-import { request, record, rowsOf, type Json } from "@/net/rest";
-import { announce, toast } from "@/lib/say.svelte";
+import { record, type Json } from "@/net/rest";
 import { t, type Word } from "@/lib/words.svelte";
 import type { ClusterQueueRow } from "@/protocol/types";
-import { attempt, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
-import { propose } from "@/store/edits/proposal.svelte";
-import { policyEdit } from "@/store/policy/policy";
+import type { Part } from "@/store/edits/changes";
+import { change } from "@/store/edits/whatIf.svelte";
 import { fairSharingOf, fairSharingPatch, type FairSharing } from "@/store/policy/fairSharing";
 
 export interface Preset {
@@ -55,32 +53,16 @@ export function withPreset(manifest: Json, preset: Preset): Json {
   return { apiVersion, kind, metadata, spec: { ...spec, queueingStrategy: preset.strategy, preemption } };
 }
 
-/** Show what a preset would do, and set the policy and every ClusterQueue in one edit when confirmed; with Undo. */
+/** Set the policy and every ClusterQueue as a preset has them, as one change of the what-if. */
 export function applyPreset(preset: Preset, document: unknown): Promise<boolean> {
   const before = fairSharingOf(document);
-  const queues = live.latest.all("ClusterQueue");
-  const sharing = before === preset.sharing ? [] : [policyEdit(fairSharingPatch(document, preset.sharing))];
-  const edits = queues.filter((row) => changesOf(preset, row).length > 0).map((row) => ({
-    kind: "ClusterQueue", namespace: "", name: row.name, patch: { spec: record(withPreset({ spec: {} }, preset)["spec"]) },
+  const queues = live.shown.all("ClusterQueue");
+  const sharing: Part[] = before === preset.sharing ? [] : [{ policy: { spec: fairSharingPatch(document, preset.sharing) } }];
+  const parts = queues.filter((row) => changesOf(preset, row).length > 0).map((row): Part => ({
+    patch: { kind: "ClusterQueue", namespace: "", name: row.name, body: { spec: record(withPreset({ spec: {} }, preset)["spec"]) } },
   }));
-  if (sharing.length + edits.length === 0) return Promise.resolve(false);
-  const changes = linesOf(preset, before, queues);
-  return propose(changes, [...sharing, ...edits], () => setPreset(preset, document, changes));
-}
-
-async function setPreset(preset: Preset, document: unknown, changes: readonly string[]): Promise<boolean> {
-  const base = `/sandboxes/${String(live.id)}`;
-  const done = await attempt(async () => {
-    const list = record(await request("GET", `${base}/apis/kueue.x-k8s.io/v1beta2/clusterqueues`));
-    const policy = { apiVersion: "quotalab.dev/v1", kind: "Policy", spec: fairSharingPatch(document, preset.sharing) };
-    const objects = [...rowsOf(list["items"]).map((one) => withPreset(one, preset)), ...(fairSharingOf(document) === preset.sharing ? [] : [policy])];
-    return request("POST", `${base}/actions/import`, { body: { objects } });
-  });
-  if (done === null) return false;
-  const [text, detail] = [t("preset.done", { name: t(preset.word) }), changes.join("\n")];
-  announce(text);
-  toast({ tone: "note", text, detail, acts: [{ label: t("act.undo"), run: () => void undo() }] });
-  return true;
+  if (sharing.length + parts.length === 0) return Promise.resolve(false);
+  return change(linesOf(preset, before, queues), [...sharing, ...parts]);
 }
 
 function linesOf(preset: Preset, before: FairSharing, queues: readonly ClusterQueueRow[]): string[] {

@@ -1,0 +1,70 @@
+// Changes of a what-if as they are sent, what each is called, and a manifest with them; pure.
+
+import type { Json } from "@/net/rest";
+
+interface ObjectKey {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** One change as REST takes it. */
+export type Part =
+  | { readonly patch: ObjectKey & { readonly body: Json } }
+  | { readonly apply: Json }
+  | { readonly delete: ObjectKey }
+  | { readonly policy: Json }
+  | { readonly move: ObjectKey & { readonly to: Pick<ObjectKey, "kind" | "name"> } }
+  | { readonly pin: Pick<ObjectKey, "namespace" | "name"> & { readonly node: string } }
+  | { readonly node: { readonly name: string; readonly change: string } };
+
+/** What a person did at once: what it is called, and what is sent. */
+export interface Change {
+  readonly said: readonly string[];
+  readonly parts: readonly Part[];
+}
+
+/** Return a change in the words of the objects themselves: for one that was made elsewhere. */
+export function describe(part: Part): string {
+  if ("patch" in part) return [part.patch.name, ...leaves(part.patch.body)].join(" · ");
+  if ("policy" in part) return ["Policy", ...leaves(part.policy)].join(" · ");
+  if ("move" in part) return `${part.move.name} → ${part.move.to.name}`;
+  if ("pin" in part) return `${part.pin.name} → ${part.pin.node === "" ? "–" : part.pin.node}`;
+  if ("node" in part) return `${part.node.name}: ${part.node.change}`;
+  if ("delete" in part) return `− ${part.delete.kind} ${part.delete.name}`;
+  const { kind, metadata } = part.apply as { kind?: string; metadata?: { name?: string } };
+  return `+ ${kind ?? ""} ${metadata?.name ?? ""}`;
+}
+
+function leaves(value: Json, head = ""): string[] {
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = head === "" ? name : `${head}.${name}`;
+    if (isObject(inner)) return leaves(inner, path);
+    return [`${path.replace(/^spec\./, "")}: ${Array.isArray(inner) ? "…" : String(inner)}`];
+  });
+}
+
+/** Return a manifest, or the policy document of a key that begins with "Policy" or "Queue", with the changes of it made. */
+export function changed(parts: readonly Part[], key: string, manifest: Json): Json {
+  const [kind, namespace] = key.split("/");
+  const name = key.split("/").slice(2).join("/");
+  const policy = kind === "Policy" || kind === "Queue";
+  return parts.reduce((before, part) => {
+    if ("policy" in part) return policy ? merged(before, part.policy) : before;
+    if (!("patch" in part) || policy) return before;
+    const { patch } = part;
+    return patch.kind === kind && patch.namespace === namespace && patch.name === name ? merged(before, patch.body) : before;
+  }, manifest);
+}
+
+/** Return a document with a JSON merge patch (RFC 7396) laid over it. */
+export function merged(document: Json, patch: Json): Json {
+  const kept = Object.entries(document).filter(([name]) => patch[name] !== null);
+  const set = Object.entries(patch).filter(([, value]) => value !== null);
+  const before = (name: string): Json => (isObject(document[name]) ? document[name] : {});
+  return Object.fromEntries([...kept, ...set.map(([name, value]) => [name, isObject(value) ? merged(before(name), value) : value] as const)]);
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

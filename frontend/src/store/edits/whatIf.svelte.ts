@@ -1,0 +1,155 @@
+// The open what-if: changes from a tick on, run beside the run without them, until it is kept or put away.
+
+import { address, ask as inAddress } from "@/lib/address.svelte";
+import { ask, request, type Json } from "@/net/rest";
+import type { WhatIfState } from "@/protocol/types";
+import { changed, describe, type Change, type Part } from "@/store/edits/changes";
+import { attempt, nameOf, undo } from "@/store/live/intents";
+import { live } from "@/store/live/live.svelte";
+
+export const HORIZON_MS = 600_000;
+
+class WhatIf {
+  changes = $state.raw<readonly Change[]>([]);
+  /** The answer to these changes, or to those before while both sides run. */
+  found = $state.raw<WhatIfState | null>(null);
+  horizonMs = $state(HORIZON_MS);
+  running = $state(false);
+  readonly open = $derived(this.changes.length > 0);
+  readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
+
+  /** Return an object's manifest, or the policy document, with the changes made. */
+  with(key: string, manifest: Json): Json {
+    return changed(this.parts, key, manifest);
+  }
+
+  /** Return the text of a field of an object with the changes made; `value` where none is about it. */
+  held(key: string, path: string, value: string): string {
+    const after = path.split(".").reduce<unknown>((at, name) => (typeof at === "object" && at !== null ? (at as Json)[name] : undefined), this.with(key, {}));
+    return typeof after === "string" ? after : value;
+  }
+}
+
+export const whatIf = new WhatIf();
+let at: number | null = null;
+let line: Promise<unknown> = Promise.resolve();
+
+// One after the other: each builds upon the changes before it.
+function inTurn<T>(run: () => Promise<T>): Promise<T> {
+  const next = line.then(run, run);
+  line = next;
+  return next;
+}
+
+const base = (): string => `/sandboxes/${String(live.id)}`;
+
+/** Make a change in the open what-if, or open one at the tick shown. Returns whether the server took it. */
+export function change(said: readonly string[], parts: readonly Part[]): Promise<boolean> {
+  return inTurn(async () => {
+    if (!whatIf.open) await begin();
+    return run([...whatIf.changes, { said, parts }]);
+  });
+}
+
+/** Change fields of an object by a merge patch; of a YuniKorn queue the policy that holds it. */
+export function changeObject(key: string, body: Json, said: readonly string[]): Promise<boolean> {
+  const [kind = "", namespace = ""] = key.split("/");
+  const name = nameOf(key);
+  const part: Part = kind === "Queue" ? { policy: body } : { patch: { kind, namespace, name, body } };
+  return change(said.map((one) => (one.includes(name) ? one : `${name} · ${one}`)), [part]);
+}
+
+// The run stands while a change of it is looked at: the tick shown is that of the verdict.
+async function begin(): Promise<void> {
+  if (live.past === null && live.latest.sandbox?.playing === true) await request("POST", `${base()}/actions/pause`, { body: {} }).catch(() => null);
+  at = live.past === null ? null : live.pastShown;
+  whatIf.horizonMs = HORIZON_MS;
+}
+
+async function run(changes: readonly Change[]): Promise<boolean> {
+  const { id } = live;
+  if (id === null) return false;
+  const before = { changes: whatIf.changes, found: whatIf.found };
+  [whatIf.changes, whatIf.running] = [changes, true];
+  const body = { at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs };
+  const found = await attempt(() => ask("WhatIfState", "POST", `/sandboxes/${id}/what-ifs`, { body }));
+  whatIf.running = false;
+  if (live.id !== id) return false;
+  if (found === null) {
+    whatIf.changes = before.changes;
+    return false;
+  }
+  at = found.at;
+  whatIf.found = found;
+  inAddress({ "what-if": String(found.id) });
+  if (before.found !== null) void putAway(before.found.id); // this one has taken its place
+  return true;
+}
+
+const putAway = (number: number): Promise<unknown> => request("POST", `${base()}/what-ifs/${number}/discard`).catch(() => null);
+
+/** Run both sides up to another horizon. */
+export function lookAhead(horizonMs: number): Promise<boolean> {
+  return inTurn(async () => {
+    const before = whatIf.horizonMs;
+    whatIf.horizonMs = horizonMs;
+    const done = await run(whatIf.changes);
+    if (!done) whatIf.horizonMs = before;
+    return done;
+  });
+}
+
+/** Take back the last change; without a what-if, the last edit of the run. */
+export function undoLast(): Promise<unknown> {
+  if (!whatIf.open) return undo();
+  return inTurn(async () => (whatIf.changes.length > 1 ? run(whatIf.changes.slice(0, -1)) : discard()));
+}
+
+/** Put the what-if away; the run stays as it is. */
+export async function discard(): Promise<void> {
+  const number = whatIf.found?.id;
+  close();
+  if (number !== undefined) await putAway(number);
+}
+
+/** Open again what was kept and is undone: at its tick, with its changes and horizon. */
+export async function reopen(found: WhatIfState, changes: readonly Change[]): Promise<void> {
+  [at, whatIf.horizonMs] = [found.at, found.horizonMs];
+  await inTurn(() => run(changes));
+}
+
+/** Open one that is in the list, as it was left. */
+export async function open(number: number): Promise<void> {
+  const { id } = live;
+  if (id === null) return;
+  const found = await attempt(() => ask("WhatIfState", "GET", `/sandboxes/${id}/what-ifs/${number}`));
+  if (live.id !== id) return;
+  if (found?.state !== "open") {
+    inAddress({ "what-if": null });
+    return;
+  }
+  const parts = found.changes as unknown as readonly Part[];
+  [whatIf.changes, whatIf.found, whatIf.horizonMs, at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), found, found.horizonMs, found.at];
+  inAddress({ "what-if": String(found.id) });
+}
+
+/** Go back to the run; the what-if stays in the list, as it is. */
+export function close(): void {
+  [whatIf.changes, whatIf.found, at] = [[], null, null];
+  inAddress({ "what-if": null });
+}
+
+/** Open the what-if that the address names; close it where the address names none. */
+export function followAddress(): void {
+  const asked = address.query.get("what-if");
+  if (asked === (whatIf.found === null ? null : String(whatIf.found.id)) || whatIf.running) return;
+  if (asked === null) [whatIf.changes, whatIf.found, at] = [[], null, null];
+  else if (live.loaded) void open(Number(asked));
+}
+
+/** Put a field back to what holds, unless its change was taken. */
+export async function orBack(field: HTMLInputElement | HTMLSelectElement, before: string | boolean, done: Promise<boolean>): Promise<void> {
+  if (await done) return;
+  if (typeof before === "string") field.value = before;
+  else if (field instanceof HTMLInputElement) field.checked = before;
+}
