@@ -53,7 +53,7 @@ LISTS: dict[str, tuple[str, type[msgspec.Struct]]] = {
 #: Lists whose items may be null, which a serializer cannot say: component, field.
 NULLABLE_ITEMS = (("Comparison", "differences"), ("OutcomeDiff", "timelines"))
 #: Fields of the live protocol that not every record has: component, field.
-OPTIONAL = (("EventLine", "said"),)
+OPTIONAL = (("EventLine", "said"), ("SandboxRow", "release"))
 #: What the live protocol sends: described here too, so that one document has every answer.
 MESSAGES: tuple[type[msgspec.Struct], ...] = get_args(wire.ServerMessage)
 _HEAD = "#/components/schemas/"

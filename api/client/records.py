@@ -2903,7 +2903,7 @@ class SandboxRow(TypedDict):
     lagMs: int
     cost: float | None
     costPerHour: float | None
-    release: dict[str, str]
+    release: NotRequired[dict[str, str]]
 
 
 class CohortRow(TypedDict):
