@@ -320,6 +320,8 @@ export const EN_LATER = {
   "pair.placeLost": "{n} loses its place|{n} lose their places",
   "pair.row.kept": "keeps its place",
   "pair.row.lost": "loses its place",
+  "pair.ghost": "{name}, here with the change: {says}",
+  "pair.here": "here with the change",
   "pair.row.earlier": "{span} earlier",
   "pair.row.later": "{span} later",
   "pair.row.never": "does not run after {span}",

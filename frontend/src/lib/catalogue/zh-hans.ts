@@ -978,6 +978,8 @@ export const ZH_HANS: Words = {
   "pair.placeLost": "{n} 个失去位置",
   "pair.row.kept": "保住位置",
   "pair.row.lost": "失去位置",
+  "pair.ghost": "{name}，更改后在此：{says}",
+  "pair.here": "更改后在此",
   "pair.row.earlier": "早 {span}",
   "pair.row.later": "晚 {span}",
   "pair.row.never": "{span}后不在运行",

@@ -57,6 +57,11 @@ export function changed(parts: readonly Part[], key: string, manifest: Json): Js
   }, manifest);
 }
 
+/** Return where each Workload goes that is moved, at last: key -> key of its queue. */
+export function movesOf(parts: readonly Part[]): Map<string, string> {
+  return new Map(parts.flatMap((part) => ("move" in part && part.move.kind === "Workload" ? [[`Workload/${part.move.namespace}/${part.move.name}`, `${part.move.to.kind}//${part.move.to.name}`] as const] : [])));
+}
+
 /** Return a document with a JSON merge patch (RFC 7396) laid over it. */
 export function merged(document: Json, patch: Json): Json {
   const kept = Object.entries(document).filter(([name]) => patch[name] !== null);

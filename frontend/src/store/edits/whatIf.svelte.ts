@@ -2,12 +2,19 @@
 
 import { address, ask as inAddress } from "@/lib/address.svelte";
 import { ask, request, type Json } from "@/net/rest";
-import type { WhatIfState } from "@/protocol/types";
-import { changed, describe, type Change, type Part } from "@/store/edits/changes";
+import type { WhatIfState, WorkloadVerdict } from "@/protocol/types";
+import { changed, describe, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { attempt, nameOf, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
-export const HORIZON_MS = 600_000;
+const HORIZON_MS = 600_000;
+
+/** From where to where both sides run, and how long a tick is; milliseconds. */
+export interface Frame {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly tickMs: number;
+}
 
 class WhatIf {
   changes = $state.raw<readonly Change[]>([]);
@@ -17,6 +24,16 @@ class WhatIf {
   running = $state(false);
   readonly open = $derived(this.changes.length > 0);
   readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
+
+  /** Who comes out otherwise, by key. */
+  readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.found?.verdict?.seeds[0]?.verdict.workloads.map((row) => [row.subject, row])));
+  /** Where each Workload goes that is moved: key -> key of its queue. */
+  readonly moves: ReadonlyMap<string, string> = $derived(movesOf(this.parts));
+  /** From where to where both sides run; null until they have. */
+  readonly frame: Frame | null = $derived.by(() => {
+    const verdict = this.found?.verdict ?? null;
+    return verdict === null ? null : { fromMs: verdict.fromMs, toMs: verdict.toMs, tickMs: live.latest.sandbox?.tickMs ?? 1000 };
+  });
 
   /** Return an object's manifest, or the policy document, with the changes made. */
   with(key: string, manifest: Json): Json {
