@@ -81,6 +81,14 @@ def programs(kueue: Path | None = None, manifests: Path | None = None) -> Progra
     return Programs(etcd, built, kueue, _manifests(kept, module), releases)
 
 
+def is_built() -> bool:
+    """Return whether all programs are there, so that `programs` builds nothing."""
+    names = [*KUBERNETES, *([] if shutil.which("etcd") else ["etcd"])]
+    kept, module = _kept_in(HERE), _kept_in(HERE / "kueue")
+    files = [*(kept / name for name in names), module / "kueue", module / "components"]
+    return all(file.exists() for file in files)
+
+
 def _kept_in(module: Path) -> Path:
     total = hashlib.sha256((module / "go.sum").read_bytes()).hexdigest()
     return cache_folder() / f"{module.name}-{total[:16]}"

@@ -1,4 +1,4 @@
-"""Certificates of a control plane on loopback, made on the spot and good for a week."""
+"""Certificates of a control plane on loopback, made on the spot."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
-_GOOD_FOR = datetime.timedelta(days=7)
-_NAMES = ("localhost", "kubernetes", "kubernetes.default.svc")
+#: Kueue makes its own in place of one that ends within 90 days.
+_GOOD_FOR = datetime.timedelta(days=365)
+#: Kueue looks for the first in the authority, and for the second in its own.
+_AUTHORITY, _WEBHOOKS = "kueue-ca", "kueue-webhook-service.kueue-system.svc"
+_SERVERS = ("localhost", "kubernetes", "kubernetes.default.svc", _WEBHOOKS)
 
 
 def make(folder: Path) -> None:
-    """Write ca.crt, api.crt and .key, kueue/tls.crt and .key, and sa.pub and .key."""
+    """Write ca, api and kueue/tls, each .crt and .key, and sa.pub and .key."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "kueue").mkdir(exist_ok=True)
     ca_key = _key()
-    ca = _certificate("quotalab-real", ca_key, ca_key, None)
+    ca = _certificate(_AUTHORITY, ca_key, ca_key, None)
+    _write_key(folder / "ca.key", ca_key)
     _write_certificate(folder / "ca.crt", ca)
     for certificate, key_file in (
         ("api.crt", "api.key"),
@@ -50,9 +54,11 @@ def _certificate(
 ) -> x509.Certificate:
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)  # noqa: TID251 - of this machine
-    hosts = [x509.DNSName(one) for one in _NAMES]
-    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    builder = (
+    names: list[x509.GeneralName] = [x509.DNSName(_AUTHORITY)]
+    if issuer is not None:
+        address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+        names = [*map(x509.DNSName, _SERVERS), address]
+    return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer.subject if issuer else subject)
@@ -61,12 +67,9 @@ def _certificate(
         .not_valid_before(now - datetime.timedelta(hours=1))
         .not_valid_after(now + _GOOD_FOR)
         .add_extension(x509.BasicConstraints(issuer is None, None), critical=True)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .sign(signer, hashes.SHA256())
     )
-    if issuer is not None:
-        builder = builder.add_extension(
-            x509.SubjectAlternativeName([*hosts, address]), critical=False
-        )
-    return builder.sign(signer, hashes.SHA256())
 
 
 def _write_certificate(file: Path, certificate: x509.Certificate) -> None:

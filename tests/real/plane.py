@@ -267,7 +267,8 @@ class Plane:
                 "port": self.port + 6,
                 "certDir": str(self.keys / "kueue"),
             },
-            "internalCertManagement": {"enable": False},
+            # Off, it would want another certificate below /etc for its metrics.
+            "internalCertManagement": {"enable": True},
             "leaderElection": {"leaderElect": False},
         }
 
@@ -307,6 +308,26 @@ class Plane:
             "metadata": {"name": "kueue-system"},
         }
         self.api.made("/api/v1/namespaces", namespace)
+        self.api.made("/api/v1/namespaces/kueue-system/secrets", self._secret())
+
+    def _secret(self) -> Document:
+        """Return what Kueue takes certificates from, so that it makes none."""
+        files = {
+            "ca.crt": "ca.crt",
+            "ca.key": "ca.key",
+            "tls.crt": "kueue/tls.crt",
+            "tls.key": "kueue/tls.key",
+        }
+        data = {
+            name: base64.b64encode((self.keys / file).read_bytes()).decode()
+            for name, file in files.items()
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "kueue-webhook-server-cert"},
+            "data": data,
+        }
 
     def _is_established(self, path: str) -> bool:
         _, answer = self.api.ask("GET", path)
@@ -323,6 +344,8 @@ class Plane:
                 if one["name"].partition(".")[0][1:] in _OF_PODS:
                     one["namespaceSelector"] = _NOT_WITHOUT
             if "webhooks" in document:
+                # As an installed Kueue is named: it looks for them.
+                document["metadata"]["name"] = f"kueue-{document['metadata']['name']}"
                 kind = document["kind"].lower()
                 self.api.made(f"{_ADMISSION}/{kind}s", document)
 
