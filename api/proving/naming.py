@@ -25,6 +25,7 @@ _NAMES = frozenset(
         "priorityClassName",
         "runtimeClassName",
         "topologyName",
+        "kubernetes.io/hostname",
         "kubernetes.io/metadata.name",
         "kueue.x-k8s.io/priority-class",
     }

@@ -269,3 +269,10 @@ def test_operations_of_a_json_patch_are_read_by_the_field_that_they_name():
     operations = [{"op": "add", "path": "/spec/admissionChecks/-", "value": "ask"}]
     made = Naming(MARK).patch(operations)
     assert made == [{**operations[0], "value": f"{MARK}ask"}]
+
+
+def test_a_node_and_its_hostname_get_the_same_mark():
+    hostname = {"kubernetes.io/hostname": "n1"}
+    node = {"kind": "Node", "metadata": {"name": "n1", "labels": hostname}}
+    made = Naming(MARK).document(node)["metadata"]
+    assert made["labels"]["kubernetes.io/hostname"] == made["name"] == f"{MARK}n1"

@@ -130,8 +130,9 @@ class Plane:
         self.api = Api.of(self.url, "admin-token", authority)
         self._wait("kube-apiserver", lambda: self.api.ask("GET", "/readyz")[0] == 200)
         self._kubeconfig_of("admin")
-        self._start_controllers()
+        # First: the garbage collector looks for new kinds only twice a minute.
         self._put_definitions()
+        self._start_controllers()
         self._kubelet = Kubelet(Api.of(self.url, "kubelet-token", authority))
         self._kubelet.start()
         self.configure(None)
