@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from scheduler.engine.kueue.workload.checks import all_ready
 from scheduler.model.objects import Key
 from scheduler.model.reasons import ADMITTED
 
@@ -16,11 +17,15 @@ if TYPE_CHECKING:
 
 
 def is_running(stage: KueueStage, key: Key) -> bool:
-    """Return whether the Workload holds its quota and is not evicted."""
+    """Return whether the Workload holds its quota, is admitted and is not evicted.
+
+    One whose checks are not ready yet holds quota and runs nothing.
+    """
     work = stage.cluster.workloads.get(key)
     if work is None or work.admission is None:
         return False
-    return work.reserved and not work.evicted and not work.finished
+    admitted = work.has_condition(ADMITTED) or all_ready(work.checks)
+    return work.reserved and admitted and not work.evicted and not work.finished
 
 
 def is_stopping(stage: KueueStage, key: Key) -> bool:

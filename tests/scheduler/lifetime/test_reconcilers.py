@@ -239,3 +239,48 @@ def test_the_status_of_an_admission_check_is_what_its_controller_wrote():
     manifest = copy.deepcopy(world.objects[key].manifest)
     world.put(Object(key=key, manifest=manifest, status=status))
     assert world.get(key).status == status
+
+
+def test_a_workload_of_which_one_check_is_ready_starts_nothing_until_the_other_is():
+    checks = [
+        {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "AdmissionCheck",
+            "metadata": {"name": name},
+            "spec": {"controllerName": "example.com/x"},
+            "status": {"conditions": [{"type": "Active", "status": "True"}]},
+        }
+        for name in ("one", "two")
+    ]
+    queues = small_cluster()
+    for one in queues:
+        if one["kind"] == "ClusterQueue":
+            strategy = {"admissionChecks": [{"name": "one"}, {"name": "two"}]}
+            one["spec"]["admissionChecksStrategy"] = strategy
+    by_hand = [
+        {"check": name, "after": "24h", "answer": "Ready"} for name in ("one", "two")
+    ]
+    made = job("j", queue="main", runtime="1m")
+    simulation = {"admissionChecks": by_hand}
+    world = run(world_of(*queues, *checks, made, simulation=simulation), 2)
+    [workload] = workloads(world)
+    for until, second, active in ((5, "Pending", 0), (8, "Ready", 1)):
+        answered(world, workload.key, {"one": "Ready", "two": second})
+        run(world, until)
+        assert world.get(JOB).status.get("active", 0) == active
+
+
+def answered(world: World, key: Key, states: dict[str, str]) -> None:
+    workload = world.get(key)
+    status = copy.deepcopy(workload.status)
+    status["admissionChecks"] = [
+        {
+            "name": name,
+            "state": state,
+            "message": "",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+        for name, state in states.items()
+    ]
+    manifest = copy.deepcopy(workload.manifest)
+    world.put(Object(key=key, manifest=manifest, status=status))
