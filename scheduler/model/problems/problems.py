@@ -28,6 +28,10 @@ class Problem(Stated):
         "problem.sameLabel",
         "label {label}: expected {literal} as on {other}, got {given}",
     )
+    SAME_TOTAL = (
+        "problem.sameTotal",
+        "annotation {field}: expected {wanted} as on {other}, got {given}",
+    )
     VALUES_FOR = ("problem.valuesFor", "expected values for {operator}")
     NO_VALUES_FOR = ("problem.noValuesFor", "expected no values for {operator}")
     RECLAIMABLE_STAYS = (

@@ -2923,6 +2923,7 @@ export const ZH_HANS: Words = {
   "said.problem.systemConstraints": "给出了 defaultConstraints，而 defaultingType 为 System：要使用它们请写 List",
   "said.problem.defaultSelector": "给出了 labelSelector；默认约束按选中该 Pod 的对象来选择，请去掉",
   "said.problem.wrapped": "podSets 路径 {path}：应为某个组件中该处的 Pod 模板，什么也没找到",
+  "said.problem.sameTotal": "注解 {field}：应为 {wanted}，与 {other} 相同，得到的是 {given}",
   "said.problem.sameLabel": "标签 {label}：应为 {literal}，与 {other} 相同，得到的是 {given}",
   "said.problem.valuesFor": "{operator} 应带有值",
   "said.problem.noValuesFor": "{operator} 不应带有值",

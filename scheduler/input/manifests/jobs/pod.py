@@ -86,11 +86,12 @@ class PlainPod(QueuedJob):
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
-        Labels to copy must be equal on all pods; raises ManifestError otherwise,
-        and when fewer pods than the total have not failed.
+        The total count and labels to copy must be equal on all pods; raises
+        ManifestError otherwise, and when fewer pods than the total have not failed.
         """
         first = manifests[0]
         name = labels_of(first)[GROUP]
+        _check_totals(manifests)
         runnable = [one for one in manifests if phase_of(one) != "Failed"]
         if len(runnable) < self.group(first)[1]:
             raise ManifestError(Problem.RUNNABLE.said(name=f"'{name}'"))
@@ -146,6 +147,19 @@ def phase_of(manifest: Manifest) -> str:
 def _total(manifest: Manifest) -> int:
     total = annotations_of(manifest).get(TOTAL, "")
     return max(1, int(total) if is_whole(total) else 1)
+
+
+def _check_totals(manifests: Sequence[Manifest]) -> None:
+    first, *others = manifests
+    for one in others:
+        if _total(one) != _total(first):
+            problem = Problem.SAME_TOTAL.said(
+                field=TOTAL,
+                wanted=_total(first),
+                other=first["metadata"]["name"],
+                given=_total(one),
+            )
+            raise ManifestError(in_field(f"pod {one['metadata']['name']}", problem))
 
 
 def _template(manifest: Manifest) -> dict[str, Any]:
