@@ -24,6 +24,7 @@ import msgspec
 from sandbox.models import table_of
 from scheduler.engine.lifetime.pods import POD_SET
 from scheduler.engine.world import World
+from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.jobs import QUEUE, workload_name
 from scheduler.model.objects import Key
@@ -363,7 +364,8 @@ def candidates(namespace: str, name: str) -> Callable[[str], bool]:
     def may_be(kept: str) -> bool:
         if ending(namespace, kept) == last:
             return True
-        return last.isdigit() and bool(re.fullmatch(rf"{base}-.*-?{last}", kept))
+        within = kept.startswith(f"{base}-") and kept.endswith(last)
+        return within and is_whole(last)
 
     return may_be
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from scheduler.model.amounts import canonical
 from scheduler.model.errors import QuantityError
 from scheduler.model.problems import Form, Wanted, expected
 from scheduler.model.spans import Span, read_span
@@ -18,6 +19,10 @@ FAILS_AFTER = PREFIX + "fails-after"
 RECREATE = PREFIX + "recreate"
 CHECKPOINT_EVERY = PREFIX + "checkpoint-every"
 RESTART_TAKES = PREFIX + "restart-takes"
+#: Of a pod: what it uses, where that is not what it asked for.
+USES = PREFIX + "uses"
+#: Of a node: what is taken by what is no pod.
+TAKEN = PREFIX + "taken"
 #: The worker cluster that an object lives in; without it, the manager.
 CLUSTER = PREFIX + "cluster"
 #: Kueue's own: who keeps a job, or its Workload, out of the queue.
@@ -37,6 +42,8 @@ KNOWN = (
     RECREATE,
     CHECKPOINT_EVERY,
     RESTART_TAKES,
+    USES,
+    TAKEN,
     RUNTIME_SOURCE,
     CLUSTER,
 )
@@ -76,6 +83,8 @@ def _read(given: tuple[tuple[str, str], ...]) -> Timing:
     if unknown:
         known = ", ".join(KNOWN)
         raise QuantityError(Form.THIS_ANNOTATION.said(name=unknown[0], known=known))
+    for name in (USES, TAKEN):
+        read_amounts(ours.get(name, ""), name)
     return Timing(
         arrival=_span(ours, ARRIVAL),
         runtime=_span(ours, RUNTIME),
@@ -85,6 +94,24 @@ def _read(given: tuple[tuple[str, str], ...]) -> Timing:
         restart_takes=_span(ours, RESTART_TAKES),
         recreate=_flag(ours, RECREATE),
     )
+
+
+@lru_cache(maxsize=4096)
+def read_amounts(text: str, name: str = "") -> dict[str, int]:
+    """Return amounts in canonical units of a text like "memory=3Gi,pid=200".
+
+    The dict is shared: copy it before you change it. Raises QuantityError naming the annotation.
+    """
+    found: dict[str, int] = {}
+    for part in filter(None, text.split(",")):
+        resource, sign, amount = (word.strip() for word in part.partition("="))
+        if not resource or not sign:
+            raise QuantityError(expected(Wanted.AMOUNTS, part), name)
+        try:
+            found[resource] = canonical(resource, amount)
+        except QuantityError as error:
+            raise QuantityError(error.said, name) from error
+    return found
 
 
 def _span(ours: Mapping[str, str], name: str) -> Span | None:

@@ -29,6 +29,26 @@ class Befallen(Words):
     DRAINED = ("befallen.drained", "the node was changed: drain")
     TAKEN_DOWN = ("befallen.takenDown", "the node was changed: fail")
     DELETED = ("befallen.deleted", "the node was deleted")
+    PRESSED = (
+        "befallen.pressed",
+        "the node is low on {resource}: {available} are free, {threshold} are to be",
+    )
+    RELIEVED = (
+        "befallen.relieved",
+        "the node was not low on {resource} for five minutes",
+    )
+    # The longer one first: a text of it would be read as the shorter one.
+    LOW_USING = (
+        "befallen.lowUsing",
+        "The node was low on resource: {resource}. Threshold quantity: {threshold}, "
+        "available: {available}. Container {container} was using {used}, request is "
+        "{request}, has larger consumption of {resource}. ",
+    )
+    LOW = (
+        "befallen.low",
+        "The node was low on resource: {resource}. Threshold quantity: {threshold}, "
+        "available: {available}. ",
+    )
     KEPT = ("befallen.kept", "{long} s of work are kept by a checkpoint")
     LOST = ("befallen.lost", "{long} s of work are lost: no checkpoint keeps them")
 

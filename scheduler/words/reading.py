@@ -84,10 +84,15 @@ def _pattern(words: Words) -> _Pattern:
 @cache  # not all at the start: that took 25 ms of each
 def _matching(english: str) -> re.Pattern[str]:
     """Return what matches a text that was made of these words."""
-    found = [
-        f"(?P<{part}>{_MAY_BE.get(part, '.+?')})" if n % 2 else re.escape(part)
-        for n, part in enumerate(_HOLE.split(english))
-    ]
+    found, known = [], set[str]()
+    for n, part in enumerate(_HOLE.split(english)):
+        if n % 2 == 0:
+            found.append(re.escape(part))
+        elif part in known:
+            found.append(f"(?P={part})")
+        else:
+            found.append(f"(?P<{part}>{_MAY_BE.get(part, '.+?')})")
+            known.add(part)
     return re.compile("".join(found), re.DOTALL)
 
 

@@ -10,6 +10,7 @@ from scheduler.engine.lifetime.changes import CHANGE, carry_out
 from scheduler.engine.lifetime.controllers.stage import CONTROLLERS
 from scheduler.engine.lifetime.failures import FailureProcess
 from scheduler.engine.lifetime.jobs.stage import Jobs
+from scheduler.engine.lifetime.node_pressure import NodePressure
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.reactions import Reactions
 from scheduler.engine.lifetime.runs import Due, Run
@@ -40,6 +41,7 @@ class Advancing(Reactions):
         super().__init__(context, policy, host)
         self.advance_requested = False
         self.jobs = self.job_stage = Jobs(self)
+        self.pressure = NodePressure(self)
         self.failures: FailureProcess | None = None
         failures = policy.spec.simulation.failures
         if not isinstance(failures, UnsetType):
@@ -95,6 +97,8 @@ class Advancing(Reactions):
             return self.expiring.get(key) == at
         if due == Due.FAILURE:
             return self.failures is not None and self.failures.stands(key, at)
+        if due == Due.PRESSURE:
+            return self.pressure.stands(key, at)
         run = self.runs.get(self.owners.get(key, key))
         if due in _STEPS:
             return run is not None and run.step == (due, at)
@@ -140,8 +144,21 @@ class Advancing(Reactions):
             self.job_stage.expire(key)
         elif due == Due.FAILURE and self.failures is not None:
             self.failures.fire(key)
+        elif due == Due.PRESSURE:
+            self.pressure.fire(key)
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
+
+    def judge_node(self, node: Object) -> None:
+        """Look at every pod of a node that is new or changed, and at the node."""
+        super().judge_node(node)
+        self.pressure.look(node.key)
+
+    def judge_pod(self, pod: Key) -> None:
+        """Look at a pod that got a node, and at the node."""
+        super().judge_pod(pod)
+        if pod in self.placed:
+            self.pressure.look_with(Key(NODE, "", self.placed[pod]), pod)
 
     def _step(self, due: Due, run: Run) -> None:
         """Take the step of a run that is due."""

@@ -46,6 +46,28 @@ class NodeLoss(PodEnds):
         if again:
             self.jobs.recreate(obj)
 
+    def fail_pod(self, pod: Key, *, reason: str, message: str) -> None:
+        """Let a pod fail where it runs; its owner's kind says what follows.
+
+        A plain pod stays as an object, with the reason in its status.
+        """
+        run = self.runs.get(self.owners.get(pod, pod))
+        obj = self.host.objects.get(pod)
+        if run is None or obj is None or not run.active or self.timing(obj).recreate:
+            self.lose_pod(pod)
+        elif self.by_members(run):
+            self._member_ends(run, pod, failed=True)
+        elif run.owner == pod:
+            run.failed = True
+            self._finish(run)
+        else:
+            self.lose_pod(pod)
+            return
+        if pod in self.host.objects:
+            obj = self.host.objects[pod]
+            obj.status |= {"reason": reason, "message": message}
+            self._touch(pod)
+
     def leave_run(self, pod: Key, *, refused: bool = False) -> None:
         """Let a pod that ends, and stays as an object, run no longer.
 

@@ -79,7 +79,7 @@ class PodEnds(RunScaling):
     def _pod_ends(self, run: Run, pod: Key) -> None:
         """Part from a pod that is done, and let its Workload say so in a while."""
         if self.by_members(run):
-            self._member_ends(run, pod)
+            self._member_ends(run, pod, failed=self._member_length(pod)[1])
             return
         self._reclaim_later(run, pod)
         self.owners.pop(pod, None)
@@ -88,9 +88,8 @@ class PodEnds(RunScaling):
         self._touch(run.owner)
         self.host.delete(pod)
 
-    def _member_ends(self, run: Run, pod: Key) -> None:
+    def _member_ends(self, run: Run, pod: Key, *, failed: bool) -> None:
         """Let a plain pod end: it stays as an object, and its group goes on."""
-        _, failed = self._member_length(pod)  # while it has an owner
         run.ends.pop(pod, None)
         run.pods.remove(pod)
         run.ready.pop(pod, None)

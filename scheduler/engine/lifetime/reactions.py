@@ -9,6 +9,7 @@ from scheduler.engine.kueue.workload.variants import is_variant
 from scheduler.engine.lifetime.runtime_state import POD, WORKLOAD, LifetimeHost
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.engine.stage import Context
+from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import (
     Admit,
     Bind,
@@ -55,7 +56,8 @@ class Reactions(TaintEviction):
 
     def _evicted(self, decision: Evict | Preempt) -> None:
         key = decision.subject
-        if key.kind != POD:
+        obj = self.host.objects.get(key)
+        if key.kind != POD or obj is None or has_ended(obj.status):
             return
         if key in self.placed and self.steps.takes_time("termination"):
             self._lose_gracefully(key)

@@ -40,6 +40,8 @@ class Restoring(Advancing):
             state["expires"] = expires
         if self.failures is not None and (fails := self.failures.kept(obj.key)):
             state["fails"] = fails
+        if obj.key.kind == NODE and (pressure := self.pressure.kept(obj.key)):
+            state["pressure"] = pressure
         if state:
             obj.state[self.name] = state
         else:
@@ -75,6 +77,8 @@ class Restoring(Advancing):
             self.nodes.add(key)
             if self.failures is not None:
                 self.failures.begin(obj, state.get("fails"))
+            if "pressure" in state:
+                self.pressure.restore(key, state["pressure"])
         if "owner" in state:
             self.owners[key] = Key(*state["owner"])
         if key.kind == POD and obj.spec.get("nodeName") and not has_ended(obj.status):

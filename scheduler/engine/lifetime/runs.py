@@ -40,6 +40,7 @@ class Due(IntEnum):
     FAILURE = 15  # a node or a domain: it fails, or is repaired
     ROUND = 16  # a run: a round of its pods is over, but not the last one
     EXPIRE = 17  # a Job that has ended: it is deleted
+    PRESSURE = 18  # a node that is or was low: it is looked at
 
 
 class Rounds(NamedTuple):

@@ -58,6 +58,7 @@ class Lifetime(Restoring):
         self.used[str(key)] = self.used.get(str(key), 0) + 1
         if key.kind == NODE:
             self.nodes.discard(key)
+            self.pressure.forget(key)
             if self.failures is not None:
                 self.failures.forget(key)
             self.lose_node(key.name, Befallen.DELETED.said().text)

@@ -126,6 +126,7 @@ class Wanted(Stated):
     LONG_LIST = ("wanted.longList", "a text or a list of up to {most}")
     FLAG = ("wanted.flag", "true or false")
     QUOTED_FLAG = ("wanted.quotedFlag", '"true" or "false"')
+    AMOUNTS = ("wanted.amounts", 'amounts of resources such as "memory=3Gi,pid=200"')
     NUMBER = ("wanted.number", "a number")
     WHOLE = ("wanted.whole", "a whole number")
     NUMBERS = ("wanted.numbers", "numbers")

@@ -38,6 +38,12 @@ HOLES: dict[str, Hole] = {
     "kind": "LocalQueue",
     "name": "Admit",
     "domain": "rack-1",
+    "resource": "memory",
+    "threshold": "100Mi",
+    "available": "52Mi",
+    "container": "main",
+    "used": "3Gi",
+    "request": "2Gi",
 }
 SENTENCES = [
     one

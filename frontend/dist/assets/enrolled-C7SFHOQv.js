@@ -1,1 +1,0 @@
-import{c as e}from"./words.svelte-cpjLdRO7.js";function t(t){return t===void 0?``:e(`registry.help.${t.family}.${t.name}`,t.help)}function n(t){return t===void 0?``:e(`registry.label.${t.family}.${t.name}`,t.label)}export{n,t};
