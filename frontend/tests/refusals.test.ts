@@ -58,3 +58,14 @@ it("a question that is still worked out is asked for again where the server says
   await expect(request("POST", "/sandboxes/s/whatif")).resolves.toEqual({ outcome: "ran" });
   expect(asked).toEqual(["/api/v1/sandboxes/s/whatif", "/api/v1/answers/7"]);
 });
+
+it("what is known of a what-if is handed out while it runs", async () => {
+  const seen: unknown[] = [];
+  const headers = { location: "/api/v1/sandboxes/s/what-ifs/4" };
+  const replies = [new Response('{"toMs": 1}', { status: 202, headers }), new Response('{"toMs": 2}', { status: 202, headers }), new Response('{"toMs": 3}')];
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", (place: string) => (asked.push(place), Promise.resolve(replies[asked.length - 1])));
+  const found = await request("POST", "/sandboxes/s/what-ifs", { body: {}, soFar: (body) => void seen.push(body) });
+  expect([seen, found]).toEqual([[{ toMs: 1 }, { toMs: 2 }], { toMs: 3 }]);
+  expect(asked.slice(1)).toEqual([`${headers.location}?wait=0`, `${headers.location}?wait=0`]);
+});

@@ -102,11 +102,15 @@ class GroupedKind(JobKind, Protocol):
         """Return how the Workload of a group names one of its pods."""
 
     def group_workload(
-        self, manifests: Sequence[Manifest], around: Surroundings
+        self,
+        manifests: Sequence[Manifest],
+        around: Surroundings,
+        *,
+        one_total: bool = True,
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
-        Labels to copy must be equal on all pods; raises ManifestError otherwise,
+        Labels to copy, and with `one_total` the total count, must be equal on all pods; raises ManifestError otherwise,
         and when fewer pods than the group waits for have not failed.
         """
 

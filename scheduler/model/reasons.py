@@ -268,6 +268,8 @@ RETIRED = "Deleted finished workload due to elapsed retention"
 EXPIRED = "Deleted finished job as its ttlSecondsAfterFinished is over"
 RETIRED_DEACTIVATED = "Deleted deactivated workload due to elapsed retention"
 
+#: A kubelet evicts a pod of a node that runs low.
+EVICTED_BY_KUBELET = "Evicted"
 SUCCEEDED = "Succeeded"
 #: What worlds of compatibility level 0, and recorded workloads without a job, say instead.
 JOB_FINISHED = "JobFinished"

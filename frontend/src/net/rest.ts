@@ -39,9 +39,11 @@ export interface Asked {
   readonly accept?: string;
   readonly revision?: number; // If-Match: refuse when the sandbox has moved on
   readonly signal?: AbortSignal;
+  readonly soFar?: (body: unknown) => void; // gets what is known while the answer is still worked out
 }
 
 export const API = "/api/v1";
+const LOOK_MS = 200; // between two looks at an answer that is still worked out
 const ARCHIVE = "application/vnd.quotalab.sandbox";
 
 /** Who may refuse a change before it is asked for: returns why, or null. */
@@ -71,6 +73,15 @@ export async function ask<N extends keyof Answers>(
   return checked(check, value, `${method} ${path}`);
 }
 
+/** Ask and return the answer, checked; `soFar` gets each that is known before it. Throws as `ask` does. */
+export async function askSoFar<N extends keyof Answers>(answer: N, path: string, body: unknown, soFar: (found: Answers[N]) => void): Promise<Answers[N]> {
+  const check = await CHECKS[answer]();
+  const told = (found: unknown): void => {
+    soFar(checked(check, found, `POST ${path}`));
+  };
+  return checked(check, await request("POST", path, { body, query: { wait: 0 }, soFar: told }), `POST ${path}`);
+}
+
 /** Ask and return the answer as text (YAML, CSV). Throws Refusal. */
 export async function requestText(path: string, accept: string, asked: Asked = {}): Promise<string> {
   return (await send("GET", path, { ...asked, accept })).text();
@@ -98,9 +109,17 @@ async function send(method: Method, path: string, asked: Asked): Promise<Respons
   return response;
 }
 
-/** Ask at the place that a question was given which is still worked out; the server waits a while each time. */
+/** Ask at the place that a question was given which is still worked out.
+ *
+ * The server waits a while each time, unless what is known so far is wanted.
+ */
 async function askAgain(response: Response, asked: Asked): Promise<Response> {
-  return fetch(response.headers.get("location") ?? response.url, {
+  const place = response.headers.get("location") ?? response.url;
+  if (asked.soFar !== undefined) {
+    asked.soFar(await response.json());
+    await new Promise((done) => setTimeout(done, LOOK_MS));
+  }
+  return fetch(asked.soFar === undefined ? place : `${place}?wait=0`, {
     headers: headersOf("GET", { accept: asked.accept ?? "application/json" }),
     credentials: "same-origin",
     signal: asked.signal ?? null,

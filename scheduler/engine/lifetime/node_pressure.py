@@ -16,11 +16,11 @@ from scheduler.model.decisions import Evict, NodeChange
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import shape_of
+from scheduler.model.reasons import EVICTED_BY_KUBELET
 
 if TYPE_CHECKING:
     from scheduler.engine.lifetime.node_loss import NodeLoss
 
-EVICTED = "Evicted"
 #: A kubelet looks so often, and evicts one pod each time.
 _LOOK_MS = 10_000
 #: A condition stays for so long after the node ran low for the last time.
@@ -223,9 +223,9 @@ class NodePressure:
         why = self._why(node, pods, signal, found)
         now = self.context.now_ms
         self.context.journal.emit(
-            Evict(at_ms=now, subject=key, reason=EVICTED, message=why)
+            Evict(at_ms=now, subject=key, reason=EVICTED_BY_KUBELET, message=why)
         )
-        self.lifetime.fail_pod(key, reason=EVICTED, message=why)
+        self.lifetime.fail_pod(key, reason=EVICTED_BY_KUBELET, message=why)
         return True
 
     def _why(self, node: Object, pods: list[Object], signal: Signal, one: Usage) -> str:

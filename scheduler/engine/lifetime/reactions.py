@@ -9,7 +9,6 @@ from scheduler.engine.kueue.workload.variants import is_variant
 from scheduler.engine.lifetime.runtime_state import POD, WORKLOAD, LifetimeHost
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.engine.stage import Context
-from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import (
     Admit,
     Bind,
@@ -21,7 +20,7 @@ from scheduler.model.decisions import (
 )
 from scheduler.model.objects import Key
 from scheduler.model.policy import Policy
-from scheduler.model.reasons import REFUSED
+from scheduler.model.reasons import EVICTED_BY_KUBELET, REFUSED
 
 
 class Reactions(TaintEviction):
@@ -56,8 +55,7 @@ class Reactions(TaintEviction):
 
     def _evicted(self, decision: Evict | Preempt) -> None:
         key = decision.subject
-        obj = self.host.objects.get(key)
-        if key.kind != POD or obj is None or has_ended(obj.status):
+        if key.kind != POD or decision.reason == EVICTED_BY_KUBELET:
             return
         if key in self.placed and self.steps.takes_time("termination"):
             self._lose_gracefully(key)

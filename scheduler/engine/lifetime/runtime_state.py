@@ -12,7 +12,7 @@ from scheduler.engine.lifetime.runs import Due, Run, Timers
 from scheduler.engine.stage import Context, Stage
 from scheduler.model import durations, registry
 from scheduler.model.annotations import Timing, read_timing
-from scheduler.model.compatibility import AS_SEEN, RECONCILED
+from scheduler.model.compatibility import AS_SEEN, PROVED, RECONCILED
 from scheduler.model.decisions import Decision, PodSetAdmission
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
@@ -161,6 +161,8 @@ class RuntimeState:
         self.reconciles = context.compatibility >= RECONCILED
         #: Whether it is of the level since which refused pods have failed.
         self.as_seen = context.compatibility >= AS_SEEN
+        #: Whether it is of the level since which scripts are proved on a control plane.
+        self.proved = context.compatibility >= PROVED
         #: Pods that controllers made; kept by these.
         self.made_by_controllers: Mapping[Key, Any] = {}
         self.expiring: dict[Key, int] = {}  # Job that has ended -> deleted at

@@ -39,9 +39,11 @@ def _write_replicas(lifetime: RuntimeState, obj: Object) -> None:
 
     Source: docs/semantics/controllers.md#deployment.
     """
-    pods = dict.fromkeys(lifetime.jobs.pods_served(obj))
+    pods = lifetime.jobs.pods_served(obj)
     if (run := _run_of(lifetime, obj)) is not None:
-        pods |= dict.fromkeys(run.pods)  # which may be served ones
+        pods = [*pods, *run.pods]
+    if lifetime.proved:
+        pods = list(dict.fromkeys(pods))  # those of a run may be served ones
     ready = sum(_is_ready(lifetime, pod) for pod in pods)
     obj.status = {**obj.status, "replicas": len(pods), "readyReplicas": ready}
 

@@ -7,11 +7,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.engine.lifetime.node_pressure import EVICTED
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Decision, Evict, Finish, NodeChange
 from scheduler.model.objects import Key
+from scheduler.model.reasons import EVICTED_BY_KUBELET
 from tests.builders import job, node, pod, small_cluster, world_of
 
 GI = 1 << 30
@@ -59,7 +59,7 @@ def evicted(decisions: list[Decision]) -> list[tuple[str, int]]:
     return [
         (d.subject.name, d.at_ms)
         for d in decisions
-        if isinstance(d, Evict) and d.reason == EVICTED
+        if isinstance(d, Evict) and d.reason == EVICTED_BY_KUBELET
     ]
 
 

@@ -1,7 +1,7 @@
 // The open what-if: changes from a tick on, run beside the run without them, until it is kept or put away.
 
 import { address, ask as inAddress } from "@/lib/address.svelte";
-import { ask, request, type Json } from "@/net/rest";
+import { ask, askSoFar, request, type Json } from "@/net/rest";
 import type { WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { changed, describe, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { attempt, nameOf, undo } from "@/store/live/intents";
@@ -18,7 +18,7 @@ export interface Frame {
 
 class WhatIf {
   changes = $state.raw<readonly Change[]>([]);
-  /** The answer to these changes, or to those before while both sides run. */
+  /** The answer to these changes, as far as both sides have run, or to those before until it is known. */
   found = $state.raw<WhatIfState | null>(null);
   horizonMs = $state(HORIZON_MS);
   running = $state(false);
@@ -89,11 +89,14 @@ async function run(changes: readonly Change[]): Promise<boolean> {
   const before = { changes: whatIf.changes, found: whatIf.found };
   [whatIf.changes, whatIf.running] = [changes, true];
   const body = { at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs };
-  const found = await attempt(() => ask("WhatIfState", "POST", `/sandboxes/${id}/what-ifs`, { body }));
+  const soFar = (found: WhatIfState): void => {
+    if (live.id === id && found.verdict !== null) whatIf.found = found;
+  };
+  const found = await attempt(() => askSoFar("WhatIfState", `/sandboxes/${id}/what-ifs`, body, soFar));
   whatIf.running = false;
   if (live.id !== id) return false;
   if (found === null) {
-    whatIf.changes = before.changes;
+    [whatIf.changes, whatIf.found] = [before.changes, before.found];
     return false;
   }
   at = found.at;

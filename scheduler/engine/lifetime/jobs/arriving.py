@@ -164,7 +164,9 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
         manifests = [p.manifest for p in pods]
         around = self.surroundings()
         kind = self._grouped()
-        made = self._made(pod, lambda: [kind.group_workload(manifests, around)])
+        made = self._made(
+            pod, lambda: [kind.group_workload(manifests, around, one_total=False)]
+        )
         if made is None:
             return
         for member in pods:

@@ -82,16 +82,21 @@ class PlainPod(QueuedJob):
         return owner_reference(manifest)
 
     def group_workload(
-        self, manifests: Sequence[Manifest], around: Surroundings
+        self,
+        manifests: Sequence[Manifest],
+        around: Surroundings,
+        *,
+        one_total: bool = True,
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
-        The total count and labels to copy must be equal on all pods; raises
-        ManifestError otherwise, and when fewer pods than the total have not failed.
+        Labels to copy, and with `one_total` the total count, must be equal on all
+        pods; raises ManifestError otherwise, and when fewer pods than the total have not failed.
         """
         first = manifests[0]
         name = labels_of(first)[GROUP]
-        _check_totals(manifests)
+        if one_total:
+            _check_totals(manifests)
         runnable = [one for one in manifests if phase_of(one) != "Failed"]
         if len(runnable) < self.group(first)[1]:
             raise ManifestError(Problem.RUNNABLE.said(name=f"'{name}'"))
