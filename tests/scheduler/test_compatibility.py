@@ -5,6 +5,8 @@ Why: docs/decisions/worlds-keep-their-decisions.md.
 
 from __future__ import annotations
 
+import copy
+
 import msgspec
 import pytest
 
@@ -12,11 +14,12 @@ from scheduler.analysis.explain.fork import fork, fork_kueue
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world, encode_header
-from scheduler.model.compatibility import NEWEST
+from scheduler.model.compatibility import AS_SEEN, NEWEST
 from scheduler.model.decisions import Finish
 from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 from scheduler.model.policy import read_policy
-from tests.builders import job, small_cluster, world_of
+from tests.builders import job, node, small_cluster, world_of
 
 
 def made_before(*manifests: dict) -> World:
@@ -73,3 +76,35 @@ def test_a_world_of_a_later_version_is_refused():
     header = msgspec.structs.replace(world_of().header(), compatibility=NEWEST + 1)
     with pytest.raises(SchedulerError, match="update this program"):
         World(header)
+
+
+def test_the_pods_of_a_deployment_count_once_in_a_new_world_alone():
+    container = {
+        "name": "main",
+        "image": "example.com/main",
+        "resources": {"requests": {"cpu": "1"}},
+    }
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [container]},
+            },
+        },
+    }
+    header, objects = decode_world(world_of(node("n1"), web, stack="kube").encode())
+    counted = []
+    for level in (AS_SEEN, NEWEST):
+        world = World.load(
+            msgspec.structs.replace(header, compatibility=level),
+            [*copy.deepcopy(objects)],
+        )
+        simulate(world, until_ms=10_000)
+        status = world.get(Key("Deployment", "default", "web")).status
+        counted.append(status["replicas"])
+    assert counted == [4, 2]
