@@ -80,6 +80,7 @@ class World:
             "branch": "A",
             "parent": None,
             "stack": "kueue",
+            "release": {},
             "fairSharing": True,
             "laws": "released",
             "seed": "7",
