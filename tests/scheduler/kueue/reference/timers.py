@@ -20,6 +20,7 @@ _QUEUES = ("q0", "q1", "q2")
 _NAMESPACE = {"kind": "Namespace", "metadata": {"name": "ns", "labels": {}}}
 _FLAVOR = {"kind": "ResourceFlavor", "metadata": {"name": "f"}, "spec": {}}
 _OFTEN = ("ready", "ready", "unready", "finish")
+_OUT_OF_RETRIES = "DeactivatedDueToRequeuingLimitExceeded"
 _SELDOM = ("inactive", "active", "active")
 
 
@@ -121,11 +122,18 @@ def _workload(
 
 
 class OpenOrderError(Exception):
-    """Two heads of a cycle tie, which the text leaves open: what came before."""
+    """What follows is not told by the text: two heads of a cycle tie. `events` came before."""
 
     def __init__(self, events: list[Event]) -> None:
-        super().__init__("two heads tie")
+        super().__init__("the text tells no more")
         self.events = events
+
+
+class ReactivatedError(OpenOrderError):
+    """A person activates a Workload that ran out of retries.
+
+    The text leaves it inactive, a control plane was seen to let it run again.
+    """
 
 
 @dataclass(eq=False)
@@ -212,6 +220,8 @@ class Timers:
             return
         [work] = [w for w in self.works if w.name == step["wl"].removeprefix("ns/")]
         if work.gone:
+            if step["op"] == "active" and work.evicted == _OUT_OF_RETRIES:
+                raise ReactivatedError(self.events)
             if step["op"] == ("active" if work.evicted else "inactive"):
                 self._requeue_inadmissible(work.queue, now)  # deactivated, or once more
         elif step["op"] in ("active", "inactive"):
@@ -284,7 +294,7 @@ class Timers:
             self._evict(work, "LocalQueueStopped", now)
         elif self._pods_took_too_long(work, now):
             if limit is not None and work.retries + 1 > limit:
-                self._evict(work, "DeactivatedDueToRequeuingLimitExceeded", now)
+                self._evict(work, _OUT_OF_RETRIES, now)
                 work.gone = True
             else:
                 self._back_off(work, now)
