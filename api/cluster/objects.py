@@ -13,7 +13,7 @@ from api.cluster import parsers, reading, refusals, resources, validation
 from api.cluster.base import ClusterView
 from api.cluster.delete_options import options_of
 from api.cluster.deleting import Deletion
-from api.cluster.patches import json_patch, strategic
+from api.cluster.patches import patched
 from api.cluster.published import Definition
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
@@ -21,7 +21,6 @@ from api.cluster.writing import Change
 from api.views.base import flag, version_matches, versioned
 from sandbox.base.errors import ForbiddenError
 from sandbox.models import Sandbox
-from scheduler.assembly import merge
 
 
 class ObjectView(ClusterView):
@@ -272,12 +271,7 @@ def _patched(
     document: dict[str, Any], patch: Any, media: str, resource: Resource
 ) -> Any:
     before = document["metadata"]["resourceVersion"]
-    if media == parsers.JSON:
-        found = json_patch(document, patch)
-    elif media == parsers.STRATEGIC:
-        found = strategic(document, patch)
-    else:
-        found = merge(document, patch) if isinstance(patch, dict) else patch
+    found = patched(document, patch, media)
     # A version that the patch itself names is one that it must find.
     given = found.get("metadata") if isinstance(found, dict) else None
     if isinstance(given, dict) and given.get("resourceVersion") == before:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from api.cluster import refusals
+from api.cluster import parsers, refusals
 from api.views.base import whole
+from scheduler.assembly import merge
 
 #: List field -> the field by which its items are distinguished.
 MERGE_KEYS = {
@@ -30,6 +31,15 @@ MERGE_KEYS = {
 }
 _SETS = frozenset({"finalizers"})
 MOST_OPERATIONS = 1000
+
+
+def patched(document: Any, patch: Any, media: str) -> Any:
+    """Return a document as the body of a PATCH of this media type changes it."""
+    if media == parsers.JSON:
+        return json_patch(document, patch)
+    if media == parsers.STRATEGIC:
+        return strategic(document, patch)
+    return merge(document, patch) if isinstance(patch, dict) else patch
 
 
 def strategic(target: Any, patch: Any, field: str = "") -> Any:

@@ -15,18 +15,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
-from api.cluster import parsers, reading, refusals, resources
+from api.cluster import reading, refusals, resources
 from api.cluster.delete_options import read_options
 from api.cluster.deleting import Deletion
 from api.cluster.objects import ObjectView, Present
-from api.cluster.patches import json_patch, strategic
+from api.cluster.patches import patched
 from api.cluster.presenting import complete
 from api.cluster.resources import Resource
 from api.views.base import flag
 from sandbox import actions
 from sandbox.base.errors import Cause, ConflictError
 from sandbox.models import Sandbox, StoredObject
-from scheduler.assembly import merge
 from scheduler.model.sentence import plain
 
 Document = dict[str, Any]
@@ -81,16 +80,7 @@ class EphemeralContainers(Present):
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
         """Change them by a patch of the pod."""
-        media = (request.content_type or "").partition(";")[0].strip()
-
-        def patched(pod: Document) -> Any:
-            if media == parsers.JSON:
-                return json_patch(pod, request.data)
-            if media == parsers.STRATEGIC:
-                return strategic(pod, request.data)
-            return merge(pod, request.data if isinstance(request.data, dict) else {})
-
-        return self._write(sandbox_id, name, places, patched)
+        return self._write(sandbox_id, name, places, _patch_of(request))
 
     def _write(
         self,
@@ -110,6 +100,12 @@ class EphemeralContainers(Present):
         document["metadata"]["resourceVersion"] = ""
         written = self.change(sandbox, resource, pods)
         return self.answer(written.replace(row, document), written, 200)
+
+
+def _patch_of(request: Request) -> Callable[[Document], Any]:
+    """Return what changes a document as the body of a PATCH says, by its media type."""
+    media = (request.content_type or "").partition(";")[0].strip()
+    return lambda document: patched(document, request.data, media)
 
 
 def _done(code: int) -> Response:
@@ -229,15 +225,7 @@ class Scale(ObjectView):
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
         """Change the number by a patch."""
-        media = (request.content_type or "").partition(";")[0].strip()
-
-        def patched(scale: Document) -> Any:
-            if media == parsers.JSON:
-                return json_patch(scale, request.data)
-            patch = request.data if isinstance(request.data, dict) else {}
-            return merge(scale, patch)
-
-        return self._write(sandbox_id, name, places, patched)
+        return self._write(sandbox_id, name, places, _patch_of(request))
 
     def _present(
         self, sandbox_id: str, name: str, places: dict[str, str]

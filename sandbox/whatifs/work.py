@@ -47,6 +47,9 @@ def run(*, what_if: int) -> None:
         operation, verdict = _run(row, _telling(row))
     except _UnwantedError:
         return
+    except BaseException:
+        _plain.clear()  # one of them may stand within an instant
+        raise
     found.update(
         state=KeptWhatIf.OPEN,
         operation=operations.to_document(operation),

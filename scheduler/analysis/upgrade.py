@@ -29,6 +29,7 @@ from scheduler.model.objects import Key
 from scheduler.model.patches import merge
 from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import Rule, between, not_followed
+from scheduler.model.releases.versions import DECIDING
 
 #: Makes the world of the work at its begin, with a patch of its policy's spec.
 Make = Callable[[Mapping[str, Any]], World]
@@ -116,12 +117,12 @@ def compare_releases(
     Configuration with which one of the two does not start. Cost: a run for each release
     and for each such rule.
     """
-    one = _Run(make({"release": dict(before)}), until_ms)
+    world = make({"release": dict(before)})
+    first = world.policy.spec.decides_as()
+    one = _Run(world, until_ms)
     world = make({"release": dict(after)})
-    stack = world.policy.spec.stack
+    spec, last = world.policy.spec, world.policy.spec.decides_as()
     kinds = {key.kind for key in world.objects}
-    first = make({"release": dict(before)}).policy.spec.decides_as()
-    last = world.policy.spec.decides_as()
     other = _Run(world, until_ms)
     found = verdict(
         one.decisions,
@@ -136,7 +137,7 @@ def compare_releases(
     rules = [
         rule
         for rule in between(first, last)
-        if _runs(stack, rule) and rule.matters(kinds, world.policy.spec.kueue)
+        if rule.scheduler in DECIDING[spec.stack] and rule.matters(kinds, spec.kueue)
     ]
     effects = [
         _effect(make, rule, first, last, (one, moved, said), until_ms)
@@ -205,12 +206,6 @@ def _effect(
         given=switch[1] if switch is not None else None,
         workloads=sorted(map(str, back)),
         reasons=len(told),
-    )
-
-
-def _runs(stack: str, rule: Rule) -> bool:
-    return (rule.scheduler == "yunikorn") == (stack == "yunikorn") and not (
-        rule.scheduler == "kueue" and stack != "kueue"
     )
 
 

@@ -32,7 +32,7 @@ from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.objects import Key
 from scheduler.model.releases.rules import not_followed
-from scheduler.model.releases.versions import FOLLOWED_FROM, TITLES
+from scheduler.model.releases.versions import DECIDING, FOLLOWED_FROM, TITLES
 from scheduler.model.sentence import Sentence
 from scheduler.words.gaps import Idle, Unfollowed
 
@@ -66,8 +66,9 @@ def _of_release(world: World) -> Iterator[Sentence]:
     """Yield what of the world's releases is not followed, where it can matter."""
     spec = world.policy.spec
     release = spec.decides_as()
+    deciding = DECIDING[spec.stack]
     for scheduler, version in release.older():
-        if _runs(spec.stack, scheduler):
+        if scheduler in deciding:
             yield Idle.RELEASE_OLD.said(
                 title=TITLES[scheduler],
                 release=version,
@@ -75,9 +76,7 @@ def _of_release(world: World) -> Iterator[Sentence]:
             )
     kinds = {key.kind for key in world.objects}
     for rule in not_followed(release):
-        if not _runs(spec.stack, rule.scheduler):
-            continue
-        if not rule.matters(kinds, spec.kueue):
+        if rule.scheduler not in deciding or not rule.matters(kinds, spec.kueue):
             continue
         yield Idle.RELEASE_RULE.said(
             title=TITLES[rule.scheduler],
@@ -85,18 +84,6 @@ def _of_release(world: World) -> Iterator[Sentence]:
             name=rule.id,
             now=rule.now,
         )
-
-
-def _runs(stack: str, scheduler: str) -> bool:
-    """Return whether a stack runs a scheduler."""
-    return (
-        scheduler
-        in {
-            "kueue": ("kueue", "kubernetes"),
-            "kube": ("kubernetes",),
-            "yunikorn": ("yunikorn",),
-        }[stack]
-    )
 
 
 def features_of(world: World) -> list[Sentence]:

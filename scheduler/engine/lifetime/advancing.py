@@ -160,6 +160,14 @@ class Advancing(Reactions):
         if pod in self.placed:
             self.pressure.look_with(Key(NODE, "", self.placed[pod]), pod)
 
+    def free_node(self, pod: Key) -> str:
+        """Forget where a pod is, and look at its node if that is or was low."""
+        name = super().free_node(pod)
+        node = Key(NODE, "", name)
+        if node in self.pressure.states:
+            self.fresh[node] = None
+        return name
+
     def _step(self, due: Due, run: Run) -> None:
         """Take the step of a run that is due."""
         if due == Due.START:

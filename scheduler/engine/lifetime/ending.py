@@ -51,7 +51,7 @@ class RunEnding(RunStarting):
     def end_pod(self, pod: Object, *, failed: bool) -> None:
         """Leave a pod that ran to its end behind, with its resources given back."""
         status.write_ended(pod, failed=failed)
-        self.placed.pop(pod.key, None)
+        self.free_node(pod.key)
         self._touch(pod.key)
         for stage in self.host.placers():
             stage.put(pod)

@@ -5,7 +5,7 @@ Source: docs/semantics/capacity.md#node-pressure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -76,7 +76,8 @@ class Pressed:
 
     at_ms: int = 0  # when it is looked at next
     evicts_ms: int = 0  # no earlier does it evict again
-    low: dict[str, int] = field(default_factory=dict)  # resource -> last seen low (ms)
+    #: resource -> until when (ms) the node was low on it; None: it is
+    low: dict[str, int | None] = field(default_factory=dict)
 
 
 class Usage(NamedTuple):
@@ -107,46 +108,44 @@ class NodePressure:
         self.lifetime = lifetime
         self.context = lifetime.context
         self.states: dict[Key, Pressed] = {}
+        #: Nodes that had a pod which says what it uses; None: not looked for yet.
+        self._using: set[Key] | None = None
 
     def look(self, node: Key) -> None:
         """Look at a node: evict one pod if it is low, and write or lift its conditions."""
         obj = self.lifetime.host.objects.get(node)
         if obj is None:
             return
-        pods = self._pods(node.name)
-        if node not in self.states and not self._is_told(obj, pods):
+        if node not in self.states and not self._is_told(obj):
             return
+        pods = self._pods(node.name)
         state = self.states.setdefault(node, Pressed())
         low = [one for one in SIGNALS if self._is_low(obj, pods, one)]
         now = self.context.now_ms
-        for one in low:
-            if one.resource not in state.low:
-                self._report(obj, pods, one)
-            state.low[one.resource] = now
-        lifted = [
-            one
-            for one in SIGNALS
-            if one not in low
-            and state.low.get(one.resource, now) + _TRANSITION_MS <= now
-        ]
-        for one in lifted:
-            del state.low[one.resource]
-            self._emit(
-                node, "relieved", Befallen.RELIEVED.said(resource=one.named).text
-            )
+        for one in SIGNALS:
+            if one in low:
+                if one.resource not in state.low:
+                    self._report(obj, pods, one)
+                state.low[one.resource] = None
+            elif one.resource in state.low:
+                until = state.low[one.resource]
+                if until is None:
+                    state.low[one.resource] = now
+                elif until + _TRANSITION_MS <= now:
+                    self._lift(node, state, one)
         self._write(obj, state.low)
         if low and state.evicts_ms <= now and self._evict(obj, pods, low[0]):
             state.evicts_ms = now + _LOOK_MS
-        self._look_again(node, state, low=bool(low))
+        self._look_again(node, state)
 
     def look_with(self, node: Key, pod: Key) -> None:
         """Look at a node that got a pod, where one of the two can make it low."""
         objects = self.lifetime.host.objects
         if node not in objects:
             return
-        told = node in self.states or TAKEN in objects[node].annotations
-        if told or self._uses(objects[pod]):
-            self.look(node)
+        if self._uses(objects[pod]):
+            self._nodes_using().add(node)
+        self.look(node)
 
     def fire(self, node: Key) -> None:
         """Look at a node whose instant has come."""
@@ -181,8 +180,22 @@ class NodePressure:
         objects = self.lifetime.host.objects
         return [objects[pod] for pod, at in placed if at == node and pod in objects]
 
-    def _is_told(self, node: Object, pods: Iterable[Object]) -> bool:
-        return TAKEN in node.annotations or any(self._uses(pod) for pod in pods)
+    def _is_told(self, node: Object) -> bool:
+        return TAKEN in node.annotations or node.key in self._nodes_using()
+
+    def _nodes_using(self) -> set[Key]:
+        """Return the nodes that had a pod which says what it uses.
+
+        All pods are gone through once in the life of a world that is loaded.
+        """
+        if self._using is None:
+            objects, placed = self.lifetime.host.objects, self.lifetime.placed.items()
+            self._using = {
+                Key("Node", "", at)
+                for pod, at in placed
+                if pod in objects and self._uses(objects[pod])
+            }
+        return self._using
 
     def _uses(self, pod: Object) -> str:
         """Return what a pod, or what owns it, says that it uses."""
@@ -254,23 +267,30 @@ class NodePressure:
             NodeChange(at_ms=now, subject=node, change=change, message=message)
         )
 
-    def _write(self, node: Object, low: dict[str, int]) -> None:
+    def _write(self, node: Object, low: Collection[str]) -> None:
         """Write the conditions and taints of a node where they are others."""
         after = _changed(node, low)
         if after is not None:
             self.lifetime.host.put(after)
 
-    def _look_again(self, node: Key, state: Pressed, *, low: bool) -> None:
-        """Set the next look: at the next eviction, or when a condition is over."""
+    def _lift(self, node: Key, state: Pressed, signal: Signal) -> None:
+        del state.low[signal.resource]
+        said = Befallen.RELIEVED.said(resource=signal.named)
+        self._emit(node, "relieved", said.text)
+
+    def _look_again(self, node: Key, state: Pressed) -> None:
+        """Set the next look: at the next eviction, or when a condition is over.
+
+        One that is low and may evict nobody is looked at when a pod leaves it.
+        """
+        later = [
+            state.evicts_ms if until is None else until + _TRANSITION_MS
+            for until in state.low.values()
+        ]
         now = self.context.now_ms
-        if low:
-            at = state.evicts_ms if state.evicts_ms > now else 0
-        else:
-            ends = (seen + _TRANSITION_MS for seen in state.low.values())
-            at = min(ends, default=0)
-        state.at_ms = at
-        if at:
-            self.lifetime.timers.add(at, Due.PRESSURE, node)
+        state.at_ms = min((at for at in later if at > now), default=0)
+        if state.at_ms:
+            self.lifetime.timers.add(state.at_ms, Due.PRESSURE, node)
         elif not state.low:
             self.forget(node)
         self.context.journal.touch(node)
@@ -307,7 +327,7 @@ def _text(signal: Signal, amount: int) -> str:
     return amounts.request_text(signal.resource, amount)
 
 
-def _changed(node: Object, low: dict[str, int]) -> Object | None:
+def _changed(node: Object, low: Collection[str]) -> Object | None:
     """Return the node with the conditions and taints of what it is low on; None as it is."""
     names = {one.condition for one in SIGNALS}
     keys = {one.taint for one in SIGNALS}

@@ -56,7 +56,7 @@ class Reactions(TaintEviction):
     def _evicted(self, decision: Evict | Preempt) -> None:
         key = decision.subject
         if key.kind != POD or decision.reason == EVICTED_BY_KUBELET:
-            return
+            return  # of a kubelet: it has failed where that was decided
         if key in self.placed and self.steps.takes_time("termination"):
             self._lose_gracefully(key)
         else:

@@ -236,5 +236,9 @@ class RuntimeState:
         if job in self.host.objects:
             self.context.journal.touch(job)
 
+    def free_node(self, pod: Key) -> str:
+        """Forget where a pod is; return the name of the node, "" where it had none."""
+        return self.placed.pop(pod, "")
+
     def _emit(self, decision: Decision) -> None:
         self.context.journal.emit(decision)

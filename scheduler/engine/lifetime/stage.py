@@ -64,7 +64,7 @@ class Lifetime(Restoring):
             self.lose_node(key.name, Befallen.DELETED.said().text)
         self._forget_run(key)
         owner = self.owners.pop(key, None)
-        self.placed.pop(key, None)
+        self.free_node(key)
         self.leaving.pop(key, None)
         self.terminating.pop(key, None)
         self.expiring.pop(key, None)

@@ -43,6 +43,12 @@ KNOWN: dict[Scheduler, dict[str, int | None]] = {
     "kubernetes": KUBERNETES,
     "yunikorn": YUNIKORN,
 }
+#: Stack -> the schedulers whose releases decide in it.
+DECIDING: dict[str, tuple[Scheduler, ...]] = {
+    "kueue": ("kueue", "kubernetes"),
+    "kube": ("kubernetes",),
+    "yunikorn": ("yunikorn",),
+}
 #: The newest release of each, of one day.
 NEWEST: dict[Scheduler, str] = {
     "kueue": "0.19.2",

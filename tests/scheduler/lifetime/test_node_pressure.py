@@ -139,6 +139,18 @@ def test_a_node_stays_tainted_for_five_minutes_and_takes_no_pods_meanwhile() -> 
     assert "taints" not in world.objects[N1].spec
 
 
+def test_a_node_that_may_evict_nobody_recovers_when_a_pod_ends() -> None:
+    critical = using("critical", uses="memory=9Gi", priority=2_000_000_000)
+    critical["metadata"]["annotations"]["quotalab.dev/runtime"] = "30s"
+    world = world_of(machine("4Gi"), critical, stack="kube")
+    changes = [
+        (d.change, d.at_ms)
+        for d in decided(world, 600)
+        if isinstance(d, NodeChange) and d.change in ("pressed", "relieved")
+    ]
+    assert changes == [("pressed", 0), ("relieved", 330_000)]
+
+
 def test_the_pod_of_a_job_is_made_again_and_its_work_begins_again() -> None:
     made = job("train", queue="main", cpu="1", runtime="100s")
     made["spec"]["template"].setdefault("metadata", {})["annotations"] = {
