@@ -187,11 +187,17 @@ def key_of(text: str) -> Key:
 
 @contextmanager
 def _world(sandbox: Sandbox, tick: int | None) -> Iterator[World]:
+    """Lend the world as it is now, or as it was at a tick.
+
+    A sandbox may tick on after its row was read: the newest world is then of a later
+    tick than the one that is asked about.
+    """
     if tick is None or tick == sandbox.tick:
         with worlds.reading(sandbox) as world:
-            yield world
-    else:
-        yield history.world_at(sandbox, history.revision_at(sandbox, tick))
+            if tick is None or tick == world.tick:
+                yield world
+                return
+    yield history.world_at(sandbox, history.revision_at(sandbox, tick))
 
 
 def _check(world: World, key: Key) -> None:

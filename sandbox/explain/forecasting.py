@@ -94,7 +94,8 @@ def world_and_revision(sandbox: Sandbox, tick: int | None) -> tuple[World, int]:
     """Return a copy of the world, now or at a tick, and the revision that it is of."""
     if tick is None or tick == sandbox.tick:
         world, row = worlds.copy_of(sandbox.pk)
-        return _left_alone(sandbox, world), row.revision
+        if tick is None or tick == row.tick:  # it may have ticked on meanwhile
+            return _left_alone(sandbox, world), row.revision
     revision = history.revision_at(sandbox, tick)
     return world_of(sandbox, revision), revision
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
+from sandbox.explain import explaining, forecasting
 from sandbox.models import Event, Workload
 from tests.builders import node, pod, queue_tree
 from tests.sandbox.conftest import row, tick
@@ -30,6 +31,15 @@ def test_a_past_tick_is_explained_as_it_was(call, busy, waiting):
     tick(busy, 12)
     body = call("get", busy, f"/explain/default/{waiting.name}?tick=8").json()
     assert body["tick"] == 8
+
+
+def test_what_is_asked_of_a_tick_is_of_that_tick_though_the_sandbox_goes_on(busy):
+    read = row(busy)  # as a request does, before the next tick is committed
+    tick(busy, read.tick + 3)
+    assert explaining.explain_fairness(read, read.tick)["tick"] == read.tick
+    assert explaining.explain_fairness(read, None)["tick"] == read.tick + 3
+    world, revision = forecasting.world_and_revision(read, read.tick)
+    assert (world.tick, revision) == (read.tick, read.revision)
 
 
 def test_counterfactuals_were_run_and_changed_nothing(call, busy, waiting):
