@@ -624,9 +624,10 @@ class Operations(Sender):
         name: str | int,
         *,
         format: Literal['json', 'yaml'] | None = None,
+        tick: int | None = None,
     ) -> dict[str, Any]:
         """Return the object with its status, as the API server would."""
-        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
+        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format, 'tick': tick})))
 
     def pause(
         self,
@@ -687,9 +688,10 @@ class Operations(Sender):
         sandbox_id: str | int,
         *,
         format: Literal['json', 'yaml'] | None = None,
+        tick: int | None = None,
     ) -> dict[str, Any]:
         """Return the policy in force."""
-        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy", query=given({'format': format})))
+        return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy", query=given({'format': format, 'tick': tick})))
 
     def preemption_steps_read(
         self,
@@ -1531,9 +1533,10 @@ class AsyncOperations(AsyncSender):
         name: str | int,
         *,
         format: Literal['json', 'yaml'] | None = None,
+        tick: int | None = None,
     ) -> dict[str, Any]:
         """Return the object with its status, as the API server would."""
-        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
+        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format, 'tick': tick})))
 
     async def pause(
         self,
@@ -1594,9 +1597,10 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         *,
         format: Literal['json', 'yaml'] | None = None,
+        tick: int | None = None,
     ) -> dict[str, Any]:
         """Return the policy in force."""
-        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy", query=given({'format': format})))
+        return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy", query=given({'format': format, 'tick': tick})))
 
     async def preemption_steps_read(
         self,

@@ -18,13 +18,16 @@ from api.renderers import YAML, StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
 from api.serializers.unknown_keys import unknown_at_top
 from api.views.base import View, flag, version_matches, versioned, whole
+from api.views.explaining import TICK, tick_of
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.live.limits import of_texts
-from sandbox.models import StoredObject, table_of
+from sandbox.models import Sandbox, StoredObject, table_of
+from sandbox.world import history
 from sandbox.world.worlds import policy_of
 from scheduler.assembly import merge
+from scheduler.engine.world import World
 from scheduler.input.manifests.documents import read_documents
 from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model.errors import ManifestError
@@ -50,11 +53,18 @@ class OneObject(View):
     renderer_classes = (JSONRenderer, YAMLRenderer)
     parser_classes = (StorableJSONParser, MergePatchParser, YAMLTextParser)
 
-    @extend_schema(operation_id="objects_read", responses=_OBJECT)
+    @extend_schema(operation_id="objects_read", responses=_OBJECT, parameters=[TICK])
     def get(
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:
-        """Return the object with its status, as the API server would."""
+        """Return the object with its status, as the API server would.
+
+        At a tick of the past it has no resourceVersion.
+        """
+        tick = tick_of(request)
+        if tick is not None:
+            key = Key(kind, "" if namespace == CLUSTER_WIDE else namespace, name)
+            return Response(_at(self.sandbox(sandbox_id), tick, key))
         row = self._row(sandbox_id, kind, namespace, name)
         return versioned(request, document_of(row), row.revision)
 
@@ -189,16 +199,31 @@ def document_of(row: StoredObject) -> dict[str, Any]:
     return document
 
 
+def _at(sandbox: Sandbox, tick: int, key: Key) -> dict[str, Any]:
+    """Return the whole object as it was at a tick. Raises NotFoundError."""
+    found = _world_at(sandbox, tick).objects.get(key)
+    if found is None:
+        raise NotFoundError(Refused.NOT_THERE.said(kind=key.kind, name=key.path))
+    return {**found.manifest, **({"status": found.status} if found.status else {})}
+
+
+def _world_at(sandbox: Sandbox, tick: int) -> World:
+    return history.world_at(sandbox, history.revision_at(sandbox, tick))
+
+
 class PolicyView(View):
     """The policy of a sandbox: every strategy switch, as one document."""
 
     renderer_classes = (JSONRenderer, YAMLRenderer)
     parser_classes = (StorableJSONParser, MergePatchParser, YAMLTextParser)
 
-    @extend_schema(operation_id="policy_read", responses=_OBJECT)
+    @extend_schema(operation_id="policy_read", responses=_OBJECT, parameters=[TICK])
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return the policy in force."""
         sandbox = self.sandbox(sandbox_id)
+        tick = tick_of(request)
+        if tick is not None:
+            return Response(_world_at(sandbox, tick).policy.document())
         return versioned(request, policy_of(sandbox), sandbox.revision)
 
     @extend_schema(

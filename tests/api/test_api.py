@@ -78,6 +78,20 @@ def test_an_object_is_read_changed_and_deleted(call, busy, client):
     assert (gone.status_code, gone.json()["reason"]) == (404, "NotFound")
 
 
+def test_an_object_and_the_policy_are_read_as_they_were_at_a_tick(call, busy):
+    tick(busy, 3)
+    path, then = "/objects/ClusterQueue/-/a", "?tick=2"
+    before = call("get", busy, path).json()["spec"]
+    policy = call("get", busy, "/policy").json()
+    call("patch", busy, path, {"spec": {"stopPolicy": "Hold"}})
+    call("patch", busy, "/policy", {"spec": {"kueue": {"fairSharing": {}}}})
+    assert call("get", busy, path).json()["spec"] != before
+    assert call("get", busy, path + then).json()["spec"] == before
+    assert call("get", busy, "/policy" + then).json() == policy
+    gone = call("get", busy, "/objects/ClusterQueue/-/none" + then)
+    assert gone.status_code == 404
+
+
 def test_an_object_is_yaml_to_who_accepts_yaml(call, busy):
     answer = call("get", busy, "/objects/ClusterQueue/-/a", Accept="application/yaml")
     assert answer.headers["Content-Type"].startswith("application/yaml")

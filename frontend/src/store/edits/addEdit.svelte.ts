@@ -8,7 +8,7 @@ import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 import { manifestsOf, questionAt, questionsOf, type Addable, type Around, type FormQuestion } from "@/store/edits/adding";
-import { fetchManifest } from "@/store/edits/edits";
+import { manifestOf } from "@/store/edits/whatIf.svelte";
 import { nameOf, nextName, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
@@ -43,7 +43,7 @@ export class AddEdit {
   async load(): Promise<void> {
     if (!this.#needsPolicy()) return;
     try {
-      this.policy = await fetchManifest("Queue//root");
+      this.policy = await manifestOf("Queue//root");
     } catch (error) {
       this.#refuse(error);
     }

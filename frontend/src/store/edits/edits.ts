@@ -1,6 +1,6 @@
 // Edits of objects: patch a field, apply a manifest, look before it is done.
 
-import { ask, record, Refusal, request, type Json } from "@/net/rest";
+import { ask, Refusal, request, type Json } from "@/net/rest";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { speech } from "@/store/edits/foreseen";
@@ -11,11 +11,6 @@ import { objectPath } from "@/store/live/server";
 /** Return "Weight: 1 → 2" for the toast of a change. */
 export function changeText(name: string, before: string, after: string): string {
   return `${name}: ${before === "" ? "–" : before} → ${after === "" ? "–" : after}`;
-}
-
-/** Return an object's manifest. */
-export async function fetchManifest(key: string): Promise<Json> {
-  return record(await request("GET", `/sandboxes/${String(live.id)}/${objectPath(key)}`));
 }
 
 /** Ask what would be wrong with a patch; throws Refusal with the places when something is. */

@@ -4,9 +4,9 @@ import { SvelteMap } from "svelte/reactivity";
 
 import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
-import { changeText, checkPatch, fetchManifest, foreseePatch } from "@/store/edits/edits";
+import { changeText, checkPatch, foreseePatch } from "@/store/edits/edits";
 import { nameOf } from "@/store/live/intents";
-import { changeObject, whatIf } from "@/store/edits/whatIf.svelte";
+import { changeObject, manifestOf } from "@/store/edits/whatIf.svelte";
 import { fieldAt, fieldsOf, patchOf, placeOf, type ManifestField } from "@/store/edits/fields";
 
 /** Return what people call a field. */
@@ -40,7 +40,7 @@ export class FieldEdit {
 
   async load(): Promise<void> {
     try {
-      this.manifest = whatIf.with(this.key, await fetchManifest(this.key));
+      this.manifest = await manifestOf(this.key);
       this.texts.clear();
     } catch (error) {
       this.#refuse(error);

@@ -50,7 +50,7 @@ function partOf({ subject, target }: Move): Part {
 
 // Where it is now, by name: "" for what is nowhere yet.
 function placeOf(key: string): string {
-  const row = live.latest.row(key);
+  const row = live.shown.row(key);
   if (row?.kind === "Workload") return row.clusterQueue;
   if (row?.kind === "Pod") return row.node;
   return row?.kind === "ClusterQueue" ? row.cohort : "";

@@ -1,13 +1,11 @@
 // A nominal quota changed by hand: its text, what it would do, the edit itself.
 
-import { record, request, rowsOf, text, type Json } from "@/net/rest";
+import { record, rowsOf, text, type Json } from "@/net/rest";
 import { attempt, nameOf } from "@/store/live/intents";
 import { quantity, quotaText } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
-import { live } from "@/store/live/live.svelte";
 import { foreseeEdits, type Foreseen } from "@/store/edits/foreseen";
-import { changeObject, whatIf } from "@/store/edits/whatIf.svelte";
-import { objectPath } from "@/store/live/server";
+import { changeObject, manifestOf } from "@/store/edits/whatIf.svelte";
 
 export interface QuotaEdit {
   readonly key: string; // of the ClusterQueue
@@ -33,8 +31,7 @@ export async function setQuota(edit: QuotaEdit): Promise<boolean> {
 
 // Lists are replaced whole by a merge patch, so all groups go back as they are but for one.
 async function patchOf(edit: QuotaEdit, signal?: AbortSignal): Promise<Json> {
-  const path = `/sandboxes/${String(live.id)}/${objectPath(edit.key)}`;
-  const manifest = whatIf.with(edit.key, record(await request("GET", path, signal ? { signal } : {})));
+  const manifest = await manifestOf(edit.key, signal);
   const groups = rowsOf(record(manifest["spec"])["resourceGroups"]).map((group) => ({
     ...group,
     flavors: rowsOf(group["flavors"]).map((flavor) =>

@@ -1,11 +1,13 @@
 // The open what-if: changes from a tick on, run beside the run without them, until it is kept or put away.
 
 import { address, ask as inAddress } from "@/lib/address.svelte";
-import { ask, askSoFar, request, type Json } from "@/net/rest";
+import { ask, askSoFar, record, request, type Json } from "@/net/rest";
 import type { WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { changed, describe, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { attempt, nameOf, undo } from "@/store/live/intents";
+import { halt } from "@/store/live/cursor.svelte";
 import { live } from "@/store/live/live.svelte";
+import { objectPath } from "@/store/live/server";
 
 const HORIZON_MS = 600_000;
 
@@ -20,6 +22,8 @@ class WhatIf {
   changes = $state.raw<readonly Change[]>([]);
   /** The answer to these changes, as far as both sides have run, or to those before until it is known. */
   found = $state.raw<WhatIfState | null>(null);
+  /** The tick that it begins at; null: none is open. */
+  at = $state<number | null>(null);
   horizonMs = $state(HORIZON_MS);
   running = $state(false);
   readonly open = $derived(this.changes.length > 0);
@@ -48,7 +52,6 @@ class WhatIf {
 }
 
 export const whatIf = new WhatIf();
-let at: number | null = null;
 let line: Promise<unknown> = Promise.resolve();
 
 // One after the other: each builds upon the changes before it.
@@ -68,6 +71,12 @@ export function change(said: readonly string[], parts: readonly Part[]): Promise
   });
 }
 
+/** Return an object's manifest, or the policy document of a queue of YuniKorn, as the what-if has it: at its tick, else at the one shown. */
+export async function manifestOf(key: string, signal?: AbortSignal): Promise<Json> {
+  const query = { tick: whatIf.at ?? live.pastShown };
+  return whatIf.with(key, record(await request("GET", `${base()}/${objectPath(key)}`, { query, ...(signal ? { signal } : {}) })));
+}
+
 /** Change fields of an object by a merge patch; of a YuniKorn queue the policy that holds it. */
 export function changeObject(key: string, body: Json, said: readonly string[]): Promise<boolean> {
   const [kind = "", namespace = ""] = key.split("/");
@@ -76,11 +85,13 @@ export function changeObject(key: string, body: Json, said: readonly string[]): 
   return change(said.map((one) => (one.includes(name) ? one : `${name} · ${one}`)), [part]);
 }
 
-// The run stands while a change of it is looked at: the tick shown is that of the verdict.
+// What is shown stands while a change of it is looked at: the tick shown is that of the verdict.
 async function begin(): Promise<void> {
-  if (live.past === null && live.latest.sandbox?.playing === true) await request("POST", `${base()}/actions/pause`, { body: {} }).catch(() => null);
-  at = live.past === null ? null : live.pastShown;
   whatIf.horizonMs = HORIZON_MS;
+  whatIf.at = live.past === null ? null : live.pastShown; // null: where the run stands
+  halt();
+  if (whatIf.at !== null) inAddress({ tick: String(whatIf.at) });
+  else if (live.latest.sandbox?.playing === true) await request("POST", `${base()}/actions/pause`, { body: {} }).catch(() => null);
 }
 
 async function run(changes: readonly Change[]): Promise<boolean> {
@@ -88,7 +99,7 @@ async function run(changes: readonly Change[]): Promise<boolean> {
   if (id === null) return false;
   const before = { changes: whatIf.changes, found: whatIf.found };
   [whatIf.changes, whatIf.running] = [changes, true];
-  const body = { at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs };
+  const body = { at: whatIf.at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs };
   const soFar = (found: WhatIfState): void => {
     if (live.id === id && found.verdict !== null) whatIf.found = found;
   };
@@ -99,8 +110,7 @@ async function run(changes: readonly Change[]): Promise<boolean> {
     [whatIf.changes, whatIf.found] = [before.changes, before.found];
     return false;
   }
-  at = found.at;
-  whatIf.found = found;
+  [whatIf.found, whatIf.at] = [found, found.at];
   inAddress({ "what-if": String(found.id) });
   if (before.found !== null) void putAway(before.found.id); // this one has taken its place
   return true;
@@ -134,7 +144,7 @@ export async function discard(): Promise<void> {
 
 /** Open again what was kept and is undone: at its tick, with its changes and horizon. */
 export async function reopen(found: WhatIfState, changes: readonly Change[]): Promise<void> {
-  [at, whatIf.horizonMs] = [found.at, found.horizonMs];
+  [whatIf.at, whatIf.horizonMs] = [found.at, found.horizonMs];
   await inTurn(() => run(changes));
 }
 
@@ -149,21 +159,25 @@ export async function open(number: number): Promise<void> {
     return;
   }
   const parts = found.changes as unknown as readonly Part[];
-  [whatIf.changes, whatIf.found, whatIf.horizonMs, at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), found, found.horizonMs, found.at];
+  [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), found, found.horizonMs, found.at];
   inAddress({ "what-if": String(found.id) });
 }
 
 /** Go back to the run; the what-if stays in the list, as it is. */
 export function close(): void {
-  [whatIf.changes, whatIf.found, at] = [[], null, null];
+  clear();
   inAddress({ "what-if": null });
+}
+
+function clear(): void {
+  [whatIf.changes, whatIf.found, whatIf.at] = [[], null, null];
 }
 
 /** Open the what-if that the address names; close it where the address names none. */
 export function followAddress(): void {
   const asked = address.query.get("what-if");
   if (asked === (whatIf.found === null ? null : String(whatIf.found.id)) || whatIf.running) return;
-  if (asked === null) [whatIf.changes, whatIf.found, at] = [[], null, null];
+  if (asked === null) clear();
   else if (live.loaded) void open(Number(asked));
 }
 

@@ -22,11 +22,12 @@ let plays = 0;
 /** Play what is shown, or stop it, whichever it does not do. */
 export function togglePlay(): void {
   if (live.pastTick === null) void (cursor.playing ? pause() : play());
-  else if (cursor.replaying) stop();
+  else if (cursor.replaying) halt();
   else void replay();
 }
 
-function stop(): void {
+/** Stop what is played of what is recorded. */
+export function halt(): void {
   plays++;
   cursor.replaying = false;
 }
@@ -38,7 +39,7 @@ async function replay(): Promise<void> {
   while (mine === plays && address.tick !== null) {
     const began = performance.now();
     if (move()) {
-      stop();
+      halt();
       if (live.latest.sandbox?.playing !== true) void play();
       return;
     }
@@ -68,7 +69,7 @@ export function nextTick(at: number, ticks: number, head: number): number | null
 export function step(): void {
   if (live.pastTick === null) void compute();
   else {
-    stop();
+    halt();
     move();
   }
 }
@@ -76,7 +77,7 @@ export function step(): void {
 /** Go on to the next decision of one of these types, about one subject if named: recorded, or still to come. */
 export async function stepUntil(type: string | string[], subject?: string): Promise<void> {
   const { id, pastTick } = live;
-  stop();
+  halt();
   if (id !== null && pastTick !== null) {
     const query = { type: [type].flat().join(","), fromTick: pastTick + 1, newest: "false", limit: 1, ...(subject === undefined ? {} : { subject }) };
     const [found] = await fetchEvents(id, query).catch(() => []);

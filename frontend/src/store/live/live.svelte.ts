@@ -39,8 +39,10 @@ class Live {
   readonly nowMs = $derived(this.shown.sandbox?.tMs ?? 0);
   /** A real cluster is shown: what it did is not ours to change. */
   readonly real = $derived(this.latest.source !== "simulated");
-  /** Nothing can be changed here: the tick is past, the cluster real, or a lesson is followed. */
-  readonly frozen = $derived(this.past !== null || this.real || this.follows);
+  /** No what-if can be opened here: a lesson is followed. */
+  readonly frozen = $derived(this.follows);
+  /** The run itself can not be changed here: the tick is past, the cluster real, or a lesson is followed. */
+  readonly fixed = $derived(this.past !== null || this.real || this.follows);
   readonly stack = $derived(this.shown.stack);
   readonly fairSharing = $derived(this.shown.fairSharing);
 }

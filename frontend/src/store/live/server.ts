@@ -41,9 +41,9 @@ export async function fetchEvents(
   return (await ask("EventList", "GET", `/sandboxes/${id}/events`, { query: { newest: true, ...query } })).items;
 }
 
-/** Return an object's manifest as YAML. */
-export function fetchYaml(id: string, key: string): Promise<string> {
-  return requestText(`/sandboxes/${id}/${objectPath(key)}`, "application/yaml");
+/** Return an object's manifest as YAML, now or at a tick of the past. */
+export function fetchYaml(id: string, key: string, tick: number | null): Promise<string> {
+  return requestText(`/sandboxes/${id}/${objectPath(key)}`, "application/yaml", { query: { tick } });
 }
 
 /** Return the path of an object below its sandbox; `-` where it has no namespace. A YuniKorn queue stands in the policy. */

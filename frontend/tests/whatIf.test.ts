@@ -1,0 +1,49 @@
+// The open what-if as the page holds it, against a server that writes down what it is asked.
+import { beforeEach, expect, it, vi } from "vitest";
+
+import type { FollowedSandbox } from "@/store/live/followed.svelte";
+import { RowStore } from "@/store/rows/rowStore.svelte";
+
+let asked: { method: string; path: string; body: Record<string, unknown> }[] = [];
+let number = 0;
+
+// What a server answers: a what-if that is open at the tick asked for, 40 for now.
+function answer(path: string, body: Record<string, unknown>): unknown {
+  if (!path.endsWith("/what-ifs")) return {};
+  return { id: ++number, state: "open", at: body["at"] ?? 40, revision: 1, changes: body["changes"], horizonMs: body["horizonMs"], seeds: [], said: null, verdict: null };
+}
+
+vi.stubGlobal("location", new URL("http://quotalab/s/a/board"));
+vi.stubGlobal("history", { replaceState: (_: unknown, __: string, href: string) => vi.stubGlobal("location", new URL(href, "http://quotalab")) });
+vi.stubGlobal("document", { cookie: "" });
+vi.stubGlobal("fetch", (url: string, init: { method: string; body?: string }) => {
+  const path = url.split("?")[0] ?? "";
+  const body = JSON.parse(init.body ?? "{}") as Record<string, unknown>;
+  asked.push({ method: init.method, path, body });
+  return Promise.resolve(new Response(JSON.stringify(answer(path, body)), { status: 200 }));
+});
+const { live } = await import("@/store/live/live.svelte");
+const { changeObject, discard, whatIf } = await import("@/store/edits/whatIf.svelte");
+
+beforeEach(async () => {
+  await discard();
+  asked = [];
+  live.sandbox = { id: "a", rows: new RowStore(), loaded: true } as unknown as FollowedSandbox;
+  [live.past, live.pastShown, live.pastTick] = [null, null, null];
+});
+
+const begun = (): unknown[] => asked.filter((one) => one.path.endsWith("/what-ifs")).map((one) => one.body["at"]);
+const hold = { spec: { stopPolicy: "Hold" } };
+
+it("begins where the run stands when that is shown", async () => {
+  await changeObject("ClusterQueue//q", hold, ["held"]);
+  expect([begun(), whatIf.at]).toEqual([[null], 40]);
+});
+
+it("begins at the tick shown, and further changes are made there too", async () => {
+  [live.past, live.pastShown, live.pastTick] = [new RowStore(), 7, 9]; // 9 is still read
+  await changeObject("ClusterQueue//q", hold, ["held"]);
+  live.pastShown = 20;
+  await changeObject("ClusterQueue//r", hold, ["held"]);
+  expect([begun(), new URL(location.href).searchParams.get("tick")]).toEqual([[7, 7], "7"]);
+});
