@@ -32,7 +32,6 @@ from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.simulation import SimulationResult, simulate
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
-from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.report import FindingGroup, groups_of
 from scheduler.input.manifests.run_times import assumed_run_times, refused_run_times
 from scheduler.model import durations
@@ -68,6 +67,9 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             _refuse_assumed(assembled)
         if options.record:
             return _record(out, assembled, _until(options, assembled), options.record)
+        # Before the run, which ends the work and so the need for its time.
+        span = assembled.world.policy.spec.simulation.default_runtime
+        assembled.loaded.findings += assumed_run_times(assembled.loaded, span)
         measures = Measures(assembled.world)
         outcome = simulate(
             assembled.world,
@@ -198,7 +200,7 @@ def _json(
         "settled": outcome.settled,
         "hash": assembled.world.hash(),
         "summary": summary,
-        "findings": [str(finding) for finding in _findings(assembled)],
+        "findings": [str(finding) for finding in assembled.loaded.findings],
         "expectations": verdicts,
         "decisions": [_plain(decision) for decision in outcome.decisions],
     }
@@ -223,7 +225,7 @@ def _table(
     out.writelines(f"{said}\n" for said in as_release(assembled.world))
     out.writelines(
         f"{group.level}: {printable(_found(group))}\n"
-        for group in groups_of(_findings(assembled))
+        for group in groups_of(assembled.loaded.findings)
     )
     out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
     out.write(_closing(outcome, summary))
@@ -231,15 +233,6 @@ def _table(
         f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n"
         for verdict in verdicts
     )
-
-
-def _findings(assembled: Assembled) -> list[Finding]:
-    """Return what was found in the files, and how much runs for an assumed time."""
-    span = assembled.world.policy.spec.simulation.default_runtime
-    return [
-        *assembled.loaded.findings,
-        *assumed_run_times(assembled.loaded, span),
-    ]
 
 
 def _found(group: FindingGroup) -> str:

@@ -35,6 +35,23 @@ class Missing(Words):
         "{kind} '{name}' does not exist; pods without a node wait for it: {remedy}",
     )
     CLAIMS = ("missing.claims", "a {kind} is named that does not exist: {remedy}")
+    NODES = (
+        "missing.nodes",
+        "{n} pod runs on a node that is not here ({names}): it takes no room, and nothing "
+        "is placed beside it; import the nodes as well: kubectl get nodes -o yaml|"
+        "{n} pods run on nodes that are not here ({names}): they take no room, and "
+        "nothing is placed beside them; import the nodes as well: kubectl get nodes -o "
+        "yaml",
+    )
+    NODE_PODS = (
+        "missing.nodePods",
+        "Node {name} has no 'pods' in status.allocatable, so no pod fits on it; a kubelet "
+        "writes 110 unless it is configured otherwise",
+    )
+    NODES_PODS = (
+        "missing.nodesPods",
+        "a Node has no 'pods' in status.allocatable, so no pod fits on it",
+    )
     VOLUMES = (
         "missing.volumes",
         "import claims and volumes as well: kubectl get pvc,pv,sc,csinodes -A -o yaml",

@@ -64,6 +64,10 @@ class Effect(Coded):
         "notOtherwise",
         "it is not simulated otherwise: no other decision depends on it",
     )
+    NO_PLUGIN = (
+        "noPlugin",
+        "pods are placed as a scheduler without this plugin places them",
+    )
     NO_POLICY = ("noPolicy", "no decision depends on one that holds neither")
     NO_QUEUE = ("noQueue", "the job is in no queue because of it")
     ADMITTED_SIZE = ("admittedSize", "its size stays that with which it was admitted")

@@ -11,6 +11,7 @@ from scheduler.input.manifests.simulation_gaps.elastic_jobs import elastic_elsew
 from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.model import registry
 from scheduler.model.conditions import has_ended, is_true
+from scheduler.model.english import listed
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import (
     Key,
@@ -45,6 +46,7 @@ def check_references(
         if manifest is not None and stack == "kueue":
             findings += _dangling(key, manifest, document, manifests)
     findings += _lost_nodes(manifests, places)
+    findings += _closed_nodes(places)
     if stack == "kueue":
         findings += elastic_elsewhere(manifests, places)
     if stack != "yunikorn":
@@ -66,18 +68,42 @@ def _dangling(
 
 
 def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
-    """Yield the pods whose node does not exist, where there are nodes at all."""
+    """Yield the pods whose node does not exist; one finding for all without any Node."""
     nodes = {key for key in manifests if key.kind == "Node"}
-    for key, document in places.items() if nodes else ():
+    lost: list[tuple[Key, Document]] = []
+    for key, document in places.items():
         spec = manifests.get(key, {}).get("spec")
         name = spec.get("nodeName") if key.kind == "Pod" and spec else None
         if not name or has_ended(document.data.get("status")):
             continue
         target = qualified(Key("Node", "", str(name)), cluster_of(key))
         if target not in nodes:
-            effect = Missing.STARTED if _is_ready(document) else Missing.WAITS
-            said = _missing(target, effect)
-            yield Finding("warning", document.place("spec.nodeName"), said)
+            lost.append((target, document))
+    if lost and not nodes:
+        names = sorted({target.name for target, _ in lost})
+        said = Missing.NODES.said(n=len(lost), names=listed(names))
+        yield Finding("warning", lost[0][1].place("spec.nodeName"), said)
+        return
+    for target, document in lost:
+        effect = Missing.STARTED if _is_ready(document) else Missing.WAITS
+        said = _missing(target, effect)
+        yield Finding("warning", document.place("spec.nodeName"), said)
+
+
+def _closed_nodes(places: Places) -> Iterator[Finding]:
+    """Yield the nodes that say how much they have, and not how many pods."""
+    for key, document in places.items():
+        if key.kind == "Node":
+            status = document.data.get("status") or {}
+            room = status.get("allocatable") or status.get("capacity") or {}
+            if room and "pods" not in room:
+                at = document.place("status.allocatable")
+                yield Finding(
+                    "warning",
+                    at,
+                    Missing.NODE_PODS.said(name=key.name),
+                    sort=Missing.NODES_PODS.said(),
+                )
 
 
 def _is_ready(document: Document) -> bool:

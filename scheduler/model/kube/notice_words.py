@@ -13,6 +13,11 @@ class ConfigurationNotice(Words):
     STRATEGY = ("readAs.strategy", "{name} is read as {known} with {strategy}")
     ARGUMENTS = ("readAs.arguments", "arguments of {name} are read as those of {known}")
     WEIGHTS = ("readAs.weights", "is read as a list of resources")
+    FOREIGN = ("foreign.plugin", "plugin {name} is not known here")
+    FOREIGN_NEAR = (
+        "foreign.pluginNear",
+        "plugin {name} is not known here; did you mean {near}?",
+    )
     NO_CACHE = (
         "readAs.noCache",
         "no cache of zones is simulated: each pod sees what the ones before it took",

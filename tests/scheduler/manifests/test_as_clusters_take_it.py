@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from scheduler.assembly import assemble
 from scheduler.input.manifests.known_fields.keys import nearest_key
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.report import report_of
+from scheduler.model.kube.configuration import read_configurations
 
 DEPLOYMENT = """\
 # Source: chart/templates/deployment.yaml
@@ -154,3 +156,80 @@ profiles:
     (found,) = report_of(taken(text)).findings
     assert found.problem.startswith("no cache of zones is simulated")
     assert found.effect == "no decision depends on it"
+
+
+OWN = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    queueSort:
+      disabled: [{name: "*"}]
+      enabled: [{name: OurQueue}]
+    score:
+      enabled: [{name: NodeResourceFit}, {name: ImageLocality, weight: 7}]
+  pluginConfig:
+  - name: OurQueue
+    args: {by: deadline}
+"""
+
+
+def test_a_plugin_of_somebodys_own_scheduler_is_left_out_and_the_rest_counts():
+    made = assemble([("own.yaml", OWN)])
+    said = [one.problem for one in made.loaded.findings if one.level == "unsupported"]
+    assert said == [
+        "plugin OurQueue is not known here",
+        "plugin NodeResourceFit is not known here; did you mean NodeResourcesFit?",
+        "plugin OurQueue is not known here",
+    ]
+    (profile,) = read_configurations(made.loaded.policy["kubeScheduler"])[0].profiles
+    assert profile.points["queue_sort"] == ["PrioritySort"]
+    assert profile.weights["ImageLocality"] == 7
+
+
+NODE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+status: {allocatable: {cpu: "8"}}
+"""
+PODS = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: %s}
+spec: {nodeName: %s, containers: [{name: c, image: i}]}
+---
+"""
+
+
+def test_a_node_that_takes_no_pod_is_named():
+    said = [one.problem for one in assemble([("n.yaml", NODE)]).loaded.findings]
+    assert [one.split(",")[0] for one in said] == [
+        "Node n has no 'pods' in status.allocatable"
+    ]
+
+
+def test_pods_without_their_nodes_are_one_finding_that_says_how_to_get_them():
+    text = PODS % ("a", "n1") + PODS % ("b", "n2")
+    (found,) = assemble([("pods.yaml", text)]).loaded.findings
+    assert found.problem.startswith("2 pods run on nodes that are not here (n1 and n2)")
+    assert found.problem.endswith("kubectl get nodes -o yaml")
+
+
+VALUES = """\
+image: {tag: v1}
+yunikorn:
+  yunikornDefaults:
+    queues.yaml: |
+      partitions:
+      - name: default
+        queues:
+        - name: root
+          queues: [{name: sales}]
+"""
+
+
+def test_queues_in_the_values_of_a_chart_are_taken():
+    made = assemble([("values.yaml", VALUES)])
+    partition = made.world.policy.spec.yunikorn.queues["partitions"][0]
+    assert partition["queues"][0]["queues"] == [{"name": "sales"}]

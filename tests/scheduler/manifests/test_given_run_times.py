@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from scheduler.cli.run import main
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.input.manifests.report import report_of
@@ -81,6 +82,16 @@ def test_a_sleep_that_is_not_read_is_named():
         "(1 of them says it in its command: `simulation.runTimesFrom: sleep` of the "
         "policy reads it)"
     )
+
+
+def test_a_run_says_what_it_assumed_of_work_that_it_ended(tmp_path, capsys):
+    file = tmp_path / "pod.yaml"
+    file.write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+        "spec: {nodeName: n, containers: [{name: c, image: i}]}\n"
+    )
+    assert main([str(file)]) == 0
+    assert "1 Pod has no run time, so 60s is assumed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet"])

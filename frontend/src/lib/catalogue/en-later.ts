@@ -83,6 +83,7 @@ export const EN_LATER = {
   "finding.effect.noPods": "no pods come of it, so what it runs takes no room",
   "finding.effect.noDecision": "no decision depends on it",
   "finding.effect.notOtherwise": "it is not simulated otherwise: no other decision depends on it",
+  "finding.effect.noPlugin": "pods are placed as a scheduler without this plugin places them",
   "finding.effect.noPolicy": "no decision depends on one that holds neither",
   "finding.effect.noQueue": "the job is in no queue because of it",
   "finding.effect.admittedSize": "its size stays that with which it was admitted",

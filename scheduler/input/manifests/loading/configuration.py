@@ -23,6 +23,7 @@ from scheduler.model.kube.configuration import (
     notices,
     read_configurations,
 )
+from scheduler.model.kube.foreign_plugins import without_foreign_plugins
 from scheduler.model.kueue.configuration import OF_PROCESS
 from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.words.findings import Kept
@@ -97,22 +98,26 @@ _SETTINGS = {
 
 def _add_scheduler(loaded: Loaded, document: Document) -> None:
     """Take a scheduler's configuration; several run side by side, as a List."""
-    _check_scheduler(document)
+    given, foreign = without_foreign_plugins(document.data)
+    for notice in foreign:
+        gap = Gap(notice.path, notice.said, Effect.NO_PLUGIN)
+        loaded.findings.append(unsupported(document.place(notice.path), gap))
+    _check_scheduler(document, given)
     for notice in notices(document.data):
         place = document.place(notice.path)
         effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
         loaded.findings.append(Finding("warning", place, notice.said, effect=effect))
     if not loaded.schedulers:
-        _merge_policy(loaded, document, {"kubeScheduler": document.data})
-    loaded.schedulers.append(document.data)
+        _merge_policy(loaded, document, {"kubeScheduler": given})
+    loaded.schedulers.append(given)
     if len(loaded.schedulers) > 1:
         loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
 
 
-def _check_scheduler(document: Document) -> None:
+def _check_scheduler(document: Document, given: dict[str, Any]) -> None:
     """Refuse with its place what no scheduler would start with."""
     try:
-        read_configurations(document.data)
+        read_configurations(given)
     except (PolicyError, UnknownNameError) as error:
         path, problem = parted(error.said)
         path = path.removeprefix("kubeScheduler").removeprefix(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
+from typing import Any
 
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests import queues_yaml as yunikorn
@@ -29,6 +30,8 @@ ASIDE = {
 _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
 #: A template shows in the line that breaks, or in one of those before it.
 _BEFORE = 2
+#: Values of a chart that has YuniKorn's as a dependency: its name, `yunikornDefaults`.
+_VALUES_DEEP = 4
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -109,9 +112,20 @@ def leave_template_aside(loaded: Loaded, text: str, fault: ManifestError) -> boo
 
 
 def values_of(document: Document) -> str:
-    """Return the queues.yaml of a bare `queues.yaml: |`, as in a ConfigMap's data."""
-    text = document.data.get(yunikorn.FILE)
-    return text if isinstance(text, str) else ""
+    """Return the queues.yaml that a text without a kind holds, "" for none.
+
+    It stands bare, as in a ConfigMap's data, or below a key of a chart's values.
+    """
+    left: list[dict[str, Any]] = [document.data]
+    for _ in range(_VALUES_DEEP):
+        for values in left:
+            text = values.get(yunikorn.FILE)
+            if isinstance(text, str):
+                return text
+        left = [
+            one for values in left for one in values.values() if isinstance(one, dict)
+        ]
+    return ""
 
 
 def kind_of(document: Document) -> kinds.Kind | None:
