@@ -3176,6 +3176,9 @@ class Sample(TypedDict):
     capacity: dict[str, str]
     queues: list[QueueSample]
     cost: float | None
+    searches: int
+    candidatesLookedAt: int
+    simulations: int
 
 
 class QueueSample(TypedDict):

@@ -78,7 +78,7 @@ def _branch(world: World, end: int, number: str, title: str) -> Branch:
         lines = records_of(changes.decisions)
         shown.tick, shown.now_ms = world.tick, world.context.now_ms
         diffs.apply(page, rows.delta_of(world, shown, page, tally, changes))
-        samples.append(rows.sample_of(shown, page, tally, lines))
+        samples.append(rows.sample_of(shown, page, tally, lines, changes.searched))
         since += happened_in(world.tick, lines)
     return Branch(
         line=BranchLine(

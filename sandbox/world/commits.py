@@ -70,7 +70,9 @@ def make_revision(
     diffs.apply(held.page, step)
     due = _checkpoint_due(sandbox, request)
     if request.kind == Revision.TICK:
-        step.samples = [rows.sample_of(sandbox, held.page, held.tally, lines)]
+        step.samples = [
+            rows.sample_of(sandbox, held.page, held.tally, lines, changes.searched)
+        ]
     else:
         held.tally = WorkloadTally.of(held.page)
     checkpoint = (pack_world(held.world), pack_page(held.page)) if due else None

@@ -117,6 +117,34 @@ def _times(decision: Decision) -> int:
     return int(getattr(decision, "times", 1))
 
 
+@dataclass(slots=True)
+class SearchTally:
+    """What searches for victims cost, in work that does not depend on the machine.
+
+    `looked` counts looks at candidates: one that is looked at in two rounds counts
+    twice. `simulations` counts how often it was tried whether the preemptor fits
+    after a victim was taken out of the usage or put back.
+    """
+
+    searches: int = 0
+    looked: int = 0
+    simulations: int = 0
+
+    def add(self, other: SearchTally) -> None:
+        """Count another tally's work too."""
+        self.searches += other.searches
+        self.looked += other.looked
+        self.simulations += other.simulations
+
+    def since(self, before: SearchTally) -> SearchTally:
+        """Return what was added since this was that tally's copy."""
+        return SearchTally(
+            self.searches - before.searches,
+            self.looked - before.looked,
+            self.simulations - before.simulations,
+        )
+
+
 @dataclass(slots=True, kw_only=True)
 class Context:
     """What a stage may know of the run: seed, clock, and where decisions go.
@@ -131,6 +159,9 @@ class Context:
     decides_as: Release = NO_RELEASE  # the policy's
     compatibility: int = NEWEST  # which corrections of decisions are followed
     journal: Journal = field(default_factory=Journal)
+    #: What Kueue's searches cost in this process, those that are known as often as
+    #: they are asked for. It is not stored: readers take differences.
+    searched: SearchTally = field(default_factory=SearchTally)
 
     @property
     def now_us(self) -> int:

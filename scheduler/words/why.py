@@ -73,6 +73,16 @@ class NotTried(Words):
     NO_QUEUE = ("notTried.noQueue", "its LocalQueue leads to no ClusterQueue")
     HOLDS_QUOTA = ("notTried.holdsQuota", "it holds quota")
     INACTIVE = ("notTried.inactive", "it is not active")
+    KEPT_OUT = (
+        "notTried.keptOut",
+        "Kueue deactivated it ({reason}), and to make it active again does not let it "
+        "queue; only a new Workload gets quota",
+    )
+    OVERTIME = (
+        "notTried.overtime",
+        "Kueue deactivated it ({reason}) and deactivates it again when it is made "
+        "active; only a new Workload gets quota",
+    )
     GATED = ("notTried.gated", "it is gated")
     VARIANTS = (
         "notTried.variants",

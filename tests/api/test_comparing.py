@@ -42,6 +42,9 @@ def test_branches_are_distinguished_from_their_first_difference(call, branches):
     assert counts["earlier"] + counts["only"] > 0
     totals = {line["measure"]: line for line in body["totals"]}
     assert totals["started"]["deltas"][0] >= 0
+    for measure in ("searches", "candidatesLookedAt", "simulations"):
+        assert totals[measure]["better"] == "low"
+    assert totals["searches"]["values"][0] > 0
 
 
 def test_a_sandbox_does_not_differ_from_itself(call, branches):

@@ -371,3 +371,20 @@ def test_numbers_have_flat_names():
 )
 def test_quantiles_are_interpolated(share, expected):
     assert quantile([1, 2, 3, 4], share) == expected
+
+
+def test_a_run_says_what_its_searches_for_victims_cost():
+    queue = cluster_queue("q", within="LowerPriority")
+    jobs = [
+        job("low", queue="main", cpu=4, runtime="50s"),
+        job("high", queue="main", cpu=4, arrival="5s", priority_class="high"),
+    ]
+    parts = [flavor(), queue, local_queue("main", cluster_queue="q")]
+    world = world_of(*parts, workload_priority("high", 10), *jobs)
+    found = measured(world, 5_000)
+    assert found.preemptions == 1
+    assert (found.searches, found.candidates_looked_at, found.simulations) == (2, 1, 1)
+
+
+def test_a_run_without_kueue_has_no_searches_of_its():
+    assert measured(world_of(node("n"), stack="kube"), 1_000).searches is None

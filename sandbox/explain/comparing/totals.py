@@ -56,10 +56,19 @@ def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
         "waitP50Ms": waits.quantile(0.5),
         "waitP95Ms": waits.quantile(0.95),
         "waitMaxMs": waits.max_ms,
+        **_searched(branch),
         "workLostMs": sum(timeline.lost_ms for timeline in timelines.values()),
         **_lost(timelines),
         **_used(branch.samples),
     }
+
+
+def _searched(branch: Branch) -> Numbers:
+    """Return what Kueue's searches for victims cost; nothing under another stack."""
+    if branch.line.stack != "kueue":
+        return {}
+    names = ("searches", "candidatesLookedAt", "simulations")
+    return {n: sum(body.get(n, 0) for body in branch.samples) for n in names}
 
 
 def _waits(spans: Sequence[tuple[str, int, int | None]]) -> bool:

@@ -13,11 +13,16 @@ from sandbox.page.events import EventRecord
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.page.wire import QueueSample, Sample
+from scheduler.engine.stage import SearchTally
 from scheduler.model.objects import MARK
 
 
 def sample_of(
-    sandbox: Sandbox, page: Page, tally: WorkloadTally, lines: Iterable[EventRecord]
+    sandbox: Sandbox,
+    page: Page,
+    tally: WorkloadTally,
+    lines: Iterable[EventRecord],
+    searched: SearchTally,
 ) -> Row:
     """Return the sample of the tick that made this page and these events."""
     phases = tally.phases or _pods(page)
@@ -36,16 +41,20 @@ def sample_of(
         capacity=capacity,
         queues=[*_queues(made_anew)],
         cost=(page.get(KEY) or {}).get("cost"),
+        searches=searched.searches,
+        candidates_looked_at=searched.looked,
+        simulations=searched.simulations,
     )
     plain: Row = msgspec.to_builtins(sample)
     return plain
 
 
 def whole_sample(body: Row) -> Row:
-    """Return a stored sample as it travels now: older ones had no cost."""
-    return body if "cost" in body else {**body, "cost": None}
+    """Return a stored sample as it travels now: older ones had less."""
+    return body if _LATER.keys() <= body.keys() else {**_LATER, **body}
 
 
+_LATER = {"cost": None, "searches": 0, "candidatesLookedAt": 0, "simulations": 0}
 _POD_PHASES = {
     "gated": "pending",
     "pending": "pending",

@@ -93,6 +93,9 @@ def _whole(summary: Summary, hours: float) -> Numbers:
         ("shareError", summary.share_error),
         ("timeToFair", summary.time_to_fair_ms),
         ("timeToFairMax", summary.time_to_fair_max_ms),
+        ("searches", summary.searches),
+        ("candidatesLookedAt", summary.candidates_looked_at),
+        ("simulations", summary.simulations),
     ):
         if value is not None:
             found[name] = value

@@ -40,6 +40,9 @@ OF_RUNS: Mapping[str, Unit] = {
     "shareError": "share",
     "timeToFair": "time",
     "timeToFairMax": "time",
+    "searches": "count",
+    "candidatesLookedAt": "count",
+    "simulations": "count",
 }
 BY_RESOURCE: Mapping[str, Unit] = {
     "workLost": "count",

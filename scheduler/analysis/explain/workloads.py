@@ -19,6 +19,7 @@ from scheduler.analysis.explain.shapes import (
     Waiting,
 )
 from scheduler.analysis.explain.topology.searches import topology_searches
+from scheduler.engine.kueue.controller.evictions import kept_out
 from scheduler.engine.kueue.scheduler.cycle import Cycle
 from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.stage import KueueStage
@@ -30,7 +31,13 @@ from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
-from scheduler.model.reasons import ADMITTED, EVICTED, FINISHED, QUOTA_RESERVED
+from scheduler.model.reasons import (
+    ADMITTED,
+    DEACTIVATION_TARGET,
+    EVICTED,
+    FINISHED,
+    QUOTA_RESERVED,
+)
 from scheduler.model.sentence import Sentence
 from scheduler.words.why import NotTried
 
@@ -185,7 +192,7 @@ def waiting_of(stage: KueueStage, work: WorkloadInfo) -> Waiting | None:
     """Return its place in line; None when it waits in none."""
     line = work.pending_queue
     queue = stage.cluster.cluster_queue_of(work)
-    if line is None or queue is None:
+    if line is None or queue is None or kept_out(work):
         return None
     sticky = line.preemptor
     usage_of = line.usage_of or (lambda _: 0.0)
@@ -214,7 +221,12 @@ def _barred(
     if work.reserved:
         return NotTried.HOLDS_QUOTA.said()
     if not work.active:
+        target = work.conditions.get(DEACTIVATION_TARGET)
+        if target is not None and target.status:
+            return NotTried.OVERTIME.said(reason=target.reason)
         return NotTried.INACTIVE.said()
+    if reason := kept_out(work):
+        return NotTried.KEPT_OUT.said(reason=reason)
     if work.gated:
         return NotTried.GATED.said()
     if stage.cluster.is_parent(work):

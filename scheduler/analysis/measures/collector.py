@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -76,6 +77,7 @@ class Measures:
         self.restarts = 0
         grown = world.autoscaling
         self.cost_before = 0.0 if grown is None else grown.cost()
+        self.searched_before = replace(world.context.searched)
         self.last_finish_ms = 0
         self._reactions: dict[type[Decision], Callable[[Any], None]] = {
             Arrive: self._arrive,

@@ -18,6 +18,7 @@ from scheduler.analysis.measures.samples import Samples
 from scheduler.analysis.measures.statistics import jain
 from scheduler.analysis.measures.subjects import Amounts, Subject
 from scheduler.analysis.measures.summary import ClassWait, Summary
+from scheduler.engine.stage import SearchTally
 from scheduler.engine.world import World
 from scheduler.model import amounts
 from scheduler.model.objects import Key
@@ -45,6 +46,7 @@ class MeasuredRun(Protocol):
     lost: Amounts
     restarts: int
     cost_before: float
+    searched_before: SearchTally
     last_finish_ms: int
 
     def subject(self, key: Key) -> Subject:
@@ -58,6 +60,7 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
     spent = run.ledger.spent_until(now)
     every = queue_wait(run, run.arrivals)
     spans = run.samples.unfair_spans()
+    spent_on = _searched(run)
     none_or_zero = 0 if run.samples.ticks else None
     return Summary(
         end_ms=now,
@@ -66,6 +69,9 @@ def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:
         finished=run.finished,
         waiting=len(run.arrivals) - len(run.waits),
         preemptions=run.preemptions,
+        searches=spent_on.searches if spent_on else None,
+        candidates_looked_at=spent_on.looked if spent_on else None,
+        simulations=spent_on.simulations if spent_on else None,
         evictions=run.evictions,
         wait_mean_ms=every.mean_ms,
         wait_p50_ms=every.p50_ms,
@@ -100,6 +106,13 @@ def _cost(run: MeasuredRun) -> float | None:
     """Return what nodes of groups cost since the run began."""
     autoscaling = run.world.autoscaling
     return None if autoscaling is None else autoscaling.cost() - run.cost_before
+
+
+def _searched(run: MeasuredRun) -> SearchTally | None:
+    """Return what searches for victims cost since the run began; None without Kueue."""
+    if run.world.kueue is None:
+        return None
+    return run.world.context.searched.since(run.searched_before)
 
 
 def _goodput(lost: Amounts, spent: Mapping[str, Amounts]) -> dict[str, float]:

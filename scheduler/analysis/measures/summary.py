@@ -93,6 +93,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     unfair_spans: int = 0
     time_to_fair_ms: float | None = None  # mean length of such a span
     time_to_fair_max_ms: int | None = None
+    #: of searches for victims under Kueue: how many, looks at candidates, and tries
+    #: whether the preemptor fits; None under another stack
+    searches: int | None = None
+    candidates_looked_at: int | None = None
+    simulations: int | None = None
     limit_ms: int | None = None  # the time meant above
     scheduling_ms: float | None = None  # of the wall clock, given from outside
 

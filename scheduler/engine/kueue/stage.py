@@ -70,7 +70,7 @@ class KueueStage:
         self.settings = settings or Settings()
         self.cluster = Cluster(self.settings)
         self.cluster.reconciles = self.reconciles_jobs
-        self.preemption = ActivePreemption(self.settings)
+        self.preemption = ActivePreemption(self.settings, context.searched)
         # Without rules, admission checks are answered from outside alone.
         self.answers = CheckAnswers(context, rules)
         self.life = Lifecycle(self.cluster, context, self.answers)

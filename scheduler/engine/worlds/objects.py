@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from scheduler.engine.stage import Stage
+from scheduler.engine.stage import SearchTally, Stage
 from scheduler.engine.worlds import edits
 from scheduler.engine.worlds.digests import Digests
 from scheduler.engine.worlds.encoding import Header
@@ -28,11 +28,15 @@ from scheduler.model.problems import Form
 
 @dataclass(slots=True, kw_only=True)
 class Changes:
-    """What happened since the last `take`: fresh objects, gone keys, decisions."""
+    """What happened since the last `take`: fresh objects, gone keys, decisions.
+
+    `searched` is what Kueue's searches for victims cost in that time.
+    """
 
     touched: list[Object]
     removed: list[Key]
     decisions: list[Decision]
+    searched: SearchTally = field(default_factory=SearchTally)
 
 
 class WorldObjects(WorldStages):
@@ -42,6 +46,7 @@ class WorldObjects(WorldStages):
         self.cluster = cluster  # its name as a worker; "" for every other world
         self.digests = Digests()
         self.deleting: set[Key] = set()  # their stages are told now
+        self._searched = SearchTally()  # what a `take` has told already
         super().__init__(header)
 
     def put(self, obj: Object) -> Object:
@@ -197,7 +202,9 @@ class WorldObjects(WorldStages):
             touched=touched,
             removed=list(journal.removed),
             decisions=journal.take_decisions(),
+            searched=self.context.searched.since(self._searched),
         )
+        self._searched = replace(self.context.searched)
         journal.touched.clear()
         journal.removed.clear()
         return changes

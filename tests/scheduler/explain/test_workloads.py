@@ -161,3 +161,16 @@ def test_only_workloads_of_this_world_can_be_explained() -> None:
         explain(world, Key("Workload", "default", "ghost"))
     with pytest.raises(SchedulerError, match="expected a Workload"):
         explain(world, Key("Job", "default", "j"))
+
+
+def test_what_kueue_deactivated_is_told_that_activating_it_does_not_help() -> None:
+    limited = job("limited", queue="q", runtime="10m")
+    limited["metadata"]["labels"]["kueue.x-k8s.io/max-exec-time-seconds"] = "5"
+    parts = [flavor(), queue("q"), local_queue("q", cluster_queue="q")]
+    world = world_of(*parts, limited)
+    run_to(world, 10_000)
+    [key] = world.kueue.cluster.workloads
+    told = explain(world, key)
+    assert told.attempt.said.code == "notTried.overtime"
+    assert "only a new Workload gets quota" in told.sentences[0]
+    assert told.waiting is None

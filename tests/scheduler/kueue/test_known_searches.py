@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scheduler.assembly import assemble
+from scheduler.cli.run import read_sources
 from scheduler.engine.kueue.cache.known_searches import KnownSearches
+from scheduler.engine.kueue.trace import Trace
+from scheduler.engine.simulation import simulate
+from scheduler.engine.stage import SearchTally
 from tests.scheduler.kueue.random_runs.run import digest
 from tests.scheduler.kueue.rig import Rig
+
+LIBRARY = Path(__file__).parents[3] / "sandbox/scenarios"
 
 
 class Counted:
@@ -66,3 +74,52 @@ def test_a_random_cluster_says_the_same_without_what_is_known(seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(KnownSearches, "of", lambda *_: None)
         assert digest(seed) == with_known
+
+
+class Traced:
+    """A preemption strategy that makes each search with a trace, too, and compares."""
+
+    def __init__(self, strategy: Any) -> None:
+        self.strategy = strategy
+        self.compared = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.strategy, name)
+
+    def search(self, *words: Any, tally: SearchTally, **named: Any) -> Any:
+        found = self.strategy.search(*words, tally=tally, **named)
+        trace, again = Trace(), SearchTally()
+        named["trace"] = trace
+        assert self.strategy.search(*words, tally=again, **named) == found
+        steps = [s for s in trace.steps if s["step"] in ("candidate", "putBack")]
+        looked = sum(step["step"] == "candidate" for step in steps)
+        simulations = sum(step.get("fits") is not None for step in steps)
+        assert (again.looked, again.simulations) == (looked, simulations)
+        assert (tally.looked, tally.simulations) == (looked, simulations)
+        self.compared += looked > 0
+        return found
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["classical-borrow-within-cohort", "classical-fill-back", "fair-weights"],
+)
+def test_the_tally_of_a_search_is_what_its_trace_shows(name):
+    world = assemble(read_sources([LIBRARY / name])).world
+    traced = Traced(world.kueue.preemption.strategy)
+    world.kueue.preemption.strategy = traced
+    simulate(world, until_ms=60_000)
+    assert traced.compared
+
+
+def test_a_search_that_is_known_counts_as_often_as_it_is_asked_for():
+    rig, counted = rig_with_one_who_waits()
+    rig.workload("other", "q", 3, priority=0)
+    rig.run(2)
+    other = next(key for key in rig.objects if key.name == "other")
+    rig.edit(other, active=False)
+    rig.edit(other, active=True)
+    before = rig.stage.preemption.spent.searches
+    rig.run(3)
+    assert counted.searches == 1
+    assert rig.stage.preemption.spent.searches > before

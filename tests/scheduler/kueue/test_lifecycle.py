@@ -261,9 +261,28 @@ def test_a_workload_that_kueue_deactivated_stays_so_when_somebody_activates_it()
     rig.run(0)
     rig.run(60)
     rig.edit(key, active=True)
-    assert rig.run(100) == []
+    again = ("Deactivate", "w", "MaximumExecutionTimeExceeded")
+    assert rig.run(100) == [again]
     assert rig.work("w").pending_queue is None
     assert rig.condition("w")[1:] == ("Deactivated", "The workload is deactivated")
+
+
+def test_active_work_that_ran_out_of_retries_says_that_it_is_kept_out():
+    rig = Rig(
+        {
+            "waitForPodsReady": {
+                "timeout": "10s",
+                "requeuingStrategy": {"backoffLimitCount": 0},
+            }
+        }
+    )
+    rig.queue("q")
+    key = rig.workload("slow", "q")
+    rig.run(0)
+    rig.run(10)
+    rig.edit(key, active=True)
+    assert rig.waits(20) == [("Wait", "slow", "DeactivatedDueToRequeuingLimitExceeded")]
+    assert rig.run(100) == []
 
 
 def test_a_workload_in_its_backoff_is_not_evicted_again_when_it_is_deactivated():

@@ -27,8 +27,8 @@ Question = tuple[
     tuple[tuple[ResourceNode, int], ...],
     frozenset[FlavorResource],
 ]
-#: The targets of each question; a list of them is not changed by anybody.
-Answers = dict[Question, list[Any]]
+#: The targets of each question, and the tally of its search; neither is changed.
+Answers = dict[Question, tuple[list[Any], Any]]
 
 
 class KnownSearches:

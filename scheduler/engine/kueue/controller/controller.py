@@ -64,8 +64,7 @@ class Controller:
         if work.finished:
             return
         if work.has_condition(DEACTIVATION_TARGET) and work.active:
-            work.active = False  # somebody made it active: Kueue's own reason stands
-            self.context.journal.touch(work.key)
+            evictions.stay_inactive(self.life, work)
         if not work.active:
             evictions.deactivate(self.life, work)
             if self.life.ledger is not None and not work.reserved:

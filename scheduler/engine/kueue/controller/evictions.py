@@ -221,6 +221,37 @@ def set_deactivation_target(
     )
 
 
+def stay_inactive(life: Lifecycle, work: WorkloadInfo) -> None:
+    """Deactivate again what somebody made active: the engine's own reason stands.
+
+    Kueue says nothing of it; the decision tells why the edit did not last.
+    Source: docs/semantics/kueue-lifecycle.md#reactivation-after-an-automatic-deactivation.
+    """
+    target = work.conditions[DEACTIVATION_TARGET]
+    work.active = False
+    life.context.journal.touch(work.key)
+    life.context.journal.emit(
+        Deactivate(
+            at_ms=life.context.now_ms,
+            subject=work.key,
+            reason=target.reason,
+            message=target.message,
+        )
+    )
+
+
+def kept_out(work: WorkloadInfo) -> str:
+    """Return why an active workload is never tried again, or "".
+
+    The engine deactivated it, and making it active does not lift that.
+    Source: docs/semantics/kueue-lifecycle.md#reactivation-after-an-automatic-deactivation.
+    """
+    requeued = work.conditions.get(REQUEUED)
+    if requeued is None or requeued.status or work.reserved or not work.active:
+        return ""
+    return requeued.reason if requeued.reason.startswith(DEACTIVATED_DUE_TO) else ""
+
+
 def reject(life: Lifecycle, work: WorkloadInfo, sentence: str) -> None:
     """Deactivate a workload that an admission check rejected.
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from scheduler.engine.kueue.cache.assumed import drop_quota, take_quota
 from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.controller.evictions import kept_out
 from scheduler.engine.kueue.controller.lifecycle import Lifecycle
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.reading import update_from_document
+from scheduler.model.decisions import Wait
 from scheduler.model.objects import Object
+from scheduler.model.reasons import DEACTIVATION_TARGET, REQUEUED
 
 
 class WorkloadEdits:
@@ -30,6 +33,7 @@ class WorkloadEdits:
         # Read first: a quantity that is none must leave everything as it was.
         self.cluster.catalogue.pod_sets(obj.spec.get("podSets") or (), work.namespace)
         before, queue = _deciding(work), work.cluster_queue
+        active = work.active
         priority, done = work.priority, work.reclaimable
         if queue is not None:
             drop_quota(work)
@@ -42,10 +46,26 @@ class WorkloadEdits:
             self.life.mark_queues_changed(work, queue)
         if _deciding(work) == before:
             return
+        if not active:
+            self._say_kept_out(work)
         self.life.leave_queue(work)
         freed = queue and (work.reclaimable != done or work.elastic)
         if work.priority != priority or freed or not work.active:
             self.life.request_requeue(work)
+
+    def _say_kept_out(self, work: WorkloadInfo) -> None:
+        """Tell that a workload was made active again and is not tried all the same."""
+        reason = kept_out(work)
+        if reason and not work.has_condition(DEACTIVATION_TARGET):
+            self.life.context.journal.emit(
+                Wait(
+                    at_ms=self.life.context.now_ms,
+                    subject=work.key,
+                    reason=reason,
+                    message=work.conditions[REQUEUED].message,
+                    inadmissible=True,
+                )
+            )
 
     def _change_queue(self, work: WorkloadInfo) -> None:
         """Let a workload, without its quota for now, be of the LocalQueue it names."""

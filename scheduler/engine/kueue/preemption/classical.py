@@ -36,6 +36,7 @@ from scheduler.engine.kueue.tree.tree import (
     ResourceNode,
 )
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.stage import SearchTally
 from scheduler.model.reasons import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_RECLAIM_WHILE_BORROWING,
@@ -58,6 +59,7 @@ class ClassicalPreemption:
         needed: Needed,
         *,
         borrowers: Borrowers,
+        tally: SearchTally,
         absent: Collection[WorkloadInfo] = (),
         placement: Placement | None = None,
         trace: Trace | None = None,
@@ -67,6 +69,7 @@ class ClassicalPreemption:
         self.requests = requests
         self.needed = needed
         self.borrowers = borrowers
+        self.tally = tally
         self.absent = absent
         self.placement = placement  # where topology is asked for
         self.trace = trace
@@ -179,11 +182,13 @@ class ClassicalPreemption:
             now = shares(self.queue)
             self.trace.note("attempt", borrowing=borrowing, quota=free, shares=now)
         for work, kind in self._sequence(borrowing=borrowing):
+            self.tally.looked += 1
             if kind != SAME and self._now_idle(work):
                 self._trace_idle(work, kind)
                 continue
             take_out(work, self.placement)
             targets.append(Target(work, self._reason(work, kind)))
+            self.tally.simulations += 1
             fitting = fits(self.requests, borrowing=borrowing, placement=self.placement)
             if self.trace is not None:
                 self._trace_taken(targets[-1], kind, borrowing=borrowing, fits=fitting)
@@ -219,6 +224,7 @@ class ClassicalPreemption:
             targets,
             self.requests,
             borrowing=borrowing,
+            tally=self.tally,
             placement=self.placement,
             trace=self.trace,
         )
@@ -242,17 +248,20 @@ class ClassicalPreemption:
                 for rank in merged(runs):
                     if rank[4] not in self.absent:
                         yield rank[4], kind
-                if self.trace is not None and runs is not whole:
-                    self._trace_spared(whole, self.trace)
+                if runs is not whole:
+                    self._look_at_spared(whole)
 
-    def _trace_spared(self, runs: list[CandidateRange], trace: Trace) -> None:
-        """Note who may only go while the preemptor does not borrow."""
+    def _look_at_spared(self, runs: list[CandidateRange]) -> None:
+        """Count, and note, who may only go while the preemptor does not borrow."""
         below = self._borrow_below()
         for rank in merged(runs):
             work = rank[4]
-            if work.priority >= below and work not in self.absent:
-                trace.limit(work.priority, None if below == _LOWEST else below)
-                trace.candidate(work, PRIORITY, "refused")
+            if work.priority < below or work in self.absent:
+                continue
+            self.tally.looked += 1
+            if self.trace is not None:
+                self.trace.limit(work.priority, None if below == _LOWEST else below)
+                self.trace.candidate(work, PRIORITY, "refused")
 
     def _borrow_below(self) -> int:
         """Return the priority from which a victim may not go to a borrower.

@@ -39,6 +39,7 @@ from scheduler.engine.kueue.tree.tree import (
     QuotaNode,
 )
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.stage import SearchTally
 from scheduler.model.reasons import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_FAIR_SHARING,
@@ -63,6 +64,7 @@ class FairPreemption:
         *,
         borrowers: Borrowers,
         rules: Sequence[FairSharingStrategy],
+        tally: SearchTally,
         nominal_without_strategy: bool = True,
         absent: Collection[WorkloadInfo] = (),
         placement: Placement | None = None,
@@ -75,6 +77,7 @@ class FairPreemption:
         self.needed = needed
         self.borrowers = borrowers
         self.rules = rules
+        self.tally = tally
         self.nominal_without_strategy = nominal_without_strategy
         self.absent = absent
         self.placement = placement  # where topology is asked for
@@ -104,6 +107,7 @@ class FairPreemption:
             self.targets,
             self.requests,
             borrowing=True,
+            tally=self.tally,
             placement=self.placement,
             trace=self.trace,
         )
@@ -172,6 +176,8 @@ class FairPreemption:
         """Remove a victim; return whether the preemptor fits now."""
         take_out(work, self.placement)
         self.targets.append(Target(work, reason))
+        self.tally.looked += 1
+        self.tally.simulations += 1
         fitting = self._fits()
         if self.trace is not None:
             self._trace_taken(self.trace, work, reason, fitting=fitting)
@@ -252,6 +258,7 @@ class FairPreemption:
         if new.value == float("inf") and old.value != float("inf"):
             drained = list(target.drain())
             self.retry.extend((queue, rank) for rank in drained)
+            self.tally.looked += len(drained)
             if self.trace is not None:
                 for rank in drained:
                     self.trace.compare(0, ours, theirs, (new, old, old))
@@ -277,6 +284,8 @@ class FairPreemption:
         after = TargetNewShare(share_of_node(theirs))
         add_usages(reversed(work.usage))
         allowed = self.rules[rule](new, old, after)
+        if not allowed:  # what is allowed is counted when it is taken
+            self.tally.looked += 1
         if self.trace is not None:  # what is allowed is traced when it is taken
             self.trace.compare(rule, ours, theirs, (new, old, after))
             if not allowed:

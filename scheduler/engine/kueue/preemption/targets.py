@@ -15,6 +15,7 @@ from scheduler.engine.kueue.tree.quota import (
 )
 from scheduler.engine.kueue.tree.tree import ClusterQueue, ResourceNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.stage import SearchTally
 
 
 class Target(NamedTuple):
@@ -89,19 +90,22 @@ def fill_back(
     requests: Requests,
     *,
     borrowing: bool,
+    tally: SearchTally,
     placement: Placement | None = None,
     trace: Trace | None = None,
 ) -> list[Target]:
     """Spare those who turn out not to be needed; usage is left without the rest.
 
     A victim equal to one that could not be spared cannot be either, as usage
-    only grows here; places differ, though. The order of what remains is Kueue's.
+    only grows here; places differ, though. It is counted as tried all the same, as
+    Kueue tries each. The order of what remains is Kueue's.
     Source: docs/semantics/kueue.md#fill-back.
     """
     needed: set[object] = set()
     for index in range(len(targets) - 2, -1, -1):
         work = targets[index].work
         held = work.usage
+        tally.simulations += 1
         if held in needed and trace is None and placement is None:
             continue
         put_back(work, placement)

@@ -18,6 +18,7 @@ from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.stage import SearchTally
 from scheduler.model import registry
 from scheduler.model.kueue.configuration import Settings
 
@@ -25,10 +26,11 @@ from scheduler.model.kueue.configuration import Settings
 class ActivePreemption:
     """Looks the strategy and its rules up once; then only calls.
 
-    `known` are its searches that need not be made again.
+    `known` are its searches that need not be made again; what is asked for is added
+    to the tally, as Kueue searches each time.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, spent: SearchTally) -> None:
         self.strategy: Any = registry.lookup("preemption", settings.preemption)
         self.fair: bool = self.strategy.fair
         self.gates = settings.gates
@@ -36,6 +38,7 @@ class ActivePreemption:
             settings.no_candidates_last, settings.preference_as_written
         )
         self.known = KnownSearches()
+        self.spent = spent
         self.rules = tuple(
             registry.lookup("fair-strategy", name) for name in settings.strategies
         )
@@ -63,12 +66,28 @@ class ActivePreemption:
             needed: Needed,
             placement: Placement | None = None,
         ) -> list[Target]:
+            tally = SearchTally()
+            targets = tallied(work, queue, requests, needed, placement, tally)
+            if trace is None:
+                self.spent.add(tally)
+            return targets
+
+        def tallied(
+            work: WorkloadInfo,
+            queue: ClusterQueue,
+            requests: Requests,
+            needed: Needed,
+            placement: Placement | None,
+            tally: SearchTally,
+        ) -> list[Target]:
+            tally.searches += 1
             targets: list[Target] = self.strategy.search(
                 work,
                 queue,
                 requests,
                 needed,
                 borrowers=found,
+                tally=tally,
                 rules=self.rules,
                 gates=self.gates,
                 absent=absent,
@@ -93,8 +112,14 @@ class ActivePreemption:
             held = tuple(requests.items())
             question = (work, work.priority, work.queue_order_us, held, needed)
             if question not in answers:
-                answers[question] = search(work, queue, requests, needed)
-            return answers[question]
+                tally = SearchTally()
+                answers[question] = (
+                    tallied(work, queue, requests, needed, None, tally),
+                    tally,
+                )
+            targets, cost = answers[question]
+            self.spent.add(cost)
+            return targets
 
         return known_or_searched
 

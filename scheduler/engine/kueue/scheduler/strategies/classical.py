@@ -7,11 +7,16 @@ from collections.abc import Collection, Iterator, Sequence
 from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.engine.kueue.preemption.classical import ClassicalPreemption
 from scheduler.engine.kueue.preemption.fair import FairSharingStrategy
-from scheduler.engine.kueue.preemption.targets import Placement, Requests, Target
+from scheduler.engine.kueue.preemption.targets import (
+    Placement,
+    Requests,
+    Target,
+)
 from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.stage import SearchTally
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.registry import register
 
@@ -36,19 +41,21 @@ class Classical:
         needed: Needed,
         *,
         borrowers: Borrowers,
+        tally: SearchTally,
         rules: Sequence[FairSharingStrategy] = (),
         gates: FeatureGates = DEFAULT_FEATURE_GATES,
         absent: Collection[WorkloadInfo] = (),
         placement: Placement | None = None,
         trace: Trace | None = None,
     ) -> list[Target]:
-        """Return whom to preempt."""
+        """Return whom to preempt; add to the tally what the search cost."""
         search = ClassicalPreemption(
             work,
             queue,
             requests,
             needed,
             borrowers=borrowers,
+            tally=tally,
             absent=absent,
             placement=placement,
             trace=trace,
