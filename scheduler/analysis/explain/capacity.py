@@ -24,7 +24,7 @@ def capacity(world: World) -> Capacity:
 
     Cost: the estimate of one look of the autoscaler.
     """
-    stage, kube = world.autoscaling, world.kube
+    stage = world.autoscaling
     answer = Capacity(
         at_ms=world.context.now_ms,
         cost=0.0,
@@ -33,7 +33,7 @@ def capacity(world: World) -> Capacity:
         unplaced=[],
         looks_ms=None,
     )
-    if stage is None or kube is None:
+    if stage is None:
         return answer
     answer.groups = [*_groups(stage), *_pools(stage)]
     answer.cost, answer.per_hour = stage.cost(), stage.per_hour()
@@ -44,7 +44,7 @@ def capacity(world: World) -> Capacity:
             pods=len(one.pods),
             refusals=refusals(stage, one.first),
         )
-        for one in stage.growing.waiting(kube)
+        for one in stage.growing.waiting(stage.placing())
     ]
     return answer
 

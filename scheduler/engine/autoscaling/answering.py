@@ -12,7 +12,7 @@ from scheduler.engine.autoscaling.bookings import Bookings, pods_of
 from scheduler.engine.autoscaling.expanders import GrowthOption
 from scheduler.engine.autoscaling.growing import Growing
 from scheduler.engine.autoscaling.packing import Alike, left_of, pack
-from scheduler.engine.kube.stage import KubeStage
+from scheduler.engine.autoscaling.placing import Placing
 from scheduler.engine.provisioning.conditions import (
     ACCEPTED,
     ATOMIC,
@@ -72,14 +72,14 @@ class RequestAnswers:
                 )
                 self._say(request, EXPIRED, reason, text)
 
-    def answer(self, kube: KubeStage) -> bool:
+    def answer(self, placing: Placing) -> bool:
         """Answer the oldest request that is due; return whether a group grew."""
         due = [
             request
             for request in self._requests()
             if is_open(request) and _try(request)["next"] <= self.context.now_ms
         ]
-        grown = bool(due) and self._answer(min(due, key=_age), kube)
+        grown = bool(due) and self._answer(min(due, key=_age), placing)
         for request in self._requests():
             if is_open(request):
                 self.looks.by(_try(request)["next"])
@@ -92,12 +92,12 @@ class RequestAnswers:
             if request.spec.get("provisioningClassName") in (CHECK_CAPACITY, ATOMIC):
                 yield request
 
-    def _answer(self, request: Object, kube: KubeStage) -> bool:
+    def _answer(self, request: Object, placing: Placing) -> bool:
         if not is_true(request.status, ACCEPTED):
             text = "ProvisioningRequest is accepted in CA"
             set_condition(self.context, request, ACCEPTED, ACCEPTED, text, True)
             self.news = True
-        left = self._left(request, kube)
+        left = self._left(request, placing)
         if not left:
             self._say(
                 request,
@@ -121,11 +121,11 @@ class RequestAnswers:
         )
         return True
 
-    def _left(self, request: Object, kube: KubeStage) -> list[Alike]:
+    def _left(self, request: Object, placing: Placing) -> list[Alike]:
         """Return the pods that fit on no node that is there, nor (atomic) that boots."""
         atomic = request.spec["provisioningClassName"] == ATOMIC
-        spaces = self.growing.spaces(kube, booting=atomic)
-        self.growing.seat(kube, spaces)
+        spaces = self.growing.spaces(placing, booting=atomic)
+        self.growing.seat(placing.waiting(), spaces)
         return left_of(pods_of(request, self.host.objects), spaces)
 
     def _whole(self, left: list[Alike]) -> GrowthOption | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from scheduler.engine.autoscaling.bookings import Bookings
 from scheduler.engine.autoscaling.looks import LookTimes
 from scheduler.engine.autoscaling.node_group import NodeGroup, by_number
+from scheduler.engine.autoscaling.placing import Placing
 from scheduler.engine.autoscaling.shrinking import Emptying, movable, utilisation
 from scheduler.engine.autoscaling.supply import NodeSupply
-from scheduler.engine.kube.stage import KubeStage
 from scheduler.model.policy import Autoscaler
 
 Due = list[tuple[NodeGroup, str]]
@@ -31,20 +31,20 @@ class GivingBack:
         self.looks = looks
         self.settings = settings
 
-    def look(self, kube: KubeStage) -> None:
+    def look(self, placing: Placing) -> None:
         """Note what is under-used, and give back what is due."""
-        trial = Emptying(kube.nodes, self.supply.host.objects)
+        trial = Emptying(placing.nodes, self.supply.host.objects)
         booked = self.bookings.take([*trial.spaces.values()])
         due: Due = []
         for group in self.supply.in_order():
             found = [
                 name
                 for name in group.names()
-                if name not in booked and _under_used(group, name, kube, trial)
+                if name not in booked and _under_used(group, name, placing, trial)
             ]
             self._note_unneeded(group, found)
             due += self._long_unneeded(group)
-        self._give_back(kube, due)
+        self._give_back(placing, due)
         self.looks.when_due(
             since + group.delay_ms
             for group in self.supply.in_order()
@@ -67,9 +67,9 @@ class GivingBack:
         due.sort(key=by_number)
         return [(group, name) for name in due[: group.size - group.spec.min_nodes]]
 
-    def _give_back(self, kube: KubeStage, due: Due) -> None:
+    def _give_back(self, placing: Placing, due: Due) -> None:
         """Remove empty nodes together, or drain a few; never both at once."""
-        infos = kube.nodes.node_infos
+        infos = placing.nodes.node_infos
         empty = [one for one in due if not movable(infos[one[1]])]
         if empty:
             for group, name in empty[: self.settings.max_empty_at_once]:
@@ -81,8 +81,8 @@ class GivingBack:
                 self.supply.take_away(group, name, "ScaleDown", "removed", why)
 
 
-def _under_used(group: NodeGroup, name: str, kube: KubeStage, trial: Emptying) -> bool:
-    info = kube.nodes.node_infos.get(name)
+def _under_used(group: NodeGroup, name: str, placing: Placing, trial: Emptying) -> bool:
+    info = placing.nodes.node_infos.get(name)
     if info is None or group.size <= group.spec.min_nodes:
         return False
     if utilisation(info) >= group.spec.scale_down_threshold and movable(info):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from scheduler.engine.autoscaling import refusals
 from scheduler.engine.autoscaling.balancing import shares, similar
 from scheduler.engine.autoscaling.bookings import Bookings
-from scheduler.engine.autoscaling.claims import held_back
 from scheduler.engine.autoscaling.expanders import GrowthOption, best
 from scheduler.engine.autoscaling.looks import LookTimes
 from scheduler.engine.autoscaling.node_group import NodeGroup
@@ -25,9 +24,9 @@ from scheduler.engine.autoscaling.packing import (
     space_of,
     suits,
 )
+from scheduler.engine.autoscaling.placing import Placing
 from scheduler.engine.autoscaling.priorities import Priorities
 from scheduler.engine.autoscaling.supply import NodeSupply
-from scheduler.engine.kube.stage import KubeStage
 from scheduler.model import streams
 from scheduler.model.autoscaling.group_spec import NODE_GROUP
 from scheduler.model.node import Node
@@ -54,9 +53,9 @@ class Growing:
         self.settings = settings
         self.priorities = Priorities(looks.context.journal.complain)
 
-    def grow(self, kube: KubeStage) -> bool:
+    def grow(self, placing: Placing) -> bool:
         """Let the best group grow, if any may; the rest is looked at next time."""
-        waiting = self.waiting(kube)
+        waiting = self.waiting(placing)
         options = [
             option
             for group in (self.supply.in_order() if waiting else ())
@@ -114,21 +113,19 @@ class Growing:
         others = similar(group, self.supply.in_order())
         return [one for one in others if one is group or not self.supply.held(one)]
 
-    def waiting(self, kube: KubeStage) -> list[Alike]:
+    def waiting(self, placing: Placing) -> list[Alike]:
         """Return the pods that found no place and fit neither here nor where nodes boot."""
-        if not any(_waits(kube, key) for key in kube.pods):
-            return []
-        return self.seat(kube, self.spaces(kube))
+        pods = placing.waiting()
+        return self.seat(pods, self.spaces(placing)) if pods else []
 
-    def seat(self, kube: KubeStage, spaces: list[NodeSpace]) -> list[Alike]:
+    def seat(self, waiting: Iterable[Pod], spaces: list[NodeSpace]) -> list[Alike]:
         """Take what is booked and what waiting pods will take; return those without a place."""
         self.bookings.take(spaces)
-        waiting = [kube.pods[key] for key in sorted(kube.pods) if _waits(kube, key)]
         return left_of(alike(waiting), spaces)
 
-    def spaces(self, kube: KubeStage, *, booting: bool = True) -> list[NodeSpace]:
+    def spaces(self, placing: Placing, *, booting: bool = True) -> list[NodeSpace]:
         """Return what is free on each node that is there, and on those that boot."""
-        infos = kube.nodes.node_infos
+        infos = placing.nodes.node_infos
         spaces = [space_of(infos[name]) for name in sorted(infos)]
         if booting:
             for group in self.supply.in_order():
@@ -157,17 +154,3 @@ class Growing:
         if not fitting(pod, one.needs, space, 1):
             return refusals.TOO_SMALL
         return ""
-
-
-def _waits(kube: KubeStage, key: Key) -> bool:
-    """Return whether kube-scheduler found no node for a pod, and holds none for it."""
-    if key in kube.nodes.placed:
-        return False
-    scheduler = kube.responsible(kube.pods[key])
-    queued = scheduler.queue.entries.get(key) if scheduler is not None else None
-    if queued is None or scheduler is None or key in scheduler.assumed:
-        return False
-    pod = kube.pods[key]
-    if queued.reason != "Unschedulable" or pod.terminating:
-        return False
-    return not held_back(scheduler.cluster, pod)

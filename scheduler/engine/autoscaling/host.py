@@ -9,6 +9,7 @@ from scheduler.model.objects import Key, Object
 if TYPE_CHECKING:
     from scheduler.engine.kube.stage import KubeStage
     from scheduler.engine.kueue.stage import KueueStage
+    from scheduler.engine.yunikorn.stage import YunikornStage
 
 
 class NodeLosing(Protocol):
@@ -24,6 +25,7 @@ class AutoscalingHost(Protocol):
     objects: dict[Key, Object]
     kube: KubeStage | None
     kueue: KueueStage | None
+    yunikorn: YunikornStage | None
 
     @property
     def lifetime(self) -> NodeLosing:

@@ -23,9 +23,13 @@ from scheduler.engine.autoscaling.karpenter.plans import plan, refusal
 from scheduler.engine.autoscaling.karpenter.pools import NodePools
 from scheduler.engine.autoscaling.looks import LookTimes
 from scheduler.engine.autoscaling.node_group import NodeGroup
+from scheduler.engine.autoscaling.placing import (
+    KubePlacing,
+    Placing,
+    YunikornPlacing,
+)
 from scheduler.engine.autoscaling.refusals import CLAIMS
 from scheduler.engine.autoscaling.supply import NodeSupply
-from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.provisioning.controller import RequestController
 from scheduler.engine.stage import Context
 from scheduler.model.amounts import text_of
@@ -209,18 +213,23 @@ class AutoscalingStage:
         if not self.looks.due:
             return
         self.looks.scan_ms = None
-        kube = self.host.kube
-        if kube is None:
-            return
-        grown = self.answers.answer(kube) or self.growing.grow(kube)
+        placing = self.placing()
+        grown = self.answers.answer(placing) or self.growing.grow(placing)
         if not grown and self.settings.scale_down:
-            self.giving_back.look(kube)
-        if self.pools.pools and not grown and not self._buy(kube):
-            self.consolidation.look(kube)
+            self.giving_back.look(placing)
+        if self.pools.pools and not grown and not self._buy(placing):
+            self.consolidation.look(placing)
 
-    def _buy(self, kube: KubeStage) -> bool:
+    def placing(self) -> Placing:
+        """Return the scheduler that places the pods, as it stands now."""
+        if self.host.kube is not None:
+            return KubePlacing(self.host.kube)
+        assert self.host.yunikorn is not None
+        return YunikornPlacing(self.host.yunikorn, self.host.objects)
+
+    def _buy(self, placing: Placing) -> bool:
         """Buy nodes of the pools for what waits; return whether any were."""
-        waiting = self.growing.waiting(kube)
+        waiting = self.growing.waiting(placing)
         plans, _ = plan(waiting, self.pools.by_weight()) if waiting else ([], [])
         self.pools.buy(plans, "")
         if plans:
@@ -248,7 +257,6 @@ class AutoscalingStage:
         found = groups | {
             (NODE_POOL, pool.name): refusal(pool, pod) for pool in self.pools.in_order()
         }
-        kube = self.host.kube
-        if kube is not None and held_back(kube.nodes, pod):
+        if self.host.kube is not None and held_back(self.host.kube.nodes, pod):
             return dict.fromkeys(found, CLAIMS)
         return found

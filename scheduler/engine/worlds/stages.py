@@ -12,7 +12,7 @@ from scheduler.engine.worlds.encoding import Header
 from scheduler.engine.worlds.in_use import USES
 from scheduler.model import durations
 from scheduler.model.autoscaling.kinds import AUTOSCALED, GROWING
-from scheduler.model.compatibility import AS_SEEN, read_level
+from scheduler.model.compatibility import AS_SEEN, PROVED, read_level
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.policy import Policy, read_policy
 
@@ -68,7 +68,10 @@ class WorldStages:
         """Let node groups grow and shrink from here on, where pods are placed."""
         from scheduler.engine.autoscaling.stage import AutoscalingStage
 
-        if self.kube is not None:
+        seen = (
+            self.context.compatibility >= PROVED
+        )  # before, YuniKorn had no nodes made
+        if self.kube is not None or (seen and self.yunikorn is not None):
             self.autoscaling = AutoscalingStage(
                 self.context, self.policy, cast("AutoscalingHost", self)
             )

@@ -8,9 +8,11 @@ from typing import Any
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects import application_states, invariants
+from scheduler.engine.yunikorn.objects.model import Ask
 from scheduler.engine.yunikorn.objects.partition import CYCLE_MS
 from scheduler.engine.yunikorn.preemption import quota_change
 from scheduler.engine.yunikorn.scheduling import cycle
+from scheduler.engine.yunikorn.scheduling.outstanding import outstanding
 from scheduler.engine.yunikorn.shim import (
     pods,
     state,
@@ -98,6 +100,12 @@ class YunikornStage(NodeHandlers):
             times.append(now if partition.dirty else partition.due_ms)
         known = [at for at in times if at is not None]
         return self._slot(max(now, min(known))) if known else None
+
+    def outstanding(self) -> list[Ask]:
+        """Return the requests that quota lets in and no node takes, in their order."""
+        self.finish_restore()
+        self.partition.now_ms = self.context.now_ms
+        return [*outstanding(self.partition)]
 
     def awaited(self) -> str:
         """Return in words what `due` names."""

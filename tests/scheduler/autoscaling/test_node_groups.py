@@ -14,9 +14,18 @@ from scheduler.engine.autoscaling.priorities import CONFIG_MAP
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
+from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Bind, Evict, Finish, NodeChange
 from scheduler.model.objects import Key
-from tests.builders import assembled, job, node, pod, small_cluster, world_of
+from tests.builders import (
+    assembled,
+    job,
+    node,
+    pod,
+    queue_tree,
+    small_cluster,
+    world_of,
+)
 
 SOON = {"scaleDownDelayAfterAdd": "0s"}
 
@@ -409,3 +418,59 @@ def test_a_group_that_makes_no_sense_is_refused(spec, problem):
     with pytest.raises(InputError, match="spec") as refused:
         assembled(group(**spec), stack="kube")
     assert problem in str(refused.value)
+
+
+def yunikorn(*pods: dict, sort: str = "binpacking", queue=None, **policy) -> World:
+    """Two nodes of 4 cores that YuniKorn fills in an order, and a group from zero."""
+    tree = queue_tree({"name": "q", **(queue or {})})
+    tree["partitions"][0]["nodesortpolicy"] = {"type": sort}
+    nodes = [node(name, cpu=4) for name in ("a", "b")]
+    return world_of(
+        *nodes, group(), *pods, stack="yunikorn", yunikorn={"queues": tree}, **policy
+    )
+
+
+def yunikorn_pod(name: str, cpu: int, arrival: str = "0s") -> dict:
+    return pod(
+        name,
+        cpu=cpu,
+        arrival=arrival,
+        labels={"queue": "root.q", "applicationId": name},
+    )
+
+
+@pytest.mark.parametrize(("sort", "ordered"), [("binpacking", 0), ("fair", 1)])
+def test_under_yunikorn_a_group_grows_for_what_the_order_of_nodes_leaves_waiting(
+    sort, ordered
+):
+    small = [yunikorn_pod(f"small-{n}", 1) for n in range(2)]
+    world = yunikorn(*small, yunikorn_pod("large", 4, "5s"), sort=sort)
+    advance(world, 60_000)
+    assert len(world.autoscaling.groups["g"].ordered) == ordered
+    advance(world, 130_000)
+    found = world.get(Key("Pod", "default", "large")).status["phase"]
+    assert found in ("Running", "Succeeded")
+
+
+def test_under_yunikorn_no_group_grows_for_what_quota_keeps_out():
+    world = yunikorn(
+        yunikorn_pod("large", 5), queue={"resources": {"max": {"vcore": 4}}}
+    )
+    advance(world, 60_000)
+    assert world.autoscaling.groups["g"].ordered == {}
+
+
+def test_under_yunikorn_a_group_gives_its_node_back():
+    world = yunikorn(
+        yunikorn_pod("large", 4), yunikorn_pod("b", 4), yunikorn_pod("c", 4)
+    )
+    advance(world, 3_600_000)
+    assert world.autoscaling.groups["g"].made == 1
+    assert world.autoscaling.groups["g"].size == 0
+
+
+def test_a_stored_world_of_before_keeps_its_groups_under_yunikorn_still():
+    world = yunikorn(yunikorn_pod("large", 5))
+    world.context.compatibility = PROVED - 1
+    again = World.decode(world.encode())
+    assert again.autoscaling is None

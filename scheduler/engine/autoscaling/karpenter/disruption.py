@@ -13,9 +13,9 @@ from scheduler.engine.autoscaling.karpenter.node_pool import NodeClaim, NodePool
 from scheduler.engine.autoscaling.karpenter.plans import plan
 from scheduler.engine.autoscaling.karpenter.pools import NodePools
 from scheduler.engine.autoscaling.looks import LookTimes
+from scheduler.engine.autoscaling.placing import Placing
 from scheduler.engine.autoscaling.shrinking import Emptying, movable
 from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.stage import KubeStage
 from scheduler.model.autoscaling.budgets import EMPTY, UNDERUTILIZED, allowed
 from scheduler.model.autoscaling.instance_type import SPOT
 from scheduler.model.autoscaling.pool_spec import WHEN_EMPTY
@@ -36,9 +36,9 @@ class Consolidation:
         self.bookings = bookings
         self.context = pools.context
 
-    def look(self, kube: KubeStage) -> None:
+    def look(self, placing: Placing) -> None:
         """Note what changed on the nodes, and disrupt those that may be."""
-        infos = kube.nodes.node_infos
+        infos = placing.nodes.node_infos
         ready = [*self._ready(infos)]
         if not ready:
             return
@@ -46,7 +46,7 @@ class Consolidation:
             self.looks.again()
             return
         dear = [one for one in ready if one[0].spec.policy != WHEN_EMPTY]
-        if dear and self._consolidate(dear, kube):
+        if dear and self._consolidate(dear, placing):
             self.looks.again()
 
     def _ready(self, infos: dict[str, NodeInfo]) -> Iterator[tuple[NodePool, str]]:
@@ -96,10 +96,10 @@ class Consolidation:
                 self.looks.by(self.context.ms(changes))
         return away < allowed(pool.spec.budgets, reason, total, now)
 
-    def _consolidate(self, ready: Found, kube: KubeStage) -> bool:
+    def _consolidate(self, ready: Found, placing: Placing) -> bool:
         """Empty nodes whose pods fit elsewhere, or replace one by a cheaper one."""
-        infos = kube.nodes.node_infos
-        trial = Emptying(kube.nodes, self.pools.host.objects, keeps=keeps)
+        infos = placing.nodes.node_infos
+        trial = Emptying(placing.nodes, self.pools.host.objects, keeps=keeps)
         booked = self.bookings.take([*trial.spaces.values()])
         order = sorted(ready, key=lambda one: (len(movable(infos[one[1]])), one[1]))
         found = [
