@@ -1906,7 +1906,9 @@ class UsageRow(TypedDict):
 
 
 class PodExplanation(TypedDict):
-    """Where kube-scheduler could place a pod, node by node."""
+    """Where kube-scheduler could place a pod, node by node. `points` is its cycle as
+    a strip, from PreEnqueue to PostBind.
+    """
 
     pod: str
     atMs: int
@@ -1923,6 +1925,7 @@ class PodExplanation(TypedDict):
     problem: str
     sentences: list[str]
     growth: list[GrowthRefusal]
+    points: list[ExtensionPoint]
 
 
 class Scorer(TypedDict):
@@ -1960,6 +1963,25 @@ class GrowthRefusal(TypedDict):
     name: str
     reason: str
     code: str
+
+
+class ExtensionPoint(TypedDict):
+    """One extension point of a cycle, with the plug-ins that are enabled there."""
+
+    point: str
+    plugins: list[PluginVerdict]
+
+
+class PluginVerdict(TypedDict):
+    """What one plug-in says at one extension point. `verdict`: "ok", "skip" (it has
+    nothing to say of this pod), "refused", "wait" (at Permit), or "idle" where
+    the cycle does not come to it. `detail` is the plug-in's own message, the
+    node, or the numbers that it gave.
+    """
+
+    plugin: str
+    verdict: str
+    detail: str
 
 
 class AskExplanation(TypedDict):

@@ -7,7 +7,7 @@ import type { AskExplanation, PodExplanation } from "@/protocol/types";
 import { checkText, placeText, refusalText, verdictText } from "@/views/nodes/placeTexts";
 
 const POD: PodExplanation = {
-  pod: "Pod/default/p", atMs: 1000, node: "", condition: null, queue: "", nominated: "", scorers: [], nodes: [], totalNodes: 3, feasible: 0, best: [],
+  pod: "Pod/default/p", atMs: 1000, node: "", condition: null, queue: "", nominated: "", scorers: [], nodes: [], totalNodes: 3, feasible: 0, best: [], points: [],
   counts: { "Insufficient cpu": 2 }, problem: "", sentences: ["ENGLISH"], growth: [{ kind: "NodeGroup", name: "g", reason: "ENGLISH", code: "tooSmall" }],
 };
 const NAMES = ["application", "queueQuota", "userQuota", "preemption", "mayPreempt", "delay", "first"];

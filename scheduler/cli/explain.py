@@ -6,12 +6,17 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import msgspec
 
 from scheduler.analysis.explain import to_document
-from scheduler.analysis.explain.shapes import Explanation
+from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.shapes import (
+    Explanation,
+    ExtensionPoint,
+    PodExplanation,
+)
 from scheduler.analysis.explain.workloads import explain
 from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import world_at
@@ -30,6 +35,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         world = world_at(options.paths, options.at, options.stack)
+        if options.pod:
+            return _write_pods(out, world, options)
         found = list(_explained(world, options.workload))
     except (SchedulerError, OSError) as error:
         return refused(error)
@@ -39,6 +46,36 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         return 1
     out.write(_json(found) if options.json else _text(found))
     return 0
+
+
+def _write_pods(out: TextIO, world: World, options: argparse.Namespace) -> int:
+    """Write why each pod of the name is where it is, with its cycle point by point."""
+    found = [
+        explain_pod(world, key)
+        for key in sorted(world.objects)
+        if key.kind == "Pod" and key.name == options.pod
+    ]
+    if not found:
+        sys.stderr.write(f"no pod is named {options.pod} at {options.at}\n")
+        return 1
+    if options.json:
+        out.write(_json(found))
+        return 0
+    for one in found:
+        lines = [f"{one.pod}: {one.node or 'on no node'}", *one.sentences]
+        if isinstance(one, PodExplanation):
+            lines += map(_point, one.points)
+        out.write("\n  ".join(lines) + "\n")
+    return 0
+
+
+def _point(point: ExtensionPoint) -> str:
+    said = (
+        f"{one.plugin} {one.verdict}" + (f" ({one.detail})" if one.detail else "")
+        for one in point.plugins
+        if one.verdict not in ("skip", "idle")
+    )
+    return f"{point.point}: {'; '.join(said) or '-'}"
 
 
 def _explained(world: World, name: str) -> Iterator[Explanation]:
@@ -67,7 +104,7 @@ def _text(found: list[Explanation]) -> str:
     )
 
 
-def _json(found: list[Explanation]) -> str:
+def _json(found: Sequence[Any]) -> str:
     documents = [to_document(one) for one in found]
     return msgspec.json.format(msgspec.json.encode(documents)).decode() + "\n"
 
@@ -87,6 +124,13 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="NAME",
         help="this one alone, waiting or not; its own name or its job's",
+    )
+    parser.add_argument(
+        "--pod",
+        default="",
+        metavar="NAME",
+        help="this pod in place of workloads: its node, or why none, and its cycle "
+        "through every extension point",
     )
     parser.add_argument("--json", action="store_true")
     add_stack_word(parser)

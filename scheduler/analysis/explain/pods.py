@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scheduler.analysis.explain.asks import explain_ask
 from scheduler.analysis.explain.capacity import refusals, sentences
 from scheduler.analysis.explain.fork import fork, object_of
+from scheduler.analysis.explain.points import points_of
 from scheduler.analysis.explain.shapes import (
     AskExplanation,
     Condition,
@@ -78,6 +79,9 @@ def _explanation(
         sentences=[],
     )
     pod = stage.pods.get(obj.key)
+    scheduler = stage.responsible(pod) if pod is not None else None
+    if scheduler is not None:
+        answer.points = points_of(scheduler, obj, table)
     if world.autoscaling is not None and pod is not None and not answer.node:
         answer.growth = refusals(world.autoscaling, pod)
     answer.sentences = list(_sentences(answer))

@@ -138,3 +138,29 @@ def test_an_ask_says_its_preemption_policy() -> None:
     run_tick(world)
     answer = _ask(world)
     assert (answer.allow_preempt_self, answer.allow_preempt_other) == (True, False)
+
+
+def _verdicts(answer: PodExplanation, point: str) -> dict[str, tuple[str, str]]:
+    [found] = [one for one in answer.points if one.point == point]
+    return {p.plugin: (p.verdict, p.detail) for p in found.plugins}
+
+
+def test_a_cycle_is_told_point_by_point_in_the_order_of_the_framework() -> None:
+    names = [point.point for point in _of(_kube(), "second").points]
+    assert names[:4] == ["PreEnqueue", "QueueSort", "PreFilter", "Filter"]
+    assert names[-5:] == ["Reserve", "Permit", "PreBind", "Bind", "PostBind"]
+
+
+def test_each_plugin_says_what_it_did_with_a_pod_that_finds_no_node() -> None:
+    answer = _of(_kube(), "second")
+    fit = _verdicts(answer, "Filter")["NodeResourcesFit"]
+    assert fit == ("refused", "2 of 2: Insufficient cpu")
+    assert _verdicts(answer, "PostFilter")["DefaultPreemption"][0] == "ok"
+    assert _verdicts(answer, "Bind")["DefaultBinder"] == ("idle", "")
+
+
+def test_the_points_behind_the_choice_name_the_node_of_a_pod_that_has_one() -> None:
+    answer = _of(_kube(), "first")
+    assert _verdicts(answer, "Bind")["DefaultBinder"] == ("ok", "large")
+    assert _verdicts(answer, "Score")["NodeResourcesFit"][0] == "ok"
+    assert _verdicts(answer, "PostFilter")["DefaultPreemption"] == ("idle", "")

@@ -35,8 +35,31 @@ class Scorer(Shape):
     skipped: bool
 
 
+class PluginVerdict(Shape):
+    """What one plug-in says at one extension point.
+
+    `verdict`: "ok", "skip" (it has nothing to say of this pod), "refused", "wait"
+    (at Permit), or "idle" where the cycle does not come to it. `detail` is the
+    plug-in's own message, the node, or the numbers that it gave.
+    """
+
+    plugin: str
+    verdict: str
+    detail: str = ""
+
+
+class ExtensionPoint(Shape):
+    """One extension point of a cycle, with the plug-ins that are enabled there."""
+
+    point: str  # as a KubeSchedulerConfiguration names it: "PreFilter"
+    plugins: list[PluginVerdict]
+
+
 class PodExplanation(Shape):
-    """Where kube-scheduler could place a pod, node by node."""
+    """Where kube-scheduler could place a pod, node by node.
+
+    `points` is its cycle as a strip, from PreEnqueue to PostBind.
+    """
 
     pod: str
     at_ms: int
@@ -53,6 +76,7 @@ class PodExplanation(Shape):
     problem: str
     sentences: list[str]
     growth: list[GrowthRefusal] = []  # where nodes may come, for a pod without one
+    points: list[ExtensionPoint] = []
 
 
 class QueueHeadroom(Shape):

@@ -45,6 +45,7 @@ class PluginTable:
     scores: dict[str, ScoreColumn] = field(default_factory=dict)
     total: dict[str, int] = field(default_factory=dict)
     problem: str = ""  # an error that ends the cycle
+    pre_filters: dict[str, Status] = field(default_factory=dict)  # by plug-in
 
     @property
     def feasible(self) -> list[str]:
@@ -66,11 +67,18 @@ def table(scheduler: Scheduler, pod: Pod) -> PluginTable:
     framework = scheduler.frameworks[pod.scheduler_name]
     kept = framework.dump_state()
     state = CycleState()
+    heard: dict[str, Status] = {}
+    listening, framework.trace = (
+        framework.trace,
+        lambda c: heard.update({c.plugin: c.status}),
+    )
     try:
         before = framework.pre_filter(state, pod)
     finally:
+        framework.trace = listening
         framework.load_state(kept)
     found = PluginTable(pod, before.status, before.names, sorted(state.skip_filter))
+    found.pre_filters = heard
     if not before.status.ok:
         return found
     _filter(scheduler, framework, state, found, before)

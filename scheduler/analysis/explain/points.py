@@ -1,0 +1,129 @@
+"""One cycle of a pod as a strip: every extension point, and what each plug-in said.
+
+Asked now and without a change: what is behind the node's choice is told of the cycle
+that the pod is in, or has behind it. Source: docs/semantics/kube-scheduler.md#extension-points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.analysis.explain.shapes import ExtensionPoint, PluginVerdict
+from scheduler.engine.kube.framework.framework import Framework
+from scheduler.engine.kube.framework.plugin import Plugin
+from scheduler.engine.kube.framework.status import Code
+from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
+from scheduler.engine.kube.scheduling.plugin_table import PluginTable
+from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.model.kube.profiles import POINTS
+from scheduler.model.objects import Object
+
+
+def points_of(
+    scheduler: Scheduler, obj: Object, table: PluginTable
+) -> list[ExtensionPoint]:
+    """Return the points in order, each with its plug-ins in theirs."""
+    framework = scheduler.frameworks[table.pod.scheduler_name]
+    said = _Said(scheduler, framework, obj, table)
+    return [
+        ExtensionPoint(
+            point=name[0].upper() + name[1:],
+            plugins=[said.of(name, plugin) for plugin in framework.points[ours]],
+        )
+        for name, (ours, _) in POINTS.items()
+    ]
+
+
+class _Said:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        framework: Framework,
+        obj: Object,
+        table: PluginTable,
+    ) -> None:
+        self.framework = framework
+        self.table = table
+        self.node: str = obj.spec.get("nodeName") or ""
+        self.assumed: AssumedPod | None = scheduler.assumed.get(obj.key)
+        self.message = next(_unscheduled(obj), "")
+        self.pre_enqueued = framework.pre_enqueue(table.pod)
+
+    def of(self, point: str, plugin: Plugin) -> PluginVerdict:
+        """Return what a plug-in says at a point."""
+        verdict, detail = self._at(point, plugin)
+        return PluginVerdict(plugin=plugin.name, verdict=verdict, detail=detail)
+
+    def _at(self, point: str, plugin: Plugin) -> tuple[str, str]:
+        if point == "preEnqueue":
+            status = plugin.pre_enqueue(self.table.pod)
+            return ("ok", "") if status.ok else ("refused", status.message)
+        if not self.pre_enqueued.ok:
+            return "idle", ""
+        if point == "queueSort":
+            return "ok", f"priority {self.table.pod.priority}"
+        if point == "preFilter":
+            return self._pre_filter(plugin)
+        if point == "filter":
+            return self._filter(plugin)
+        if point == "postFilter":
+            idle = bool(self.table.feasible or self.node or self.assumed)
+            return ("idle", "") if idle else ("ok", self.message)
+        if point in ("preScore", "score"):
+            return self._score(point, plugin)
+        return self._after(point, plugin)
+
+    def _pre_filter(self, plugin: Plugin) -> tuple[str, str]:
+        status = self.table.pre_filters.get(plugin.name)
+        if status is None:
+            return "idle", ""
+        if status.code is Code.SKIP:
+            return "skip", ""
+        return ("ok", "") if status.ok else ("refused", status.message)
+
+    def _filter(self, plugin: Plugin) -> tuple[str, str]:
+        if not self.table.pre_filter.ok:
+            return "idle", ""
+        if plugin.name in self.table.skipped:
+            return "skip", ""
+        refused = [s for s in self.table.filter.values() if s.plugin == plugin.name]
+        if not refused:
+            return "ok", ""
+        reasons = dict.fromkeys(r for status in refused for r in status.reasons)
+        return (
+            "refused",
+            f"{len(refused)} of {len(self.table.filter)}: {', '.join(reasons)}",
+        )
+
+    def _score(self, point: str, plugin: Plugin) -> tuple[str, str]:
+        column = self.table.scores.get(plugin.name)
+        if column is None:
+            return "idle", ""
+        if column.skipped:
+            return "skip", ""
+        if point == "preScore":
+            return "ok", ""
+        most = max(column.normalized.values(), default=0)
+        best = [name for name, score in column.normalized.items() if score == most]
+        return "ok", f"{most} x {column.weight}: {', '.join(best)}"
+
+    def _after(self, point: str, plugin: Plugin) -> tuple[str, str]:
+        """Return what was said once a node was chosen: of the pod as it stands."""
+        if self.node:
+            return "ok", self.node
+        if self.assumed is None:
+            return "idle", ""
+        if point == "reserve":
+            return "ok", self.assumed.node
+        if point == "permit":
+            until = self.assumed.waits.get(plugin.name)
+            if until is not None:
+                return "wait", f"{self.assumed.node}, until {until / 1000:g} s"
+            return "ok", self.assumed.node
+        return "idle", ""
+
+
+def _unscheduled(obj: Object) -> Iterator[str]:
+    for item in obj.status.get("conditions") or ():
+        if item["type"] == "PodScheduled" and item["status"] != "True":
+            yield str(item.get("message", ""))
