@@ -6,12 +6,14 @@ import difflib
 from functools import lru_cache
 from pathlib import Path
 
+import msgspec
+
 from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Problem
-from scheduler.model.scenario import Scenario, read_scenario
+from scheduler.model.scenario import ListedStatement, Scenario, read_scenario
 
 FOLDER = Path(__file__).parents[1] / "scenarios"
 _FILE = "scenario.yaml"
@@ -27,6 +29,17 @@ def names() -> tuple[str, ...]:
         return ()
     found = [path.name for path in FOLDER.iterdir() if (path / _FILE).is_file()]
     return tuple(sorted(found, key=lambda name: (scenario(name).spec.order, name)))
+
+
+@lru_cache(maxsize=1)
+def statements() -> dict[str, list[ListedStatement]]:
+    """Return the statements of each text, in their order.
+
+    Raises SchedulerError, msgspec.ValidationError for a list that is not one.
+    """
+    path = FOLDER / "texts.yaml"
+    [document] = read_documents(path.read_text(encoding="utf-8"), file=path.name)
+    return msgspec.convert(document.data, dict[str, list[ListedStatement]])
 
 
 @lru_cache(maxsize=256)

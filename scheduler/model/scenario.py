@@ -116,6 +116,22 @@ class Statement(
     at: str = ""
 
 
+class ListedStatement(
+    msgspec.Struct,
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """A statement as the list of the texts has it, with a test that holds it.
+
+    `test` is a path and a name, "tests/a.py::test_b"; "" where the expectations of a
+    scenario hold it.
+    """
+
+    statement: str
+    test: str = ""
+
+
 class _Claim(
     msgspec.Struct,
     rename="camel",

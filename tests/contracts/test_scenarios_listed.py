@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from django.core.management import call_command
+
+from sandbox.base import library
+from scheduler.model.scenario import TEXTS
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_of_scenarios_is_what_the_library_says():
@@ -11,3 +19,48 @@ def test_the_page_of_scenarios_is_what_the_library_says():
 
 def test_the_page_of_releases_is_what_the_tables_say():
     call_command("listreleases", check=True)
+
+
+def shown() -> set[tuple[str, str]]:
+    return {
+        (one.text, one.statement)
+        for name in library.names()
+        for one in library.scenario(name).spec.shows
+    }
+
+
+def listed() -> dict[tuple[str, str], str]:
+    return {
+        (text, one.statement): one.test
+        for text, statements in library.statements().items()
+        for one in statements
+    }
+
+
+def test_every_statement_of_the_texts_is_shown_or_has_a_test_of_its_own():
+    assert list(library.statements()) == list(TEXTS)
+    empty = [at for at, test in listed().items() if not test and at not in shown()]
+    assert empty == []
+
+
+def test_no_scenario_shows_a_statement_that_is_not_listed():
+    assert shown() - listed().keys() == set()
+
+
+def test_no_statement_is_listed_twice():
+    count = sum(len(one) for one in library.statements().values())
+    assert count == len({words for _, words in listed()})
+
+
+def test_every_test_that_holds_a_statement_is_there():
+    lost = []
+    for test in filter(None, listed().values()):
+        path, _, name = test.partition("::")
+        name, _, case = name.partition("[")
+        text = (ROOT / path).read_text(encoding="utf-8")
+        if not re.search(rf"^def {name}\(", text, re.MULTILINE):
+            lost.append(test)
+        records = ROOT / "tests/truth/records"
+        if case and not (records / f"{case.rstrip(']')}.json").is_file():
+            lost.append(test)
+    assert lost == []

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox.base import library
 from sandbox.base.commands import CommandError
-from scheduler.model.scenario import TEXTS, ScenarioSpec
+from scheduler.model.scenario import TEXTS, ListedStatement, ScenarioSpec
 
 DOCS = Path(__file__).parents[3] / "docs"
 _HEAD = """# Scenarios
@@ -73,28 +73,38 @@ def _table(specs: list[tuple[str, ScenarioSpec]]) -> Iterator[str]:
 
 _TEXTS_HEAD = """# The texts, statement by statement
 
-Where a statement of the texts behind this product happens: the scenario, and the time
-at which its board shows it. `tests/scheduler/test_scenarios.py` runs each scenario and
-holds it to what it expects then (`test_what_is_expected_happens[NAME]`). What no
-scenario shows has no row. This page is written by `manage.py listscenarios` from
-`shows` of the scenarios.
+Where a statement of the texts behind this product happens: the scenario, the time at
+which its board shows it, and the test that holds it. *expected* is
+`test_what_is_expected_happens[SCENARIO]` of `tests/scheduler/test_scenarios.py`, which
+runs the scenario and holds it to what it expects then. A statement without a scenario
+happens in the small world of its test. This page is written by `manage.py
+listscenarios` from `sandbox/scenarios/texts.yaml` and `shows` of the scenarios.
 """
 
 
 def texts() -> str:
-    """Return the page of the texts: a table per text, in the library's order."""
-    specs = [(name, library.scenario(name).spec) for name in library.names()]
+    """Return the page of the texts: a row per statement, in the order of the list."""
+    shown: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for name in library.names():
+        for one in library.scenario(name).spec.shows:
+            places = shown.setdefault((one.text, one.statement), [])
+            places.append((name, one.at or "the whole run"))
     parts = [_TEXTS_HEAD]
-    for text, title in TEXTS.items():
-        rows = [
-            f"| {shown.statement} | `{name}` | {shown.at or 'the whole run'} |"
-            for name, spec in specs
-            for shown in spec.shows
-            if shown.text == text
-        ]
-        head = ["| statement | scenario | at |", "| --- | --- | --- |"]
-        parts.append("\n".join([f"## {title} ({len(rows)})", "", *head, *rows]))
+    for text, listed in library.statements().items():
+        rows = [_row(one, shown.get((text, one.statement), [])) for one in listed]
+        head = ["| statement | scenario | at | test |", "| --- | --- | --- | --- |"]
+        title = f"## {TEXTS[text]} ({len(rows)})"
+        parts.append("\n".join([title, "", *head, *rows]))
     return "\n".join(f"{part.rstrip()}\n" for part in parts)
+
+
+def _row(listed: ListedStatement, places: list[tuple[str, str]]) -> str:
+    scenarios = ", ".join(f"`{name}`" for name, _ in places) or "in the test"
+    times = ", ".join(at for _, at in places)
+    own = f"`{listed.test.split('::')[-1]}` ({listed.test.split('::')[0]})"
+    expected = ["expected"] if places else []
+    held = " · ".join([*expected, own] if listed.test else expected)
+    return f"| {listed.statement} | {scenarios} | {times} | {held} |"
 
 
 class Command(BaseCommand):
