@@ -41,9 +41,6 @@ MoveOutcomeOutcomeEnum: TypeAlias = Literal['admitted', 'waits', 'inactive', 'fi
 NodeChangeChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
 
 
-NodeTurnChangeEnum: TypeAlias = Literal['cordon', 'uncordon', 'drain', 'fail', 'recover']
-
-
 NullEnum: TypeAlias = None
 
 
@@ -893,13 +890,6 @@ class NodeChange(TypedDict):
     allocatable: NotRequired[dict[str, str]]
 
 
-class NodeTurn(TypedDict):
-    """A node that is there, and what happens to it."""
-
-    name: str
-    change: NodeTurnChangeEnum
-
-
 class ObjectKey(TypedDict):
     """The key of an object that is there."""
 
@@ -1536,7 +1526,9 @@ class WhatIfChange(TypedDict):
     release: NotRequired[Release]
     move: NotRequired[ObjectMove]
     pin: NotRequired[PodPin]
-    node: NotRequired[NodeTurn]
+    node: NotRequired[NodeChange]
+    cluster: NotRequired[ClusterChange]
+    yaml: NotRequired[str]
 
 
 class Explanation(TypedDict):

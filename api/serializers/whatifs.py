@@ -7,11 +7,15 @@ from typing import Any
 from rest_framework import serializers
 
 from api.errors import coded
+from api.serializers.actions import ClusterChangeSerializer, NodeChangeSerializer
 from api.serializers.sandboxes import ReleaseSerializer
-from sandbox.actions.nodes import CHANGES
 from sandbox.answers import whatifs
+from sandbox.base.errors import Cause, InvalidError
+from sandbox.live.limits import of_texts
 from sandbox.whatifs.changes import KINDS
+from scheduler.input.manifests.documents import read_documents
 from scheduler.model import ranges
+from scheduler.model.errors import ManifestError
 from scheduler.model.problems import Wanted, expected
 
 
@@ -47,13 +51,6 @@ class PodPinSerializer(serializers.Serializer[Any]):
     )
 
 
-class NodeTurnSerializer(serializers.Serializer[Any]):
-    """A node that is there, and what happens to it."""
-
-    name = serializers.CharField(max_length=253)
-    change = serializers.ChoiceField(list(CHANGES))
-
-
 class WhatIfChangeSerializer(serializers.Serializer[Any]):
     """One change: exactly one of these."""
 
@@ -68,12 +65,16 @@ class WhatIfChangeSerializer(serializers.Serializer[Any]):
     )
     move = ObjectMoveSerializer(required=False)
     pin = PodPinSerializer(required=False)
-    node = NodeTurnSerializer(required=False)
+    node = NodeChangeSerializer(required=False)
+    cluster = ClusterChangeSerializer(required=False)
+    yaml = serializers.CharField(
+        required=False, help_text="whole objects as a text, each of which is applied"
+    )
 
     def validate(self, attrs: Any) -> Any:
         """Refuse none, and several."""
         if len(attrs) != 1:
-            wanted = Wanted.CHOICE.said(first=", ".join(KINDS[:-1]), last=KINDS[-1])
+            wanted = Wanted.CHOICE.said(first=", ".join(KINDS), last="yaml")
             given = ", ".join(attrs) or "nothing"
             raise serializers.ValidationError([coded(expected(wanted, given))])
         return attrs
@@ -106,11 +107,29 @@ class WhatIfBeginSerializer(serializers.Serializer[Any]):
     )
 
     def validate_changes(self, value: list[Any]) -> list[Any]:
-        """Refuse too many."""
+        """Take texts apart into the objects that they hold; refuse too many."""
+        value = [
+            one
+            for number, change in enumerate(value)
+            for one in _apart(change, f"changes[{number}].yaml")
+        ]
         if len(value) > whatifs.MOST_CHANGES:
             wanted = Wanted.AT_MOST.said(most=whatifs.MOST_CHANGES)
             raise serializers.ValidationError([coded(expected(wanted, len(value)))])
         return value
+
+
+def _apart(change: Any, place: str) -> list[Any]:
+    """Return a change as it is, or one per object of its text."""
+    if "yaml" not in change:
+        return [change]
+    try:
+        found = read_documents(change["yaml"], file=place, limits=of_texts())
+    except ManifestError as error:
+        line = error.place.line if error.place else 1
+        cause = Cause(problem=error.problem, field=place, file=place, line=line)
+        raise InvalidError(error.said, causes=[cause]) from error
+    return [{"apply": document.data} for document in found]
 
 
 class KeptWhatIfSerializer(serializers.Serializer[Any]):

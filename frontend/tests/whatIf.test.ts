@@ -1,16 +1,18 @@
 // The open what-if as the page holds it, against a server that writes down what it is asked.
 import { beforeEach, expect, it, vi } from "vitest";
 
+import type { Part } from "@/store/edits/changes";
 import type { FollowedSandbox } from "@/store/live/followed.svelte";
 import { RowStore } from "@/store/rows/rowStore.svelte";
 
+const queue = (name: string): Record<string, unknown> => ({ kind: "ClusterQueue", metadata: { name }, spec: { cohortName: "all" } });
 let asked: { method: string; path: string; body: Record<string, unknown> }[] = [];
 let number = 0;
 
 // What a server answers: a what-if that is open at the tick asked for, 40 for now.
 function answer(path: string, body: Record<string, unknown>): unknown {
   if (!path.endsWith("/what-ifs")) return {};
-  return { id: ++number, state: "open", at: body["at"] ?? 40, revision: 1, changes: body["changes"], horizonMs: body["horizonMs"], seeds: [], said: null, verdict: null };
+  return { id: ++number, state: "open", at: body["at"] ?? 40, revision: 1, changes: (body["changes"] as Part[]).flatMap((one) => ("yaml" in one ? [{ apply: queue("q") }, { apply: queue("r") }] : [one])), horizonMs: body["horizonMs"], seeds: [], said: null, verdict: null };
 }
 
 vi.stubGlobal("location", new URL("http://quotalab/s/a/board"));
@@ -22,8 +24,9 @@ vi.stubGlobal("fetch", (url: string, init: { method: string; body?: string }) =>
   asked.push({ method: init.method, path, body });
   return Promise.resolve(new Response(JSON.stringify(answer(path, body)), { status: 200 }));
 });
+const { editAll } = await import("@/store/edits/bulk");
 const { live } = await import("@/store/live/live.svelte");
-const { changeObject, discard, whatIf } = await import("@/store/edits/whatIf.svelte");
+const { changeObject, changeYaml, discard, whatIf } = await import("@/store/edits/whatIf.svelte");
 
 beforeEach(async () => {
   await discard();
@@ -46,4 +49,20 @@ it("begins at the tick shown, and further changes are made there too", async () 
   live.pastShown = 20;
   await changeObject("ClusterQueue//r", hold, ["held"]);
   expect([begun(), new URL(location.href).searchParams.get("tick")]).toEqual([[7, 7], "7"]);
+});
+
+it("holds the objects that the server reads in a text", async () => {
+  await changeObject("ClusterQueue//q", hold, ["held"]);
+  await changeYaml("kind: ClusterQueue", "written");
+  await changeObject("ClusterQueue//q", hold, ["held again"]);
+  const sent = asked.filter((one) => one.path.endsWith("/what-ifs")).at(-1)?.body["changes"] as Part[];
+  expect(sent.map((one) => Object.keys(one)[0])).toEqual(["patch", "apply", "apply", "patch"]);
+  expect(whatIf.with("ClusterQueue//r", {})).toEqual(queue("r"));
+  expect(whatIf.with("ClusterQueue//q", {})).toMatchObject({ spec: { cohortName: "all", stopPolicy: "Hold" } });
+});
+
+it("takes an edit of many workloads as one change, and asks for nothing else", async () => {
+  await editAll(["Workload/a/one", "Workload/a/two"], { act: "hold" });
+  expect([whatIf.changes.length, whatIf.parts.length]).toEqual([1, 2]);
+  expect(asked.map((one) => one.path)).toEqual(["/api/v1/sandboxes/a/what-ifs"]);
 });

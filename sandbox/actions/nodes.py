@@ -89,21 +89,24 @@ def do_add_node(
     that is none.
     """
     with edit_session(user, sandbox_id) as session:
-        world = session.loaded.world
-        if Key("Node", "", name) in world.objects:
-            raise ConflictError(Refused.NODE_THERE.said(node=name))
-        model = node_of(world, like) if like else None
-        put = _new(name, model, labels or {}, allocatable or {})
+        put = new_node(
+            session.loaded.world, name, like, labels or {}, allocatable or {}
+        )
         summary = Edited.ADDS_NODE.said(who=user.get_username(), node=name).text
         return _carry_out(user, session, put, "Add", name, summary)
 
 
-def _new(
+def new_node(
+    world: World,
     name: str,
-    model: Object | None,
+    like: str,
     labels: Mapping[str, str],
     allocatable: Mapping[str, str],
 ) -> Put:
+    """Return the edit that adds a node; raises what `do_add_node` does."""
+    if Key("Node", "", name) in world.objects:
+        raise ConflictError(Refused.NODE_THERE.said(node=name))
+    model = node_of(world, like) if like else None
     status = dict(model.status) if model else {}
     size = {
         **(status.get("allocatable") or status.get("capacity") or {}),
@@ -175,26 +178,31 @@ def do_cluster(user: User, sandbox_id: str, name: str, change: str) -> RevisionD
     if change not in CLUSTER_CHANGES:
         problem = expected(Wanted.ONE_OF.said(known=", ".join(CLUSTER_CHANGES)), change)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
-    key = Key(CLUSTER, "", name)
     with edit_session(user, sandbox_id) as session:
-        world = session.loaded.world
-        known = world.objects.get(key)
-        if known is None:
-            raise NotFoundError(Refused.NOT_THERE.said(kind=CLUSTER, name=name))
-        condition = {
-            **(LOST if change == "lose" else CONNECTED),
-            "lastTransitionTime": stamp_text(world.context.now_us),
-        }
-        put = Put(
-            manifests=[known.manifest],
-            statuses={str(key): {"conditions": [condition]}},
-        )
+        put = cluster_change_of(session.loaded.world, name, change)
+        ((key, status),) = put.statuses.items()
         words = CLUSTER_SENTENCES[change]
         summary = words.said(who=user.get_username(), cluster=name).text
         line = session.edit_event(
-            user, change.capitalize(), str(key), summary, after=condition
+            user, change.capitalize(), key, summary, after=status["conditions"][0]
         )
         done = session.do(put)
         return session.commit(
             CommitRequest(operation=done, who=user.pk, summary=summary, edits=[line])
         )
+
+
+def cluster_change_of(world: World, name: str, change: str) -> Put:
+    """Return the edit that a change of a worker cluster is. Raises NotFoundError."""
+    key = Key(CLUSTER, "", name)
+    known = world.objects.get(key)
+    if known is None:
+        raise NotFoundError(Refused.NOT_THERE.said(kind=CLUSTER, name=name))
+    condition = {
+        **(LOST if change == "lose" else CONNECTED),
+        "lastTransitionTime": stamp_text(world.context.now_us),
+    }
+    return Put(
+        manifests=[known.manifest],
+        statuses={str(key): {"conditions": [condition]}},
+    )

@@ -28,7 +28,7 @@ from scheduler.model.sentence import Sentence
 HORIZON_MS = 600_000
 MOST_HORIZON_MS = 86_400_000
 MOST_SEEDS = 30
-MOST_CHANGES = 100
+MOST_CHANGES = 1000
 #: Of one sandbox so many what-ifs are kept; the oldest go, those that ended first.
 MOST_KEPT = 200
 

@@ -23,7 +23,17 @@ from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
 
 #: What a change may be; each names its one key.
-KINDS = ("patch", "apply", "delete", "policy", "release", "move", "pin", "node")
+KINDS = (
+    "patch",
+    "apply",
+    "delete",
+    "policy",
+    "release",
+    "move",
+    "pin",
+    "node",
+    "cluster",
+)
 
 
 def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
@@ -53,7 +63,7 @@ def _parts(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
         return _policy(world, {"spec": {"release": given}}, place)
     if kind == "apply":
         return _applied(world, given, place)
-    if kind in ("move", "pin", "node"):
+    if kind in ("move", "pin", "node", "cluster"):
         return _acted(world, kind, given, place)
     key = _key(given)
     if key not in world.objects:
@@ -77,6 +87,11 @@ def _acted(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
             if given["node"]:
                 nodes.node_of(world, given["node"])
             operation = pins.operation_of(world, pod, given["node"])
+        elif kind == "cluster":
+            operation = nodes.cluster_change_of(world, given["name"], given["change"])
+        elif given["change"] == "add":
+            size = given["labels"], given["allocatable"]
+            operation = nodes.new_node(world, given["name"], given["like"], *size)
         else:
             node = nodes.node_of(world, given["name"])
             operation = nodes.change_of(node, given["change"])
@@ -90,8 +105,11 @@ def _key(given: Mapping[str, Any]) -> Key:
 
 
 def _policy(world: World, patch: Any, place: str) -> list[Part]:
+    return _policy_as(world, merge(world.policy.document(), patch), place)
+
+
+def _policy_as(world: World, after: dict[str, Any], place: str) -> list[Part]:
     before = world.policy.document()
-    after = merge(before, patch)
     try:
         part = changed_policy(before, after, Imported())
         if part is not None:
@@ -104,7 +122,12 @@ def _policy(world: World, patch: Any, place: str) -> list[Part]:
 def _applied(
     world: World, manifest: Mapping[str, Any], place: str, only: Key | None = None
 ) -> list[Part]:
-    """Return what creates or changes one object, checked as an import of it is."""
+    """Return what creates or changes one object, checked as an import of it is.
+
+    A Policy takes the place of the one there is.
+    """
+    if manifest.get("kind") == "Policy" and only is None:
+        return _policy_as(world, dict(manifest), place)
     text = msgspec.json.encode(manifest).decode()
     limited.check_bytes([(place, text)])
     loaded = load([(place, text)], limits=limited.of_texts())

@@ -17,7 +17,7 @@ from scheduler.assembly import merge
 from scheduler.engine.simulation import simulate
 from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue, job, local_queue, node, pod, small_cluster
-from tests.sandbox.conftest import check_rows, row, tick
+from tests.sandbox.conftest import check_rows, row, text_of, tick
 
 pytestmark = [pytest.mark.django_db]
 HORIZON_MS = 60_000
@@ -102,6 +102,10 @@ def test_every_kind_of_change_counts_in_its_order(call, queue):
         ({"policy": {"spec": {"stack": "none"}}}, "[1].policy"),
         ({"apply": {"kind": "LocalQueue"}}, "[1].apply"),
         ({"node": {"name": "none", "change": "drain"}}, "[1].node"),
+        ({"node": {"name": "n9", "change": "add", "like": "none"}}, "[1].node"),
+        ({"cluster": {"name": "none", "change": "lose"}}, "[1].cluster"),
+        ({"yaml": "kind: [1"}, "[1].yaml"),
+        ({"yaml": "kind: LocalQueue"}, "[1].apply"),
         ({"pin": {"namespace": "default", "name": "x", "node": ""}}, "[1].pin"),
         (
             {
@@ -166,6 +170,31 @@ def test_a_pin_that_is_kept_is_the_pin(call, two_queues, person):
     kept = kept_hash(call, two_queues, person, change)
     actions.do_pin(person, two_queues.pk, "default", "alone", "n2")
     assert row(two_queues).hash == kept
+
+
+def test_a_node_that_is_added_and_kept_is_the_added_node(call, two_queues, person):
+    change = {"node": {"name": "n3", "change": "add", "like": "n2"}}
+    kept = kept_hash(call, two_queues, person, change)
+    actions.do_add_node(person, two_queues.pk, "n3", like="n2")
+    assert row(two_queues).hash == kept
+
+
+def test_a_text_that_is_kept_is_the_import_of_its_objects(call, two_queues, person):
+    text = text_of(local_queue("third", cluster_queue="other"), cluster_queue("main"))
+    kept = kept_hash(call, two_queues, person, {"yaml": text})
+    actions.do_import(person, two_queues.pk, [("a.yaml", text)])
+    assert row(two_queues).hash == kept
+
+
+def test_a_policy_in_a_text_takes_the_place_of_the_one_there_is(call, queue, person):
+    actions.do_policy(
+        person, queue.pk, {"spec": {"kueue": {"fairSharing": {}}}}, patch=True
+    )
+    policy = call("get", queue, "/policy").json()
+    del policy["spec"]["kueue"]
+    kept = kept_hash(call, row(queue), person, {"yaml": text_of(policy)})
+    actions.do_policy(person, queue.pk, policy)
+    assert row(queue).hash == kept
 
 
 def workload(sandbox, phase):

@@ -40,6 +40,7 @@ def test_a_workload_added_by_hand_runs(loaded: Board) -> None:
     form.get_by_label("Name", exact=True).fill("mine")
     form.get_by_label("Queue", exact=True).select_option("teams/to-beta")
     form.get_by_role("button", name="Add it").click()
+    loaded.keep()
     loaded.play()
     loaded.sees("beta", "mine", "Admitted")
     loaded.agrees()
@@ -60,4 +61,5 @@ def test_a_manifest_that_is_wrong_says_where_and_one_that_is_warned_of_is_applie
     page.get_by_role("button", name="Apply", exact=True).click()
     expect(page.get_by_text("ResourceFlavor other doesn't exist")).to_be_visible()
     page.get_by_role("button", name="Apply all the same").click()
+    loaded.keep()
     expect(page.get_by_text("Inactive").first).to_be_visible()

@@ -36,12 +36,12 @@ def test_the_tour_leads_to_a_verified_answer_in_few_clicks(board: Board) -> None
     show = page.locator("[data-tour=show]")
     expect(show).to_be_in_viewport(ratio=1)
     show.click()
-    expect(tour).to_contain_text("This is the fork", timeout=60_000)
+    expect(tour).to_contain_text("This is the what-if", timeout=60_000)
     expect(page.get_by_text("Time stopped")).to_have_count(0)
     assert page.evaluate("window.clicks") <= MOST_CLICKS
-    assert page.url.split("/s/")[1][:12] != origin.split("/s/")[1][:12]
-    chosen = page.locator("[data-card][aria-pressed=true]")
-    expect(chosen).to_have_class(re.compile(r"\b(admitted|reserved|ready)\b"))
+    assert page.url.split("/s/")[1][:12] == origin.split("/s/")[1][:12]
+    gains = page.locator("[data-card][aria-pressed=true] [data-mark]")
+    expect(gains).to_have_attribute("data-mark", re.compile("earlier|only"))
 
     tour.get_by_role("button", name="Done").click()
     expect(tour).to_have_count(0)

@@ -33,6 +33,7 @@ def test_what_is_done_to_selected_rows_is_undone_at_once(table: Board) -> None:
     page.get_by_role("searchbox", name="Find by name").fill("waiting")
     page.get_by_role("checkbox", name="Select all rows").check()
     page.get_by_role("button", name="Hold", exact=True).click()
+    table.keep()
     state = page.get_by_role("row").filter(has_text="waiting")
     expect(state.first).to_contain_text("Inactive")
     page.get_by_role("button", name="Undo").last.click()

@@ -2,14 +2,14 @@
 
 import { SvelteMap } from "svelte/reactivity";
 
-import { ask, Refusal, request, type Json } from "@/net/rest";
+import { Refusal, request, type Json } from "@/net/rest";
 import { orderResources, quotaText } from "@/lib/amounts";
-import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 import { manifestsOf, questionAt, questionsOf, type Addable, type Around, type FormQuestion } from "@/store/edits/adding";
-import { manifestOf } from "@/store/edits/whatIf.svelte";
-import { nameOf, nextName, undo } from "@/store/live/intents";
+import { applied, type Part } from "@/store/edits/changes";
+import { change, manifestOf, whatIf } from "@/store/edits/whatIf.svelte";
+import { nameOf, nextName } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
 /** One form; `check` asks the server, `apply` adds. */
@@ -76,37 +76,22 @@ export class AddEdit {
     this.problems = new Map(found.length > 0 ? found : [["", error instanceof Error ? error.message : String(error)]]);
   }
 
-  /** Add; returns the key of the first object added, or null when it was refused. */
-  async apply(): Promise<string | null> {
+  /** Add it in the what-if. Returns whether the server took it. */
+  async apply(): Promise<boolean> {
     this.busy = true;
-    try {
-      const { created, changed, policy } = await ask("Imported", "POST", importPath(), { body: this.body });
-      if (policy) {
-        const name = `${this.answers["parent"] ?? "root"}.${this.answers["name"] ?? ""}`;
-        report([name]);
-        return `Queue//${name}`;
-      }
-      report([...created, ...changed].map(nameOf));
-      return [...created, ...changed].find((key) => !key.startsWith("ResourceFlavor/")) ?? null;
-    } catch (error) {
-      this.#refuse(error);
-      return null;
-    } finally {
-      this.busy = false;
-    }
+    const { written } = this;
+    const parts = written === null ? this.objects.map((object): Part => ({ apply: object })) : [{ yaml: written }];
+    const done = await change([t("add.done", { name: written === null ? (this.answers["name"] ?? "") : "YAML" })], parts);
+    this.busy = false;
+    return done;
   }
 }
 
 const importPath = (): string => `/sandboxes/${String(live.id)}/actions/import`;
 
-function report(names: readonly string[]): void {
-  const sentence = t("add.done", { name: [...new Set(names)].join(", ") });
-  announce(sentence);
-  toast({ tone: "note", text: sentence, acts: [{ label: t("act.undo"), run: () => void undo() }] });
-}
-
 function around(policy: Json): Around {
-  const { latest, stack } = live;
+  const { shown: latest, stack } = live;
+  const coming = (kind: string): ReturnType<typeof applied> => applied(whatIf.parts, kind); // with the changes before it
   const node = latest.all("Node").at(-1);
   const names = new Set(["Workload", "ClusterQueue", "Queue", "Node", "Pod"].flatMap((kind) => latest.keys(kind as "Node").map(nameOf)));
   const owners = latest.all("Workload").map((row) => nameOf(row.owner));
@@ -114,7 +99,7 @@ function around(policy: Json): Around {
     stack,
     localQueues: stack === "yunikorn"
       ? latest.all("Queue").filter((row) => row.leaf).map((row) => row.name)
-      : latest.all("LocalQueue").map((row) => `${row.namespace}/${row.name}`),
+      : [...new Set([...latest.all("LocalQueue"), ...coming("LocalQueue")].map((one) => `${one.namespace}/${one.name}`))],
     cohorts: latest.all("Cohort").map((row) => row.name),
     parents: latest.all("Queue").filter((row) => !row.leaf).map((row) => row.name),
     policy,
@@ -123,12 +108,12 @@ function around(policy: Json): Around {
     resources: resourcesOf(node?.allocatable ?? {}),
     nodeLabels: Object.fromEntries(Object.entries(node?.labels ?? {}).filter(([key]) => key !== "kubernetes.io/hostname")),
     nodeAmounts: amountsOf(node?.allocatable ?? {}),
-    free: (stem) => nextName(`${stem}-0`, new Set([...names, ...owners])),
+    free: (stem) => nextName(`${stem}-0`, new Set([...names, ...owners, ...["Job", "ClusterQueue", "Node"].flatMap((kind) => coming(kind).map((one) => one.name))])),
   };
 }
 
 function resourcesOf(allocatable: Readonly<Record<string, string>>): string[] {
-  const queued = live.latest.all("ClusterQueue").flatMap((row) => row.cells.map((cell) => cell.resource));
+  const queued = live.shown.all("ClusterQueue").flatMap((row) => row.cells.map((cell) => cell.resource));
   const known = orderResources([...Object.keys(allocatable), ...queued]).filter((name) => name !== "pods");
   return known.length > 0 ? known : ["cpu", "memory"];
 }

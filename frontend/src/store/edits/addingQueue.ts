@@ -19,13 +19,12 @@ export function queueQuestions(name: FormQuestion, { parents, resources }: Aroun
   ];
 }
 
-/** Return the policy's queues with the one that the answers describe, as a Policy. */
+/** Return the policy with the queue that the answers describe. */
 export function policyWithQueue(answers: FormAnswers, { policy }: Around): Json {
   const before = (Array.isArray(read(policy, PARTITIONS)) ? policy : put(policy, PARTITIONS, [{ name: "default" }])) as Json;
   const path = parentOf(before, answers["parent"] ?? "root");
   const siblings = read(before, path);
-  const whole = put(before, path, [...(Array.isArray(siblings) ? (siblings as unknown[]) : []), queueOf(answers)]);
-  return { apiVersion: "quotalab.dev/v1", kind: "Policy", metadata: { name: "policy" }, spec: { yunikorn: { queues: { partitions: read(whole, PARTITIONS) } } } };
+  return put(before, path, [...(Array.isArray(siblings) ? (siblings as unknown[]) : []), queueOf(answers)]) as Json;
 }
 
 // Where the children of a queue stand; of root also in a file that leaves root out, or that has no queue yet.

@@ -12,11 +12,13 @@ interface ObjectKey {
 export type Part =
   | { readonly patch: ObjectKey & { readonly body: Json } }
   | { readonly apply: Json }
+  | { readonly yaml: string } // whole objects as a text; the server's answer has an `apply` for each
   | { readonly delete: ObjectKey }
   | { readonly policy: Json }
   | { readonly move: ObjectKey & { readonly to: Pick<ObjectKey, "kind" | "name"> } }
   | { readonly pin: Pick<ObjectKey, "namespace" | "name"> & { readonly node: string } }
-  | { readonly node: { readonly name: string; readonly change: string } };
+  | { readonly node: { readonly name: string; readonly change: string; readonly like?: string } }
+  | { readonly cluster: { readonly name: string; readonly change: string } };
 
 /** What a person did at once: what it is called, and what is sent. */
 export interface Change {
@@ -31,9 +33,26 @@ export function describe(part: Part): string {
   if ("move" in part) return `${part.move.name} → ${part.move.to.name}`;
   if ("pin" in part) return `${part.pin.name} → ${part.pin.node === "" ? "–" : part.pin.node}`;
   if ("node" in part) return `${part.node.name}: ${part.node.change}`;
+  if ("cluster" in part) return `${part.cluster.name}: ${part.cluster.change}`;
+  if ("yaml" in part) return "YAML";
   if ("delete" in part) return `− ${part.delete.kind} ${part.delete.name}`;
-  const { kind, metadata } = part.apply as { kind?: string; metadata?: { name?: string } };
-  return `+ ${kind ?? ""} ${metadata?.name ?? ""}`;
+  const { kind, name } = keyOf(part.apply);
+  return `+ ${kind} ${name}`;
+}
+
+function keyOf(manifest: Json): ObjectKey {
+  const { kind = "", metadata = {} } = manifest as { kind?: string; metadata?: { name?: string; namespace?: string } };
+  return { kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+}
+
+/** Return the names of nodes that are added like another. */
+export function addedNodes(parts: readonly Part[]): string[] {
+  return parts.flatMap((part) => ("node" in part && part.node.change === "add" ? [part.node.name] : []));
+}
+
+/** Return the objects of a kind that are written as a whole: those that are new, and those that are replaced. */
+export function applied(parts: readonly Part[], kind: string): ObjectKey[] {
+  return parts.flatMap((part) => ("apply" in part ? [keyOf(part.apply)] : [])).filter((one) => one.kind === kind);
 }
 
 function leaves(value: Json, head = ""): string[] {
@@ -51,9 +70,9 @@ export function changed(parts: readonly Part[], key: string, manifest: Json): Js
   const policy = kind === "Policy" || kind === "Queue";
   return parts.reduce((before, part) => {
     if ("policy" in part) return policy ? merged(before, part.policy) : before;
-    if (!("patch" in part) || policy) return before;
-    const { patch } = part;
-    return patch.kind === kind && patch.namespace === namespace && patch.name === name ? merged(before, patch.body) : before;
+    const at = "patch" in part ? part.patch : "apply" in part ? keyOf(part.apply) : null;
+    if (at === null || !(policy ? at.kind === "Policy" : at.kind === kind && at.namespace === namespace && at.name === name)) return before;
+    return "patch" in part ? merged(before, part.patch.body) : "apply" in part ? part.apply : before;
   }, manifest);
 }
 

@@ -1,10 +1,10 @@
 // Edits of objects: patch a field, apply a manifest, look before it is done.
 
 import { ask, Refusal, request, type Json } from "@/net/rest";
-import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { speech } from "@/store/edits/foreseen";
-import { attempt, nameOf, undo } from "@/store/live/intents";
+import { changeYaml } from "@/store/edits/whatIf.svelte";
+import { nameOf } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
 
@@ -28,11 +28,8 @@ export async function foreseePatch(key: string, patch: Json, signal: AbortSignal
   return saidTexts(found.said, found.sentences);
 }
 
-/** Replace an object by a manifest in YAML. */
-export async function applyYaml(key: string, yaml: string): Promise<boolean> {
-  const path = `/sandboxes/${String(live.id)}/${objectPath(key)}`;
-  return announced(key, await attempt(() => request("PUT", path, { yaml })));
-}
+/** Replace an object, or the policy, by a manifest in YAML. */
+export const applyYaml = (key: string, yaml: string): Promise<boolean> => changeYaml(yaml, t("edit.done", { name: nameOf(key) }));
 
 /** Ask what a manifest would be warned of, with lines and fields. Throws Refusal for what cannot be applied. */
 export async function warningsOf(key: string, yaml: string): Promise<readonly string[]> {
@@ -50,12 +47,4 @@ export function causesOf(error: unknown): readonly string[] {
 
 function placed(line: number | null | undefined, field: string | undefined, words: string): string {
   return [line ? t("load.line", { line: String(line) }) : "", field, words].filter(Boolean).join(": ");
-}
-
-function announced(key: string, answer: unknown): boolean {
-  if (answer === null) return false;
-  const sentence = t("edit.done", { name: nameOf(key) });
-  announce(sentence);
-  toast({ tone: "note", text: sentence, acts: [{ label: t("act.undo"), run: () => void undo() }] });
-  return true;
 }

@@ -1,14 +1,15 @@
 // Moves: what a drop means, what it would do, and the change of the what-if that it is.
 
 import type { Json } from "@/net/rest";
+import type { Edit } from "@/protocol/types";
 import type { Carried, Drop, Target } from "@/lib/drag.svelte";
 import type { ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 import { foreseeMove, foreseePin, type Foreseen } from "@/store/edits/foreseen";
-import type { Part } from "@/store/edits/changes";
-import { change } from "@/store/edits/whatIf.svelte";
-import { nameOf } from "@/store/live/intents";
+import { addedNodes, type Part } from "@/store/edits/changes";
+import { change, whatIf } from "@/store/edits/whatIf.svelte";
+import { nameOf, nextName } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
 export interface Move {
@@ -66,6 +67,23 @@ export async function unpin(key: string): Promise<void> {
 export function changeNode(key: string, turn: "cordon" | "uncordon" | "drain" | "fail" | "recover"): void {
   const name = nameOf(key);
   void change([t(`node.did.${turn}`, { name })], [{ node: { name, change: turn } }]);
+}
+
+/** Make the change that an answer to "what would let it in" was run with, in the what-if. */
+export async function makeEdits(edits: readonly Edit[], said: string): Promise<boolean> {
+  return change([said], edits.map(({ kind, namespace, name, patch }): Part => (kind === "Policy" ? { policy: patch } : { patch: { kind, namespace, name, body: patch } })));
+}
+
+/** Add a node as large as another one and labelled like it, in the what-if. */
+export async function addNode(like: string): Promise<void> {
+  const model = nameOf(like);
+  const name = nextName(model, new Set([...live.shown.keys("Node").map(nameOf), ...addedNodes(whatIf.parts)]));
+  await change([t("node.addDone", { name })], [{ node: { name, change: "add", like: model } }]);
+}
+
+/** Cut the manager off from a worker cluster, or connect it again, in the what-if. */
+export async function changeCluster(name: string, turn: "lose" | "recover"): Promise<void> {
+  await change([t(`cluster.did.${turn}`, { name })], [{ cluster: { name, change: turn } }]);
 }
 
 /** Return an edit as YAML and as a REST call, to copy. */

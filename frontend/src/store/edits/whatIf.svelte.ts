@@ -77,6 +77,9 @@ export async function manifestOf(key: string, signal?: AbortSignal): Promise<Jso
   return whatIf.with(key, record(await request("GET", `${base()}/${objectPath(key)}`, { query, ...(signal ? { signal } : {}) })));
 }
 
+/** Write objects as a whole, as a text has them. */
+export const changeYaml = (yaml: string, said: string): Promise<boolean> => change([said], [{ yaml }]);
+
 /** Change fields of an object by a merge patch; of a YuniKorn queue the policy that holds it. */
 export function changeObject(key: string, body: Json, said: readonly string[]): Promise<boolean> {
   const [kind = "", namespace = ""] = key.split("/");
@@ -110,10 +113,17 @@ async function run(changes: readonly Change[]): Promise<boolean> {
     [whatIf.changes, whatIf.found] = [before.changes, before.found];
     return false;
   }
-  [whatIf.found, whatIf.at] = [found, found.at];
+  [whatIf.changes, whatIf.found, whatIf.at] = [takenApart(changes, found.changes as unknown as readonly Part[]), found, found.at];
   inAddress({ "what-if": String(found.id) });
   if (before.found !== null) void putAway(before.found.id); // this one has taken its place
   return true;
+}
+
+// A text of the last change is the objects that the server has read in it; those of earlier ones are so already.
+function takenApart(changes: readonly Change[], made: readonly Part[]): readonly Change[] {
+  const [before, last] = [changes.slice(0, -1), changes.at(-1)];
+  const first = before.reduce((sum, one) => sum + one.parts.length, 0);
+  return last === undefined ? changes : [...before, { ...last, parts: made.slice(first) }];
 }
 
 const putAway = (number: number): Promise<unknown> => request("POST", `${base()}/what-ifs/${number}/discard`).catch(() => null);

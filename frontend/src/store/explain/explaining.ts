@@ -1,10 +1,7 @@
 // Asking why and what if: the server runs each answer, the page only shows it.
 
-import { ask, request } from "@/net/rest";
-import type { Counterfactuals, Edit, Explanation, PodPreemption, Preemption, Verdict } from "@/protocol/types";
-import { go, hrefOf } from "@/lib/address.svelte";
-import { attempt } from "@/store/live/intents";
-import { objectPath } from "@/store/live/server";
+import { ask } from "@/net/rest";
+import type { Counterfactuals, Explanation, PodPreemption, Preemption } from "@/protocol/types";
 
 function pathOf(sandbox: string, key: string): string {
   const [, namespace = "", name = ""] = key.split("/");
@@ -24,35 +21,6 @@ export function counterfactuals(
   signal: AbortSignal,
 ): Promise<Counterfactuals> {
   return ask("Counterfactuals", "GET", `${pathOf(sandbox, key)}/counterfactuals`, { query: { tick }, signal });
-}
-
-/** Fork, make the change there, run to where it shows, and open the branch. */
-export async function showVerdict(
-  sandbox: string,
-  key: string,
-  verdict: Verdict,
-  tick: number | null,
-): Promise<void> {
-  await attempt(async () => {
-    const body = tick === null ? {} : { tick };
-    const fork = await ask("Sandbox", "POST", `/sandboxes/${sandbox}/actions/fork`, { body });
-    const { id } = fork;
-    const [pause, edits, until] = [verdict.change?.pause ?? [], verdict.change?.edits ?? [], verdict.outcome.tick];
-    await patchAll(id, pause);
-    if (pause.length > 0) await request("POST", `/sandboxes/${id}/actions/step`, { body: { ticks: 1 } });
-    await patchAll(id, edits);
-    if (until !== null && until > fork.tick) {
-      await request("POST", `/sandboxes/${id}/actions/step`, { body: { untilTick: until } });
-    }
-    go(`${hrefOf(id, "board")}?sel=${encodeURIComponent(key)}`);
-  });
-}
-
-async function patchAll(id: string, edits: readonly Edit[]): Promise<void> {
-  for (const edit of edits) {
-    const key = `${edit.kind}/${edit.namespace}/${edit.name}`;
-    await request("PATCH", `/sandboxes/${id}/${objectPath(key)}`, { body: edit.patch });
-  }
 }
 
 /** Return a preemption step by step: its tick run again with the search written down. */

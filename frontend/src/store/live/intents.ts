@@ -4,7 +4,7 @@ import { record, Refusal, request, text, type Json } from "@/net/rest";
 import { ask, go, hrefOf, type View } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
-import type { ClusterChange, Rewind, Speed, StepRequest } from "@/protocol/types";
+import type { Rewind, Speed, StepRequest } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 
 /** Do a thing; a refusal becomes a toast with its places. Returns null when refused. */
@@ -75,21 +75,6 @@ export async function fork(tick?: number, view: View = "board"): Promise<string 
   const id = text(answer["id"]);
   go(hrefOf(id, view));
   return id;
-}
-
-/** Cut the manager off from a worker cluster, or connect it again. */
-export function changeCluster(name: string, change: "lose" | "recover"): void {
-  void act("cluster", { name, change } satisfies ClusterChange).then((answer) => {
-    if (answer !== null) announceEdit(t(`cluster.did.${change}`, { name }), []);
-  });
-}
-
-/** Add a node as large as another one and labelled like it. */
-export async function addNode(like: string): Promise<void> {
-  const model = nameOf(like);
-  const name = nextName(model, new Set(live.latest.keys("Node").map(nameOf)));
-  const answer = await act("node", { name, change: "add", like: model });
-  if (answer !== null) announceEdit(t("node.addDone", { name }), []);
 }
 
 /** Return "gpu-17" after "gpu-16": the first number behind it that is free. */

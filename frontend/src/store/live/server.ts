@@ -41,11 +41,6 @@ export async function fetchEvents(
   return (await ask("EventList", "GET", `/sandboxes/${id}/events`, { query: { newest: true, ...query } })).items;
 }
 
-/** Return an object's manifest as YAML, now or at a tick of the past. */
-export function fetchYaml(id: string, key: string, tick: number | null): Promise<string> {
-  return requestText(`/sandboxes/${id}/${objectPath(key)}`, "application/yaml", { query: { tick } });
-}
-
 /** Return the path of an object below its sandbox; `-` where it has no namespace. A YuniKorn queue stands in the policy. */
 export function objectPath(key: string): string {
   const [kind = "", namespace = "", ...rest] = key.split("/");

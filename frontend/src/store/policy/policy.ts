@@ -1,11 +1,9 @@
 // The policy document and the registry of strategies that its switches choose from.
 
-import { ask, request, type Json } from "@/net/rest";
+import { ask, type Json } from "@/net/rest";
 import type { Entry } from "@/protocol/types";
-import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
-import { attempt, undo } from "@/store/live/intents";
-import { change, whatIf } from "@/store/edits/whatIf.svelte";
+import { change, changeYaml, whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
 import { changeText } from "@/store/edits/edits";
 import { settingText } from "@/store/policy/changes";
@@ -36,18 +34,7 @@ export function patchPolicy(spec: Json, said?: readonly string[]): Promise<boole
 export const POLICY = "Policy//policy";
 
 /** Replace the policy by a document in YAML. */
-export async function applyPolicy(yaml: string): Promise<boolean> {
-  return announced(await attempt(() => request("PUT", policyPath(), { yaml })));
-}
-
-const policyPath = (): string => `/sandboxes/${String(live.id)}/policy`;
-
-function announced(answer: unknown): boolean {
-  if (answer === null) return false;
-  announce(t("policy.done"));
-  toast({ tone: "note", text: t("policy.done"), acts: [{ label: t("act.undo"), run: () => void undo() }] });
-  return true;
-}
+export const applyPolicy = (yaml: string): Promise<boolean> => changeYaml(yaml, t("policy.done"));
 
 function leavesOf(patch: Json, head = ""): [string, unknown][] {
   return Object.entries(patch).flatMap(([name, value]) => {

@@ -46,7 +46,7 @@ export const STOPS: readonly TourStop[] = [
   },
   { word: "tour.pick", at: () => [...urgent(), ".card.inadmissible", ".card.evicted", ".card.pending"], done: () => there("[data-tour=ask]") },
   { word: "tour.ask", at: () => ["[data-tour=ask]"], done: () => there("[data-tour=show]") },
-  { word: "tour.show", at: () => ["[data-tour=show]"], done: () => (live.latest.sandbox?.parent ?? null) !== null },
+  { word: "tour.show", at: () => ["[data-tour=show]"], done: () => there("[data-testid=verdict]") },
 ];
 
 class Tour {
