@@ -26,6 +26,7 @@ from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.model.amounts import parse
 from scheduler.model.errors import SchedulerError
+from scheduler.model.pod_defaults import default_container, default_pod_spec
 
 Document = dict[str, Any]
 Fill = Callable[[Document], None]
@@ -290,45 +291,9 @@ def fill_pod_spec(spec: Document) -> None:
         spec["securityContext"] = {}
     for part in ("containers", "initContainers", "ephemeralContainers"):
         for container in spec.get(part) or ():
-            _fill_container(container)
+            default_container(container)
     for volume in spec.get("volumes") or ():
         _fill_volume(volume)
-
-
-def _fill_container(container: Document) -> None:
-    image = str(container.get("image", ""))
-    tag = image.rpartition("/")[2].partition(":")[2] or "latest"
-    latest = tag == "latest" and "@" not in image
-    _default(
-        container,
-        terminationMessagePath="/dev/termination-log",
-        terminationMessagePolicy="File",
-    )
-    if image:
-        _default(container, imagePullPolicy="Always" if latest else "IfNotPresent")
-    resources = container.get("resources")
-    if isinstance(resources, dict) and resources.get("limits"):
-        requests = _objects(resources, "requests")
-        for name, amount in resources["limits"].items():
-            requests.setdefault(name, amount)
-    for port in container.get("ports") or ():
-        _default(port, protocol="TCP")
-    for variable in container.get("env") or ():
-        source = (variable.get("valueFrom") or {}).get("fieldRef")
-        if isinstance(source, dict):
-            _default(source, apiVersion="v1")
-    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
-        probe = container.get(name)
-        if isinstance(probe, dict):
-            _default(
-                probe,
-                failureThreshold=3,
-                periodSeconds=10,
-                successThreshold=1,
-                timeoutSeconds=1,
-            )
-            if isinstance(probe.get("httpGet"), dict):
-                _default(probe["httpGet"], scheme="HTTP", path="/")
 
 
 def _fill_volume(volume: Document) -> None:
@@ -358,6 +323,7 @@ _LASTING = [
 def _fill_pod(document: Document) -> None:
     spec = _objects(document, "spec")
     fill_pod_spec(spec)
+    default_pod_spec(spec)
     _default(
         spec,
         enableServiceLinks=True,

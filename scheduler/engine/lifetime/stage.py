@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler.engine.lifetime.advancing import OWNERS, RANK
 from scheduler.engine.lifetime.jobs.defaults import give_default_labels, is_covered
+from scheduler.engine.lifetime.jobs.workloads import WORKLOAD_CLASS
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.restoring import Restoring
 from scheduler.engine.lifetime.runs import Due
@@ -34,6 +35,8 @@ class Lifetime(Restoring):
                 if self.failures is not None:
                     self.failures.begin(obj)
         self.job_stage.note(obj)
+        if obj.key.kind == WORKLOAD_CLASS and self.proved and not restore:
+            self.job_stage.class_changed(obj)
 
     def prepare(self, obj: Object) -> None:
         """Fill into a new object what the API server's admission would."""

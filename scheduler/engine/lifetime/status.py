@@ -7,7 +7,7 @@ from typing import Any
 from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.model.compatibility import FINISHED_BY_JOB
-from scheduler.model.conditions import has_ended, is_true, true_condition
+from scheduler.model.conditions import condition, has_ended, is_true, true_condition
 from scheduler.model.durations import stamp_text
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
@@ -115,6 +115,9 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
         # A job with a Workload runs while that is admitted.
         job.spec["suspend"] = run is None or not (run.active or run.done or run.overran)
+    refused = lifetime.proved and job.state.get("job", {}).get("refused")
+    if refused and job.key.kind in _SUSPENDED:
+        job.spec["suspend"] = True  # the webhook did it when the job was made
     if run is None:
         if conditions := _suspension(lifetime, job):
             job.status = {**job.status, "conditions": conditions}
@@ -148,7 +151,14 @@ def _suspension(lifetime: RuntimeState, job: Object) -> list[dict[str, str]]:
     Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
     """
     managed = job.state.get("job", {}).get("workload")
-    if not managed or job.key.kind != "Job" or not lifetime.reconciles:
+    if job.key.kind != "Job" or not lifetime.reconciles:
+        return []
+    if not managed and not lifetime.proved:
+        return []
+    if not managed and not job.spec.get("suspend"):
+        # One that nobody manages says so only after it was suspended.
+        managed = condition(job.status, "Suspended")
+    if not managed and not job.spec.get("suspend"):
         return []
     if job.spec.get("suspend"):
         return [{"type": "Suspended", "status": "True", **JOB_SUSPENDED}]

@@ -17,6 +17,7 @@ from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
+from scheduler.model.pod_defaults import default_container
 from tests.builders import job, local_queue, node, small_cluster, world_of
 
 JOB = Key("Job", "default", "j")
@@ -166,6 +167,8 @@ PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 def prebuilt(count: int, cpu: str = "1") -> dict:
     """Return a Workload of no job, whose pods are those of a Job of the builders."""
     template = job("j", cpu=cpu)["spec"]["template"]
+    for container in template["spec"]["containers"]:
+        default_container(container)
     return {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "Workload",
@@ -193,6 +196,28 @@ def test_a_job_adopts_the_workload_that_it_names_when_that_comes():
     assert [one.key.name for one in workloads(world)] == ["w"]
     [owner] = world.get(key).metadata["ownerReferences"]
     assert (owner["name"], owner["controller"]) == ("j", True)
+    assert world.get(JOB).status["succeeded"] == 2
+
+
+def test_a_prebuilt_workload_without_the_defaults_of_its_job_is_out_of_sync():
+    given = prebuilt(2)
+    [container] = given["spec"]["podSets"][0]["template"]["spec"]["containers"]
+    del container["terminationMessagePath"]
+    world = run(world_of(*small_cluster(), naming(), given), 2)
+    found = condition(workloads(world)[0].status, "Finished")
+    assert (found["status"], found["reason"]) == ("True", "OutOfSync")
+
+
+def test_a_job_goes_on_waiting_for_its_workload_after_a_restart():
+    other = job("other", queue="main", runtime="3s")
+    world = run(world_of(*small_cluster(), naming(), other), 3)
+    world = World.decode(world.encode())
+    world.put(Object(key=Key("Workload", "default", "w"), manifest=prebuilt(2)))
+    run(world, 4)
+    [admitted] = [one for one in workloads(world) if one.key.name == "w"]
+    assert condition(admitted.status, "Admitted")["status"] == "True"
+    assert not admitted.metadata.get("ownerReferences")
+    run(world, 30)
     assert world.get(JOB).status["succeeded"] == 2
 
 
@@ -284,3 +309,80 @@ def answered(world: World, key: Key, states: dict[str, str]) -> None:
     ]
     manifest = copy.deepcopy(workload.manifest)
     world.put(Object(key=key, manifest=manifest, status=status))
+
+
+CLASS = Key("WorkloadPriorityClass", "", "x")
+
+
+def priority_class(value: int) -> dict:
+    return {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "WorkloadPriorityClass",
+        "metadata": {"name": "x"},
+        "value": value,
+    }
+
+
+def of_class(name: str, **more: object) -> dict:
+    made = job(name, queue="main", runtime="60s", **more)
+    made["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "x"
+    return made
+
+
+@given(value=st.integers(-1000, 1000), by_hand=st.integers(-1000, 1000))
+def test_all_workloads_of_a_class_have_the_value_that_it_is_given(value, by_hand):
+    other = job("other", queue="main", runtime="60s")
+    jobs = [of_class("runs", cpu="2"), of_class("waits", cpu="2"), other]
+    world = run(world_of(*small_cluster(), priority_class(5), *jobs), 2)
+    edited(world, workloads(world)[-1].key, priority=by_hand)
+    world.put(Object(key=CLASS, manifest=priority_class(value)))
+    run(world, 4)
+    found = {one.key.name.split("-")[1]: one for one in workloads(world)}
+    assert {name: one.spec["priority"] for name, one in found.items()} == {
+        "runs": value,
+        "waits": value if value != 5 else by_hand,
+        "other": 0,
+    }
+
+
+def test_a_workload_that_waits_keeps_a_priority_by_hand_but_not_a_queue():
+    world = world_of(*small_cluster(cpu=1), job("j", queue="main", cpu="2"))
+    run(world, 2)
+    [workload] = workloads(world)
+    edited(world, workload.key, priority=7)
+    edited(world, workload.key, queueName="another")
+    run(world, 4)
+    [workload] = workloads(world)
+    assert (workload.spec["priority"], workload.spec["queueName"]) == (7, "main")
+
+
+def test_an_edited_job_leaves_its_workload_switched_off():
+    second = local_queue("second", cluster_queue="main")
+    waiting = job("j", queue="main", cpu="2")
+    world = world_of(*small_cluster(cpu=1), second, waiting)
+    run(world, 2)
+    edited(world, workloads(world)[0].key, active=False)
+    manifest = copy.deepcopy(world.objects[JOB].manifest)
+    manifest["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "second"
+    world.put(Object(key=JOB, manifest=manifest))
+    run(world, 4)
+    [workload] = workloads(world)
+    assert (workload.spec["active"], workload.spec["queueName"]) == (False, "second")
+
+
+def test_a_job_that_names_no_class_that_exists_says_that_it_is_suspended():
+    world = run(world_of(*small_cluster(), of_class("j")), 2)
+    job_ = world.get(JOB)
+    found = condition(job_.status, "Suspended")
+    assert (job_.spec["suspend"], found["status"]) == (True, "True")
+
+
+def test_a_job_that_nobody_manages_says_that_it_was_suspended_and_resumed():
+    made = job("j", runtime="60s")
+    made["spec"]["suspend"] = True
+    world = run(world_of(node("n", cpu=8), made), 2)
+    assert condition(world.get(JOB).status, "Suspended")["status"] == "True"
+    edited(world, JOB, suspend=False)
+    run(world, 4)
+    found = condition(world.get(JOB).status, "Suspended")
+    assert (found["status"], found["reason"]) == ("False", "JobResumed")

@@ -25,8 +25,13 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
             self._take_up_job(obj)
         elif obj.key.kind == "Workload":
             self._take_up_workload(obj)
+            if not first:
+                self.follow_job(obj)
         elif obj.key.kind == "Pod" and (first or obj.key in self.refused):
             self._take_up_pod(obj)
+        elif obj.key.kind == "Pod":
+            for workload in self._workloads_of(obj.key):
+                self.follow_job(self.host.objects[workload])
 
     def _take_up_job(self, job: Object) -> None:
         kind = self.kind_of(job)

@@ -5,16 +5,27 @@ Source: docs/semantics/kueue-jobs.md#prebuilt-workloads.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
+from scheduler.engine.lifetime.jobs.starting import JobStart
 from scheduler.engine.lifetime.jobs.workloads import JobWorkloads
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS
+from scheduler.model.amounts import parse
+from scheduler.model.durations import stamp_us
 from scheduler.model.jobs import PREBUILT
 from scheduler.model.objects import Key, Object
+from scheduler.model.pod_defaults import default_container
 from scheduler.model.podset_template import read_pod
 from scheduler.model.reasons import OUT_OF_SYNC, PREBUILT_OUT_OF_SYNC
 
+#: How long a controller waits before it tries again; each time twice as long.
+FIRST_RETRY_MS = 5
+LONGEST_RETRY_MS = 1_000_000
 
-class PrebuiltWorkloads(JobWorkloads):
+
+class PrebuiltWorkloads(JobStart, JobWorkloads):
     """Lets a job have the Workload that its label names, and no other."""
 
     def prebuilt_of(self, job: Object) -> Key | None:
@@ -32,6 +43,8 @@ class PrebuiltWorkloads(JobWorkloads):
         workload = self.host.objects.get(key)
         if workload is None or _controller(workload) not in ("", job.uid):
             self.awaited[key] = job.key
+            if workload is not None and self.lifetime.proved:
+                self._look_again(job)
             job.spec["suspend"] = True
             self.lifetime.context.journal.touch(job.key)
             return
@@ -41,13 +54,56 @@ class PrebuiltWorkloads(JobWorkloads):
         made = self._made(job, lambda: kind.workloads(job.manifest, around))
         if made is None or self.host.kueue is None:
             return
-        if _shape(made[0]["spec"]) != _shape(workload.spec):
+        runs = self.lifetime.proved and key in self.lifetime.runs
+        if runs:
+            self.lifetime.stop(key)  # it was admitted, and nobody made its pods
+        if self._differs(made[0]["spec"], workload.spec):
             self.host.kueue.finish(key, PREBUILT_OUT_OF_SYNC, OUT_OF_SYNC)
             job.spec["suspend"] = True
             return
         job.state["job"] = {"workload": key.name, "prebuilt": True}
         self._give_annotations(job, key)
         self.lifetime.context.journal.touch(job.key)
+        if runs:
+            self.resume(self.host.objects[key])
+
+    def _come(self, workload: Key) -> None:
+        """Let the job that waits for a Workload look for it again.
+
+        From level 5 on it does so when its controller tries again, which takes twice
+        as long each time; meanwhile the Workload may be admitted.
+        """
+        job = self.awaited.pop(workload)
+        if not self.lifetime.proved:
+            self.lifetime.fresh[job] = None
+        elif job in self.host.objects:
+            self._look_again(self.host.objects[job])
+
+    def _await(self, job: Object) -> None:
+        """Note that a job, also one that was stored, waits for what it names."""
+        if job.key.kind not in JOB_KINDS or job.state.get("job"):
+            return
+        key = self.prebuilt_of(job) if self.lifetime.proved else None
+        if key is not None and key not in self.host.objects:
+            self.awaited[key] = job.key
+
+    def _look_again(self, job: Object) -> None:
+        now = self.lifetime.context.now_ms
+        since_us = stamp_us(str(job.metadata["creationTimestamp"]))
+        waited = max(0, now - (since_us - self.lifetime.context.us(0)) // 1000)
+        tries = (waited // FIRST_RETRY_MS + 1).bit_length()
+        at = now - waited + FIRST_RETRY_MS * (2**tries - 1)
+        self.controllers.wait(job.key, min(at, now + LONGEST_RETRY_MS))
+
+    def _differs(self, asked: dict[str, Any], given: dict[str, Any]) -> bool:
+        """Return whether a Workload is out of sync with what its job asks for.
+
+        From level 5 on a job's containers have the defaults of the API server, which
+        gives a Workload none.
+        """
+        if not self.lifetime.proved:
+            return _shape(asked) != _shape(given)
+        return _pods(asked, default_container) != _pods(given, lambda _: None)
 
     def _control(self, job: Object, workload: Object) -> None:
         """Let a Workload be controlled by a job, as its reference and label say."""
@@ -86,3 +142,34 @@ def _shape(spec: dict[str, Any]) -> list[tuple[str, int, str]]:
         )
         for one in spec.get("podSets") or ()
     ]
+
+
+def _pods(
+    spec: dict[str, Any], complete: Callable[[dict[str, Any]], None]
+) -> list[tuple[Any, ...]]:
+    """Return what Kueue compares of podsets; quantities by value, empty as absent."""
+    found = []
+    for one in spec.get("podSets") or ():
+        inner = copy.deepcopy((one.get("template") or {}).get("spec") or {})
+        for name in _CONTAINERS:
+            for container in inner.get(name) or ():
+                complete(container)
+        parts = (_compared(inner.get(name)) for name in (*_CONTAINERS, "tolerations"))
+        count = int(one.get("count", 1))
+        found.append((count, int(one.get("minCount", -1)), *parts))
+    return found
+
+
+def _compared(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        if name in _QUANTITIES:
+            return {one: parse(amount) for one, amount in value.items()} or None
+        within = {one: _compared(part, one) for one, part in value.items()}
+        return {one: part for one, part in within.items() if part is not None} or None
+    if isinstance(value, list):
+        return [_compared(part) for part in value] or None
+    return value
+
+
+_CONTAINERS = ("containers", "initContainers")
+_QUANTITIES = ("requests", "limits")

@@ -48,9 +48,7 @@ class StatefulSets(JobStart):
         known = self.host.objects[workload]
         queue = self.kind_of(stateful_set).queue_name(stateful_set.manifest)
         if known.spec.get("queueName") != queue:
-            spec = {**known.spec, "queueName": queue}
-            manifest = {**known.manifest, "metadata": dict(known.metadata)}
-            self.host.put(Object(key=workload, manifest=manifest | {"spec": spec}))
+            self.rewrite(known, {**known.spec, "queueName": queue})
 
     def set_of(self, workload: Object) -> Object | None:
         """Return the StatefulSet of a Workload, if it is of one."""

@@ -56,9 +56,10 @@ class JobState:
         if obj.key.kind in (*_CLASSES, *RUNTIMES):
             self.lifetime.fresh.update(self.refused)
         if obj.key in self.awaited:
-            self.lifetime.fresh[self.awaited.pop(obj.key)] = None
+            self._come(obj.key)
         if obj.key.kind == "StatefulSet":
             self.stateful_sets[obj.key] = None
+        self._await(obj)
         if obj.key.kind == "PriorityClass":
             self.classes[obj.key.name] = obj.manifest
         elif obj.key.kind == "WorkloadPriorityClass":
@@ -117,6 +118,12 @@ class JobState:
         above = self.controllers.owned.owner_of(found)
         return [key for key in (found, above) if key in self.host.objects and key]
 
+    def _come(self, workload: Key) -> None:
+        """Let the job that waits for a Workload look for it again."""
+
+    def _await(self, job: Object) -> None:
+        """Note that a job waits for the Workload that it names."""
+
     def _has_come(self, pod: Key) -> bool:
         return pod not in self.lifetime.future
 
@@ -156,6 +163,11 @@ class JobState:
         names = state.get("workloads") or [state.get("workload", "")]
         keys = [Key("Workload", job.namespace, name) for name in names]
         return [key for key in keys if key in self.host.objects]
+
+    def rewrite(self, workload: Object, spec: dict[str, Any]) -> None:
+        """Put a Workload with another spec, as a controller updates it."""
+        manifest = {**workload.manifest, "metadata": dict(workload.metadata)}
+        self.host.put(Object(key=workload.key, manifest=manifest | {"spec": spec}))
 
     def is_elastic(self, job: Object, made: list[dict[str, Any]]) -> bool:
         """Return whether a managed job with these Workloads is scaled while it runs.

@@ -6,11 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from scheduler.engine.lifetime.jobs.state import JobState
+from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.annotations import ADMISSION_GATED_BY, ARRIVAL, PREFIX
 from scheduler.model.conditions import is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
+
+#: Workloads that agree in these are of the same pods.
+_SAME_PODS = ("podSets", "maximumExecutionTimeSeconds")
+_PRIORITY = ("priority", "priorityClassRef")
+WORKLOAD_CLASS = "WorkloadPriorityClass"
 
 
 class JobWorkloads(JobState):
@@ -87,9 +94,73 @@ class JobWorkloads(JobState):
         if known is None and (delay := self.lifetime.creation(key)):
             due = f"{self.lifetime.context.now_ms + delay}ms"
             metadata.setdefault("annotations", {})[ARRIVAL] = due
+        if known is not None and self.lifetime.proved:
+            manifest["spec"] = self._brought_in_line(known, manifest["spec"])
         made = Object(key=key, manifest=manifest)
         if known is None or known.spec != made.spec or _gate(known) != _gate(made):
             self.host.put(made)
+
+    def _brought_in_line(
+        self, workload: Object, asked: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the spec of a Workload after its job was looked at again.
+
+        One of the same pods takes from its job the queue, and the priority when the
+        label names another class: what a person wrote there stays otherwise. One of
+        other pods is written anew, but stays active or not.
+        Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-edited.
+        """
+        had = workload.spec
+        kept = {"active": had["active"]} if "active" in had else {}
+        if any(had.get(name) != asked.get(name) for name in _SAME_PODS):
+            return {**asked, **kept}
+        taken = {"queueName": asked.get("queueName", "")}
+        if self._follows_class(workload, asked):
+            taken |= {name: asked.get(name) for name in _PRIORITY}
+        spec = {**had, **taken}
+        return {name: value for name, value in spec.items() if value is not None}
+
+    def _follows_class(self, workload: Object, asked: dict[str, Any]) -> bool:
+        """Return whether a Workload gets the class that its job's label names now."""
+        before = workload.spec.get("priorityClassRef") or {}
+        after = asked.get("priorityClassRef") or {}
+        if not before:
+            status = self.host.get(workload.key).status
+            return bool(after) and not is_true(status, "QuotaReserved")
+        return before.get("kind") == WORKLOAD_CLASS and before != after
+
+    def follow_job(self, workload: Object) -> None:
+        """Let a Workload that waits be of the queue that its job names.
+
+        Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-edited.
+        """
+        if not self.lifetime.proved or self.host.kueue is None:
+            return
+        owner = owner_key(workload, frozenset({*JOB_KINDS, "Pod"}))
+        job = self.host.objects.get(owner) if owner is not None else None
+        if job is None or not self.manages(job):
+            return
+        status = self.host.get(workload.key).status
+        queue = self.kind_of(job).queue_name(job.manifest)
+        held = is_true(status, "QuotaReserved") or is_true(status, "Finished")
+        if not held and queue and workload.spec.get("queueName") != queue:
+            self.rewrite(workload, {**workload.spec, "queueName": queue})
+
+    def class_changed(self, found: Object) -> None:
+        """Let all Workloads of a WorkloadPriorityClass have its value.
+
+        Source: docs/semantics/kueue-jobs.md#priority-of-the-workload.
+        """
+        if self.host.kueue is None:
+            return
+        name, value = found.key.name, self.workload_classes[found.key.name]
+        for key in sorted(self.host.kueue.cluster.workloads):
+            workload = self.host.objects.get(key)
+            if workload is None or workload.spec.get("priority") == value:
+                continue
+            reference = workload.spec.get("priorityClassRef") or {}
+            if (reference.get("kind"), reference.get("name")) == (WORKLOAD_CLASS, name):
+                self.rewrite(workload, {**workload.spec, "priority": value})
 
     def _is_reconciled(self, job: Object, workload: Object) -> bool:
         """Return whether a Workload that holds quota must be of what its job asks for.
