@@ -206,7 +206,11 @@ def _of_workload(
     namespace = metadata["namespace"]
     workload = owners.get("Workload", namespace, owner["name"])
     job = owner_of(workload.manifest["metadata"]) if workload else None
-    if workload is None or job is None or job["kind"] != "Job":
+    if workload is None or job is None:
+        return None
+    if job["kind"] == "StatefulSet":
+        return _of_stateful_set(metadata, job, owners)
+    if job["kind"] != "Job":
         return None
     labels, annotations = injected(workload)
     labels.pop(POD_SET, None)
@@ -364,8 +368,9 @@ def candidates(namespace: str, name: str) -> Callable[[str], bool]:
     def may_be(kept: str) -> bool:
         if ending(namespace, kept) == last:
             return True
-        within = kept.startswith(f"{base}-") and kept.endswith(last)
-        return within and is_whole(last)
+        # A set under Kueue keeps its pods by the name of its Workload.
+        within = kept.startswith(f"{base}-") or f"-{base}-" in kept
+        return within and kept.endswith(f"-{last}") and is_whole(last)
 
     return may_be
 

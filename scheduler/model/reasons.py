@@ -277,6 +277,9 @@ JOB_FINISHED_SENTENCE = "Job finished successfully"
 #: Of a batch Job: what its condition Complete says, which Kueue copies.
 COMPLETIONS_REACHED = "CompletionsReached"
 COMPLETIONS_REACHED_SENTENCE = "Reached expected number of succeeded pods"
+#: Of one that lost more pods than it makes up for.
+BACKOFF_LIMIT = "BackoffLimitExceeded"
+BACKOFF_LIMIT_SENTENCE = "Job has reached the specified backoff limit"
 
 
 def pods_ready_timeout(name: str) -> str:

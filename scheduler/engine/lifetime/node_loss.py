@@ -106,8 +106,8 @@ class NodeLoss(PodEnds):
             self._report_ready(run, False)  # the others run on
             return
         self._lose_work(run, pod)
-        if refused and run.failures >= self._most_failures(owner):
-            run.lost_pods += 1
+        if self._exceeds_limit(run, refused=refused):
+            run.lost_pods += not self.proved  # it counts with the others
             run.failed = True
             self._finish(run)
         elif refused or self._backs_off(owner):
@@ -116,12 +116,26 @@ class NodeLoss(PodEnds):
             doubled = BACKOFF_MS << min(run.failures - 1, 10)
             delay = min(doubled, LONGEST_BACKOFF_MS)
             self._next(run, Due.REPLACE, delay)
+        elif self.proved and self.set_of(self.host.objects[owner]) is not None:
+            self._next(run, Due.REPLACE, 0)  # when its name is free again
         else:
             self.jobs.replace_pods(self.host.get(owner), run)
 
+    def _exceeds_limit(self, run: Run, *, refused: bool) -> bool:
+        """Return whether a pod that is lost now is one more than its Job makes up for.
+
+        Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+        """
+        if not self.proved:
+            return refused and run.failures >= self._most_failures(run.owner)
+        backs_off = refused or self._backs_off(run.owner)
+        return backs_off and run.lost_pods >= self._most_failures(run.owner)
+
     def _most_failures(self, owner: Key) -> float:
-        """Return how many refused pods an owner makes up for: a Job's back-off limit."""
-        if owner.kind != "Job":
+        """Return how many lost pods an owner makes up for: a Job's back-off limit."""
+        job = owner_key(self.host.objects[owner], _JOB) if self.proved else None
+        owner = job or owner
+        if owner.kind != "Job" or owner not in self.host.objects:
             return math.inf
         limit = self.host.objects[owner].spec.get("backoffLimit")
         return _BACKOFF_LIMIT if limit is None else int(limit)

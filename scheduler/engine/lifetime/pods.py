@@ -34,9 +34,14 @@ def make_pod(
         spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **node_selector}
     if tolerations:
         spec["tolerations"] = [*(spec.get("tolerations") or []), *tolerations]
-    name = f"{owner.key.name}-{pod_set['name']}-{ordinal}"
-    key = Key("Pod", owner.key.namespace, name)
+    key = pod_key(owner, pod_set["name"], ordinal)
     return Object(key=key, manifest=_manifest(key, owner, template, spec, pod_set))
+
+
+def pod_key(owner: Object, pod_set: str, ordinal: int) -> Key:
+    """Return the key of a pod that is made for an owner."""
+    name = f"{owner.key.name}-{pod_set}-{ordinal}"
+    return Key("Pod", owner.key.namespace, name)
 
 
 def _manifest(

@@ -11,6 +11,7 @@ from scheduler.engine.lifetime.pods import (
     domain_of,
     make_pod,
     owner_key,
+    pod_key,
 )
 from scheduler.engine.lifetime.rounds import RunRounds
 from scheduler.engine.lifetime.runs import Due, Run
@@ -183,7 +184,7 @@ class RunStarting(RunRounds):
         pod = make_pod(
             owner,
             pod_set,
-            run.made,
+            self._number(run, owner, pod_set["name"]),
             node_selector=pod_set.get("nodeSelector") or {},
             tolerations=pod_set.get("tolerations") or [],
         )
@@ -194,10 +195,27 @@ class RunStarting(RunRounds):
             run.pods.remove(pod.key)
             self.owners.pop(pod.key, None)
 
+    def _number(self, run: Run, owner: Object, pod_set: str) -> int:
+        """Return the number of a pod to be made; of a StatefulSet the lowest free one.
+
+        Source: docs/semantics/controllers.md#statefulset.
+        """
+        if not self.proved or self.set_of(owner) is None:
+            return run.made
+        number = 0
+        while pod_key(owner, pod_set, number) in self.host.objects:
+            number += 1
+        return number
+
+    def set_of(self, owner: Object) -> Key | None:
+        """Return the StatefulSet that an owner of pods is, or is the Workload of."""
+        if owner.key.kind == STATEFUL_SET:
+            return owner.key
+        return owner_key(owner, frozenset({STATEFUL_SET}))
+
     def _give_claims(self, run: Run, owner: Object, pod: Object) -> None:
         """Make the claims of a StatefulSet's pod that do not exist yet."""
-        is_set = owner.key.kind == STATEFUL_SET
-        key = owner.key if is_set else owner_key(owner, frozenset({STATEFUL_SET}))
+        key = self.set_of(owner)
         if key is None or key not in self.host.objects:
             return
         others = (self.host.objects[one] for one in run.pods)

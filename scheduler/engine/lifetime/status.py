@@ -9,8 +9,11 @@ from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.model.compatibility import FINISHED_BY_JOB
 from scheduler.model.conditions import condition, has_ended, is_true, true_condition
 from scheduler.model.durations import stamp_text
+from scheduler.model.jobs import pods_at_once
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
+    BACKOFF_LIMIT,
+    BACKOFF_LIMIT_SENTENCE,
     COMPLETIONS_REACHED,
     COMPLETIONS_REACHED_SENTENCE,
     JOB_RESUMED,
@@ -137,7 +140,8 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     if run.done:
         status["conditions"] = [*conditions, *_end_conditions(lifetime, job, run)]
         if run.failed:
-            status["failed"] = run.lost_pods + _ended_pods(job, run)
+            ended = _pods_at_once(job) if lifetime.proved else _ended_pods(job, run)
+            status["failed"] = run.lost_pods + ended
         else:
             status["succeeded"] = _ended_pods(job, run)
         if run.ends_ms is not None and not run.failed:
@@ -170,8 +174,10 @@ def _end_conditions(
 ) -> list[dict[str, str]]:
     """Return the conditions of a job that is over."""
     over = _end_condition(lifetime, job, run)
-    if run.failed or job.key.kind != "Job" or not lifetime.reconciles:
+    if job.key.kind != "Job" or not lifetime.reconciles:
         return [over]
+    if run.failed:
+        return [{**over, "type": "FailureTarget"}, over] if lifetime.proved else [over]
     return [{**over, "type": "SuccessCriteriaMet"}, over]
 
 
@@ -181,6 +187,8 @@ def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, s
     why = {}
     if run.overran:
         why = {"reason": "DeadlineExceeded", "message": OVERRAN}
+    elif run.failed and job.key.kind == "Job" and lifetime.proved:
+        why = {"reason": BACKOFF_LIMIT, "message": BACKOFF_LIMIT_SENTENCE}
     elif not run.failed and job.key.kind == "Job" and by_job:
         why = {"reason": COMPLETIONS_REACHED, "message": COMPLETIONS_REACHED_SENTENCE}
     return {"type": "Failed" if run.failed else "Complete", "status": "True", **why}
@@ -193,6 +201,11 @@ def _active_pods(job: Object, run: Run) -> int:
         return len(run.pods) if run.active else 0
     at_once = int(job.spec.get("parallelism") or 1)
     return min(at_once, int(job.spec.get("completions") or at_once))
+
+
+def _pods_at_once(job: Object) -> int:
+    """Return how many pods ended with a job that failed: all that it had."""
+    return pods_at_once(job.spec) if job.key.kind == "Job" else 1
 
 
 def _succeeded_before(job: Object, run: Run) -> int:

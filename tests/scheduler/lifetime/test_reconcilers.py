@@ -9,7 +9,7 @@ import copy
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.engine.simulation import simulate
@@ -19,6 +19,7 @@ from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod_defaults import default_container
 from tests.builders import job, local_queue, node, small_cluster, world_of
+from tests.scheduler.lifetime.test_pod_controllers import controller
 
 JOB = Key("Job", "default", "j")
 QUEUE = Key("ClusterQueue", "", "main")
@@ -386,3 +387,31 @@ def test_a_job_that_nobody_manages_says_that_it_was_suspended_and_resumed():
     run(world, 4)
     found = condition(world.get(JOB).status, "Suspended")
     assert (found["status"], found["reason"]) == ("False", "JobResumed")
+
+
+def test_a_lost_pod_of_a_stateful_set_is_made_again_with_its_number():
+    made = controller("StatefulSet", queue="main", replicas=3)
+    world = run(world_of(*small_cluster(), node("n", cpu=8), made), 3)
+    first, second, third = sorted(world.keys("Pod"))
+    world.delete(second)
+    run(world, 9)
+    assert sorted(world.keys("Pod")) == [first, second, third]
+
+
+@given(limit=st.integers(0, 2), pods=st.integers(1, 2))
+@settings(max_examples=6)
+def test_a_job_fails_with_the_pod_that_is_lost_above_its_backoff_limit(limit, pods):
+    made = job("j", queue="main", parallelism=pods, runtime="1h")
+    made["spec"]["backoffLimit"] = limit
+    steps = {"latencies": {"termination": "1s"}}
+    world = world_of(*small_cluster(), node("n", cpu=8), made, simulation=steps)
+    for lost in range(limit + 1):
+        run(world, 100 * (lost + 1) - 90)
+        assert not condition(world.get(JOB).status, "Failed")
+        world.delete(world.keys("Pod")[0])
+    run(world, 100 * (limit + 2))
+    status = world.get(JOB).status
+    assert status["failed"] == limit + pods
+    for name in ("FailureTarget", "Failed"):
+        assert condition(status, name)["reason"] == "BackoffLimitExceeded"
+    assert condition(workloads(world)[0].status, "Finished")["reason"] == "Failed"

@@ -18,6 +18,7 @@ from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import GivenUp
 from scheduler.model.reasons import (
+    BACKOFF_LIMIT_SENTENCE,
     COMPLETIONS_REACHED_SENTENCE,
     EXPIRED,
     JOB_FINISHED,
@@ -72,7 +73,9 @@ class JobEnd(JobLength):
         Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
         """
         if run.failed:
-            return (OVERRAN if run.overran else "Job failed"), "Failed"
+            of_job = job is not None and job.kind == "Job" and self.lifetime.proved
+            said = BACKOFF_LIMIT_SENTENCE if of_job else "Job failed"
+            return (OVERRAN if run.overran else said), "Failed"
         if self.lifetime.context.compatibility < FINISHED_BY_JOB:
             return JOB_FINISHED_SENTENCE, JOB_FINISHED
         if job is not None and job.kind == "Job":

@@ -9,7 +9,6 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from scheduler.engine.lifetime.jobs.starting import JobStart
 from scheduler.engine.lifetime.jobs.workloads import JobWorkloads
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.amounts import parse
@@ -25,7 +24,7 @@ FIRST_RETRY_MS = 5
 LONGEST_RETRY_MS = 1_000_000
 
 
-class PrebuiltWorkloads(JobStart, JobWorkloads):
+class PrebuiltWorkloads(JobWorkloads):
     """Lets a job have the Workload that its label names, and no other."""
 
     def prebuilt_of(self, job: Object) -> Key | None:

@@ -118,6 +118,9 @@ class JobState:
         above = self.controllers.owned.owner_of(found)
         return [key for key in (found, above) if key in self.host.objects and key]
 
+    def resume(self, workload: Object) -> None:
+        """Start the run of a Workload whose quota stands in its status."""
+
     def _come(self, workload: Key) -> None:
         """Let the job that waits for a Workload look for it again."""
 
