@@ -2434,6 +2434,8 @@ class QueueFairness(TypedDict):
     tick: int
     laws: str
     queues: list[QueueShare]
+    partition: str
+    others: list[PartitionQueues]
 
 
 class QueueShare(TypedDict):
@@ -2451,6 +2453,8 @@ class QueueShare(TypedDict):
     order: int | None
     pending: list[Amount]
     next: str
+    sortPolicy: str
+    sortFrom: str
 
 
 class QueueFraction(TypedDict):
@@ -2462,6 +2466,13 @@ class QueueFraction(TypedDict):
     of: str
     ratio: float
     winning: bool
+
+
+class PartitionQueues(TypedDict):
+    """The queues of another partition: on Kubernetes no node or pod is in it."""
+
+    name: str
+    queues: list[QueueShare]
 
 
 class Preemption(TypedDict):

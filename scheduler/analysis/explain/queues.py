@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from scheduler.analysis.explain.fork import fork_yunikorn
 from scheduler.analysis.explain.shapes import Amount, Shape
 from scheduler.engine.world import World
+from scheduler.engine.yunikorn.objects.listener import NullListener
 from scheduler.engine.yunikorn.objects.model import Application, Queue
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.properties import SORT_POLICY
 from scheduler.engine.yunikorn.sorting.queues import children_in_order, share_of
 
 
@@ -39,6 +41,17 @@ class QueueShare(Shape):
     order: int | None
     pending: list[Amount]
     next: str  # application that a leaf serves first; "" for none
+    #: The order of its applications. A parent's property reaches the leaves below it,
+    #: where none nearer says another: `sort_from` is who says it, "" for nobody.
+    sort_policy: str = ""  # "" of a parent, which serves its children by fair share
+    sort_from: str = ""
+
+
+class PartitionQueues(Shape):
+    """The queues of another partition: on Kubernetes no node or pod is in it."""
+
+    name: str
+    queues: list[QueueShare]
 
 
 class QueueFairness(Shape):
@@ -48,6 +61,8 @@ class QueueFairness(Shape):
     tick: int
     laws: str
     queues: list[QueueShare]
+    partition: str
+    others: list[PartitionQueues]
 
 
 def queue_fairness(world: World) -> QueueFairness:
@@ -62,6 +77,14 @@ def queue_fairness(world: World) -> QueueFairness:
         tick=world.tick,
         laws=partition.laws.name,
         queues=list(_shares(partition)),
+        partition=partition.spec.name,
+        others=[
+            PartitionQueues(
+                name=spec.name,
+                queues=list(_shares(Partition(spec, partition.laws, NullListener()))),
+            )
+            for spec in partition.spec.others
+        ],
     )
 
 
@@ -89,7 +112,17 @@ def _share(queue: Queue, order: int | None) -> QueueShare:
         order=order,
         pending=_amounts(queue.pending),
         next=_next(queue),
+        sort_policy=queue.properties.sort_policy if queue.leaf else "",
+        sort_from=_sort_from(queue) if queue.leaf else "",
     )
+
+
+def _sort_from(queue: Queue) -> str:
+    """Return the path of the queue whose property orders the applications of a leaf."""
+    for at in queue.route:
+        if at.own_texts.get(SORT_POLICY):
+            return at.path
+    return ""
 
 
 def _fractions(queue: Queue) -> Iterator[QueueFraction]:

@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.analysis.explain.queues import QueueFairness, QueueShare, queue_fairness
 from scheduler.model.errors import SchedulerError
-from tests.builders import node, world_of
+from tests.builders import node, queue_tree, world_of
 from tests.scheduler.explain.worlds import full_yunikorn
 
 
@@ -36,3 +36,47 @@ def test_a_queue_that_waits_for_nothing_stands_in_no_line() -> None:
 def test_only_yunikorn_has_queues_of_this_kind() -> None:
     with pytest.raises(SchedulerError, match="no YuniKorn"):
         queue_fairness(world_of(node("n"), stack="kube"))
+
+
+def _sorted_tree() -> QueueFairness:
+    sort = {"application.sort.policy": "fair"}
+    own = {"application.sort.policy": "fifo"}
+    team = {
+        "name": "team",
+        "properties": sort,
+        "queues": [{"name": "a"}, {"name": "b", "properties": own}],
+    }
+    tree = queue_tree(team, {"name": "free"})
+    tree["partitions"].append(
+        {"name": "gpu", "queues": [{"name": "root", "queues": [team]}]}
+    )
+    return queue_fairness(
+        world_of(node("n"), stack="yunikorn", yunikorn={"queues": tree})
+    )
+
+
+@pytest.mark.parametrize(
+    ("leaf", "policy", "said_by"),
+    [
+        ("root.team.a", "fair", "root.team"),
+        ("root.team.b", "fifo", "root.team.b"),
+        ("root.free", "fifo", ""),
+    ],
+)
+def test_a_sort_policy_reaches_the_leaves_below_until_a_nearer_one(
+    leaf, policy, said_by
+):
+    found = _queue(_sorted_tree(), leaf)
+    assert (found.sort_policy, found.sort_from) == (policy, said_by)
+
+
+def test_a_parent_orders_no_applications() -> None:
+    assert _queue(_sorted_tree(), "root.team").sort_policy == ""
+
+
+def test_other_partitions_are_told_with_their_queues() -> None:
+    answer = _sorted_tree()
+    assert answer.partition == "default"
+    [gpu] = answer.others
+    assert gpu.name == "gpu"
+    assert [queue.name for queue in gpu.queues][:2] == ["root", "root.team"]
