@@ -990,7 +990,7 @@ class Operations(Sender):
         *,
         limit: int | None = None,
     ) -> WhatIfs:
-        """Return the newest what-ifs, without their verdicts."""
+        """Return the newest what-ifs, with the sums of their verdicts."""
         return cast('WhatIfs', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
 
     def what_ifs_read(
@@ -1899,7 +1899,7 @@ class AsyncOperations(AsyncSender):
         *,
         limit: int | None = None,
     ) -> WhatIfs:
-        """Return the newest what-ifs, without their verdicts."""
+        """Return the newest what-ifs, with the sums of their verdicts."""
         return cast('WhatIfs', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
 
     async def what_ifs_read(

@@ -2678,7 +2678,7 @@ class RunTotals(TypedDict):
 
 
 class WhatIfs(TypedDict):
-    """The what-ifs of a sandbox, newest first, without their verdicts."""
+    """The what-ifs of a sandbox, newest first; their verdicts without `seeds`."""
 
     items: list[WhatIfState]
 

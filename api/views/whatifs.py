@@ -42,7 +42,7 @@ class WhatIfs(View):
         parameters=[OpenApiParameter("limit", int, description="The newest; 20.")],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the newest what-ifs, without their verdicts."""
+        """Return the newest what-ifs, with the sums of their verdicts."""
         limit = number(request, "limit", 20, most=whatifs.MOST_KEPT)
         found = whatifs.listed(self.sandbox(sandbox_id), limit)
         return Response(msgspec.to_builtins(found))

@@ -9,8 +9,12 @@ const queue = (name: string): Record<string, unknown> => ({ kind: "ClusterQueue"
 let asked: { method: string; path: string; body: Record<string, unknown> }[] = [];
 let number = 0;
 
+const state = (id: number, how = "open"): Record<string, unknown> => ({ id, state: how, at: 12, revision: 1, changes: [{ policy: {} }], horizonMs: 60_000, seeds: [], said: null, verdict: null });
+
 // What a server answers: a what-if that is open at the tick asked for, 40 for now.
 function answer(path: string, body: Record<string, unknown>): unknown {
+  if (path.endsWith("/what-ifs") && Object.keys(body).length === 0) return { items: [state(1), state(2, "kept"), state(3)] };
+  if (/what-ifs\/\d+$/.test(path)) return state(Number(path.split("/").at(-1)));
   if (!path.endsWith("/what-ifs")) return {};
   return { id: ++number, state: "open", at: body["at"] ?? 40, revision: 1, changes: (body["changes"] as Part[]).flatMap((one) => ("yaml" in one ? [{ apply: queue("q") }, { apply: queue("r") }] : [one])), horizonMs: body["horizonMs"], seeds: [], said: null, verdict: null };
 }
@@ -26,7 +30,7 @@ vi.stubGlobal("fetch", (url: string, init: { method: string; body?: string }) =>
 });
 const { editAll } = await import("@/store/edits/bulk");
 const { live } = await import("@/store/live/live.svelte");
-const { changeObject, changeYaml, discard, whatIf } = await import("@/store/edits/whatIf.svelte");
+const { changeObject, changeYaml, discard, listOpen, lookBeside, open, whatIf } = await import("@/store/edits/whatIf.svelte");
 
 beforeEach(async () => {
   await discard();
@@ -65,4 +69,14 @@ it("takes an edit of many workloads as one change, and asks for nothing else", a
   await editAll(["Workload/a/one", "Workload/a/two"], { act: "hold" });
   expect([whatIf.changes.length, whatIf.parts.length]).toEqual([1, 2]);
   expect(asked.map((one) => one.path)).toEqual(["/api/v1/sandboxes/a/what-ifs"]);
+});
+
+it("lists those that are open, opens one at its tick, and another beside it", async () => {
+  await listOpen();
+  expect(whatIf.aside.map((one) => one.id)).toEqual([1, 3]);
+  await open(3);
+  await lookBeside(1);
+  expect([whatIf.at, whatIf.aside.map((one) => one.id), whatIf.beside?.id]).toEqual([12, [1], 1]);
+  await open(1);
+  expect(whatIf.beside).toBeNull();
 });

@@ -51,7 +51,7 @@ class WhatIfState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class WhatIfs(msgspec.Struct, frozen=True, kw_only=True):
-    """The what-ifs of a sandbox, newest first, without their verdicts."""
+    """The what-ifs of a sandbox, newest first; their verdicts without `seeds`."""
 
     items: list[WhatIfState]
 
@@ -138,14 +138,16 @@ def find(sandbox: Sandbox, number: int) -> KeptWhatIf:
 
 def listed(sandbox: Sandbox, most: int) -> WhatIfs:
     """Return the newest so many."""
-    found = KeptWhatIf.objects.filter(sandbox=sandbox).defer("verdict", "operation")
+    found = KeptWhatIf.objects.filter(sandbox=sandbox).defer("operation")
     items = [state_of(one, whole=False) for one in found.order_by("-pk")[:most]]
     return WhatIfs(items=items)
 
 
 def state_of(row: KeptWhatIf, *, whole: bool = True) -> WhatIfState:
-    """Return how far it is, with the verdict when `whole` and there is one."""
-    has = whole and row.verdict is not None
+    """Return how far it is, with the verdict if there is one; its sums unless `whole`."""
+    verdict = row.verdict
+    if verdict is not None and not whole:
+        verdict = {**verdict, "seeds": []}
     said = row.error.get("said")
     return WhatIfState(
         id=row.pk,
@@ -156,5 +158,5 @@ def state_of(row: KeptWhatIf, *, whole: bool = True) -> WhatIfState:
         horizon_ms=row.horizon_ms,
         seeds=row.seeds,
         said=msgspec.convert(said, Sentence) if said else None,
-        verdict=msgspec.convert(row.verdict, PairVerdict) if has else None,
+        verdict=None if verdict is None else msgspec.convert(verdict, PairVerdict),
     )

@@ -327,6 +327,12 @@ def test_a_what_if_is_found_in_its_own_sandbox_alone(call, queue, make):
     assert call("get", other, f"/what-ifs/{found['id']}").status_code == 404
 
 
+def test_those_that_are_listed_have_the_sums_of_their_verdicts(call, queue):
+    found = asked(call, queue, quota(8), at=3).json()
+    (listed,) = call("get", queue, "/what-ifs").json()["items"]
+    assert listed == {**found, "verdict": {**found["verdict"], "seeds": []}}
+
+
 def test_of_too_many_the_oldest_that_ended_goes_first(call, queue, settings):
     settings.ANSWER_INLINE = False
     rows = [

@@ -4,7 +4,7 @@ import { ask as inAddress, go, hrefOf } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { ask } from "@/net/rest";
-import { close, discard, open, reopen, whatIf } from "@/store/edits/whatIf.svelte";
+import { close, discard, listOpen, open, reopen, whatIf } from "@/store/edits/whatIf.svelte";
 import { attempt, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
@@ -18,6 +18,7 @@ export async function putAway(): Promise<void> {
 export function setAside(): void {
   const number = whatIf.found?.id;
   close();
+  void listOpen();
   announce(t("pair.isAside"));
   const again = (): void => void (number !== undefined && open(number));
   toast({ tone: "note", text: t("pair.isAside"), acts: [{ label: t("pair.again"), run: again }] });
@@ -30,6 +31,7 @@ export async function keep(): Promise<void> {
   const kept = await attempt(() => ask("KeptWhatIf", "POST", `/sandboxes/${String(live.id)}/what-ifs/${found.id}/keep`));
   if (kept === null) return;
   close();
+  void listOpen();
   inAddress({ tick: null });
   const { fork } = kept;
   const undone = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 // What a what-if makes different, by what people ask of it: who starts earlier, later, never; pure.
 
-import type { RunCourse, SeedVerdict, WorkloadVerdict } from "@/protocol/types";
+import type { ChangeVerdict, RunCourse, WorkloadVerdict } from "@/protocol/types";
 
 /** What the rows of a verdict are parted by; each is in one of them. */
 export const GROUPS = ["earlier", "later", "never", "other"] as const;
@@ -13,16 +13,16 @@ export function groupOf({ start }: WorkloadVerdict): Group {
 }
 
 /** Return the rows of a group: those that the change moves furthest first. */
-export function rowsIn(seed: SeedVerdict, group: Group): WorkloadVerdict[] {
-  const rows = seed.verdict.workloads.filter((row) => groupOf(row) === group);
-  const by = (row: WorkloadVerdict): number => shiftOf(row, seed.verdict)?.ms ?? 0;
+export function rowsIn(verdict: ChangeVerdict, group: Group): WorkloadVerdict[] {
+  const rows = verdict.workloads.filter((row) => groupOf(row) === group);
+  const by = (row: WorkloadVerdict): number => shiftOf(row, verdict)?.ms ?? 0;
   return rows.sort((a, b) => by(b) - by(a));
 }
 
 /** Return the rows that are preempted in one of the runs, those with the most of them first. */
-export function preemptedRows(seed: SeedVerdict): WorkloadVerdict[] {
+export function preemptedRows(verdict: ChangeVerdict): WorkloadVerdict[] {
   const most = ({ without, changed }: WorkloadVerdict): number => Math.max(without.preemptions, changed.preemptions);
-  return seed.verdict.workloads.filter((row) => most(row) > 0).sort((a, b) => most(b) - most(a));
+  return verdict.workloads.filter((row) => most(row) > 0).sort((a, b) => most(b) - most(a));
 }
 
 /** A span by which a start moves; `atLeast`: one side does not start before the horizon. */

@@ -25,6 +25,12 @@ class WhatIf {
   /** The tick that it begins at; null: none is open. */
   at = $state<number | null>(null);
   horizonMs = $state(HORIZON_MS);
+  /** Those that are open in this sandbox, newest first, with the sums of their verdicts alone. */
+  listed = $state.raw<readonly WhatIfState[]>([]);
+  /** Those that are set aside. */
+  readonly aside: readonly WhatIfState[] = $derived(this.listed.filter((one) => one.id !== this.found?.id));
+  /** Another one that is looked at beside it. */
+  beside = $state.raw<WhatIfState | null>(null);
   running = $state(false);
   readonly open = $derived(this.changes.length > 0);
   readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
@@ -115,7 +121,11 @@ async function run(changes: readonly Change[]): Promise<boolean> {
   }
   [whatIf.changes, whatIf.found, whatIf.at] = [takenApart(changes, found.changes as unknown as readonly Part[]), found, found.at];
   inAddress({ "what-if": String(found.id) });
-  if (before.found !== null) void putAway(before.found.id); // this one has taken its place
+  if (before.found !== null) { // this one has taken its place
+    const gone = before.found.id;
+    whatIf.listed = whatIf.listed.filter((one) => one.id !== gone);
+    void putAway(gone);
+  }
   return true;
 }
 
@@ -150,6 +160,27 @@ export async function discard(): Promise<void> {
   const number = whatIf.found?.id;
   close();
   if (number !== undefined) await putAway(number);
+  await listOpen();
+}
+
+/** Put away one that is set aside. */
+export async function discardAside(number: number): Promise<void> {
+  if (whatIf.beside?.id === number) whatIf.beside = null;
+  await putAway(number);
+  await listOpen();
+}
+
+/** Read which are open in this sandbox. */
+export async function listOpen(): Promise<void> {
+  const { id } = live;
+  if (id === null) return;
+  const found = await ask("WhatIfs", "GET", `/sandboxes/${id}/what-ifs`).catch(() => null);
+  if (live.id === id) whatIf.listed = (found?.items ?? []).filter((one) => one.state === "open");
+}
+
+/** Look at one that is set aside beside the open one; null: at that alone. */
+export async function lookBeside(number: number | null): Promise<void> {
+  whatIf.beside = number === null ? null : await attempt(() => ask("WhatIfState", "GET", `${base()}/what-ifs/${number}`));
 }
 
 /** Open again what was kept and is undone: at its tick, with its changes and horizon. */
@@ -170,7 +201,10 @@ export async function open(number: number): Promise<void> {
   }
   const parts = found.changes as unknown as readonly Part[];
   [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), found, found.horizonMs, found.at];
-  inAddress({ "what-if": String(found.id) });
+  if (whatIf.beside?.id === found.id) whatIf.beside = null;
+  const past = found.at < (live.latest.sandbox?.tick ?? 0);
+  inAddress({ "what-if": String(found.id), tick: past ? String(found.at) : null });
+  await listOpen();
 }
 
 /** Go back to the run; the what-if stays in the list, as it is. */
@@ -180,7 +214,7 @@ export function close(): void {
 }
 
 function clear(): void {
-  [whatIf.changes, whatIf.found, whatIf.at] = [[], null, null];
+  [whatIf.changes, whatIf.found, whatIf.at, whatIf.beside] = [[], null, null, null];
 }
 
 /** Open the what-if that the address names; close it where the address names none. */
