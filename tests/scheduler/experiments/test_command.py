@@ -16,6 +16,7 @@ SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "samples" / "kueue-pe
 
 
 INSTANT = {"simulation": {"latencies": None}}
+STRATEGIES = Path(__file__).resolve().parents[3] / "docs/examples/three-strategies.yaml"
 SLOWER = Path(__file__).resolve().parents[3] / "docs" / "examples" / "slower-cluster"
 
 
@@ -107,3 +108,8 @@ def test_kueues_own_rangespec_is_read_as_it_is(tmp_path):
     status, said = run(path)
     assert "cmd.maxWallMs" in said
     assert status == 1  # its classes are not in this world
+
+
+def test_one_moment_comes_out_differently_under_each_list_of_strategies():
+    status, text = run(STRATEGIES)
+    assert status == 0, text

@@ -187,6 +187,8 @@ export const EN_LATER = {
   "switch.domainRepair": "Repair of a rack",
   "switch.podStart": "Start of a pod, ms",
   "switch.bind": "Latency of a bind, ms",
+  "switch.locking": "How several schedulers share the nodes",
+  "help.locking": "Optimistic: all go on at once, and a conflict is found when a binding is written. Pessimistic: who chose a node locks it until the binding is written, and others wait or go elsewhere.",
   "switch.binding": "Binding",
   "help.fair": "Kueue tries the strategies in this order only; a Configuration without a list means both.",
   "fair.classical": "Classical, no fair sharing",

@@ -770,6 +770,8 @@ export const ZH_HANS: Words = {
   "switch.domainRepair": "机架修复时间",
   "switch.podStart": "Pod 启动，毫秒",
   "switch.bind": "绑定延迟，毫秒",
+  "switch.locking": "多个调度器如何共享节点",
+  "help.locking": "乐观：各自继续，写入绑定时才发现冲突。悲观：选中节点者将其锁定直到写入绑定，其他调度器等待或另选。",
   "switch.binding": "绑定",
   "switch.strategy": "排队策略",
   "switch.within": "ClusterQueue 内抢占",

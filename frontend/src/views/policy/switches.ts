@@ -110,6 +110,14 @@ export const GROUPS: readonly SwitchGroup[] = [
         choices: ["kubernetes", "compare-and-set"],
         first: "kubernetes",
       },
+      {
+        path: "simulation.locking",
+        word: "switch.locking",
+        help: "help.locking",
+        kind: "choice",
+        choices: ["optimistic", "pessimistic"],
+        first: "optimistic",
+      },
     ],
   },
   {
@@ -131,7 +139,7 @@ export const GROUPS: readonly SwitchGroup[] = [
     word: "group.autoscaler",
     source: "source.simulation",
     part: "simulation",
-    stacks: ["kueue", "kube"],
+    stacks: ALL,
     switches: [
       { path: "simulation.autoscaler.scanInterval", word: "switch.scanInterval", help: "help.scanInterval", kind: "text", first: "10s" },
       { path: "simulation.autoscaler.expanders", word: "switch.expanders", help: "help.expanders", kind: "list", first: ["least-waste"] },
