@@ -134,6 +134,7 @@ class ClusterView(View):
     """A view of the cluster that a sandbox is."""
 
     content_negotiation_class: Any = Encodings
+    http_method_names: Any = ("get", "post", "put", "patch", "delete")
     schema: Any = None  # the shape is Kubernetes' own, and found by discovery
 
     def initialize_request(self, request: Any, *args: Any, **kwargs: Any) -> Request:

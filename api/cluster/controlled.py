@@ -16,11 +16,12 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
 
+from api.cluster import rollouts
 from sandbox.models import table_of
 from scheduler.engine.lifetime.pods import POD_SET
 from scheduler.engine.world import World
@@ -38,10 +39,10 @@ _TRACKED = "batch.kubernetes.io/job-tracking"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io"
-#: What controllers note of the template of what they have taken up.
+#: Where controllers note which template of theirs they have taken up.
 _NUMBERED = {
-    "DaemonSet": {"deprecated.daemonset.template.generation": "1"},
-    "Deployment": {f"{_REVISION}/revision": "1"},
+    "DaemonSet": "deprecated.daemonset.template.generation",
+    "Deployment": f"{_REVISION}/revision",
 }
 
 
@@ -166,8 +167,10 @@ def shown(document: Document, owners: Owners) -> Document:
         document = {**document, "metadata": metadata}
     if document.get("kind") == "Job":
         return _job(document, owners)
-    if document.get("kind") in _NUMBERED and document.get("status"):
-        noted = {**(metadata.get("annotations") or {}), **_NUMBERED[document["kind"]]}
+    kind = document.get("kind")
+    if kind in _NUMBERED and (document.get("status") or kind == "DaemonSet"):
+        number = str(rollouts.number_of(metadata))
+        noted = {**(metadata.get("annotations") or {}), _NUMBERED[kind]: number}
         return {**document, "metadata": {**metadata, "annotations": noted}}
     if document.get("kind") != "Pod" or owner is None:
         return document
@@ -405,9 +408,23 @@ def _job(document: Document, owners: Owners) -> Document:
     }
 
 
-def replica_set(deployment: Known) -> Document:
+def replica_sets(deployment: Known) -> Iterator[Document]:
+    """Yield the ReplicaSets of a Deployment: of templates it had, and of the present one."""
+    wanted = int((deployment.manifest.get("spec") or {}).get("replicas", 1))
+    for one, was in rollouts.old(deployment.manifest):
+        spec = {**was["spec"], "replicas": wanted}
+        made = replica_set(Known({**was, "spec": spec}, {}), one)
+        made["spec"]["replicas"] = 0
+        made["metadata"]["generation"] = made["status"]["observedGeneration"] = 2
+        yield made
+    yield replica_set(deployment)
+
+
+def replica_set(deployment: Known, revision: Document | None = None) -> Document:
     """Return the ReplicaSet of a Deployment whose pods the simulation makes itself."""
     manifest, status = deployment
+    revision = revision or rollouts.present(manifest["metadata"])
+    before = ",".join(str(number) for number in revision.get("was", ()))
     metadata, spec = manifest["metadata"], manifest.get("spec") or {}
     template = spec.get("template") or {}
     number = template_hash(template)
@@ -433,12 +450,15 @@ def replica_set(deployment: Known) -> Document:
             "namespace": metadata.get("namespace", ""),
             "uid": str(uuid.uuid5(uuid.UUID(uid), name)) if uid else "",
             "generation": 1,
-            "creationTimestamp": metadata.get("creationTimestamp"),
+            "creationTimestamp": revision.get("at")
+            or metadata.get("creationTimestamp"),
             "labels": labels,
             "annotations": {
+                **rollouts.noted(manifest),
                 f"{_REVISION}/desired-replicas": str(wanted),
                 f"{_REVISION}/max-replicas": str(wanted + -(-wanted // 4)),
-                f"{_REVISION}/revision": "1",
+                f"{_REVISION}/revision": str(revision["revision"]),
+                **({f"{_REVISION}/revision-history": before} if before else {}),
             },
             "ownerReferences": _reference(
                 "apps/v1", "Deployment", metadata["name"], uid

@@ -9,6 +9,7 @@ Source: DeleteOptions (meta/v1) of
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,6 +41,8 @@ class DeleteOptions:
     uid: str | None = None  # that the object must have
     version: str | None = None  # the resourceVersion that it must have
     orphans: bool = False  # whether what it owns is left behind
+    foreground: bool = False  # whether it goes after what it owns
+    grace: int | None = None  # seconds that a pod has to end
 
 
 def options_of(request: Request) -> DeleteOptions:
@@ -85,7 +88,8 @@ def read_options(given: Any, path: str) -> DeleteOptions:
             )
     kind = given.get("kind")
     if kind not in (None, "", "DeleteOptions"):
-        raise _wrong(_at(path, "kind"), f"expected DeleteOptions, got {kind!r:.60}")
+        version = str(given.get("apiVersion") or "v1")[:60]
+        raise refusals.bad_request(refusals.not_registered(f"{kind!s:.60}", version))
     _refuse_undone(given, path)
     wanted = given.get("preconditions") or {}
     if not isinstance(wanted, Mapping) or set(wanted) - {"uid", "resourceVersion"}:
@@ -97,6 +101,8 @@ def read_options(given: Any, path: str) -> DeleteOptions:
         version=_text(wanted, "resourceVersion", path),
         orphans=given.get("propagationPolicy") == "Orphan"
         or given.get("orphanDependents") is True,
+        foreground=given.get("propagationPolicy") == "Foreground",
+        grace=given.get("gracePeriodSeconds"),
     )
 
 
@@ -123,9 +129,10 @@ def _dry_run(given: Any, path: str) -> bool:
     if given in (None, []):
         return False
     if given != ["All"]:
-        problem = 'Unsupported value: "%s": supported values: "All"'
-        shown = given[0] if isinstance(given, list) else given
-        fault = refusals.Fault(_at(path, "dryRun"), problem % str(shown)[:60])
+        listed = given if isinstance(given, list) else [given]
+        shown = json.dumps([str(one)[:60] for one in listed[:10]])
+        problem = f'Unsupported value: {shown}: supported values: "All"'
+        fault = refusals.Fault(_at(path, "dryRun"), problem)
         raise refusals.invalid_options("DeleteOptions", [fault])
     return True
 

@@ -31,7 +31,7 @@ _MADE = frozenset({"Pod", "Workload"})
 #: Namespaces that a cluster cannot be without.
 _LASTING = frozenset({"default", "kube-public", "kube-system"})
 #: Metadata that an import does not keep by itself.
-_BESIDE = frozenset({"generateName", "managedFields"})
+_BESIDE = frozenset({"generateName", "managedFields", "revisions"})
 _NAMESPACES = resources.find("", "v1", "namespaces")
 
 
@@ -59,7 +59,7 @@ class Deletion:
                     f"the {what} in the precondition ({wanted[:64]}) does not match the "
                     f"{what} in record ({found}). The object might have been {happened}"
                 )
-                raise refusals.conflict(self.resource, row.name, why)
+                raise refusals.conflict(self.resource, row.name, why, kind=True)
 
     def delete(self, rows: list[StoredObject]) -> None:
         """Delete the objects, and what goes with them; only try to in a dry run."""

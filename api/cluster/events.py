@@ -29,6 +29,13 @@ MOST_EVENTS = 1000
 _ADMISSION = "kueue-admission"
 _SCHEDULER = "default-scheduler"
 _JOBS = "job-controller"
+#: Kinds whose controllers make pods and say so.
+_MAKERS = {
+    "DaemonSet": "daemonset-controller",
+    "Job": _JOBS,
+    "ReplicaSet": "replicaset-controller",
+    "StatefulSet": "statefulset-controller",
+}
 
 
 class Told(NamedTuple):
@@ -188,9 +195,14 @@ def _bound(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
     node = (event.data or {}).get("node", "")
     said = f"Successfully assigned {key.namespace}/{key.name} to {node}"
     yield Told(key, "Scheduled", said, _SCHEDULER, newer=True)
-    job = jobs.get((key.namespace, f"Pod/{key.name}"))
-    if job is not None and job.kind == "Job":
-        yield Told(job, "SuccessfulCreate", f"Created pod: {key.name}", _JOBS)
+    owner = jobs.get((key.namespace, f"Pod/{key.name}"))
+    if owner is not None and owner.kind in _MAKERS:
+        said = f"Created pod: {key.name}"
+        if owner.kind == "StatefulSet":
+            number = key.name.rpartition("-")[2]
+            place = f"Pod {owner.name}-{number} in StatefulSet {owner.name}"
+            said = f"Create {place} successful"
+        yield Told(owner, "SuccessfulCreate", said, _MAKERS[owner.kind])
 
 
 def _failed(event: Event, key: Key, _: Jobs) -> Iterator[Told]:

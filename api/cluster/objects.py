@@ -11,16 +11,18 @@ from rest_framework.response import Response
 
 from api.cluster import parsers, reading, refusals, resources, validation
 from api.cluster.base import ClusterView
-from api.cluster.delete_options import options_of
+from api.cluster.delete_options import DeleteOptions, options_of
 from api.cluster.deleting import Deletion
 from api.cluster.patches import patched
+from api.cluster.presenting import IN_USE, whole_seconds
 from api.cluster.published import Definition
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
 from api.views.base import flag, version_matches, versioned
 from sandbox.base.errors import ForbiddenError
-from sandbox.models import Sandbox
+from sandbox.models import Sandbox, StoredObject
+from scheduler.model import durations
 
 
 class ObjectView(ClusterView):
@@ -29,13 +31,15 @@ class ObjectView(ClusterView):
     parser_classes: Any = (*parsers.OBJECTS, *parsers.PATCHES)
     of_status = False
     definition: Definition | None = None  # of the resource that was asked for
+    deprecated = ""  # what is said of a built-in kind that is to go
 
     def finalize_response(
         self, request: Request, response: Any, *args: Any, **kwargs: Any
     ) -> Any:
         """Add the warning of an old version, which every answer of it has."""
-        if self.definition is not None and self.definition.warning:
-            said = f'299 - "{self.definition.warning}"'
+        warning = self.definition.warning if self.definition else self.deprecated
+        if warning:
+            said = f'299 - "{warning}"'
             given = response.headers.get("Warning")
             response["Warning"] = f"{said}, {given}" if given else said
         return super().finalize_response(request, response, *args, **kwargs)
@@ -48,6 +52,7 @@ class ObjectView(ClusterView):
         if places.get("namespace") and not found.kind.namespaced:
             raise refusals.not_served()
         self.definition = found.definition
+        self.deprecated = _DEPRECATED.get(found.full_name, "")
         return found
 
     def change(
@@ -70,20 +75,33 @@ class ObjectView(ClusterView):
             validation=validation.asked(self.request),
             of_status=self.of_status,
             manager=_manager(self.request),
+            twice=getattr(self.request, "given_twice", ()),
         )
 
     def answer(self, document: dict[str, Any], change: Change, code: int) -> Response:
         """Answer a write, with what was kept but decides nothing as warnings."""
         response = Response(document, status=code)
         if change.warnings:
-            lines = [warning.replace('"', "'") for warning in change.warnings[:20]]
-            response["Warning"] = ", ".join(f'299 - "{_one_line(w)}"' for w in lines)
+            lines = [_one_line(warning) for warning in change.warnings[:20]]
+            lines = [one.replace("\\", "\\\\").replace('"', '\\"') for one in lines]
+            response["Warning"] = ", ".join(f'299 - "{one}"' for one in lines)
         return response
+
+
+_DEPRECATED = {
+    "componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
+    "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
+    "EndpointSlice",
+}
 
 
 def _manager(request: Request) -> str:
     """Return who a write is by: as it says, else the name of its program."""
     named: str = request.query_params.get("fieldManager") or ""
+    if len(named.encode()) > 128:
+        why = "Too long: may not be more than 128 bytes"
+        fault = refusals.Fault("fieldManager", why)
+        raise refusals.invalid_options(validation.options_of(request), [fault])
     agent: str = request.headers.get("User-Agent") or "unknown"
     return named or agent.partition("/")[0][:128]
 
@@ -105,6 +123,13 @@ class Collection(ObjectView):
             return watch_response(Watch(request, sandbox, resource, namespace))
         return self._list(sandbox, resource, namespace)
 
+    def _one_namespace(self, resource: Resource, places: dict[str, str]) -> None:
+        """Refuse to change objects of all namespaces at once."""
+        if resource.kind.namespaced and not places.get("namespace"):
+            if not resource.is_built_in:
+                raise refusals.not_served()
+            raise exceptions.MethodNotAllowed(str(self.request.method))
+
     def _list(self, sandbox: Sandbox, resource: Resource, namespace: str) -> Response:
         wanted, include = reading.shape_of(self.request)
         part = reading.listing(self.request, sandbox, resource, namespace)
@@ -121,12 +146,18 @@ class Collection(ObjectView):
     def post(self, request: Request, sandbox_id: str, **places: str) -> Response:
         """Create."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        self._one_namespace(resource, places)
+        given = request.data
         change = self.change(sandbox, resource, places)
-        return self.answer(change.create(request.data), change, 201)
+        if _is_empty(request):
+            problem = "unexpected end of JSON input"
+            raise refusals.unrecognized(resource.kind.kind, problem, b"")
+        return self.answer(change.create(given), change, 201)
 
     def delete(self, request: Request, sandbox_id: str, **places: str) -> Response:
         """Delete all that the selectors pick."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        self._one_namespace(resource, places)
         if "deletecollection" not in resource.verbs:
             raise exceptions.MethodNotAllowed("DELETE")
         namespace = places.get("namespace", "")
@@ -143,8 +174,29 @@ class Collection(ObjectView):
         )
 
 
+class Watched(Collection):
+    """The old paths that watch: all objects of a resource, or one by its name."""
+
+    http_method_names = ("get",)
+
+    def get(
+        self, request: Request, sandbox_id: str, *, name: str = "", **places: str
+    ) -> HttpResponseBase:
+        """Watch."""
+        sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        namespace = places.get("namespace", "")
+        return watch_response(Watch(request, sandbox, resource, namespace, name))
+
+
 class Present(ObjectView):
     """What is there under a name: read, replaced, changed in parts."""
+
+    def resource(self, places: dict[str, str]) -> Resource:
+        """Return the resource that the path names; it says a namespace where there is one."""
+        found = super().resource(places)
+        if found.kind.namespaced and not places.get("namespace"):
+            raise refusals.not_served()
+        return found
 
     def get(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
@@ -177,10 +229,13 @@ class Present(ObjectView):
     ) -> Response:
         """Replace it."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        given = request.data
         change = self.change(sandbox, resource, places)
         row = reading.get(sandbox.pk, resource, change.namespace, name)
         version_matches(request, row.revision)
-        return self.answer(change.replace(row, request.data), change, 200)
+        if not resource.is_built_in and not request.headers.get("If-Match"):
+            _check_versioned(given, resource, name)
+        return self.answer(change.replace(row, given), change, 200)
 
     def patch(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
@@ -191,6 +246,14 @@ class Present(ObjectView):
         media = (request.content_type or "").partition(";")[0].strip()
         if media == parsers.APPLY:
             return self._apply(change, name)
+        if request.query_params.get("force") is not None:
+            why = "Forbidden: may not be specified for non-apply patch"
+            raise refusals.invalid_options(
+                "PatchOptions", [refusals.Fault("force", why)]
+            )
+        if _is_empty(request):
+            why = "error decoding patch: unexpected end of JSON input"
+            raise refusals.bad_request(why)
         row = reading.get(sandbox.pk, resource, change.namespace, name)
         version_matches(request, row.revision)
         document = reading.document_of(
@@ -225,7 +288,16 @@ class One(Present):
         namespace = places.get("namespace", "")
         row = reading.get(sandbox.pk, resource, namespace, name)
         version_matches(request, row.revision)
+        held = None
+        is_pod = resource.kind.kind == "Pod"
+        graceful = is_pod or IN_USE in (_shown_finalizers(row, resource))
+        if (options.foreground or graceful) and not options.dry_run:
+            shown = reading.document_of(row, resource)
+            held = _terminating(shown, sandbox, options)
+            row = reading.get(sandbox.pk, resource, namespace, name)
         Deletion(self.user(), sandbox, resource, options).delete([row])
+        if held is not None:
+            return Response(held)
         left = reading.find(sandbox.pk, resource, namespace, name)
         if left is not None and not options.dry_run:
             return Response(reading.document_of(left, resource))
@@ -265,6 +337,51 @@ class Status(Present):
     """
 
     of_status = True
+
+
+def _check_versioned(given: Any, resource: Resource, name: str) -> None:
+    """Refuse to replace a custom resource that says no resourceVersion."""
+    metadata = given.get("metadata") if isinstance(given, dict) else None
+    if not isinstance(metadata, dict) or metadata.get("name") not in (None, "", name):
+        return  # refused for what else is wrong
+    if metadata.get("resourceVersion") in (None, "", "0"):
+        why = "Invalid value: 0: must be specified for an update"
+        fault = refusals.Fault("metadata.resourceVersion", why)
+        raise refusals.invalid(resource, name, [fault], by_plural=True)
+
+
+def _is_empty(request: Request) -> bool:
+    return request.META.get("CONTENT_LENGTH") in (None, "", "0") and not request.data
+
+
+def _terminating(
+    document: dict[str, Any], sandbox: Sandbox, options: DeleteOptions
+) -> dict[str, Any]:
+    """Return an object as it is shown while it goes, or what it owns goes first."""
+    now = whole_seconds(durations.stamp_text(reading.now_us(sandbox)))
+    metadata, spec = document["metadata"], document.get("spec") or {}
+    grace = 0
+    if document["kind"] == "Pod" and spec.get("nodeName"):
+        usual = spec.get("terminationGracePeriodSeconds", 30)
+        grace = usual if options.grace is None else options.grace
+    marks = {"deletionTimestamp": now, "deletionGracePeriodSeconds": grace}
+    if "generation" in metadata:
+        marks["generation"] = int(metadata["generation"]) + 1
+    found = {**metadata, **marks}
+    if options.foreground:
+        found["finalizers"] = [
+            *(metadata.get("finalizers") or ()),
+            "foregroundDeletion",
+        ]
+    return {**document, "metadata": found}
+
+
+def _shown_finalizers(row: StoredObject, resource: Resource) -> list[str]:
+    """Return what holds an object of Kueue back as long as it is in use."""
+    if resource.kind.kind not in ("ClusterQueue", "ResourceFlavor"):
+        return []
+    given: list[str] = row.manifest["metadata"].get("finalizers") or []
+    return [*given, IN_USE]
 
 
 def _patched(

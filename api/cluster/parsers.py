@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from api.cluster import refusals
+from api.cluster import json_words, refusals, resources
 from api.cluster.protobuf import ProtobufParser
 from api.renderers import StorableJSONParser, refuse_unstorable
 from sandbox.live.limits import of_texts
@@ -38,11 +37,58 @@ class YAMLObjectParser(BaseParser):
         try:
             found = read_documents(body.decode("utf-8"), file="body", limits=of_texts())
         except (UnicodeDecodeError, ManifestError) as error:
-            raise ParseError(str(error)) from error
+            raise self.refusal(error) from error
         if len(found) != 1:
             raise ParseError(f"expected one object, got {len(found)}")
         refuse_unstorable(body, found[0].data)
         return found[0].data
+
+    def refusal(self, error: Exception) -> Exception:
+        """Return what is answered to what is no YAML."""
+        return ParseError(str(error))
+
+
+class JSONObjectParser(StorableJSONParser):
+    """One object in JSON; what is none is said as an API server says it."""
+
+    def parse(
+        self,
+        stream: Any,
+        media_type: str | None = None,
+        parser_context: Any = None,
+    ) -> Any:
+        """Return the object. Raises RefusalError for what is no JSON."""
+        body = stream.read()
+        if body and (problem := json_words.problem_of(body)):
+            context = parser_context or {}
+            request = context.get("request")
+            if request is not None and request.method == "DELETE":
+                why = f"couldn't get version/kind; json parse error: {problem}"
+                raise refusals.bad_request(why)
+            raise refusals.unrecognized(_kind_of(context), problem, body)
+        found = super().parse(io.BytesIO(body), media_type, parser_context)
+        if found is None or isinstance(found, dict):
+            if (request := (parser_context or {}).get("request")) is not None:
+                request.given_twice = json_words.duplicates(body) if found else []
+            return found or {}
+        problem = f"json: cannot unmarshal {json_words.type_of(found)} into {_HEAD}"
+        raise refusals.unrecognized(_kind_of(parser_context or {}), problem, body)
+
+
+#: What a decoder reads first of an object.
+_HEAD = (
+    r'Go value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; '
+    r'Kind string "json:\"kind,omitempty\"" }'
+)
+
+
+def _kind_of(context: dict[str, Any]) -> str:
+    """Return the kind of the objects at the path of a request."""
+    places = context.get("kwargs") or {}
+    found = resources.find(
+        places.get("group", ""), places.get("version", ""), places.get("plural", "")
+    )
+    return found.kind.kind
 
 
 class _Patch(StorableJSONParser):
@@ -59,14 +105,9 @@ class _Patch(StorableJSONParser):
         try:
             return super().parse(io.BytesIO(body), media_type, parser_context)
         except ParseError as error:
-            try:
-                json.loads(body)
-            except ValueError as cause:
-                cut = body.strip() in (b"", b"{", b"[")
-                why = (
-                    "unexpected end of JSON input" if cut else f"invalid JSON: {cause}"
-                )
-                raise refusals.bad_request(f"error decoding patch: {why}") from error
+            if problem := json_words.problem_of(body):
+                why = f"error decoding patch: {problem}"
+                raise refusals.bad_request(why) from error
             raise
 
 
@@ -89,10 +130,18 @@ class JSONPatch(_Patch):
 
 
 class ApplyPatch(YAMLObjectParser):
-    """Server-side apply; one manager, so it is a merge."""
+    """Server-side apply: what one manager wants of an object."""
 
     media_type = APPLY
 
+    def refusal(self, error: Exception) -> Exception:
+        """Return the same, as the decoder of an API server says it."""
+        place, _, why = str(error).partition(": not YAML: ")
+        line = place.rpartition(":")[2]
+        said = f"yaml: line {max(int(line) - 1, 1)}: {why}" if why else str(error)
+        text = f"error decoding YAML: error converting YAML to JSON: {said}"
+        return refusals.bad_request(text)
 
-OBJECTS = (StorableJSONParser, YAMLObjectParser, ProtobufParser)
+
+OBJECTS = (JSONObjectParser, YAMLObjectParser, ProtobufParser)
 PATCHES = (JSONPatch, MergePatch, StrategicMergePatch, ApplyPatch)

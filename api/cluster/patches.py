@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from api.cluster import parsers, refusals
+from api.cluster import json_words, parsers, refusals
 from api.views.base import whole
 from scheduler.assembly import merge
 
@@ -37,9 +37,15 @@ def patched(document: Any, patch: Any, media: str) -> Any:
     """Return a document as the body of a PATCH of this media type changes it."""
     if media == parsers.JSON:
         return json_patch(document, patch)
-    if media == parsers.STRATEGIC:
+    if media == parsers.STRATEGIC and isinstance(patch, dict):
         return strategic(document, patch)
-    return merge(document, patch) if isinstance(patch, dict) else patch
+    if not isinstance(patch, dict):
+        kind = json_words.type_of(patch)
+        raise refusals.bad_request(
+            f"error decoding patch: json: cannot unmarshal {kind} into Go value of type "
+            "map[string]interface {}"
+        )
+    return merge(document, patch)
 
 
 def strategic(target: Any, patch: Any, field: str = "") -> Any:
@@ -87,6 +93,10 @@ def _merged_list(target: list[Any], patch: list[Any], key: str) -> list[Any]:
     for item in patch:
         if not isinstance(item, dict):
             return patch
+        if key not in item and "$patch" not in item:
+            said = " ".join(f"{n}:{v}" for n, v in sorted(item.items()))
+            why = f"map: map[{said}] does not contain declared merge key: {key}"
+            raise refusals.RefusalError(500, "", why)
         if item.get("$patch") == "replace":
             return [i for i in patch if not (isinstance(i, dict) and "$patch" in i)]
         places = [
@@ -113,7 +123,7 @@ def json_patch(target: Any, operations: Any) -> Any:
     Raises RefusalError where one cannot be done.
     """
     if not isinstance(operations, list):
-        kind = "object" if isinstance(operations, dict) else "string"
+        kind = json_words.type_of(operations)
         raise refusals.bad_request(
             f"error decoding patch: json: cannot unmarshal {kind} into Go value of type "
             "[]handlers.jsonPatchOp"
@@ -141,8 +151,9 @@ def _operate(holder: dict[str, Any], operation: dict[str, Any]) -> None:
         case "remove":
             _remove(holder, path)
         case "replace":
-            _get(holder, path)
             parent, name = _parent(holder, path)
+            if isinstance(parent, list):
+                _get(parent, [path[-1]])
             parent[name] = copy.deepcopy(operation["value"])
         case "move":
             source = _pointer(operation["from"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import itertools
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from api.cluster import (
     events,
     placeholders,
     refusals,
+    rollouts,
     statuses,
 )
 from api.cluster.base import turned_into
@@ -31,7 +33,7 @@ from api.cluster.resources import Resource
 from api.cluster.selectors import Test, selector
 from api.cluster.tables import table
 from api.cluster.versions import in_version
-from api.views.base import clamped_number
+from api.views.base import whole
 from sandbox.models import ALL_TABLES, Sandbox, StoredObject, table_of
 from sandbox.world.worlds import policy_of
 from scheduler.model import durations
@@ -79,6 +81,42 @@ def document_of(
     if owners is None:
         owners = Owners(controlled.stored(row.sandbox_id))
     return shown(kept_document(row, resource), resource, owners)
+
+
+#: Kinds whose status is written by a controller, after the object is made.
+_REPORTED = frozenset(
+    {
+        "AdmissionCheck",
+        "ClusterQueue",
+        "Cohort",
+        "DaemonSet",
+        "Deployment",
+        "LocalQueue",
+        "PodDisruptionBudget",
+        "ReplicaSet",
+        "StatefulSet",
+        "Workload",
+    }
+)
+
+
+def new_document(row: StoredObject, resource: Resource) -> Document:
+    """Return an object as the answer of its making shows it: no controller saw it yet."""
+    if resource.kind.kind == "Node":
+        return _tainted(document_of(row, resource))
+    if resource.kind.kind not in _REPORTED:
+        return document_of(row, resource)
+    document = kept_document(row, resource)
+    document.pop("status", None)
+    return shown(document, resource, Owners(controlled.stored(row.sandbox_id)))
+
+
+def _tainted(node: Document) -> Document:
+    """Return a new Node with the taint that it has until it is found ready, at once."""
+    taint = {"effect": "NoSchedule", "key": "node.kubernetes.io/not-ready"}
+    spec = node.get("spec") or {}
+    taints = [t for t in spec.get("taints") or () if t.get("key") != taint["key"]]
+    return {**node, "spec": {**spec, "taints": [*taints, taint]}}
 
 
 def shown(document: Document, resource: Resource, owners: Owners) -> Document:
@@ -192,13 +230,19 @@ def listing(
     """Return what `limit`, `continue` and the selectors of the request pick."""
     test = test_of(request, resource)
     check_version_match(request, sandbox)
-    limit = clamped_number(request, "limit", 0, most=10_000)
+    numbers = {name: number_of(request, name) for name in ("limit", "timeoutSeconds")}
+    query = request.query_params
+    from_cache = query.get("resourceVersion") == "0" and not query.get("continue")
+    limit = 0 if from_cache else min(max(numbers["limit"], 0), 10_000)
     if resource.is_events:
         found = [e for e in events.documents(sandbox, namespace) if not test or test(e)]
         return Listing(items=found[-limit:] if limit else found)
     rows = rows_of(sandbox.pk, resource, namespace)
-    place = _continue_token(request.query_params.get("continue", ""))
+    place = _continue_token(query.get("continue", ""))
     if place is not None:
+        if query.get("resourceVersion") not in (None, "", "0"):
+            why = "specifying resource version is not allowed when using continue"
+            raise refusals.bad_request(why)
         rows = rows.filter(
             Q(namespace=place.namespace, name__gt=place.name)
             | Q(namespace__gt=place.namespace)
@@ -212,7 +256,8 @@ def not_kept(
     """Return the objects that are no rows: nobody writes them, no watch shows them.
 
     Pods that hold room for gangs of YuniKorn, the ReplicaSets of Deployments whose
-    pods the simulation makes itself, and what a cluster has from its beginning.
+    pods the simulation makes itself, the ControllerRevisions of StatefulSets and
+    DaemonSets, and what a cluster has from its beginning.
     """
     if resource.is_events:
         return []
@@ -225,6 +270,8 @@ def not_kept(
         found = placeholders.documents(sandbox, namespace, find_pod)
     elif (resource.kind.group, resource.kind.kind) == ("apps", "ReplicaSet"):
         found = _replica_sets(sandbox, resource, namespace)
+    elif resource.kind.kind == "ControllerRevision":
+        found = _controller_revisions(sandbox, namespace)
     elif resource.kind.kind in _FROM_THE_BEGINNING:
         start = policy_of(sandbox)["spec"]["simulation"]["startTime"]
         kept = set(rows_of(sandbox.pk, resource, "").values_list("name", flat=True))
@@ -248,9 +295,19 @@ def _replica_sets(
     for row in rows.order_by("namespace", "name"):
         placed = namespace in ("", row.namespace)
         if placed and row.status and (row.namespace, row.name) not in owned:
-            made = controlled.replica_set(Known(row.manifest, row.status))
-            made["metadata"]["resourceVersion"] = str(row.revision)
-            yield made
+            for made in controlled.replica_sets(Known(row.manifest, row.status)):
+                made["metadata"]["resourceVersion"] = str(row.revision)
+                yield made
+
+
+def _controller_revisions(sandbox: Sandbox, namespace: str) -> Iterator[Document]:
+    """Yield the ControllerRevisions of what has taken up its template."""
+    for kind in ("DaemonSet", "StatefulSet"):
+        rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
+        for row in rows.order_by("namespace", "name"):
+            if namespace in ("", row.namespace):
+                version = str(row.revision)
+                yield from rollouts.controller_revisions(row.manifest, version)
 
 
 def test_of(request: Request, resource: Resource) -> Test | None:
@@ -258,6 +315,16 @@ def test_of(request: Request, resource: Resource) -> Test | None:
     query = request.query_params
     labels, fields = query.get("labelSelector", ""), query.get("fieldSelector", "")
     return selector(labels, fields, resource)
+
+
+def number_of(request: Request, name: str) -> int:
+    """Return a whole number of the query; absent is 0. Raises the 400 of Go's parser."""
+    text = request.query_params.get(name) or "0"
+    number = whole(text.removeprefix("-"))
+    if number is None:
+        why = f"strconv.ParseInt: parsing {json.dumps(text[:60])}: invalid syntax"
+        raise refusals.bad_request(why)
+    return -number if text.startswith("-") else number
 
 
 def check_version_match(request: Request, sandbox: Sandbox) -> None:
@@ -269,6 +336,9 @@ def check_version_match(request: Request, sandbox: Sandbox) -> None:
     version, match = query.get("resourceVersion", ""), query.get("resourceVersionMatch")
     faults = []
     where = "resourceVersionMatch"
+    if query.get("sendInitialEvents") is not None:
+        why = "Forbidden: sendInitialEvents is forbidden for list"
+        faults.append(Fault("sendInitialEvents", why))
     if match is not None and not version:
         why = f"Forbidden: {where} is forbidden unless resourceVersion is provided"
         faults.append(Fault(where, why))
@@ -276,23 +346,38 @@ def check_version_match(request: Request, sandbox: Sandbox) -> None:
         why = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""'
         faults.append(Fault(where, why))
     if match == "Exact" and version == "0":
-        why = f'Forbidden: {where} "Exact" is forbidden for resourceVersion "0"'
+        why = f'Forbidden: {where} "exact" is forbidden for resourceVersion "0"'
         faults.append(Fault(where, why))
     if match is not None and query.get("continue"):
         why = f"Forbidden: {where} is forbidden when continue is provided"
         faults.append(Fault(where, why))
     if faults:
         raise refusals.invalid_options("ListOptions", faults)
+    if version and not _is_version(version):
+        why = f"invalid resource version: {_no_version(version)}"
+        raise refusals.bad_request(why)
     check_version(version, sandbox)
 
 
+def _is_version(text: str) -> bool:
+    return is_whole(text) and len(text) <= 18
+
+
+def _no_version(text: str) -> str:
+    shown = json.dumps(text[:60])
+    why = f"strconv.ParseUint: parsing {shown}: invalid syntax"
+    return f"resourceVersion: Invalid value: {shown}: {why}"
+
+
 def check_version(version: str, sandbox: Sandbox) -> None:
-    """Refuse what is no resourceVersion, or one that is not there yet."""
+    """Refuse what is no resourceVersion, or one that is not there yet.
+
+    The first is a 500, as an API server answers it where one object is read or watched.
+    """
     if version in ("", "0"):
         return
-    if not is_whole(version) or len(version) > 18:
-        why = f'Invalid value: "{version[:60]}": strconv.ParseUint: parsing "{version[:60]}": invalid syntax'
-        raise refusals.bad_request(f"resourceVersion: {why}")
+    if not _is_version(version):
+        raise refusals.RefusalError(500, "", _no_version(version))
     if int(version) > sandbox.revision:
         why = f"Too large resource version: {version}, current: {sandbox.revision}"
         about = {
@@ -373,7 +458,7 @@ def _continue_token(token: str) -> ContinueToken | None:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         return msgspec.json.decode(text, type=ContinueToken)
     except (binascii.Error, msgspec.MsgspecError, ValueError) as error:
-        why = "continue key is not valid; begin the list again"
+        why = "invalid continue token: continue key is not valid; begin the list again"
         raise refusals.bad_request(why) from error
 
 
@@ -388,7 +473,7 @@ def list_document(
 ) -> Document:
     """Return a list as its kind's List, or as what `wanted` says."""
     metadata: Document = {"resourceVersion": version or str(sandbox.revision)}
-    if part.next:
+    if part.next or not (wanted or resource.is_built_in):
         metadata["continue"] = part.next
     if part.remaining is not None:
         metadata["remainingItemCount"] = part.remaining

@@ -16,6 +16,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from api import errors
+from api.cluster import json_words
 from sandbox.base.errors import Cause
 from scheduler.input.manifests.kinds import Kind
 
@@ -106,10 +107,14 @@ def already_exists(resource: Resource, name: str) -> RefusalError:
     return RefusalError(409, "AlreadyExists", message, _about(resource, name))
 
 
-def conflict(resource: Resource, name: str, why: str) -> RefusalError:
-    """Return the 409 of a write that came too late."""
-    message = f'Operation cannot be fulfilled on {resource.full_name} "{name}": {why}'
-    return RefusalError(409, "Conflict", message, _about(resource, name))
+def conflict(
+    resource: Resource, name: str, why: str, *, kind: bool = False
+) -> RefusalError:
+    """Return the 409 of a write that came too late; of a deletion it names the kind."""
+    about = _about(resource, name, kind=kind)
+    full = ".".join(filter(None, (about["kind"], resource.kind.group)))
+    message = f'Operation cannot be fulfilled on {full} "{name}": {why}'
+    return RefusalError(409, "Conflict", message, about)
 
 
 def forbidden(resource: Resource, name: str, why: str) -> RefusalError:
@@ -121,6 +126,23 @@ def forbidden(resource: Resource, name: str, why: str) -> RefusalError:
 def bad_request(message: str) -> RefusalError:
     """Return the 400 of a request that cannot be read."""
     return RefusalError(400, "BadRequest", message)
+
+
+def unrecognized(kind: str, problem: str, body: bytes) -> RefusalError:
+    """Return the 400 of a body that is no object at all."""
+    why = f"couldn't get version/kind; json parse error: {problem}"
+    return bad_request(
+        f"the object provided is unrecognized (must be of type {kind}): {why} "
+        f"({json_words.shown(body)})"
+    )
+
+
+def not_registered(kind: str, version: str) -> str:
+    """Return the sentence about a kind that an API server does not know."""
+    scheme = "pkg/runtime/scheme.go:111"
+    return (
+        f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"'
+    )
 
 
 def unsupported_media(message: str = "") -> RefusalError:
@@ -138,11 +160,13 @@ def unknown_format(*known: str) -> RefusalError:
     )
 
 
-def invalid(resource: Resource, name: str, faults: Sequence[Fault]) -> RefusalError:
+def invalid(
+    resource: Resource, name: str, faults: Sequence[Fault], *, by_plural: bool = False
+) -> RefusalError:
     """Return the 422 of an object, with a cause for each field that is wrong."""
-    group = resource.kind.group
-    kind = f"{resource.kind.kind}.{group}" if group else resource.kind.kind
-    return _invalid(kind, name, faults, _about(resource, name, kind=True))
+    about = _about(resource, name, kind=not by_plural)
+    full = ".".join(filter(None, (about["kind"], resource.kind.group)))
+    return _invalid(full, name, faults, about)
 
 
 def invalid_options(kind: str, faults: Sequence[Fault]) -> RefusalError:
@@ -155,6 +179,7 @@ def _invalid(
     kind: str, name: str, faults: Sequence[Fault], about: Document
 ) -> RefusalError:
     lines = [f"{f.field}: {f.problem}" if f.field else f.problem for f in faults]
+    lines = list(dict.fromkeys(lines))  # said once, as Go's aggregates are
     said = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
     causes = [
         {"reason": _reason(f.problem), "message": f.problem, "field": f.field}

@@ -119,6 +119,18 @@ def resources_of(group: str, version: str) -> list[Resource]:
     return sorted(found, key=lambda resource: resource.kind.plural)
 
 
+def has_kind(group_version: str, kind: str) -> bool:
+    """Return whether a kind is served in a group and version."""
+    found = resources_of(*kinds.split(group_version))
+    return any(one.kind.kind == kind for one in found)
+
+
+def has_version(group_version: str) -> bool:
+    """Return whether a group and version is served."""
+    group, version = kinds.split(group_version)
+    return bool(resources_of(group, version))
+
+
 def find(group: str, version: str, plural: str) -> Resource:
     """Return a resource; the API server's sentence when there is none."""
     found = SERVED.get((group, version, plural))

@@ -6,25 +6,26 @@ Source: <https://kubernetes.io/docs/concepts/overview/working-with-objects/label
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from api.cluster import refusals
 from api.cluster.resources import Resource
+from api.views.base import whole
 
 Document = Mapping[str, Any]
 Test = Callable[[Document], bool]
 
-_SET = re.compile(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)", re.ASCII)
-_EQUAL = re.compile(r"([^\s=!]+)\s*(==|=|!=)\s*([^\s=!]*)", re.ASCII)
-_NAME = re.compile(r"(!?)\s*([^\s=!(),]+)", re.ASCII)
+_TOKEN = re.compile(r"==|!=|[=!(),<>]|[^\s=!(),<>]+", re.ASCII)
+_MARKS = frozenset("=!(),<>") | {"==", "!="}
+_END = ""
 _LONGEST = 4096
 
 
 #: Fields that a field selector may name, beside name and namespace.
 _FIELDS = {
-    "CronJob": (),
     "Event": (
         "involvedObject.kind",
         "involvedObject.namespace",
@@ -51,9 +52,9 @@ _FIELDS = {
         "status.podIP",
         "status.nominatedNodeName",
     ),
-    "ReplicaSet": ("status.replicas",),
     "ReplicationController": ("status.replicas",),
     "Secret": ("type",),
+    "Service": ("spec.clusterIP", "spec.type"),
 }
 #: Names in a selector that are others in the object.
 _ELSEWHERE = {"status.successful": "status.succeeded", "source": "source.component"}
@@ -66,12 +67,11 @@ def selector(labels: str, fields: str, resource: Resource) -> Test | None:
 
     Raises RefusalError for a field that objects of the resource are not selected by.
     """
-    tests = [_label_test(part) for part in _parts("labelSelector", labels)]
-    for part in _parts("fieldSelector", fields):
-        path = re.split(r"[=!]", part)[0]
-        if path not in _selectable(resource):
-            raise refusals.bad_request(f"field label not supported: {path}")
-        tests.append(_field_test(part))
+    for name, text in (("labelSelector", labels), ("fieldSelector", fields)):
+        if len(text) > _LONGEST:
+            raise refusals.bad_request(f"{name}: over {_LONGEST} characters")
+    tests = [*_Labels(labels).tests()]
+    tests += [_field_test(part, resource) for part in fields.split(",") if part]
     if not tests:
         return None
     return lambda document: all(test(document) for test in tests)
@@ -83,34 +83,109 @@ def _selectable(resource: Resource) -> tuple[str, ...]:
     return ("metadata.name", "metadata.namespace", *own)
 
 
-def _parts(name: str, text: str) -> list[str]:
-    """Split at the commas outside of parentheses."""
-    if len(text) > _LONGEST:
-        raise refusals.bad_request(f"{name}: over {_LONGEST} characters")
-    parts = re.split(r",(?![^(]*\))", text)
-    return [part.strip() for part in parts if part.strip()]
+class _Labels:
+    """The requirements of a label selector, word by word as Go's parser reads them."""
 
+    def __init__(self, text: str) -> None:
+        self.words: list[str] = [*_TOKEN.findall(text), _END]
+        self.at = 0
 
-def _label_test(part: str) -> Test:
-    if match := _SET.fullmatch(part):
-        return _set_test(match[1], match[2], match[3])
-    if match := _EQUAL.fullmatch(part):
-        name, operator, value = match.groups()
+    def tests(self) -> Iterator[Test]:
+        """Yield the test of each requirement. Raises RefusalError."""
+        if self.words == [_END]:
+            return
+        while True:
+            yield self._requirement()
+            word = self._next()
+            if word == _END:
+                return
+            if word != ",":
+                raise self._found(word, "',' or 'end of string'")
+            following = self._peek()
+            if following in _MARKS - {"!"} or following == _END:
+                raise self._found(following, "identifier after ','")
+
+    def _peek(self) -> str:
+        return self.words[self.at]
+
+    def _next(self) -> str:
+        word = self.words[self.at]
+        self.at = min(self.at + 1, len(self.words) - 1)
+        return word
+
+    def _found(self, word: str, expected: str) -> refusals.RefusalError:
+        return refusals.bad_request(f"found '{word}', expected: {expected}")
+
+    def _requirement(self) -> Test:
+        wanted = self._peek() != "!"
+        if not wanted:
+            self._next()
+        name = self._next()
+        if name in _MARKS or name == _END:
+            raise self._found(name, "identifier" if not wanted else _FIRST)
+        if not wanted or self._peek() in (",", _END):
+            if not wanted and self._peek() not in (",", _END):
+                raise self._found(self._peek(), "',' or 'end of string'")
+            return lambda d: (name in labels_of(d)) == wanted
+        operator = self._next()
+        if operator not in _OPERATORS:
+            raise self._found(operator, ", ".join(_OPERATORS))
+        if operator in ("in", "notin"):
+            return _set_test(name, operator, self._values())
+        if operator in ("<", ">"):
+            return _order_test(name, operator, self._value())
+        value = self._value()
         if operator == "!=":
             return lambda d: labels_of(d).get(name) != value
         return lambda d: labels_of(d).get(name) == value
-    if match := _NAME.fullmatch(part):
-        wanted, name = not match[1], match[2]
-        return lambda d: (name in labels_of(d)) == wanted
-    problem = f"expected name=value, name in (a, b), name or !name, got {part!r}"
-    raise refusals.bad_request(f"unable to parse labelSelector: {problem}")
+
+    def _value(self) -> str:
+        if self._peek() in (",", _END):
+            return ""
+        word = self._next()
+        if word in _MARKS:
+            raise self._found(word, "identifier")
+        return word
+
+    def _values(self) -> frozenset[str]:
+        word = self._next()
+        if word != "(":
+            raise self._found(word, "'('")
+        found = set()
+        while (word := self._next()) != ")":
+            if word == ",":
+                continue
+            if word in _MARKS or word == _END:
+                raise self._found(word, "',', ')' or identifier")
+            found.add(word)
+        return frozenset(found or {""})
 
 
-def _set_test(name: str, operator: str, values: str) -> Test:
-    known = {value.strip() for value in values.split(",")}
+_OPERATORS = ("in", "notin", "=", "==", "!=", ">", "<")
+_FIRST = "!, identifier, or 'end of string'"
+
+
+def _set_test(name: str, operator: str, known: frozenset[str]) -> Test:
     if operator == "in":
         return lambda d: labels_of(d).get(name) in known
     return lambda d: labels_of(d).get(name) not in known
+
+
+def _order_test(name: str, operator: str, value: str) -> Test:
+    limit = whole(value)
+    if limit is None:
+        why = f"values[0][{name}]: Invalid value: {json.dumps(value)}"
+        raise refusals.bad_request(
+            f"{why}: for 'Gt', 'Lt' operators, the value must be an integer"
+        )
+
+    def test(document: Document) -> bool:
+        number = whole(labels_of(document).get(name, ""))
+        if number is None:
+            return False
+        return number > limit if operator == ">" else number < limit
+
+    return test
 
 
 def labels_of(document: Document) -> Mapping[str, str]:
@@ -119,14 +194,27 @@ def labels_of(document: Document) -> Mapping[str, str]:
     return labels
 
 
-def _field_test(part: str) -> Test:
-    match = re.fullmatch(r"([A-Za-z0-9.]+)(==|=|!=)(.*)", part)
+def _field_test(part: str, resource: Resource) -> Test:
+    match = re.fullmatch(r"(.*?)(==|=|!=)(.*)", part, re.DOTALL)
     if match is None:
-        problem = f"expected path=value or path!=value, got {part!r}"
-        raise refusals.bad_request(f"unable to parse fieldSelector: {problem}")
+        why = f"invalid selector: '{part}'; can't understand '{part}'"
+        raise refusals.bad_request(why)
     path, operator, value = match.groups()
+    if path not in _selectable(resource):
+        raise refusals.bad_request(_unknown_field(path, resource))
     wanted = operator != "!="
     return lambda document: (_field(document, path) == value) == wanted
+
+
+def _unknown_field(path: str, resource: Resource) -> str:
+    """Return how a kind says that it is not selected by a field."""
+    kind = resource.kind.kind
+    if kind == "Job":
+        return f'field label "{path}" not supported for {kind}'
+    if kind in _FIELDS or not resource.is_built_in:
+        return f"field label not supported: {path}"
+    known = '"metadata.name", "metadata.namespace"'
+    return f'"{path}" is not a known field selector: only {known}'
 
 
 def _field(document: Document, path: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from api.cluster.controlled import Known, Owners, owner_of
+from api.cluster.controlled import Known, Owners, owner_of, replica_set, template_hash
 from scheduler.model.amounts import parse, text_of
 from scheduler.model.errors import SchedulerError
 from scheduler.model.podset_template import pod_requests
@@ -282,6 +282,7 @@ def _replica_set(document: Document, status: Document, _: Owners) -> Document:
             readyReplicas=ready,
         ),
         "replicas": replicas,
+        "terminatingReplicas": 0,
         "observedGeneration": document["metadata"].get("generation", 1),
     }
 
@@ -297,7 +298,7 @@ def _deployment(document: Document, status: Document, _: Owners) -> Document:
     replicas = int(status.get("replicas") or 0)
     ready = int(status.get("readyReplicas") or 0)
     at = _since(document)
-    name = document["metadata"]["name"]
+    name = replica_set(Known(document, status))["metadata"]["name"]
     unavailable = max(0, max(wanted, replicas) - ready)
     # At most a quarter, rounded down, may be away.
     enough = ready >= wanted - wanted // 4
@@ -313,9 +314,9 @@ def _deployment(document: Document, status: Document, _: Owners) -> Document:
     progressing = {
         "lastTransitionTime": at,
         "lastUpdateTime": at,
-        "message": f'Deployment "{name}" has successfully progressed.'
+        "message": f'ReplicaSet "{name}" has successfully progressed.'
         if done
-        else f'Deployment "{name}" is progressing.',
+        else f'ReplicaSet "{name}" is progressing.',
         "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
         "status": "True",
         "type": "Progressing",
@@ -330,6 +331,7 @@ def _deployment(document: Document, status: Document, _: Owners) -> Document:
             unavailableReplicas=unavailable,
             updatedReplicas=replicas,
         ),
+        "terminatingReplicas": 0,
         "observedGeneration": document["metadata"].get("generation", 1),
     }
 
@@ -340,6 +342,9 @@ def _stateful_set(document: Document, status: Document, _: Owners) -> Document:
     counts = _counted(status, readyReplicas=ready)
     counts |= {"availableReplicas": ready, "replicas": replicas, "collisionCount": 0}
     counts |= {"currentReplicas": replicas, "updatedReplicas": replicas}
+    template = (document.get("spec") or {}).get("template") or {}
+    name = f"{document['metadata']['name']}-{template_hash(template)}"
+    counts |= {"currentRevision": name, "updateRevision": name}
     counts["observedGeneration"] = document["metadata"].get("generation", 1)
     return counts
 

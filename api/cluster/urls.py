@@ -6,7 +6,7 @@ from django.urls import path
 
 from api.cluster import discovery
 from api.cluster.access_reviews import AccessReview, RulesReview, WhoAmI
-from api.cluster.objects import Collection, Nothing, One, Status
+from api.cluster.objects import Collection, Nothing, One, Status, Watched
 from api.cluster.openapi import documents as openapi
 from api.cluster.subresources import (
     INSIDE,
@@ -28,6 +28,10 @@ _objects = [
     path(f"{root}/{tail}", view.as_view())
     for root in ("api/<str:version>", "apis/<str:group>/<str:version>")
     for tail, view in (
+        ("watch/namespaces/<str:namespace>/<str:plural>", Watched),
+        ("watch/namespaces/<str:namespace>/<str:plural>/<str:name>", Watched),
+        ("watch/<str:plural>", Watched),
+        ("watch/<str:plural>/<str:name>", Watched),
         ("namespaces/<str:namespace>/<str:plural>", Collection),
         ("namespaces/<str:namespace>/<str:plural>/<str:name>", One),
         ("namespaces/<str:namespace>/<str:plural>/<str:name>/status", Status),

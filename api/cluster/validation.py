@@ -5,7 +5,7 @@ Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#field-vali
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rest_framework.exceptions import ParseError
@@ -47,16 +47,20 @@ def is_dry(request: Request) -> bool:
     """Return whether a write is only tried. Raises RefusalError for another word."""
     given: str = request.query_params.get("dryRun") or ""
     if given.lower() not in ("", "all", "true", "false", "1", "0", "yes", "no", "none"):
-        why = f'Unsupported value: "{given[:40]}": supported values: "All"'
+        why = f'Unsupported value: ["{given[:40]}"]: supported values: "All"'
         fault = refusals.Fault("dryRun", why)
         raise refusals.invalid_options(options_of(request), [fault])
     return flag(request, "dryRun")
 
 
 def warnings_of(
-    document: Mapping[str, Any], choice: str, *, known: Mapping[str, Any] | None = None
+    document: Mapping[str, Any],
+    choice: str,
+    *,
+    known: Mapping[str, Any] | None = None,
+    twice: Sequence[str] = (),
 ) -> list[str]:
-    """Return a warning per field that its kind does not have; such fields are kept.
+    """Return a warning per field that its kind does not have, or that came `twice`.
 
     `known` is the object as it was: what it had is no news. Raises ParseError
     naming every field where the write is Strict.
@@ -64,7 +68,15 @@ def warnings_of(
     if choice == "Ignore":
         return []
     before = set() if known is None else set(_unknown(known))
-    return _answered([f for f in _unknown(document) if f not in before], choice)
+    found = [f'duplicate field "{field}"' for field in twice]
+    found += [
+        f'unknown field "{field}"'
+        for field in _unknown(document)
+        if field not in before
+    ]
+    if found and choice == "Strict":
+        raise ParseError(strictly(found, document))
+    return found
 
 
 def pruned(document: dict[str, Any], choice: str) -> tuple[dict[str, Any], list[str]]:
@@ -75,14 +87,18 @@ def pruned(document: dict[str, Any], choice: str) -> tuple[dict[str, Any], list[
     """
     given = Document(file="body", data=document)
     kept, unknown = without_unknown(given, check_object)
-    return kept.data, _answered(unknown, choice)
-
-
-def _answered(unknown: list[str], choice: str) -> list[str]:
     found = [f'unknown field "{field}"' for field in unknown]
     if found and choice == "Strict":
-        raise ParseError(f"strict decoding error: {', '.join(found)}")
-    return [] if choice == "Ignore" else found
+        raise ParseError(strictly(found, document))
+    return kept.data, [] if choice == "Ignore" else found
+
+
+def strictly(found: list[str], document: Mapping[str, Any]) -> str:
+    """Return how a write that is Strict is refused."""
+    said = f"strict decoding error: {', '.join(found)}"
+    kind = document.get("kind")
+    version = split(str(document.get("apiVersion") or ""))[1]
+    return f'{kind} in version "{version}" cannot be handled as a {kind}: {said}'
 
 
 def _unknown(document: Mapping[str, Any]) -> Iterator[str]:

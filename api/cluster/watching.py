@@ -28,7 +28,7 @@ from api.cluster.presenting import bare
 from api.cluster.resources import Resource
 from api.cluster.tables import table
 from api.cluster.versions import in_version
-from api.views.base import clamped_number, flag
+from api.views.base import flag
 from sandbox.base.errors import GoneError, SandboxError
 from sandbox.live import rights
 from sandbox.live.people import Asker
@@ -79,7 +79,12 @@ class Watch:
     """What one client watches, and what it was sent already."""
 
     def __init__(
-        self, request: Request, sandbox: Sandbox, resource: Resource, namespace: str
+        self,
+        request: Request,
+        sandbox: Sandbox,
+        resource: Resource,
+        namespace: str,
+        name: str = "",
     ) -> None:
         self.sandbox = sandbox
         session = getattr(request, "session", None)
@@ -87,9 +92,11 @@ class Watch:
         self.resource = resource
         self.namespace = namespace
         self.test = reading.test_of(request, resource)
+        self.name = name  # "" watches all of them
+        self.first = False  # whether the next look is the first, at what is there
         self.wanted, self.include = reading.shape_of(request)
-        given = clamped_number(request, "timeoutSeconds", 0, most=MOST_SECONDS)
-        self.seconds = given or USUAL_SECONDS
+        given = reading.number_of(request, "timeoutSeconds")
+        self.seconds = min(given, MOST_SECONDS) if given > 0 else USUAL_SECONDS
         self.bookmarks = flag(request, "allowWatchBookmarks")
         self.revision = -1  # looked at last
         self.known: dict[NamespacedName, _State] = {}  # shown
@@ -104,6 +111,7 @@ class Watch:
         reading.check_version(version, self.sandbox)
         self.closing = first is True and self.bookmarks
         if first or (first is None and version in ("", "0")):
+            self.first = True
             return
         present = self.sandbox.revision
         since = present if version in ("", "0") else int(version)
@@ -124,7 +132,9 @@ class Watch:
         owners = Owners(of_world(world))
         for obj in list(world.objects.values()):
             if obj.key.kind == kind and self.namespace in ("", obj.key.namespace):
-                kept = copy.deepcopy({**obj.manifest, "status": obj.status})
+                kept = copy.deepcopy(obj.manifest)
+                if obj.status:
+                    kept["status"] = copy.deepcopy(obj.status)
                 kept = in_version(kept, self.resource)
                 document = reading.shown(kept, self.resource, owners)
                 if self._picks(document):
@@ -140,7 +150,8 @@ class Watch:
         self.known[place] = state
 
     def _picks(self, document: Event) -> bool:
-        return self.test is None or self.test(document)
+        named = self.name in ("", document["metadata"]["name"])
+        return named and (self.test is None or self.test(document))
 
     def look(self) -> list[Event]:
         """Return what changed since the last look. Raises SandboxError when gone."""
@@ -189,14 +200,19 @@ class Watch:
         return {"resource": self.resource, "namespace": self.namespace}
 
     def _fresh(self, places: list[NamespacedName], present: Any) -> Iterator[Event]:
-        """Yield the changed objects, the oldest first; by one query when they are many."""
+        """Yield the changed objects, the oldest first; by one query when they are many.
+
+        What is there at the beginning comes in the order of its names.
+        """
         wanted = set(places)
         if not wanted:
             return
         rows = present
         if len(wanted) < 200:
             rows = present.filter(name__in={name for _, name in wanted})
-        ordered = rows.order_by("revision", "namespace", "name")
+        order = ("namespace", "name")
+        ordered = rows.order_by(*order if self.first else ("revision", *order))
+        self.first = False
         for row, owners in reading.with_owners(ordered, self.resource, self.sandbox.pk):
             place = (row.namespace, row.name)
             if place not in wanted:
@@ -254,6 +270,10 @@ def _initial_events(request: Request) -> bool | None:
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         problem = f"Forbidden: {why}"
         faults.append(refusals.Fault("resourceVersionMatch", problem))
+        if match is not None:
+            known = f'"{match}": supported values: "NotOlderThan"'
+            problem = f"Unsupported value: {known}"
+            faults.append(refusals.Fault("resourceVersionMatch", problem))
     if faults:
         raise refusals.invalid_options("ListOptions", faults)
     return None if given is None else flag(request, "sendInitialEvents")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import re
 import secrets
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -21,8 +23,10 @@ from api.cluster import (
     reading,
     refusals,
     resources,
+    rollouts,
     validation,
 )
+from api.cluster.checks import decoding
 from api.cluster.controlled import Owners
 from api.cluster.presenting import complete, whole_seconds
 from api.cluster.resources import Resource
@@ -35,6 +39,7 @@ from scheduler.input.manifests.kinds import KUEUE
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.input.manifests.load import load
 from scheduler.model import durations
+from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Key
 
@@ -60,6 +65,10 @@ _NOTHING_LOST = frozenset(
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 #: What of the metadata a write does not change.
 _OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})
+#: Kinds whose status a controller writes over, whatever is given.
+_CONTROLLED = frozenset(
+    {"CronJob", "DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"}
+)
 #: Kinds whose status is given with the object; others earn theirs.
 _STATUS_GIVEN = frozenset({"Node", "Namespace"})
 
@@ -78,6 +87,7 @@ class Change:
         of_status: bool = False,
         validation: str = "Warn",
         manager: str = "",
+        twice: Sequence[str] = (),
     ) -> None:
         self.user = user
         self.sandbox = sandbox
@@ -87,11 +97,12 @@ class Change:
         self.of_status = of_status  # the subresource: the status and nothing else
         self.validation = validation  # of fields that the kind does not have
         self.manager = manager
+        self.twice = twice  # the paths of fields that the body has more than once
         self.warnings: list[str] = []
 
     def create(self, given: Any) -> Document:
         """Make a new object. Raises RefusalError."""
-        document = self._placed(given, "")
+        document = self._placed({} if given is None else given, "")
         name = document["metadata"]["name"]
         if document["metadata"].get("resourceVersion"):
             why = "resourceVersion should not be set on objects to be created"
@@ -197,8 +208,10 @@ class Change:
     def apply(self, name: str, given: Any, *, force: bool) -> tuple[Document, int]:
         """Lay what one manager wants over an object; (it, 201 where it is new)."""
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
+        self._check_applied(given)
+        self._check_typed(given)
         document = self._placed(given, name)
-        if (given.get("metadata") or {}).get("managedFields"):
+        if (given.get("metadata") or {}).get("managedFields") is not None:
             why = "metadata.managedFields must be nil"
             raise refusals.bad_request(why)
         if row is None:
@@ -219,6 +232,29 @@ class Change:
         self._check(merged, before)
         return self._put(merged, warnings, known=True, managed=managed), 200
 
+    def _check_applied(self, given: Any) -> None:
+        """Refuse to apply what does not say that it is of the path's kind."""
+        said = given if isinstance(given, dict) else {}
+        version, kind = said.get("apiVersion") or "", said.get("kind") or ""
+        if (version, kind) != (self.resource.group_version, self.resource.kind.kind):
+            place = str(version) if "/" in str(version) else f"/{version}"
+            raise refusals.bad_request(f"invalid object type: {place}, Kind={kind}")
+
+    def _check_typed(self, given: Document) -> None:
+        """Refuse to apply fields that the kind does not have, or of other types."""
+        type_ = published.type_of(self.resource)
+        if not type_:
+            return
+        problem = next(decoding.untyped(given, type_), None)
+        if problem is not None:
+            metadata = given.get("metadata") or {}
+            place = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+            version = self.resource.group_version
+            version = version if "/" in version else f"/{version}"
+            what = f"({place}; {version}, Kind={self.resource.kind.kind})"
+            why = f"failed to create typed patch object {what}: {problem}"
+            raise refusals.RefusalError(500, "", why)
+
     def _check_namespace(self) -> None:
         """Refuse to make an object in a namespace that is not there."""
         if self.namespace and not reading.has_namespace(
@@ -232,7 +268,12 @@ class Change:
         """Return what is kept of a document, and warnings of fields it has too much."""
         if self.resource.kind.group == KUEUE:
             return validation.pruned(document, self.validation)
-        return document, validation.warnings_of(document, self.validation, known=before)
+        warnings = validation.warnings_of(
+            document, self.validation, known=before, twice=self.twice
+        )
+        if self.resource.is_built_in and (type_ := published.type_of(self.resource)):
+            document = decoding.without_unknown(document, type_)
+        return document, warnings
 
     def _placed(self, given: Any, name: str) -> Document:
         """Return the body under the path's own kind, namespace and name."""
@@ -286,9 +327,19 @@ class Change:
         kind, version = given.get("kind"), given.get("apiVersion")
         expected, place = self.resource.kind.kind, self.resource.group_version
         if kind not in (None, "", expected):
+            said = refusals.not_registered(str(kind), str(version))
+            if resources.has_kind(str(version or place), str(kind)):
+                said = f"no kind {expected!r} is in it"
             raise refusals.bad_request(
                 f'{kind} in version "{str(version).rpartition("/")[2]}" cannot be handled '
-                f"as a {expected}: no kind {expected!r} is in it"
+                f"as a {expected}: {said}"
+            )
+        known = resources.has_version(str(version))
+        if version not in (None, "", place) and not known:
+            said = refusals.not_registered(expected, str(version))
+            raise refusals.bad_request(
+                f'{expected} in version "{str(version).rpartition("/")[2]}" cannot be '
+                f"handled as a {expected}: {said}"
             )
         if version not in (None, "", place):
             raise refusals.bad_request(
@@ -316,7 +367,16 @@ class Change:
             document.pop("status", None)
         metadata = document["metadata"]
         kind, name = self.resource.kind.kind, metadata["name"]
-        own = {"managedFields": managed} if managed else {}
+        own: Document = {"managedFields": managed} if managed else {}
+        row = None
+        if known:
+            row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
+        before: Document | None = copy.deepcopy(row.manifest) if row else None
+        if kind in rollouts.KINDS:
+            stamp = durations.stamp_text(reading.now_us(self.sandbox))
+            kept = rollouts.after(before, document, stamp)
+            if kept:
+                own[rollouts.KEPT] = kept
         if metadata.get("generateName"):
             own["generateName"] = metadata["generateName"]
         text = msgspec.json.encode(document).decode()
@@ -330,7 +390,7 @@ class Change:
                 metadata=own,
             )
         except DeniedError as error:
-            raise refusals.RefusalError(403, "Forbidden", str(error), {}) from error
+            raise refusals.RefusalError(403, "Forbidden", str(error)) from error
         except InvalidError as error:
             faults = refusals.faults_of(error.causes)
             if not faults:
@@ -342,6 +402,7 @@ class Change:
             if not cause.problem.text.startswith(UNKNOWN_FIELD)  # as `unknown` has them
             and not (cause.field == "kind" and self._is_said())
             and not cause.problem.code.startswith(_ELSEWHERE)
+            and not (before and _as_before(cause.field, before, document))
         ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
@@ -350,7 +411,13 @@ class Change:
             return reading.document_of(row, self.resource)
         if self.dry_run:
             return self._dry(_as_read(text), row)
-        return reading.document_of(row, self.resource)
+        if not known:
+            return reading.new_document(row, self.resource)
+        shown = reading.document_of(row, self.resource)
+        if self.of_status and kind in _CONTROLLED and document.get("status"):
+            # As given, until the controller writes what it counts, which is at once.
+            shown["status"] = {**shown.get("status", {}), **document["status"]}
+        return shown
 
     def _is_said(self) -> bool:
         """Return whether it need not be said that the kind is not simulated.
@@ -392,6 +459,24 @@ class Change:
         present = reading.kept_document(row, self.resource)
         present["metadata"].pop("resourceVersion", None)
         return {**present, "status": given.get("status") or {}}
+
+
+def _as_before(field: str, before: Document, document: Document) -> bool:
+    """Return whether a field is as it was: what was said of it is no news."""
+    return bool(field) and _value_at(before, field) == _value_at(document, field)
+
+
+def _value_at(document: Any, field: str) -> Any:
+    for name in re.findall(r"[^.\[\]]+", field):
+        if isinstance(document, dict):
+            document = document.get(name)
+        elif (
+            isinstance(document, list) and is_whole(name) and int(name) < len(document)
+        ):
+            document = document[int(name)]
+        else:
+            return None
+    return document
 
 
 def without_filled(after: Any, shown: Any, kept: Any) -> Any:

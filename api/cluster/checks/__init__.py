@@ -31,7 +31,12 @@ def check(
     if resource.is_built_in:
         faults = kinds.faults(document, resource, before)
     else:
-        faults = structural.faults(document, type_)
+        kind = resource.kind.kind
+        faults = structural.faults(document, type_, kind)
+        if not faults:
+            faults = [*structural.repeated(document, kind)]
+        if not faults:
+            faults = [*structural.ruled_out(document, kind)]
         if before is not None and not faults:
             faults = structural.fixed(document, before, resource)
         if not faults:
@@ -53,4 +58,4 @@ def check_types(document: Mapping[str, Any], resource: Resource) -> None:
         if problem is not None:
             webhook = f"m{resource.kind.kind.lower()}.kb.io"
             message = structural.denied(webhook, problem).message
-            raise refusals.RefusalError(400, "", message, {})
+            raise refusals.RefusalError(400, "", message)

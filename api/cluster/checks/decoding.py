@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from api.cluster import published, refusals
+from api.cluster import json_words, published, refusals
 from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
 
@@ -72,6 +73,61 @@ def unknown_fields(value: Any, type_: str, path: str = "") -> Iterator[str]:
             yield from unknown_fields(inner, field.type, place)
 
 
+def without_unknown(value: Any, type_: str) -> Any:
+    """Return a value without the fields that its published type does not have."""
+    fields = published.fields_of(type_)
+    if not fields or not isinstance(value, Mapping):
+        return value
+    found = {}
+    for name, inner in value.items():
+        field = fields.get(name)
+        if field is None:
+            continue
+        of = field.type
+        if of.startswith("[]") and isinstance(inner, list):
+            inner = [without_unknown(item, of[2:]) for item in inner]
+        elif of.startswith("map ") and isinstance(inner, Mapping):
+            inner = {k: without_unknown(item, of[4:]) for k, item in inner.items()}
+        elif isinstance(inner, Mapping):
+            inner = without_unknown(inner, of)
+        found[name] = inner
+    return found
+
+
+def untyped(value: Any, type_: str, path: str = "") -> Iterator[str]:
+    """Yield what of a value is not of a published type, as an apply says it."""
+    fields = published.fields_of(type_)
+    if not fields:
+        wanted = _PLAIN.get(type_, (None, ""))[1]
+        if wanted == "string" and not isinstance(value, str):
+            shown = str(value).lower() if isinstance(value, bool) else value
+            yield f"{path}: expected string, got &value.valueUnstructured{{Value:{shown}}}"
+        return
+    if not isinstance(value, Mapping):
+        return
+    for name, inner in sorted(value.items()):
+        place = f"{path}.{name}"
+        field = fields.get(name)
+        if field is None:
+            yield f"{place}: field not declared in schema"
+        elif inner is None:
+            continue
+        elif field.type.startswith("[]") and isinstance(inner, list):
+            for n, item in enumerate(inner):
+                yield from untyped(item, field.type[2:], f"{place}[{_key(item, n)}]")
+        elif field.type.startswith("map ") and isinstance(inner, Mapping):
+            for key, item in inner.items():
+                yield from untyped(item, field.type[4:], f"{place}.{key}")
+        else:
+            yield from untyped(inner, field.type, place)
+
+
+def _key(item: Any, number: int) -> str:
+    """Return how an item of a list is named: by its name, else by its place."""
+    name = item.get("name") if isinstance(item, Mapping) else None
+    return str(number) if name is None else f"name={json.dumps(name)}"
+
+
 def _of_object(value: Any, type_: str, path: str) -> Iterator[str]:
     for name, field in published.fields_of(type_).items():
         given = value.get(name)
@@ -116,7 +172,7 @@ def _of_field(value: Any, type_: str, path: str, holder: str) -> Iterator[str]:
 
 def _wrong(value: Any, holder: str, path: str, type_: str) -> str:
     return (
-        f"json: cannot unmarshal {_json_type(value)} into Go struct field "
+        f"json: cannot unmarshal {json_words.type_of(value)} into Go struct field "
         f"{_struct(holder)}.{path} of type {type_}"
     )
 
@@ -131,16 +187,6 @@ def _struct(type_: str) -> str:
         return kind + "".join(path).capitalize()
     last = path[-1].removesuffix("s")
     return last[:1].upper() + last[1:]
-
-
-def _json_type(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
 
 
 def _go(type_: str) -> str:

@@ -32,9 +32,23 @@ def faults(
     found = list(names.metadata_faults(document["metadata"], kind))
     if kind in _RULES and not (before is not None and _same_spec(document, before)):
         found += _RULES[kind](document)
+    if before is not None:
+        found += _added_finalizers(document["metadata"], before["metadata"])
     if before is not None and kind in _CHANGES:
         found += _CHANGES[kind](document, before)
     return found
+
+
+def _added_finalizers(after: Document, before: Document) -> Iterator[Fault]:
+    """Refuse new finalizers of what is being deleted; the server says it twice."""
+    known = before.get("finalizers") or ()
+    added = sorted(set(after.get("finalizers") or ()) - set(known))
+    if added and before.get("deletionTimestamp"):
+        why = (
+            "Forbidden: no new finalizers can be added if the object is being deleted, "
+            f"found new finalizers []string{{{', '.join(map(json.dumps, added))}}}"
+        )
+        yield from [Fault("metadata.finalizers", why)] * 2
 
 
 def _same_spec(document: Document, before: Document) -> bool:
@@ -179,11 +193,21 @@ def _priority_class(document: Document) -> Iterator[Fault]:
         yield unsupported("preemptionPolicy", policy, *known)
 
 
+#: As the server's own type has them, whose value it shows.
+_OF_BUDGET = (
+    "minAvailable",
+    "selector",
+    "maxUnavailable",
+    "unhealthyPodEvictionPolicy",
+)
+
+
 def _disruption_budget(document: Document) -> Iterator[Fault]:
     spec = _spec(document)
     if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
         why = "minAvailable and maxUnavailable cannot be both set"
-        yield Fault("spec", f"Invalid value: {_shown(spec)}: {why}")
+        shown = {f"{n[:1].upper()}{n[1:]}": spec.get(n) for n in _OF_BUDGET}
+        yield Fault("spec", f"Invalid value: {_shown(shown)}: {why}")
     for name in ("minAvailable", "maxUnavailable"):
         value = spec.get(name)
         if isinstance(value, int) and value < 0:
@@ -196,10 +220,44 @@ def _disruption_budget(document: Document) -> Iterator[Fault]:
             yield names.invalid(f"spec.{name}", value, why)
 
 
+_STANDARD = frozenset({"cpu", "ephemeral-storage", "memory", "pods", "storage"})
+#: What a quota of a namespace counts, without a prefix.
+_OF_QUOTA = frozenset(
+    {
+        "configmaps",
+        "cpu",
+        "ephemeral-storage",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "memory",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+        "requests.storage",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    }
+)
+
+
 def _resource_quota(document: Document) -> Iterator[Fault]:
     for name, amount in (_spec(document).get("hard") or {}).items():
+        place = f"spec.hard[{name}]"
+        pages = name.removeprefix("requests.").startswith("hugepages-")
+        if "/" not in name and name not in _OF_QUOTA and not pages:
+            if name not in _STANDARD:
+                why = "must be a standard resource type or fully qualified"
+                yield names.invalid(place, name, why)
+            yield names.invalid(place, name, "must be a standard resource for quota")
         if parse_quantity(str(amount)) < 0:
-            yield Fault(f"spec.hard[{name}]", f'Invalid value: "{amount}": {NEGATIVE}')
+            yield Fault(place, f'Invalid value: "{amount}": {NEGATIVE}')
 
 
 def _limit_range(document: Document) -> Iterator[Fault]:
@@ -221,7 +279,9 @@ def _limit_range(document: Document) -> Iterator[Fault]:
                         f"{words.get(low, low)} value {less} is greater than "
                         f"{words.get(high, high)} value {more}"
                     )
-                    yield names.invalid(f"{field}.{low}[{resource}]", str(less), why)
+                    # Of a default over the most it shows the most, as the server does.
+                    shown = more if (low, high) == ("default", "max") else less
+                    yield names.invalid(f"{field}.{low}[{resource}]", str(shown), why)
 
 
 def _pairs(given: list[Any]) -> Iterator[tuple[Any, Any]]:
@@ -350,11 +410,56 @@ def _changed_priority_class(document: Document, before: Document) -> Iterator[Fa
         yield names.invalid("preemptionPolicy", str(after), IMMUTABLE)
 
 
+#: What may be changed of a pod that is there, beside images and added tolerations.
+_OF_POD = frozenset({"activeDeadlineSeconds", "terminationGracePeriodSeconds"})
+_POD_FIXED = (
+    "pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "
+    "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` "
+    "(allow it to be set to 1 if it was previously negative)"
+)
+
+
+def _changed_pod(document: Document, before: Document) -> Iterator[Fault]:
+    after, was = _spec(document), _spec(before)
+    gated = bool(was.get("schedulingGates"))
+    if not was.get("nodeName"):  # bound by its own subresource
+        after = {name: value for name, value in after.items() if name != "nodeName"}
+    left, right = _fixed_of_pod(after, gated=gated), _fixed_of_pod(was, gated=gated)
+    added = [one for one in was.get("tolerations") or () if one not in _added(after)]
+    if left != right or added:
+        names_ = sorted(n for n in {*left, *right} if left.get(n) != right.get(n)) or [
+            "tolerations"
+        ]
+        changed = ", ".join(f"`spec.{name}`" for name in names_)
+        yield Fault("spec", f"Forbidden: {_POD_FIXED}\nchanged: {changed}")
+
+
+def _added(spec: Document) -> list[Any]:
+    return list(spec.get("tolerations") or ())
+
+
+def _fixed_of_pod(spec: Document, *, gated: bool) -> dict[str, Any]:
+    """Return what of a pod's spec stays as it is; of a gated one its place may change."""
+    # Ephemeral containers come by their own subresource.
+    apart = {*_OF_POD, "ephemeralContainers", "schedulingGates", "tolerations"}
+    if gated:
+        apart |= {"nodeSelector", "affinity"}
+    found = {n: v for n, v in spec.items() if n not in apart}
+    for part in ("containers", "initContainers"):
+        found[part] = [
+            {n: v for n, v in one.items() if n not in ("image", "imagePullPolicy")}
+            for one in spec.get(part) or ()
+        ]
+    return found
+
+
 _CHANGES: dict[str, Change] = {
     "ConfigMap": _changed_config,
     "DaemonSet": _changed_selector,
     "Deployment": _changed_selector,
     "Job": _changed_job,
+    "Pod": _changed_pod,
     "PriorityClass": _changed_priority_class,
     "ReplicaSet": _changed_selector,
     "Secret": _changed_config,

@@ -82,10 +82,6 @@ def _container_faults(container: Spec, field: str, seen: set[str]) -> Iterator[F
     elif image.strip() != image:
         why = "must not have leading or trailing whitespace"
         yield names.invalid(f"{field}.image", image, why)
-    policy = container.get("imagePullPolicy")
-    known = ("Always", "IfNotPresent", "Never")
-    if policy not in (None, "", *known):
-        yield unsupported(f"{field}.imagePullPolicy", policy, *known)
     for n, port in enumerate(container.get("ports") or ()):
         number = port.get("containerPort")
         place = f"{field}.ports[{n}].containerPort"
@@ -94,6 +90,10 @@ def _container_faults(container: Spec, field: str, seen: set[str]) -> Iterator[F
         elif not 0 < number < 1 << 16:
             why = "must be between 1 and 65535, inclusive"
             yield Fault(place, f"Invalid value: {number}: {why}")
+    policy = container.get("imagePullPolicy")
+    known = ("Always", "IfNotPresent", "Never")
+    if policy not in (None, "", *known):
+        yield unsupported(f"{field}.imagePullPolicy", policy, *known)
     yield from resource_faults(container.get("resources") or {}, f"{field}.resources")
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from api.cluster import published, refusals
+from api.cluster.checks import names
 from api.cluster.checks.decoding import is_quantity
 from api.cluster.checks.pods import NEGATIVE
 from api.cluster.published import Field
@@ -33,10 +35,12 @@ _TYPES: dict[str, tuple[Any, str]] = {
 }
 
 
-def faults(document: Document, type_: str) -> list[Fault]:
+def faults(document: Document, type_: str, kind: str) -> list[Fault]:
     """Return what of an object its definition's schema forbids."""
-    found = list(_of_object(document, type_, ""))
-    if any(f.problem.startswith(("Unsupported", "Required")) for f in found):
+    found = list(names.metadata_faults(document.get("metadata") or {}, kind))
+    found += _of_object(document, type_, "")
+    ruled = kind in _RULES or kind in _FIXED
+    if ruled and any(f.problem.startswith(("Unsupported", "Required")) for f in found):
         found.append(Fault("<nil>", _UNCHECKED))
     return found
 
@@ -123,33 +127,239 @@ def _sized(count: int, field: Field, path: str) -> Iterator[Fault]:
 
 
 def _wrong(value: Any, type_: str, path: str) -> Fault:
-    names = {
+    sorts = {
         bool: "boolean",
         int: "integer",
         float: "number",
         str: "string",
         list: "array",
     }
-    given = names.get(type(value), "object")
+    given = sorts.get(type(value), "object")
     why = f'{path} in body must be of type {type_}: "{given}"'
     return Fault(path, f'Invalid value: "{given}": {why}')
 
 
+def repeated(document: Document, kind: str) -> Iterator[Fault]:
+    """Yield the items of lists kept by name, or of sets, that are there twice."""
+    spec = document.get("spec") or {}
+    if kind in ("ClusterQueue", "Cohort"):
+        for n, group in enumerate(_items(spec, "resourceGroups")):
+            place = f"spec.resourceGroups[{n}].flavors"
+            yield from _twice(_items(group, "flavors"), place)
+            for m, flavor in enumerate(_items(group, "flavors")):
+                yield from _twice(
+                    _items(flavor, "resources"), f"{place}[{m}].resources"
+                )
+        strategy = spec.get("admissionChecksStrategy") or {}
+        place = "spec.admissionChecksStrategy.admissionChecks"
+        yield from _twice(_items(strategy, "admissionChecks"), place)
+    elif kind == "Workload":
+        yield from _twice(_items(spec, "podSets"), "spec.podSets")
+
+
+def _items(holder: Document, name: str) -> list[Document]:
+    return [item for item in holder.get(name) or () if isinstance(item, Mapping)]
+
+
+def _twice(items: list[Document], field: str) -> Iterator[Fault]:
+    seen: set[Any] = set()
+    for n, item in enumerate(items):
+        name = item.get("name")
+        if name in seen:
+            shown = json.dumps({"name": name}, separators=(",", ":"))
+            yield Fault(f"{field}[{n}]", f"Duplicate value: {shown}")
+        seen.add(name)
+
+
+#: What a rule of a definition says of a place: whether it holds, and its sentence.
+_Holds = Callable[[Any], bool]
+
+
+class _Rule(NamedTuple):
+    field: str  # "[]" of every item of a list
+    holds: _Holds
+    said: str
+
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_KNOWN_EFFECTS = (
+    "supported taint effect values: 'NoSchedule', 'PreferNoSchedule', 'NoExecute'"
+)
+_SAME_SIZE = _Rule(
+    "spec.resourceGroups[]",
+    lambda group: all(
+        len(flavor.get("resources") or ()) == len(group.get("coveredResources") or ())
+        for flavor in _items(group, "flavors")
+    ),
+    "flavors must have the same number of resources as the coveredResources",
+)
+
+
+def _borrows_from_somebody(spec: Document) -> bool:
+    return bool(spec.get("cohortName") or spec.get("cohort")) or not any(
+        resource.get("borrowingLimit") is not None
+        for group in _items(spec, "resourceGroups")
+        for flavor in _items(group, "flavors")
+        for resource in _items(flavor, "resources")
+    )
+
+
+def _every(test: _Holds) -> _Holds:
+    return lambda items: all(test(item) for item in items)
+
+
+#: Kind -> the rules over the values of an object, in the order of its fields.
+_RULES: dict[str, tuple[_Rule, ...]] = {
+    "ClusterQueue": (
+        _Rule(
+            "spec.flavorFungibility",
+            lambda given: (
+                given.get("preference") is None
+                or (given.get("whenCanBorrow"), given.get("whenCanPreempt"))
+                == ("TryNextFlavor", "TryNextFlavor")
+            ),
+            "preference can only be set when both whenCanBorrow and whenCanPreempt are "
+            "TryNextFlavor",
+        ),
+        _Rule(
+            "spec.preemption",
+            lambda given: (
+                given.get("reclaimWithinCohort") != "Never"
+                or (given.get("borrowWithinCohort") or {}).get("policy")
+                in (None, "Never")
+            ),
+            "reclaimWithinCohort=Never and borrowWithinCohort.Policy!=Never",
+        ),
+        _SAME_SIZE,
+        _Rule(
+            "spec",
+            _borrows_from_somebody,
+            "borrowingLimit must be nil when cohort is empty",
+        ),
+    ),
+    "Cohort": (_SAME_SIZE,),
+    "ResourceFlavor": (
+        _Rule(
+            "spec",
+            lambda spec: not spec.get("topologyName") or bool(spec.get("nodeLabels")),
+            "at least one nodeLabel is required when topology is set",
+        ),
+        _Rule(
+            "spec.nodeTaints",
+            _every(lambda one: one.get("effect") in _EFFECTS),
+            _KNOWN_EFFECTS,
+        ),
+        _Rule(
+            "spec.tolerations",
+            _every(lambda one: one.get("key") or one.get("operator") == "Exists"),
+            "operator must be Exists when 'key' is empty, which means 'match all values "
+            "and all keys'",
+        ),
+        _Rule(
+            "spec.tolerations",
+            _every(
+                lambda one: (
+                    one.get("tolerationSeconds") is None
+                    or one.get("effect") == "NoExecute"
+                )
+            ),
+            "effect must be 'NoExecute' when 'tolerationSeconds' is set",
+        ),
+        _Rule(
+            "spec.tolerations",
+            _every(lambda one: one.get("operator", "Equal") in ("Equal", "Exists")),
+            "supported toleration values: 'Equal'(default), 'Exists'",
+        ),
+        _Rule(
+            "spec.tolerations",
+            _every(
+                lambda one: one.get("operator") != "Exists" or one.get("value") is None
+            ),
+            "a value must be empty when 'operator' is 'Exists'",
+        ),
+        _Rule(
+            "spec.tolerations",
+            _every(lambda one: one.get("effect", "NoExecute") in _EFFECTS),
+            _KNOWN_EFFECTS,
+        ),
+    ),
+    "Topology": (
+        _Rule(
+            "spec.levels",
+            lambda levels: all(levels.count(one) == 1 for one in levels),
+            "must be unique",
+        ),
+        _Rule(
+            "spec.levels",
+            lambda levels: (
+                not any(
+                    one.get("nodeLabel") == "kubernetes.io/hostname"
+                    for one in levels[:-1]
+                )
+            ),
+            "the kubernetes.io/hostname label can only be used at the lowest level of "
+            "topology",
+        ),
+    ),
+    "Workload": (
+        _Rule(
+            "spec.podSets[]",
+            lambda one: (
+                one.get("minCount") is None or one["minCount"] <= one.get("count", 1)
+            ),
+            "minCount should be positive and less or equal to count",
+        ),
+    ),
+}
+
+
+def ruled_out(document: Document, kind: str) -> Iterator[Fault]:
+    """Yield what the rules of a definition over several fields forbid."""
+    for rule in _RULES.get(kind, ()):
+        for place, value in _found(document, rule.field):
+            if not rule.holds(value):
+                yield Fault(place, f"Invalid value: {rule.said}")
+
+
+def _found(document: Document, field: str) -> Iterator[tuple[str, Any]]:
+    value: Any = document
+    for name in field.removesuffix("[]").split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if field.endswith("[]"):
+        for n, item in enumerate(value or ()):
+            yield f"{field[:-2]}[{n}]", item
+    elif value is not None:
+        yield field, value
+
+
+#: Kind -> the field of its spec that a rule of its definition holds fixed.
+_FIXED = {
+    "AdmissionCheck": "controllerName",
+    "LocalQueue": "clusterQueue",
+    "Topology": "levels",
+}
+
+
 def fixed(after: Document, before: Document, resource: Resource) -> list[Fault]:
     """Return what a write changes that a rule of the definition holds fixed."""
-    if resource.kind.kind != "LocalQueue":
+    name = _FIXED.get(resource.kind.kind)
+    if name is None:
         return []
-    queue, was = ((d.get("spec") or {}).get("clusterQueue") for d in (after, before))
-    if was in (None, "") or queue == was:
+    value, was = ((d.get("spec") or {}).get(name) for d in (after, before))
+    if was in (None, "") or value == was:
         return []
-    return [Fault("spec.clusterQueue", f'Invalid value: "{queue}": field is immutable')]
+    shown = f'"{value}": ' if isinstance(value, str) else ""
+    return [Fault(f"spec.{name}", f"Invalid value: {shown}field is immutable")]
 
 
 def ask_webhook(document: Document, resource: Resource) -> None:
     """Raise the 403 with which Kueue's webhook refuses an object."""
-    if resource.kind.kind not in ("ClusterQueue", "Cohort"):
-        return
-    found = list(_quotas(document.get("spec") or {}))
+    spec, kind = document.get("spec") or {}, resource.kind.kind
+    found: list[Fault] = []
+    if kind in ("ClusterQueue", "Cohort"):
+        found += [*_quotas(spec), *_selector(spec), *_weight(spec)]
+    elif kind == "ResourceFlavor":
+        found += names.labels_faults(spec.get("nodeLabels"), "spec.nodeLabels")
     if found:
         lines = [f"{fault.field}: {fault.problem}" for fault in found]
         said = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
@@ -160,7 +370,7 @@ def ask_webhook(document: Document, resource: Resource) -> None:
 def denied(webhook: str, said: str) -> refusals.RefusalError:
     """Return the answer of an admission webhook that says no."""
     message = f'admission webhook "{webhook}" denied the request: {said}'
-    return refusals.RefusalError(403, "Forbidden", message, {})
+    return refusals.RefusalError(403, "Forbidden", message)
 
 
 def _quotas(spec: Document) -> Iterator[Fault]:
@@ -196,6 +406,28 @@ def _of_flavor(resources: Any, covered: list[Any], field: str) -> Iterator[Fault
             if _is_negative(given.get(limit)):
                 said = f'Invalid value: "{given[limit]}": {NEGATIVE}'
                 yield Fault(f"{place}.{limit}", said)
+
+
+def _selector(spec: Document) -> Iterator[Fault]:
+    terms = _items(spec.get("namespaceSelector") or {}, "matchExpressions")
+    for n, term in enumerate(terms):
+        place = f"spec.namespaceSelector.matchExpressions[{n}]"
+        operator, values = term.get("operator"), term.get("values")
+        if operator in ("In", "NotIn") and not values:
+            why = "must be specified when `operator` is 'In' or 'NotIn'"
+            yield Fault(f"{place}.values", f"Required value: {why}")
+        elif operator in ("Exists", "DoesNotExist") and values:
+            why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            yield Fault(f"{place}.values", f"Forbidden: {why}")
+        elif operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
+            said = f'Invalid value: "{operator}": not a valid selector operator'
+            yield Fault(f"{place}.operator", said)
+
+
+def _weight(spec: Document) -> Iterator[Fault]:
+    weight = (spec.get("fairSharing") or {}).get("weight")
+    if _is_negative(weight):
+        yield Fault("spec.fairSharing", f'Invalid value: "{weight}": {NEGATIVE}')
 
 
 def _is_negative(amount: Any) -> bool:

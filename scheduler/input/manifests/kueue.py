@@ -239,7 +239,8 @@ def check_local_queue(document: Document) -> Fields:
     document = _served(document)
     spec = expect_object(document, document.data, "spec", needed=True)
     expect_known(document, spec, "spec", ("clusterQueue", "fairSharing", "stopPolicy"))
-    expect_text(document, spec, "spec.clusterQueue")
+    if spec.get("clusterQueue") not in (None, ""):
+        expect_text(document, spec, "spec.clusterQueue")
     _choice(document, spec, "spec.stopPolicy", _STOP)
     check_weight(document, spec)
     manifest = document.copied()

@@ -155,8 +155,8 @@ def _names(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
         case "ClusterQueue" | "Cohort":
             yield from _flavors(spec)
         case "LocalQueue":
-            if name := spec.get("clusterQueue"):
-                yield "spec.clusterQueue", Key("ClusterQueue", "", str(name))
+            name = spec.get("clusterQueue") or ""  # without one nothing is admitted
+            yield "spec.clusterQueue", Key("ClusterQueue", "", str(name))
         case "Workload":
             if name := spec.get("queueName"):
                 yield "spec.queueName", Key("LocalQueue", key.namespace, str(name))

@@ -407,3 +407,36 @@ def test_a_pod_has_the_class_of_service_of_its_resources(call, make, resources, 
     sandbox = make(one)
     status = call("get", sandbox, f"{PODS}/lone").json()["status"]
     assert status["qosClass"] == found
+
+
+def _of_image(call, sandbox, path, image):
+    containers = [{"name": "main", "image": image}]
+    patch = {"spec": {"template": {"spec": {"containers": containers}}}}
+    assert call("patch", sandbox, path, patch).status_code == 200
+
+
+def test_a_deployment_goes_back_to_a_template_that_it_had(call, make):
+    sandbox = make(node("n1", cpu=4))
+    path = f"{APPS}/deployments"
+    call("post", sandbox, path, replicated("Deployment", "web"))
+    tick(sandbox, 3)
+    for image in ("one", "two", "one"):
+        _of_image(call, sandbox, f"{path}/web", image)
+    found = {
+        one["spec"]["template"]["spec"]["containers"][0]["image"]: (
+            one["metadata"]["annotations"]["deployment.kubernetes.io/revision"],
+            one["spec"]["replicas"],
+        )
+        for one in call("get", sandbox, f"{APPS}/replicasets").json()["items"]
+    }
+    assert found == {"busybox": ("1", 0), "two": ("3", 0), "one": ("4", 2)}
+
+
+def test_a_stateful_set_lists_its_revisions(call, make):
+    sandbox = make(node("n1", cpu=4))
+    path = f"{APPS}/statefulsets"
+    call("post", sandbox, path, replicated("StatefulSet", "web"))
+    _of_image(call, sandbox, f"{path}/web", "two")
+    shown = call("get", sandbox, f"{APPS}/controllerrevisions").json()["items"]
+    assert sorted(one["revision"] for one in shown) == [1, 2]
+    assert "revisions" not in call("get", sandbox, f"{path}/web").json()["metadata"]

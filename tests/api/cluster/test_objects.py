@@ -173,9 +173,9 @@ def test_a_body_that_disagrees_with_its_path_is_refused(call, busy):
     assert "(b) does not match the name on the URL (a)" in answer.json()["message"]
 
 
-def test_deleting_answers_success_and_then_not_found(call, busy):
+def test_deleting_answers_the_object_as_it_goes_and_then_not_found(call, busy):
     path = f"{KUEUE}/clusterqueues/a"
-    assert call("delete", busy, path).json()["status"] == "Success"
+    assert call("delete", busy, path).json()["metadata"]["deletionTimestamp"]
     gone = call("get", busy, path)
     assert gone.json()["message"] == 'clusterqueues.kueue.x-k8s.io "a" not found'
 
@@ -265,7 +265,8 @@ def test_events_are_found_by_the_object_they_are_about(call, busy):
     selector = f"involvedObject.name={name},involvedObject.kind=Workload"
     body = call("get", busy, f"/api/v1/events?fieldSelector={selector}").json()
     assert {item["involvedObject"]["name"] for item in body["items"]} == {name}
-    assert call("post", busy, "/api/v1/events", {}).status_code == 403
+    events = "/api/v1/namespaces/default/events"
+    assert call("post", busy, events, {}).status_code == 403
 
 
 @pytest.mark.django_db(transaction=True)

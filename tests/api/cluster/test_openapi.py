@@ -164,7 +164,9 @@ def test_kubectl_asks_what_it_may_do_in_protobuf(client, busy):
 def test_a_dry_run_of_a_change_keeps_status_and_version(call, busy):
     path = f"/{KUEUE}/clusterqueues/a"
     before = call("get", busy, path).json()
-    after = call("put", busy, f"{path}?dryRun=All", cluster_queue("a", cpu=9)).json()
+    given = cluster_queue("a", cpu=9)
+    given["metadata"]["resourceVersion"] = before["metadata"]["resourceVersion"]
+    after = call("put", busy, f"{path}?dryRun=All", given).json()
     assert after["status"] == before["status"]
     assert after["metadata"] == before["metadata"]
     assert after["spec"] != before["spec"]

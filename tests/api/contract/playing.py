@@ -32,7 +32,13 @@ _FREE = (
     (r"(?<![\w.-])job-[a-z0-9-]+?-[a-z0-9]{5}(?![\w-])", "job-train-RAND"),
     (rf"(?<=[a-z0-9])-{_SUFFIX}(?![\w-])", "-RAND"),
     (r"(?<![\w.=-])\d{1,3}s(?![\w.-])", "AGE"),
+    (r"\b\d{1,3}(\.\d{1,3}){3}\b", "IP"),
+    (r"(?<=in record \()\d+", "RV"),
 )
+#: Values that are free, by the last name of their path.
+_NAMED_FREE = {"continue": "CONTINUE", "resourceVersion": "RV"}
+#: Whose name the records have, where a request says none.
+_AGENT = {"User-Agent": "Python-urllib/3.11"}
 
 
 class Story:
@@ -65,6 +71,7 @@ class Story:
                 self._url(_collection(document)),
                 json.dumps(document),
                 content_type="application/json",
+                headers=_AGENT,
             )
             assert answer.status_code < 300, answer.content
         self._advance(self.script.get("settle") or 0)
@@ -83,7 +90,8 @@ class Story:
             self._advance(step["advance"])
             return None
         asked = self._filled(step["request"])
-        headers = {"Accept": "application/json", **(asked.get("headers") or {})}
+        headers = {"Accept": "application/json", **_AGENT}
+        headers |= asked.get("headers") or {}
         body = asked.get("body", "")
         answer = self.client.generic(
             asked.get("method", "GET"),
@@ -136,7 +144,9 @@ def _thin(value: Any) -> Any:
     if isinstance(value, dict):
         column = "priority" in value and "format" in value
         return {
-            name: "RV" if name == "resourceVersion" and item else _thin(item)
+            name: _NAMED_FREE[last]
+            if (last := name.rpartition("/")[2]) in _NAMED_FREE and item
+            else _thin(item)
             for name, item in value.items()
             if name not in ("managedFields", "storageVersionHash")
             and not (column and name == "description")

@@ -1,4 +1,7 @@
-"""Requests as a real API server answered them: Kubernetes 1.36.3 with Kueue 0.19.2."""
+"""Requests as a real API server answered them: Kubernetes 1.36.3 with Kueue.
+
+Kueue 0.19.2, or 0.17.0 where both answer the same.
+"""
 
 from __future__ import annotations
 

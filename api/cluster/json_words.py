@@ -1,0 +1,123 @@
+"""What is wrong with JSON, in the words of Go's decoder, which clients know.
+
+Source: <https://pkg.go.dev/encoding/json#SyntaxError>
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+_CUT = "unexpected end of JSON input"
+_LONGEST_SHOWN = 30
+#: What Python expected -> where Go found something else.
+_PLACES = {
+    "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
+    "Expecting value": "looking for beginning of value",
+    "Expecting ':' delimiter": "after object key",
+    "Extra data": "after top-level value",
+    "Illegal trailing comma before end of object": "looking for beginning of object key string",
+    "Illegal trailing comma before end of array": "looking for beginning of value",
+}
+
+
+def problem_of(body: bytes) -> str:
+    """Return why a body is no JSON; "" where it is."""
+    text = body.decode(errors="replace")
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return _said(error)
+    except RecursionError:
+        return "exceeded max depth"
+    return ""
+
+
+def _said(error: json.JSONDecodeError) -> str:
+    text, at = error.doc, error.pos
+    while at < len(text) and text[at].isspace():
+        at += 1
+    if error.msg.startswith("Illegal trailing comma"):
+        at = next((n for n in range(at, len(text)) if text[n] in "}]"), at)
+    if at >= len(text) or error.msg.startswith("Unterminated string"):
+        return _CUT
+    if error.msg.startswith("Invalid control character"):
+        return f"invalid character {_quoted(text[at])} in string literal"
+    if error.msg.startswith("Invalid \\"):
+        found = text[at + 1 : at + 2] or " "
+        return f"invalid character {_quoted(found)} in string escape code"
+    if error.msg == "Expecting ',' delimiter":
+        inside = _innermost(text[:at])
+        place = (
+            "after object key:value pair" if inside == "{" else "after array element"
+        )
+    else:
+        place = _PLACES.get(error.msg, "looking for beginning of value")
+    return f"invalid character {_quoted(text[at])} {place}"
+
+
+def _quoted(letter: str) -> str:
+    return "'\\''" if letter == "'" else f"'{json.dumps(letter)[1:-1]}'"
+
+
+def _innermost(text: str) -> str:
+    """Return the bracket that a beginning of JSON leaves open last."""
+    open_: list[str] = []
+    within = escaped = False
+    for letter in text:
+        if within:
+            within = escaped or letter != '"'
+            escaped = letter == "\\" and not escaped
+        elif letter == '"':
+            within = True
+        elif letter in "{[":
+            open_.append(letter)
+        elif letter in "}]" and open_:
+            open_.pop()
+    return open_[-1] if open_ else ""
+
+
+def type_of(value: Any) -> str:
+    """Return what JSON calls a value."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def shown(body: bytes) -> str:
+    """Return a body as an API server shows one that it cannot read."""
+    if not body:
+        return "<empty>"
+    text = body.decode(errors="replace") if body[:1] == b"{" else body.hex()
+    cut = len(text) > _LONGEST_SHOWN
+    return f"{text[:_LONGEST_SHOWN]} ..." if cut else text
+
+
+class _Twice(dict[str, Any]):
+    """An object, and which of its names were given more than once."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        seen: set[str] = set()
+        self.names = [n for n, _ in pairs if n in seen or seen.add(n)]  # type: ignore[func-returns-value]
+
+
+def duplicates(body: bytes) -> list[str]:
+    """Return the paths of fields that JSON gives more than once."""
+    return list(_duplicates(json.loads(body, object_pairs_hook=_Twice), ""))
+
+
+def _duplicates(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, _Twice):
+        for name in dict.fromkeys(value.names):
+            yield f"{path}.{name}" if path else name
+        for name, inner in value.items():
+            yield from _duplicates(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for n, inner in enumerate(value):
+            yield from _duplicates(inner, f"{path}[{n}]")
