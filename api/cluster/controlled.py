@@ -19,9 +19,8 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-import msgspec
-
 from api.cluster import rollouts
+from api.cluster.rollouts import template_hash
 from sandbox.models import table_of
 from scheduler.engine.lifetime.pods import POD_SET
 from scheduler.engine.world import World
@@ -32,7 +31,6 @@ from scheduler.model.objects import Key
 
 Document = dict[str, Any]
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_DIGITS = "456789bcdf"  # of a pod template's hash
 _LONGEST_BASE = 58
 _MADE = re.compile(r"-[0-9]+$", re.ASCII)
 _TRACKED = "batch.kubernetes.io/job-tracking"
@@ -145,13 +143,6 @@ def ending(namespace: str, name: str) -> str:
     """Return the five letters of the shown name of what is kept under a name."""
     digest = hashlib.sha256(f"{namespace}/{name}".encode()).digest()
     return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:5])
-
-
-def template_hash(template: Any) -> str:
-    """Return the hash by which a Deployment tells its pod templates apart."""
-    text = msgspec.json.encode(template, order="deterministic")
-    number = int.from_bytes(hashlib.sha256(text).digest()[:4]) | 1 << 31
-    return "".join(_DIGITS[int(digit)] for digit in str(number))
 
 
 def shown(document: Document, owners: Owners) -> Document:

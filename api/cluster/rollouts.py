@@ -11,9 +11,12 @@ Source: <https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#r
 from __future__ import annotations
 
 import copy
+import hashlib
 import uuid
 from collections.abc import Iterator
 from typing import Any
+
+import msgspec
 
 from api.cluster.presenting import fill_pod_spec
 
@@ -21,8 +24,16 @@ Document = dict[str, Any]
 KEPT = "revisions"  # of the metadata: old ones first, the present one last
 KINDS = frozenset({"DaemonSet", "Deployment", "StatefulSet"})
 _USUAL_LIMIT = 10
+_DIGITS = "456789bcdf"  # of a pod template's hash
 _NOT_HANDED = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
 CHANGE_CAUSE = "kubernetes.io/change-cause"
+
+
+def template_hash(template: Any) -> str:
+    """Return the hash by which a Deployment tells its pod templates apart."""
+    text = msgspec.json.encode(template, order="deterministic")
+    number = int.from_bytes(hashlib.sha256(text).digest()[:4]) | 1 << 31
+    return "".join(_DIGITS[int(digit)] for digit in str(number))
 
 
 def after(before: Document | None, document: Document, at: str) -> list[Document]:
@@ -89,8 +100,6 @@ def controller_revisions(manifest: Document, version: str) -> Iterator[Document]
 def _controller_revision(
     manifest: Document, revision: Document, version: str
 ) -> Document:
-    from api.cluster.controlled import template_hash
-
     metadata, template = manifest["metadata"], _template(manifest)
     number = template_hash(template)
     name, uid = f"{metadata['name']}-{number}", str(metadata.get("uid") or "")

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from api.cluster.controlled import Known, Owners, owner_of, replica_set, template_hash
+from api.cluster.controlled import Known, Owners, owner_of, replica_set
+from api.cluster.rollouts import template_hash
 from scheduler.model.amounts import parse, text_of
 from scheduler.model.errors import SchedulerError
 from scheduler.model.podset_template import pod_requests
