@@ -22,10 +22,12 @@ from typing import Any, NamedTuple
 from api.cluster import rollouts
 from api.cluster.rollouts import template_hash
 from sandbox.models import table_of
+from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
 from scheduler.engine.lifetime.pods import POD_SET
 from scheduler.engine.world import World
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
+from scheduler.model.conditions import is_true
 from scheduler.model.jobs import QUEUE, workload_name
 from scheduler.model.objects import Key
 
@@ -33,6 +35,9 @@ Document = dict[str, Any]
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LONGEST_BASE = 58
 _MADE = re.compile(r"-[0-9]+$", re.ASCII)
+#: With which Kueue holds a pod that it manages.
+_MANAGED = "kueue.x-k8s.io/managed"
+_GROUP = "kueue.x-k8s.io/pod-group-name"
 _TRACKED = "batch.kubernetes.io/job-tracking"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _HASH = "pod-template-hash"
@@ -128,7 +133,42 @@ def _asked(manifests: Iterable[Document]) -> dict[tuple[str, str], set[str]]:
         if owner is not None:
             place = (owner["kind"], metadata.get("namespace", ""))
             found.setdefault(place, set()).add(owner["name"])
+        if _may_be_managed(manifest):
+            place = ("Workload", metadata.get("namespace", ""))
+            found.setdefault(place, set()).add(_workload_of(metadata))
     return found
+
+
+def _may_be_managed(manifest: Document) -> bool:
+    """Return whether this is a pod that Kueue admits by itself, or in its group."""
+    metadata = manifest["metadata"]
+    if (
+        not isinstance(manifest.get("spec"), dict)
+        or "containers" not in manifest["spec"]
+    ):
+        return False
+    owner = owner_of(metadata)
+    alone = owner is None or owner["kind"] == "DaemonSet"
+    return alone and bool((metadata.get("labels") or {}).get(QUEUE))
+
+
+def _workload_of(metadata: Document) -> str:
+    """Return the name of the Workload of a pod that Kueue admits."""
+    group = (metadata.get("labels") or {}).get(_GROUP)
+    return group or workload_name({"kind": "Pod", "metadata": metadata})
+
+
+def _is_held(document: Document, owners: Owners) -> bool:
+    """Return whether Kueue's finalizer holds a pod: until its Workload is over."""
+    if not _may_be_managed(document):
+        return False
+    metadata = document["metadata"]
+    name, namespace = _workload_of(metadata), metadata.get("namespace", "")
+    workload = owners.get("Workload", namespace, name)
+    if workload is not None:
+        return not is_true(workload.status, "Finished")
+    gates = document["spec"].get("schedulingGates") or ()
+    return any(gate.get("name") == ADMISSION_GATE for gate in gates)
 
 
 def owner_of(metadata: Document) -> Document | None:
@@ -163,10 +203,17 @@ def shown(document: Document, owners: Owners) -> Document:
         number = str(rollouts.number_of(metadata))
         noted = {**(metadata.get("annotations") or {}), _NUMBERED[kind]: number}
         return {**document, "metadata": {**metadata, "annotations": noted}}
+    if document.get("kind") == "Pod" and _is_held(document, owners):
+        held = [*(metadata.get("finalizers") or ()), _MANAGED]
+        metadata = _with(metadata, finalizers=held)
+        document = {**document, "metadata": metadata}
     if document.get("kind") != "Pod" or owner is None:
         return document
     name = metadata["name"]
-    if not name.startswith(f"{owner['name']}-") or not _MADE.search(name):
+    # A pod of an elastic job keeps its name when another slice takes it over.
+    taken = owner["kind"] == "Workload" and POD_SET in (metadata.get("labels") or {})
+    is_named = taken or name.startswith(f"{owner['name']}-")
+    if not is_named or not _MADE.search(name):
         return document
     make = _PODS.get(owner["kind"])
     if make is None:
@@ -389,14 +436,30 @@ def _job(document: Document, owners: Owners) -> Document:
         "labels": {**(given.get("labels") or {}), **labels},
         "annotations": {**(given.get("annotations") or {}), **annotations},
     }
+    template = {**spec["template"], "metadata": inner}
+    if selector := _selector_of(workload, owners):
+        within = template.get("spec") or {}
+        selector = {**(within.get("nodeSelector") or {}), **selector}
+        template["spec"] = {**within, "nodeSelector": selector}
     stats = workload.status.get("schedulingStats") or {}
     evicted = sum(int(e.get("count") or 0) for e in stats.get("evictions") or ())
     generation = int(metadata.get("generation") or 1) + 1 + 2 * evicted
     return {
         **document,
         "metadata": {**metadata, "generation": generation},
-        "spec": {**spec, "template": {**spec["template"], "metadata": inner}},
+        "spec": {**spec, "template": template},
     }
+
+
+def _selector_of(workload: Known, owners: Owners) -> Document:
+    """Return the labels of the flavors that a Job was admitted with."""
+    sets = workload.status["admission"].get("podSetAssignments") or [{}]
+    selector: Document = {}
+    for name in sorted(set((sets[0].get("flavors") or {}).values())):
+        flavor = owners.get("ResourceFlavor", "", name)
+        if flavor is not None:
+            selector |= (flavor.manifest.get("spec") or {}).get("nodeLabels") or {}
+    return selector
 
 
 def replica_sets(deployment: Known) -> Iterator[Document]:

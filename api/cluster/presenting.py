@@ -25,8 +25,10 @@ from api.cluster.published import Field
 from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.model.amounts import parse
+from scheduler.model.conditions import condition
 from scheduler.model.errors import SchedulerError
 from scheduler.model.pod_defaults import default_container, default_pod_spec
+from scheduler.model.reasons import SLICE_REPLACED
 
 Document = dict[str, Any]
 Fill = Callable[[Document], None]
@@ -498,6 +500,13 @@ def _fill_in_use(document: Document) -> None:
         metadata["finalizers"] = [*held, IN_USE]
 
 
+def _is_over(workload: Document) -> bool:
+    """Return whether the job of a Workload is over: Kueue lets go of it then."""
+    found = condition(workload.get("status") or {}, "Finished") or {}
+    over = found.get("status") == "True"
+    return over and found.get("reason") != SLICE_REPLACED
+
+
 def _fill_workload(document: Document) -> None:
     spec = _objects(document, "spec")
     _default(spec, active=True)
@@ -506,7 +515,7 @@ def _fill_workload(document: Document) -> None:
         for one in document["metadata"].get("ownerReferences") or ()
         if one.get("controller")
     ]
-    if owners:
+    if owners and owners[0].get("kind") != "StatefulSet" and not _is_over(document):
         _fill_in_use(document)
     job = next((one for one in owners if one.get("kind") == "Job"), None)
     for pod_set in spec.get("podSets") or ():
@@ -518,6 +527,7 @@ def _fill_workload(document: Document) -> None:
 
 
 _FILLS: dict[str, Fill] = {
+    "AdmissionCheck": _fill_in_use,
     "ClusterQueue": _fill_in_use,
     "CronJob": _fill_cron_job,
     "DaemonSet": _fill_daemon_set,
@@ -533,5 +543,6 @@ _FILLS: dict[str, Fill] = {
     "Secret": _fill_secret,
     "Service": _fill_service,
     "StatefulSet": _fill_stateful_set,
+    "Topology": _fill_in_use,
     "Workload": _fill_workload,
 }

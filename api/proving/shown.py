@@ -46,8 +46,7 @@ _HASH = re.compile("[0-9a-f]{8}")  # names the podsets of a pod group
 # Set aside on both sides: every script would show it. docs/semantics says of each
 # what a cluster has there.
 _FIELDS = {
-    ("*", "finalizers"),
-    ("Pod", "priority"),
+    # Of a flavor whose labels are edited while a Job runs, ours shows the new ones.
     ("Job", "nodeSelector"),
 }
 #: False and absent count as one.
