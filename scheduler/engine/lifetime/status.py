@@ -126,7 +126,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
             job.status = {**job.status, "conditions": conditions}
         return
     status: dict[str, Any] = {
-        "active": _active_pods(job, run),
+        "active": _active_pods(lifetime, job, run),
         "ready": len(run.ready),
     }
     if (succeeded := _succeeded_before(job, run)) > 0:
@@ -194,11 +194,13 @@ def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, s
     return {"type": "Failed" if run.failed else "Complete", "status": "True", **why}
 
 
-def _active_pods(job: Object, run: Run) -> int:
+def _active_pods(lifetime: RuntimeState, job: Object, run: Run) -> int:
     """Return how many pods run or are about to; without nodes, as many as it asks."""
     lacks = run.pods or run.step_due() == Due.REPLACE
     if not run.active or lacks or job.key.kind != "Job":
         return len(run.pods) if run.active else 0
+    if lifetime.proved:
+        return pods_at_once(job.spec)
     at_once = int(job.spec.get("parallelism") or 1)
     return min(at_once, int(job.spec.get("completions") or at_once))
 

@@ -273,3 +273,14 @@ def test_a_stateful_set_scaled_to_none_is_on_hold_until_it_is_scaled_up():
         assert gated(one) == [False]
         assert one.get(workload).spec["podSets"][0]["count"] == 2
     assert again.hash() == world.hash()
+
+
+def test_pods_of_different_queues_make_no_workload_until_they_agree():
+    other = member("p2")
+    other["metadata"]["labels"][QUEUE] = "second"
+    world = run(small(member("p1"), other), 2)
+    assert WORKLOAD not in world.objects
+    edited = copy.deepcopy(world.get(Key("Pod", "default", "p2")).manifest)
+    edited["metadata"]["labels"][QUEUE] = "main"
+    add(world, edited)
+    assert phases(run(world, 4)) == {"p1": "Running", "p2": "Running"}

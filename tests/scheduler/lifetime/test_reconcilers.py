@@ -415,3 +415,18 @@ def test_a_job_fails_with_the_pod_that_is_lost_above_its_backoff_limit(limit, po
     for name in ("FailureTarget", "Failed"):
         assert condition(status, name)["reason"] == "BackoffLimitExceeded"
     assert condition(workloads(world)[0].status, "Finished")["reason"] == "Failed"
+
+
+def test_a_job_that_nobody_manages_stops_while_a_person_suspends_it():
+    world = run(world_of(node("n", cpu=8), job("j", runtime="60s")), 2)
+    for suspended in (True, False):
+        edited(world, JOB, suspend=suspended)
+        run(world, 5)
+        assert world.get(JOB).status["active"] == int(not suspended)
+        assert len(world.keys("Pod")) == int(not suspended)
+
+
+def test_a_job_of_no_pods_has_none_that_are_active():
+    made = job("j", queue="main", parallelism=0, completions=1, runtime="60s")
+    world = run(world_of(*small_cluster(), made), 2)
+    assert world.get(JOB).status["active"] == 0

@@ -29,9 +29,16 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
                 self.follow_job(obj)
         elif obj.key.kind == "Pod" and (first or obj.key in self.refused):
             self._take_up_pod(obj)
-        elif obj.key.kind == "Pod":
-            for workload in self._workloads_of(obj.key):
-                self.follow_job(self.host.objects[workload])
+        elif obj.key.kind == "Pod" and self.lifetime.proved:
+            self._follow_pod(obj)
+
+    def _follow_pod(self, pod: Object) -> None:
+        """Let an edit of a pod reach its Workload, or its group that has none yet."""
+        for workload in self._workloads_of(pod.key):
+            self.follow_job(self.host.objects[workload])
+        group = self.group_of(pod.key)
+        if group is not None and Key("Workload", *group) not in self.host.objects:
+            self.sync_group(group)
 
     def _take_up_job(self, job: Object) -> None:
         kind = self.kind_of(job)
@@ -57,7 +64,10 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
                 self._give_slices(job, made[0])
             elif made is not None:
                 self._give_workloads(job, made)
-        elif not kind.suspended_by_user(job.manifest) and self.lifetime.placement():
+        elif kind.suspended_by_user(job.manifest):
+            if self.lifetime.proved:
+                self.lifetime.stop(job.key)
+        elif self.lifetime.placement():
             pod_sets = self._made(job, lambda: kind.pod_sets(job.manifest, around))
             if pod_sets is not None:
                 self._start_or_scale(job, pod_sets)

@@ -146,7 +146,7 @@ class PodGroups(JobWorkloads):
 
     def _match(self, group: tuple[str, str], workload: Object) -> None:
         """Let the pods of a group be those of its Workload, role by role."""
-        kind, absent, kept = self._grouped(), 0, []
+        kind, absent, unfilled, kept = self._grouped(), 0, 0, []
         pods = self.members(group)
         for pod_set in workload.spec.get("podSets") or ():
             name, count = pod_set["name"], int(pod_set.get("count", 1))
@@ -154,12 +154,14 @@ class PodGroups(JobWorkloads):
             active = [pod for pod in of_role if _is_runnable(pod)]
             gone = [pod for pod in of_role if not _is_runnable(pod)]
             absent += max(0, count - len(active))
+            unfilled += count > 0 and not active
             kept += self._without_excess(active, count)
             replaced = len(gone) + len(active) - count
             if replaced > 0:
                 self.release(gone[: min(replaced, len(gone))])
         if kept and kind.group(kept[0].manifest)[1] == 1:
-            absent = min(absent, int(not kept))  # fast admission: one is enough
+            # Fast admission: one of each role is enough; of the group, before level 5.
+            absent = unfilled if self.lifetime.proved else min(absent, int(not kept))
         self._own(workload, kept)
         if self.host.kueue is not None:
             self.host.kueue.note_absent_pods(workload.key, absent)

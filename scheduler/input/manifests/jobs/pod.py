@@ -12,15 +12,17 @@ from scheduler.input.manifests.jobs.making import (
     labels_of,
     make_workload,
     owner_reference,
+    queue_name,
 )
 from scheduler.input.manifests.jobs.topology import POD_GROUP_INDEX
 from scheduler.model.amounts import is_whole
 from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.errors import ManifestError
-from scheduler.model.jobs import Finish, Manifest, Surroundings
+from scheduler.model.jobs import QUEUE, Finish, Manifest, Surroundings
 from scheduler.model.podset_template import read_pod
 from scheduler.model.problems import Problem, in_field
 from scheduler.model.registry import register
+from scheduler.model.sentence import Sentence
 
 GROUP = "kueue.x-k8s.io/pod-group-name"
 TOTAL = "kueue.x-k8s.io/pod-group-total-count"
@@ -90,13 +92,13 @@ class PlainPod(QueuedJob):
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
-        Labels to copy, and with `one_total` the total count, must be equal on all
+        Labels to copy, and with `one_total` queue and total count, must be equal on all
         pods; raises ManifestError otherwise, and when fewer pods than the total have not failed.
         """
         first = manifests[0]
         name = labels_of(first)[GROUP]
         if one_total:
-            _check_totals(manifests)
+            _check_agreement(manifests)
         runnable = [one for one in manifests if phase_of(one) != "Failed"]
         if len(runnable) < self.group(first)[1]:
             raise ManifestError(Problem.RUNNABLE.said(name=f"'{name}'"))
@@ -154,17 +156,27 @@ def _total(manifest: Manifest) -> int:
     return max(1, int(total) if is_whole(total) else 1)
 
 
-def _check_totals(manifests: Sequence[Manifest]) -> None:
-    first, *others = manifests
-    for one in others:
-        if _total(one) != _total(first):
-            problem = Problem.SAME_TOTAL.said(
-                field=TOTAL,
-                wanted=_total(first),
-                other=first["metadata"]["name"],
-                given=_total(one),
-            )
+def _check_agreement(manifests: Sequence[Manifest]) -> None:
+    """Refuse pods that have not failed and differ in their queue or total count."""
+    alive = [one for one in manifests if phase_of(one) != "Failed"]
+    for one in alive[1:]:
+        problem = _disagreement(alive[0], one)
+        if problem is not None:
             raise ManifestError(in_field(f"pod {one['metadata']['name']}", problem))
+
+
+def _disagreement(first: Manifest, one: Manifest) -> Sentence | None:
+    other = first["metadata"]["name"]
+    wanted, given = queue_name(first), queue_name(one)
+    if wanted != given:
+        return Problem.SAME_LABEL.said(
+            label=QUEUE, literal=repr(wanted), other=other, given=repr(given)
+        )
+    if _total(one) == _total(first):
+        return None
+    return Problem.SAME_TOTAL.said(
+        field=TOTAL, wanted=_total(first), other=other, given=_total(one)
+    )
 
 
 def _template(manifest: Manifest) -> dict[str, Any]:
