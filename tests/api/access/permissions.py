@@ -143,6 +143,13 @@ ONE |= {
     for tail, methods in _OBJECTS.items()
 }
 
+ONE |= {
+    _route(f"{root}/watch/{space}{tail}"): "get look"
+    for root in ("api/{version}", "apis/{group}/{version}")
+    for space in ("", "namespaces/{namespace}/")
+    for tail in ("{plural}", "{plural}/{name}")
+}
+
 #: Everything else.
 OTHERS: dict[str, str] = {
     "api/v1/sandboxes/<str:sandbox_id>/": "get look",
