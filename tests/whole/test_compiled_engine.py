@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import hashlib
 import json
 import os
@@ -97,10 +98,19 @@ def build_into(folder: Path) -> None:
     folder.with_suffix(".part").rename(folder)
 
 
-def test_the_compiled_engine_passes_the_recorded_decisions(built):
-    words = ("-m", "tests.conformance", *map(str, VECTORS))
+def test_the_compiled_engine_passes_the_recorded_decisions(built, tmp_path):
+    files = [every_fifth(path, tmp_path) for path in VECTORS]
+    words = ("-m", "tests.conformance", *map(str, files))
     done = python(*words, QUOTALAB_COMPILED=built)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+
+
+def every_fifth(path: Path, folder: Path) -> Path:
+    """Plain Python decides all of them elsewhere; here other code does, not other rules."""
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    part = folder / f"{path.parent.name}-{path.name}"
+    part.write_bytes(gzip.compress(b"".join(lines[::5]), 1))
+    return part
 
 
 def test_a_world_has_the_same_hash_at_every_step_compiled_or_not(built):
