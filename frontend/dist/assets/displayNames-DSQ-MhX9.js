@@ -1,1 +1,0 @@
-import{j as e,r as t}from"./live.svelte-D8zJ3RaV.js";import{l as n}from"./intents-BK-sK6Ju.js";var r=/^job-(.*)-[a-z0-9]{5}$/;function i(i){if(!i.startsWith(`Workload/`))return n(i);let a=t.shown.row(i);return a?.kind===`Workload`?e(a):n(i).replace(r,`$1`)}export{i as t};
