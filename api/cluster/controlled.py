@@ -109,7 +109,7 @@ class Owners:
         above = _asked(
             found.manifest
             for (kind, namespace), names in asked.items()
-            if kind == "Workload"
+            if kind in ("Workload", "ReplicaSet")
             for name in names
             if (found := self.known[kind, namespace, name]) is not None
         )
@@ -148,7 +148,7 @@ def _may_be_managed(manifest: Document) -> bool:
     ):
         return False
     owner = owner_of(metadata)
-    alone = owner is None or owner["kind"] == "DaemonSet"
+    alone = owner is None or owner["kind"] in ("DaemonSet", "ReplicaSet")
     return alone and bool((metadata.get("labels") or {}).get(QUEUE))
 
 
@@ -159,16 +159,38 @@ def _workload_of(metadata: Document) -> str:
 
 
 def _is_held(document: Document, owners: Owners) -> bool:
-    """Return whether Kueue's finalizer holds a pod: until its Workload is over."""
+    """Return whether Kueue's finalizer holds a pod: until its Workload is over.
+
+    It never holds the pods of a Deployment that has a queue itself.
+    """
     if not _may_be_managed(document):
         return False
     metadata = document["metadata"]
+    if _has_queue(_maker(metadata, owners)):
+        return False
     name, namespace = _workload_of(metadata), metadata.get("namespace", "")
     workload = owners.get("Workload", namespace, name)
     if workload is not None:
         return not is_true(workload.status, "Finished")
     gates = document["spec"].get("schedulingGates") or ()
     return any(gate.get("name") == ADMISSION_GATE for gate in gates)
+
+
+def _maker(metadata: Document, owners: Owners) -> Known | None:
+    """Return the Deployment of a pod's ReplicaSet; None where there is none."""
+    namespace, owner = metadata.get("namespace", ""), owner_of(metadata)
+    if owner is None or owner["kind"] != "ReplicaSet":
+        return None
+    made = owners.get("ReplicaSet", namespace, owner["name"])
+    above = owner_of(made.manifest["metadata"]) if made is not None else None
+    if above is None or above["kind"] != "Deployment":
+        return None
+    return owners.get("Deployment", namespace, above["name"])
+
+
+def _has_queue(found: Known | None) -> bool:
+    metadata = found.manifest["metadata"] if found is not None else {}
+    return bool((metadata.get("labels") or {}).get(QUEUE))
 
 
 def owner_of(metadata: Document) -> Document | None:

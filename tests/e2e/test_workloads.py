@@ -38,6 +38,7 @@ def test_what_is_done_to_selected_rows_is_undone_at_once(table: Board) -> None:
     expect(state.first).to_contain_text("Inactive")
     page.get_by_role("button", name="Undo").last.click()
     expect(state.first).not_to_contain_text("Inactive")
+    table.verdict().get_by_role("button", name="Discard").click()
     table.agrees_in("Workloads")
 
 
