@@ -7,7 +7,6 @@ from typing import Any
 
 from scheduler.analysis.conversion import Converted
 from scheduler.analysis.conversion.from_kueue import QUEUE_LABEL, is_made
-from scheduler.engine.yunikorn.objects import properties
 from scheduler.engine.yunikorn.objects.listener import NullListener
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import Laws
@@ -22,6 +21,7 @@ from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
 from scheduler.model.registry import lookup
+from scheduler.model.yunikorn import properties
 from scheduler.words.losses import LostOfYuniKorn
 
 GROUP = "kueue.x-k8s.io/v1beta2"

@@ -10,8 +10,8 @@ from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.listener import NullListener
 from scheduler.engine.yunikorn.objects.model import Application, Queue
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.objects.properties import SORT_POLICY
 from scheduler.engine.yunikorn.sorting.queues import children_in_order, share_of
+from scheduler.model.yunikorn.properties import SORT_POLICY
 
 
 class QueueFraction(Shape):

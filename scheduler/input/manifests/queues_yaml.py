@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.input.manifests.documents import Document, read_documents
 from scheduler.model.errors import ManifestError
 from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.problems import Problem, Wanted, expected, in_field
+from scheduler.model.sentence import Sentence
 from scheduler.model.texts.writing import write
+from scheduler.model.yunikorn.properties import problems
 from scheduler.model.yunikorn.reading import Reader, from_plain
 from scheduler.model.yunikorn.writing import to_plain
 
@@ -21,6 +23,7 @@ __all__ = [
     "read_text",
     "to_plain",
     "to_text",
+    "untaken",
 ]
 
 FILE = "queues.yaml"
@@ -61,6 +64,23 @@ def read(document: Document) -> PartitionSpec:
             raise document.error(f"data.{FILE}", expected(Wanted.TEXT))
         return read_text(inner, file=f"{document.file}[{FILE}]")
     return Reader(document=document).partition()
+
+
+def untaken(document: Document) -> Iterator[tuple[str, Sentence]]:
+    """Yield (field, what counts instead) of properties of queues that are not taken.
+
+    The document is one that `read` takes. Cost: O(queues).
+    """
+    left = [
+        (f"partitions[{index}]", partition)
+        for index, partition in enumerate(document.data.get("partitions") or ())
+    ]
+    while left:
+        path, holder = left.pop()
+        own = {n: str(v) for n, v in (holder.get("properties") or {}).items()}
+        yield from ((f"{path}.properties", said) for said in problems(own))
+        queues = list(enumerate(holder.get("queues") or ()))
+        left += [(f"{path}.queues[{at}]", queue) for at, queue in reversed(queues)]
 
 
 def to_text(partition: PartitionSpec) -> str:

@@ -233,3 +233,21 @@ def test_queues_in_the_values_of_a_chart_are_taken():
     made = assemble([("values.yaml", VALUES)])
     partition = made.world.policy.spec.yunikorn.queues["partitions"][0]
     assert partition["queues"][0]["queues"] == [{"name": "sales"}]
+
+
+LOGGED = """\
+partitions:
+- name: default
+  queues:
+  - name: root
+    queues:
+    - name: sales
+      properties: {preemption.delay: 0s}
+"""
+
+
+def test_a_property_that_yunikorn_logs_and_leaves_is_a_finding_where_it_stands():
+    (found,) = assemble([("queues.yaml", LOGGED)]).loaded.findings
+    assert (found.level, found.place.line) == ("warning", 7)
+    assert found.problem.startswith("preemption.delay: expected a duration above 0")
+    assert found.problem.endswith("30s is used")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.engine.yunikorn.objects.properties import problems
 from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import ManifestError
+from scheduler.model.yunikorn.properties import problems
 from tests.builders import queue_tree, world_of
 
 WHOLE = """

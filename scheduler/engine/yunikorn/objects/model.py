@@ -15,11 +15,11 @@ from typing import Any, Protocol
 from scheduler.engine.yunikorn.objects.gang_state import GangState
 from scheduler.engine.yunikorn.objects.node_capacity import NodeCapacity
 from scheduler.engine.yunikorn.objects.pod_ref import PodRef
-from scheduler.engine.yunikorn.objects.properties import MIN_PRIORITY
 from scheduler.engine.yunikorn.objects.queue_usage import QueueUsage
 from scheduler.model.hierarchy import QueueConfig
 from scheduler.model.node import Node as NodeRecord
 from scheduler.model.yunikorn import resources
+from scheduler.model.yunikorn.properties import MIN_PRIORITY
 from scheduler.model.yunikorn.resources import Amounts, Needs
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, Self
 
-from scheduler.engine.yunikorn.objects import properties as props
-from scheduler.engine.yunikorn.objects.properties import MIN_PRIORITY, Properties
 from scheduler.model.hierarchy import Limit, QueueConfig, Template
+from scheduler.model.yunikorn import properties as props
 from scheduler.model.yunikorn import resources
+from scheduler.model.yunikorn.properties import MIN_PRIORITY, Properties
 from scheduler.model.yunikorn.resources import Amounts
 
 ROOT = "root"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from scheduler.engine.yunikorn.objects.model import Application, Ask
-from scheduler.engine.yunikorn.objects.properties import MIN_PRIORITY
 from scheduler.model.yunikorn import resources
+from scheduler.model.yunikorn.properties import MIN_PRIORITY
 
 
 def add(app: Application, ask: Ask, counter: int) -> None:

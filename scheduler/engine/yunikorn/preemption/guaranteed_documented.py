@@ -13,9 +13,9 @@ from scheduler.engine.yunikorn.objects.listener import Trace
 from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
-from scheduler.engine.yunikorn.objects.properties import PREEMPTION_POLICY
 from scheduler.engine.yunikorn.preemption.victims import candidate_nodes
 from scheduler.model.yunikorn import resources
+from scheduler.model.yunikorn.properties import PREEMPTION_POLICY
 from scheduler.model.yunikorn.resources import Amounts
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from scheduler.engine.stage import Context
-from scheduler.engine.yunikorn.objects import properties
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.placement import access
 from scheduler.engine.yunikorn.shim.recorder import DecisionRecorder
@@ -21,6 +20,7 @@ from scheduler.model.policy import Policy, YuniKorn
 from scheduler.model.problems import GivenUp, in_field
 from scheduler.model.registry import lookup
 from scheduler.model.sentence import Sentence
+from scheduler.model.yunikorn import properties
 from scheduler.model.yunikorn.resources import Amounts
 
 STAGE = "yunikorn"
