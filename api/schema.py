@@ -6,12 +6,15 @@ import threading
 from typing import Any
 
 from django.http import HttpResponse
+from django.templatetags.static import static
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.views import APIView
 
+from api.generating.reference import page, reference
 from api.record_schemas import describe
 
 _STATUS = {
@@ -116,11 +119,32 @@ class Document(SpectacularAPIView):
         return HttpResponse(_written[renderer.media_type], content_type=kind)
 
 
+class Reference(APIView):
+    """The document as a page to read, made once per process."""
+
+    permission_classes = ()
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> HttpResponse:
+        """Return every operation with its fields, and how a shell and Python ask for it."""
+        with _one_at_a_time:
+            if _PAGE not in _written:
+                style = static("api/reference.css")
+                _written[_PAGE] = page(reference(document()), style)
+        return HttpResponse(_written[_PAGE], content_type=f"{_PAGE}; charset=utf-8")
+
+
+_PAGE = "text/html"
 _one_at_a_time = threading.Lock()
 #: Media type -> the document in it.
 _written: dict[str, str | bytes] = {}
 
 
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document. Costs a second."""
+    found: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return found
+
+
 def _write(renderer: BaseRenderer) -> str | bytes:
-    document = SchemaGenerator().get_schema(request=None, public=True)
-    return renderer.render(document, renderer.media_type, {})
+    return renderer.render(document(), renderer.media_type, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from api.metrics.views import SandboxMetrics
-from api.schema import Document
+from api.schema import Document, Reference
 from api.views import access
 from api.views.actions import ACTIONS
 from api.views.answers import OneAnswer
@@ -34,6 +34,7 @@ _ONE = "sandboxes/<str:sandbox_id>"
 
 urlpatterns = [
     path("schema", Document.as_view(), name="schema"),
+    path("docs", Reference.as_view(), name="docs"),
     path("me", access.Me.as_view(), name="me"),
     path("tokens", access.Tokens.as_view(), name="tokens"),
     path("tokens/<int:token_id>", access.OneToken.as_view(), name="token"),

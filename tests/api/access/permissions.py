@@ -159,6 +159,7 @@ OTHERS: dict[str, str] = {
     "metrics": "get self",
     "metrics/service": "get self",
     "api/v1/schema": "get open",
+    "api/v1/docs": "get open",
     "api/v1/me": "get self",
     "api/v1/tokens": "get self admin, post self admin",
     "api/v1/tokens/<int:token_id>": "delete self admin",

@@ -1,0 +1,85 @@
+"""The reference names every operation, and what it shows to type is what the API takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from api.generating.operations import operations_of
+from api.generating.reference import EXAMPLES, curl, page, reference
+from api.schema import document
+from sandbox import actions
+from tests.builders import job, small_cluster
+from tests.sandbox.conftest import row, tick
+
+pytestmark = [pytest.mark.django_db]
+#: A read that is refused with 409 in a sandbox that follows no cluster.
+OF_TWINS = "shadow_read"
+
+
+@pytest.fixture
+def queue(make, person):
+    """A sandbox at tick 3 in which one of two jobs waits."""
+    jobs = [job(f"train-{n}", queue="main", cpu="4", runtime="9s") for n in range(2)]
+    sandbox = make(*small_cluster(cpu="4"), *jobs)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 3)
+    return row(sandbox)
+
+
+@pytest.fixture(scope="module")
+def described():
+    return document()
+
+
+def test_the_page_shows_every_operation_to_everybody(client, described):
+    client.force_authenticate(None)
+    answer = client.get("/api/v1/docs")
+    assert answer["Content-Type"] == "text/html; charset=utf-8"
+    shown = answer.content.decode()
+    missing = [
+        o.name for o in operations_of(described) if f'id="{o.name}"' not in shown
+    ]
+    assert missing == []
+
+
+def test_what_is_read_of_a_sandbox_is_asked_for_as_it_is_shown(
+    client, queue, described
+):
+    wrong = []
+    for one in operations_of(described):
+        if one.method != "GET" or not set(one.places) <= {"sandbox_id"}:
+            continue
+        if any(field.required for field in one.query):
+            continue
+        line = curl(one)
+        path = line.partition('"$API')[2].partition('"')[0].replace("$ID", queue.pk)
+        code = client.get(f"/api/v1{path}").status_code
+        if not (200 <= code < 300 or (one.name == OF_TWINS and code == 409)):
+            wrong.append(f"{one.name}: {code}: {line}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_body_that_is_shown_is_taken(client, queue, described, name):
+    (one,) = (one for one in operations_of(described) if one.name == name)
+    line = curl(one)
+    path = line.partition('"$API')[2].partition('"')[0].replace("$ID", queue.pk)
+    body = json.loads(line.partition("--json '")[2].rpartition("'")[0])
+    answer = client.generic(
+        one.method, f"/api/v1{path}", json.dumps(body), "application/json"
+    )
+    assert 200 <= answer.status_code < 300, answer.content
+
+
+def test_no_text_of_the_document_becomes_html():
+    operation = {
+        "operationId": "x",
+        "description": "Return <script>alert(1)</script> & more.",
+        "responses": {"200": {"description": ""}},
+    }
+    made = {"paths": {"/api/v1/x": {"get": operation}}, "components": {"schemas": {}}}
+    shown = page(reference(made), "style.css")
+    assert "<script>" not in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more." in shown
