@@ -20,6 +20,7 @@ from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
 from api.views.base import flag, version_matches, versioned
+from sandbox.actions.sessions import allowed
 from sandbox.base.errors import ForbiddenError
 from sandbox.models import Sandbox, StoredObject
 from scheduler.model import durations
@@ -66,6 +67,7 @@ class ObjectView(ClusterView):
         """Return a write as the request asks for it, or its body: only tried."""
         if resource.is_events:
             raise ForbiddenError("events are written by the simulation alone")
+        allowed(self.user(), sandbox.pk)  # before what is wrong with the request
         return Change(
             self.user(),
             sandbox,
@@ -152,7 +154,10 @@ class Collection(ObjectView):
         if _is_empty(request):
             problem = "unexpected end of JSON input"
             raise refusals.unrecognized(resource.kind.kind, problem, b"")
-        return self.answer(change.create(given), change, 201)
+        made = change.create(given)
+        if resource.kind.kind in _HELD_LATER:
+            made = _without_hold(made, given)
+        return self.answer(made, change, 201)
 
     def delete(self, request: Request, sandbox_id: str, **places: str) -> Response:
         """Delete all that the selectors pick."""
@@ -337,6 +342,20 @@ class Status(Present):
     """
 
     of_status = True
+
+
+#: Kinds on which a controller of Kueue puts its finalizer, after they were created.
+_HELD_LATER = frozenset({"AdmissionCheck", "Topology"})
+
+
+def _without_hold(made: dict[str, Any], given: Any) -> dict[str, Any]:
+    """Return an object as it is answered when it is created: without Kueue's finalizer."""
+    asked = given.get("metadata") if isinstance(given, dict) else None
+    if IN_USE in ((asked or {}).get("finalizers") or ()):
+        return made
+    metadata = dict(made["metadata"])
+    held = [one for one in metadata.pop("finalizers", ()) if one != IN_USE]
+    return {**made, "metadata": {**metadata, **({"finalizers": held} if held else {})}}
 
 
 def _check_versioned(given: Any, resource: Resource, name: str) -> None:

@@ -119,6 +119,9 @@ class World:
             "used": {GPU: "3000", "cpu": "9000"},
             "capacity": {GPU: "4000", "cpu": "16000"},
             "cost": None,
+            "searches": 0,
+            "candidatesLookedAt": 0,
+            "simulations": 0,
             "queues": [
                 {
                     "queue": f"queue-{n:02}",

@@ -180,6 +180,7 @@ def test_a_lost_cluster_says_so_beside_the_others(board: Board) -> None:
         expect(board.queue(f"{cluster}:shared")).to_be_visible()
     page.get_by_role("button", name="Cluster east").click()
     page.get_by_role("button", name="Lose the connection").click()
+    board.keep()
     expect(
         page.get_by_role("button", name=re.compile("^east.*not reached$"))
     ).to_be_visible()

@@ -89,7 +89,7 @@ class Job:
             found["startTime"] = stamp(self.starts)
             found["active"] = 0 if over else self.size
         if over and self.failed:
-            found |= {"failed": 1, "condition": "Failed"}
+            found |= {"failed": self.size, "condition": "Failed"}
         elif over and ends is not None:
             found |= {"succeeded": self.size, "condition": "Complete"}
             found["completionTime"] = stamp(ends)
