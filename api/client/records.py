@@ -3201,9 +3201,9 @@ class Sample(TypedDict):
     capacity: dict[str, str]
     queues: list[QueueSample]
     cost: float | None
-    searches: int
-    candidatesLookedAt: int
-    simulations: int
+    searches: int | None
+    candidatesLookedAt: int | None
+    simulations: int | None
 
 
 class QueueSample(TypedDict):

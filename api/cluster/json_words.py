@@ -6,10 +6,11 @@ Source: <https://pkg.go.dev/encoding/json#SyntaxError>
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
 from typing import Any
 
 _CUT = "unexpected end of JSON input"
+TOO_DEEP = "exceeded max depth"
 _LONGEST_SHOWN = 30
 #: What Python expected -> where Go found something else.
 _PLACES = {
@@ -30,7 +31,7 @@ def problem_of(body: bytes) -> str:
     except json.JSONDecodeError as error:
         return _said(error)
     except RecursionError:
-        return "exceeded max depth"
+        return TOO_DEEP
     return ""
 
 
@@ -103,21 +104,22 @@ class _Twice(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        seen: set[str] = set()
-        self.names = [n for n, _ in pairs if n in seen or seen.add(n)]  # type: ignore[func-returns-value]
+        times = Counter(name for name, _ in pairs)
+        self.names = [name for name, n in times.items() if n > 1]
 
 
 def duplicates(body: bytes) -> list[str]:
     """Return the paths of fields that JSON gives more than once."""
-    return list(_duplicates(json.loads(body, object_pairs_hook=_Twice), ""))
-
-
-def _duplicates(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, _Twice):
-        for name in dict.fromkeys(value.names):
-            yield f"{path}.{name}" if path else name
-        for name, inner in value.items():
-            yield from _duplicates(inner, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for n, inner in enumerate(value):
-            yield from _duplicates(inner, f"{path}[{n}]")
+    found: list[str] = []
+    left = [("", json.loads(body, object_pairs_hook=_Twice))]
+    while left:
+        path, value = left.pop()
+        before = f"{path}." if path else ""
+        inner: list[tuple[str, Any]] = []
+        if isinstance(value, _Twice):
+            found += [f"{before}{name}" for name in value.names]
+            inner = [(f"{before}{name}", one) for name, one in value.items()]
+        elif isinstance(value, list):
+            inner = [(f"{path}[{n}]", one) for n, one in enumerate(value)]
+        left += reversed(inner)
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from django.http import HttpResponseBase
@@ -22,7 +23,7 @@ from api.cluster.writing import Change
 from api.views.base import flag, version_matches, versioned
 from sandbox.actions.sessions import allowed
 from sandbox.base.errors import ForbiddenError
-from sandbox.models import Sandbox, StoredObject
+from sandbox.models import Sandbox
 from scheduler.model import durations
 
 
@@ -154,10 +155,7 @@ class Collection(ObjectView):
         if _is_empty(request):
             problem = "unexpected end of JSON input"
             raise refusals.unrecognized(resource.kind.kind, problem, b"")
-        made = change.create(given)
-        if resource.kind.kind in _HELD_LATER:
-            made = _without_hold(made, given)
-        return self.answer(made, change, 201)
+        return self.answer(change.create(given), change, 201)
 
     def delete(self, request: Request, sandbox_id: str, **places: str) -> Response:
         """Delete all that the selectors pick."""
@@ -294,12 +292,11 @@ class One(Present):
         row = reading.get(sandbox.pk, resource, namespace, name)
         version_matches(request, row.revision)
         held = None
-        is_pod = resource.kind.kind == "Pod"
-        graceful = is_pod or IN_USE in (_shown_finalizers(row, resource))
-        if (options.foreground or graceful) and not options.dry_run:
-            shown = reading.document_of(row, resource)
+        shown = reading.document_of(copy.deepcopy(row), resource)
+        in_use = IN_USE in shown["metadata"].get("finalizers", ())
+        lasts = options.foreground or in_use or resource.kind.kind == "Pod"
+        if lasts and not options.dry_run:
             held = _terminating(shown, sandbox, options)
-            row = reading.get(sandbox.pk, resource, namespace, name)
         Deletion(self.user(), sandbox, resource, options).delete([row])
         if held is not None:
             return Response(held)
@@ -344,20 +341,6 @@ class Status(Present):
     of_status = True
 
 
-#: Kinds on which a controller of Kueue puts its finalizer, after they were created.
-_HELD_LATER = frozenset({"AdmissionCheck", "Topology"})
-
-
-def _without_hold(made: dict[str, Any], given: Any) -> dict[str, Any]:
-    """Return an object as it is answered when it is created: without Kueue's finalizer."""
-    asked = given.get("metadata") if isinstance(given, dict) else None
-    if IN_USE in ((asked or {}).get("finalizers") or ()):
-        return made
-    metadata = dict(made["metadata"])
-    held = [one for one in metadata.pop("finalizers", ()) if one != IN_USE]
-    return {**made, "metadata": {**metadata, **({"finalizers": held} if held else {})}}
-
-
 def _check_versioned(given: Any, resource: Resource, name: str) -> None:
     """Refuse to replace a custom resource that says no resourceVersion."""
     metadata = given.get("metadata") if isinstance(given, dict) else None
@@ -393,14 +376,6 @@ def _terminating(
             "foregroundDeletion",
         ]
     return {**document, "metadata": found}
-
-
-def _shown_finalizers(row: StoredObject, resource: Resource) -> list[str]:
-    """Return what holds an object of Kueue back as long as it is in use."""
-    if resource.kind.kind not in ("ClusterQueue", "ResourceFlavor"):
-        return []
-    given: list[str] = row.manifest["metadata"].get("finalizers") or []
-    return [*given, IN_USE]
 
 
 def _patched(

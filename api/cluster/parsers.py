@@ -48,8 +48,8 @@ class YAMLObjectParser(BaseParser):
         return ParseError(str(error))
 
 
-class JSONObjectParser(StorableJSONParser):
-    """One object in JSON; what is none is said as an API server says it."""
+class _GoJSONParser(StorableJSONParser):
+    """JSON whose faults are said as Go's decoder says them."""
 
     def parse(
         self,
@@ -57,22 +57,51 @@ class JSONObjectParser(StorableJSONParser):
         media_type: str | None = None,
         parser_context: Any = None,
     ) -> Any:
-        """Return the object. Raises RefusalError for what is no JSON."""
+        """Return the value. Raises `refusal` for what is no JSON, else ParseError."""
         body = stream.read()
-        if body and (problem := json_words.problem_of(body)):
+        try:
+            return self.taken(super().parse(io.BytesIO(body)), body, parser_context)
+        except RecursionError as error:
             context = parser_context or {}
-            request = context.get("request")
-            if request is not None and request.method == "DELETE":
-                why = f"couldn't get version/kind; json parse error: {problem}"
-                raise refusals.bad_request(why)
-            raise refusals.unrecognized(_kind_of(context), problem, body)
-        found = super().parse(io.BytesIO(body), media_type, parser_context)
-        if found is None or isinstance(found, dict):
-            if (request := (parser_context or {}).get("request")) is not None:
-                request.given_twice = json_words.duplicates(body) if found else []
-            return found or {}
-        problem = f"json: cannot unmarshal {json_words.type_of(found)} into {_HEAD}"
-        raise refusals.unrecognized(_kind_of(parser_context or {}), problem, body)
+            raise self.refusal(json_words.TOO_DEEP, body, context) from error
+        except ParseError as error:
+            if problem := json_words.problem_of(body):
+                raise self.refusal(problem, body, parser_context or {}) from error
+            raise
+
+    def taken(self, found: Any, body: bytes, context: Any) -> Any:
+        """Return what is made of the value of a body."""
+        del body, context
+        return found
+
+    def refusal(
+        self, problem: str, body: bytes, context: dict[str, Any]
+    ) -> refusals.RefusalError:
+        """Return what is answered to what is no JSON."""
+        raise NotImplementedError
+
+
+class JSONObjectParser(_GoJSONParser):
+    """One object in JSON; the request notes which of its fields were given twice."""
+
+    def taken(self, found: Any, body: bytes, context: Any) -> Any:
+        """Return the object, {} for none."""
+        if body and found is not None and not isinstance(found, dict):
+            problem = f"json: cannot unmarshal {json_words.type_of(found)} into {_HEAD}"
+            raise refusals.unrecognized(_kind_of(context or {}), problem, body)
+        if (request := (context or {}).get("request")) is not None:
+            request.given_twice = json_words.duplicates(body) if found else []
+        return found or {}
+
+    def refusal(
+        self, problem: str, body: bytes, context: dict[str, Any]
+    ) -> refusals.RefusalError:
+        """Return it for the kind of the path; of a DELETE for its options."""
+        request = context.get("request")
+        if request is not None and request.method == "DELETE":
+            why = f"couldn't get version/kind; json parse error: {problem}"
+            return refusals.bad_request(why)
+        return refusals.unrecognized(_kind_of(context), problem, body)
 
 
 #: What a decoder reads first of an object.
@@ -91,24 +120,15 @@ def _kind_of(context: dict[str, Any]) -> str:
     return found.kind.kind
 
 
-class _Patch(StorableJSONParser):
-    """A patch in JSON; what is none is said as an API server says it."""
+class _Patch(_GoJSONParser):
+    """A patch in JSON."""
 
-    def parse(
-        self,
-        stream: Any,
-        media_type: str | None = None,
-        parser_context: Any = None,
-    ) -> Any:
-        """Return the patch. Raises RefusalError for what is no JSON."""
-        body = stream.read()
-        try:
-            return super().parse(io.BytesIO(body), media_type, parser_context)
-        except ParseError as error:
-            if problem := json_words.problem_of(body):
-                why = f"error decoding patch: {problem}"
-                raise refusals.bad_request(why) from error
-            raise
+    def refusal(
+        self, problem: str, body: bytes, context: dict[str, Any]
+    ) -> refusals.RefusalError:
+        """Return it as one of a patch."""
+        del body, context
+        return refusals.bad_request(f"error decoding patch: {problem}")
 
 
 class MergePatch(_Patch):

@@ -100,15 +100,26 @@ _REPORTED = frozenset(
 )
 
 
+#: Kinds on which a controller of Kueue puts its finalizer, after the object is made.
+_HELD_LATER = frozenset({"AdmissionCheck", "Topology"})
+
+
 def new_document(row: StoredObject, resource: Resource) -> Document:
     """Return an object as the answer of its making shows it: no controller saw it yet."""
     if resource.kind.kind == "Node":
         return _tainted(document_of(row, resource))
-    if resource.kind.kind not in _REPORTED:
-        return document_of(row, resource)
-    document = kept_document(row, resource)
-    document.pop("status", None)
-    return shown(document, resource, Owners(controlled.stored(row.sandbox_id)))
+    if resource.kind.kind in _REPORTED:
+        document = kept_document(row, resource)
+        document.pop("status", None)
+        document = shown(document, resource, Owners(controlled.stored(row.sandbox_id)))
+    else:
+        document = document_of(row, resource)
+    given = row.manifest["metadata"].get("finalizers")
+    if resource.kind.kind in _HELD_LATER:
+        metadata = {n: v for n, v in document["metadata"].items() if n != "finalizers"}
+        held = {"finalizers": given} if given else {}
+        document = {**document, "metadata": {**metadata, **held}}
+    return document
 
 
 def _tainted(node: Document) -> Document:

@@ -171,11 +171,11 @@ def _arguments(operation: Operation) -> list[str]:
             if isinstance(field.type, MapOf)
             else text(field.type)
         )
-        lines.append(f"{_argument(field)}: {kind} | None = None")
+        lines.append(f"{argument(field)}: {kind} | None = None")
     return lines
 
 
-def _argument(field: Field) -> str:
+def argument(field: Field) -> str:
     """Return the name of a query's field as Python spells it: toTick is to_tick."""
     name = re.sub(r"(?<=[a-z])[A-Z]", lambda found: f"_{found[0].lower()}", field.name)
     return f"{name}_" if keyword.iskeyword(name) else name
@@ -192,9 +192,9 @@ def _call(operation: Operation) -> list[str]:
             parts.append(f"media={operation.body_media!r}")
     if operation.query:
         plain = [f for f in operation.query if not isinstance(f.type, MapOf)]
-        pairs = [f"{f.name!r}: {_argument(f)}" for f in plain]
+        pairs = [f"{f.name!r}: {argument(f)}" for f in plain]
         spread = [
-            f"**({_argument(f)} or {{}})" for f in operation.query if f not in plain
+            f"**({argument(f)} or {{}})" for f in operation.query if f not in plain
         ]
         parts.append(f"query=given({{{', '.join([*spread, *pairs])}}})")
     if operation.answer and operation.answer_media != "application/json":

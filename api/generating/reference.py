@@ -10,13 +10,13 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from api.generating.operations import Operation, operations_of
-from api.generating.python import text
+from api.generating.python import argument, text
 from api.generating.shapes import ListOf, Named, Type, fields_of, is_object, type_of
 
 Document = dict[str, Any]
 
 _ABOUT = (
-    "Every path is below the server's address. A request carries a token as "
+    "Every path is below `/api/v1` of the server. A request carries a token as "
     "`Authorization: Bearer TOKEN` where people sign in. Times end in `Ms` and are "
     "milliseconds of the sandbox; `tick` counts its steps. A refusal is a `Status` with "
     "a message and `details.causes`; a 503 is asked again after `Retry-After` seconds.",
@@ -132,6 +132,8 @@ def _operation(one: Operation, described: Document) -> Iterator[Block]:
 def curl(one: Operation) -> str:
     """Return how a shell asks for it; a body is one that is tried, or left open."""
     path = re.sub(r"{(\w+)}", _place, one.path)
+    needed = [f"{f.name}=${f.name.upper()}" for f in one.query if f.required]
+    path += f"?{'&'.join(needed)}" if needed else ""
     words = (
         ["curl -sf"] if one.method in ("GET", "POST") else [f"curl -sf -X {one.method}"]
     )
@@ -150,7 +152,8 @@ def call(one: Operation) -> str:
     given = ["ID" if place == "sandbox_id" else place for place in one.places]
     if one.body is not None and (one.body_required or one.name in EXAMPLES):
         given.append(repr(EXAMPLES[one.name]) if one.name in EXAMPLES else "body")
-    return f"client.{one.name}({', '.join(given)})"
+    given += [f"{argument(f)}={argument(f)}" for f in one.query if f.required]
+    return f"client.operations.{one.name}({', '.join(given)})"
 
 
 def _place(match: re.Match[str]) -> str:

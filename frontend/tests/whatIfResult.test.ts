@@ -20,6 +20,12 @@ it("is a kubectl command for each change, or a comment that says that there is n
   expect(lines.at(-1)).toMatch(/^# .*n1: fail$/);
 });
 
+it("leaves no name to a shell that is more than a word", () => {
+  const name = "x; rm -rf $(pwd) 'y";
+  const lines = commandsOf([{ delete: { kind: "Job", namespace: "a b", name } }, { node: { name: "n`id`", change: "cordon" } }]).split("\n");
+  expect(lines).toEqual(["kubectl delete job 'x; rm -rf $(pwd) '\\''y' -n 'a b'", "kubectl cordon 'n`id`'"]);
+});
+
 it("says in Markdown that nothing differs when nothing does", () => {
   const found = { id: 1, state: "open", at: 4, revision: 1, changes: [], horizonMs: 60_000, seeds: [], said: null, verdict: null } satisfies WhatIfState;
   expect(markdownOf(["q held"], found)).toMatch(/^### .*4\n\n- q held\n\n.*\n$/);

@@ -44,10 +44,10 @@ class Sample(Wire, frozen=True, kw_only=True):
     capacity: Amounts
     queues: list[QueueSample]
     cost: float | None = None  # of nodes that come and go, so far
-    #: of Kueue's searches for victims in this tick
-    searches: int = 0
-    candidates_looked_at: int = 0
-    simulations: int = 0
+    #: of Kueue's searches for victims in this tick; null where nobody counted
+    searches: int | None = None
+    candidates_looked_at: int | None = None
+    simulations: int | None = None
 
 
 class EventLine(Wire, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import pytest
 
 from api.views.comparing import ARCHIVE
 from sandbox import actions
-from sandbox.models import Sandbox
+from sandbox.models import Sample, Sandbox
 from sandbox.retention import archives
 from sandbox.world import history
 from tests.builders import cluster_queue
@@ -45,6 +45,18 @@ def test_branches_are_distinguished_from_their_first_difference(call, branches):
     for measure in ("searches", "candidatesLookedAt", "simulations"):
         assert totals[measure]["better"] == "low"
     assert totals["searches"]["values"][0] > 0
+
+
+def test_what_older_ticks_did_not_count_is_no_zero(call, branches):
+    one, other = branches
+    sample = Sample.objects.filter(sandbox=other).order_by("-tick").first()
+    sample.body = {n: v for n, v in sample.body.items() if n != "searches"}
+    sample.save()
+    body = call("get", one, f"/compare?with={other.pk}").json()
+    totals = {line["measure"]: line for line in body["totals"]}
+    assert totals["searches"]["values"][1] is None
+    assert totals["searches"]["deltas"] == [None]
+    assert totals["simulations"]["values"][1] is not None
 
 
 def test_a_sandbox_does_not_differ_from_itself(call, branches):

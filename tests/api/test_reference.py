@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import operator
 
 import pytest
 
+from api.client import Client
 from api.generating.operations import operations_of
-from api.generating.reference import EXAMPLES, curl, page, reference
+from api.generating.reference import EXAMPLES, call, curl, page, reference
 from api.schema import document
 from sandbox import actions
 from tests.builders import job, small_cluster
@@ -71,6 +75,21 @@ def test_a_body_that_is_shown_is_taken(client, queue, described, name):
         one.method, f"/api/v1{path}", json.dumps(body), "application/json"
     )
     assert 200 <= answer.status_code < 300, answer.content
+
+
+def test_the_client_takes_each_call_that_is_shown(described):
+    client, wrong = Client(), []
+    for one in operations_of(described):
+        asked = ast.parse(call(one), mode="eval").body
+        words = {word.arg: word.value for word in asked.keywords}
+        try:
+            method = operator.attrgetter(ast.unparse(asked.func)[len("client.") :])(
+                client
+            )
+            inspect.signature(method).bind(*asked.args, **words)
+        except (AttributeError, TypeError) as problem:
+            wrong.append(f"{call(one)}: {problem}")
+    assert wrong == []
 
 
 def test_no_text_of_the_document_becomes_html():

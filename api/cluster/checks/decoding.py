@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from api.cluster import json_words, published, refusals
@@ -63,14 +63,28 @@ def unknown_fields(value: Any, type_: str, path: str = "") -> Iterator[str]:
         field = fields.get(name)
         if field is None:
             yield place
-        elif field.type.startswith("[]") and isinstance(inner, list):
-            for n, item in enumerate(inner):
-                yield from unknown_fields(item, field.type[2:], f"{place}[{n}]")
-        elif field.type.startswith("map ") and isinstance(inner, Mapping):
-            for key, item in inner.items():
-                yield from unknown_fields(item, field.type[4:], f"{place}.{key}")
-        else:
-            yield from unknown_fields(inner, field.type, place)
+            continue
+        for step, item, of in _inside(inner, field.type):
+            yield from unknown_fields(item, of, f"{place}{step}")
+
+
+def _by_number(item: Any, number: int) -> str:
+    del item
+    return str(number)
+
+
+def _inside(
+    value: Any, type_: str, named: Callable[[Any, int], str] = _by_number
+) -> Iterator[tuple[str, Any, str]]:
+    """Yield (step of the path, value, type) of what a field holds, or of itself."""
+    if type_.startswith("[]") and isinstance(value, list):
+        for n, item in enumerate(value):
+            yield f"[{named(item, n)}]", item, type_[2:]
+    elif type_.startswith("map ") and isinstance(value, Mapping):
+        for key, item in value.items():
+            yield f".{key}", item, type_[4:]
+    else:
+        yield "", value, type_
 
 
 def without_unknown(value: Any, type_: str) -> Any:
@@ -110,16 +124,9 @@ def untyped(value: Any, type_: str, path: str = "") -> Iterator[str]:
         field = fields.get(name)
         if field is None:
             yield f"{place}: field not declared in schema"
-        elif inner is None:
-            continue
-        elif field.type.startswith("[]") and isinstance(inner, list):
-            for n, item in enumerate(inner):
-                yield from untyped(item, field.type[2:], f"{place}[{_key(item, n)}]")
-        elif field.type.startswith("map ") and isinstance(inner, Mapping):
-            for key, item in inner.items():
-                yield from untyped(item, field.type[4:], f"{place}.{key}")
-        else:
-            yield from untyped(inner, field.type, place)
+        elif inner is not None:
+            for step, item, of in _inside(inner, field.type, _key):
+                yield from untyped(item, of, f"{place}{step}")
 
 
 def _key(item: Any, number: int) -> str:

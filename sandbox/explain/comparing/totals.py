@@ -64,11 +64,15 @@ def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
 
 
 def _searched(branch: Branch) -> Numbers:
-    """Return what Kueue's searches for victims cost; nothing under another stack."""
+    """Return what Kueue's searches for victims cost.
+
+    Nothing under another stack, or where they were not counted in each tick.
+    """
     if branch.line.stack != "kueue":
         return {}
     names = ("searches", "candidatesLookedAt", "simulations")
-    return {n: sum(body.get(n, 0) for body in branch.samples) for n in names}
+    counted = [n for n in names if all(s.get(n) is not None for s in branch.samples)]
+    return {n: sum(sample[n] for sample in branch.samples) for n in counted}
 
 
 def _waits(spans: Sequence[tuple[str, int, int | None]]) -> bool:

@@ -54,7 +54,7 @@ def whole_sample(body: Row) -> Row:
     return body if _LATER.keys() <= body.keys() else {**_LATER, **body}
 
 
-_LATER = {"cost": None, "searches": 0, "candidatesLookedAt": 0, "simulations": 0}
+_LATER = dict.fromkeys(("cost", "searches", "candidatesLookedAt", "simulations"))
 _POD_PHASES = {
     "gated": "pending",
     "pending": "pending",

@@ -93,11 +93,9 @@ class YunikornPlacing:
 
 def _stand_in(ask: Ask) -> Pod:
     """Return a pod that asks for what a placeholder does."""
-    requests = {
-        "cpu" if name == VCORE else name: f"{value}m" if name == VCORE else str(value)
-        for name, value in ask.resource.items()
-        if name != PODS
-    }
+    requests = {n: str(value) for n, value in ask.resource.items() if n != PODS}
+    if VCORE in requests:
+        requests["cpu"] = f"{requests.pop(VCORE)}m"
     container = {"name": "pause", "image": "pause", "resources": {"requests": requests}}
     manifest = {
         "metadata": {"name": ask.key, "labels": {"placeholder": "true"}},

@@ -202,6 +202,8 @@ class RunStarting(RunRounds):
         """
         if not self.proved or self.set_of(owner) is None:
             return run.made
+        if len(run.pods) == run.made:
+            return run.made  # none was ever lost, so none below is free
         number = 0
         while pod_key(owner, pod_set, number) in self.host.objects:
             number += 1

@@ -68,10 +68,9 @@ class WorldStages:
         """Let node groups grow and shrink from here on, where pods are placed."""
         from scheduler.engine.autoscaling.stage import AutoscalingStage
 
-        seen = (
-            self.context.compatibility >= PROVED
-        )  # before, YuniKorn had no nodes made
-        if self.kube is not None or (seen and self.yunikorn is not None):
+        # Below this level no nodes came under YuniKorn.
+        proved = self.context.compatibility >= PROVED
+        if self.kube is not None or (proved and self.yunikorn is not None):
             self.autoscaling = AutoscalingStage(
                 self.context, self.policy, cast("AutoscalingHost", self)
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from scheduler.model import registry
@@ -33,6 +33,20 @@ def without_foreign_plugins(
         if isinstance(profile, dict):
             notices += _profile(profile, f"profiles[{index}]", known)
     return made, notices
+
+
+def path_given(path: str, removed: Iterable[Notice]) -> str:
+    """Return where a path of the configuration without plug-ins stands in the given one.
+
+    `removed` are the notices of those that were taken out, in their order.
+    """
+    for notice in removed:
+        holder, _, rest = notice.path.rpartition("[")
+        if path.startswith(f"{holder}["):
+            number, _, inside = path[len(holder) + 1 :].partition("]")
+            later = int(number) + (int(rest.partition("]")[0]) <= int(number))
+            path = f"{holder}[{later}]{inside}"
+    return path
 
 
 def _profile(profile: dict[str, Any], path: str, known: set[str]) -> Iterator[Notice]:

@@ -335,3 +335,17 @@ def test_a_field_validation_that_is_none_is_refused(call, busy):
     answer = call("post", busy, f"{PODS}?fieldValidation=Soon", slip())
     assert answer.status_code == 422
     assert "supported values" in answer.json()["message"]
+
+
+@pytest.mark.parametrize("depth", [50, 300, 600, 900, 1_000, 2_000, 100_000])
+@pytest.mark.parametrize(("head", "tail"), [('{"a":', "}"), ("[", "]")])
+@pytest.mark.parametrize("method", ["post", "patch", "delete"])
+def test_no_depth_of_a_body_is_a_defect(client, make, method, head, tail, depth):
+    sandbox = make(flavor("default"))
+    path = f"{KUEUE}/resourceflavors" + ("" if method == "post" else "/default")
+    url = f"/api/v1/sandboxes/{sandbox.pk}{path}"
+    media = "application/merge-patch+json" if method == "patch" else "application/json"
+    body = head * depth + "1" + tail * depth
+    answer = getattr(client, method)(url, data=body, content_type=media)
+    assert answer.status_code < 500, answer.content[:200]
+    assert answer.json()["kind"] in ("Status", "ResourceFlavor")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from scheduler.assembly import assemble
+from scheduler.assembly import InputError, assemble
 from scheduler.input.manifests.known_fields.keys import nearest_key
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.report import report_of
@@ -185,6 +185,21 @@ def test_a_plugin_of_somebodys_own_scheduler_is_left_out_and_the_rest_counts():
     (profile,) = read_configurations(made.loaded.policy["kubeScheduler"])[0].profiles
     assert profile.points["queue_sort"] == ["PrioritySort"]
     assert profile.weights["ImageLocality"] == 7
+
+
+def test_what_is_wrong_beside_such_a_plugin_is_named_where_it_stands():
+    text = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles:\n- plugins:\n    score:\n      enabled:\n      - name: OurScore\n"
+        "      - name: ImageLocality\n      - name: OurOther\n      - name: ImageLocality\n"
+    )
+    with pytest.raises(InputError) as refused:
+        assemble([("own.yaml", text)])
+    (error,) = refused.value.loaded.errors
+    assert (error.place.line, error.place.field) == (
+        10,
+        "profiles[0].plugins.score.enabled[3]",
+    )
 
 
 NODE = """\

@@ -20,16 +20,19 @@ function commandOf(part: Part): string {
   if ("delete" in part) return `kubectl delete ${placeOf(part.delete)}`;
   if ("apply" in part && part.apply["kind"] !== "Policy") return `kubectl apply -f - <<'EOF'\n${toYaml(part.apply)}EOF`;
   if ("node" in part && KUBECTL.includes(part.node.change)) {
-    return `kubectl ${part.node.change} ${part.node.name}${part.node.change === "drain" ? " --ignore-daemonsets --delete-emptydir-data" : ""}`;
+    return `kubectl ${part.node.change} ${word(part.node.name)}${part.node.change === "drain" ? " --ignore-daemonsets --delete-emptydir-data" : ""}`;
   }
   return `# ${t("pair.noCommand", { change: describe(part).replaceAll("\n", " ") })}`;
 }
 
 function placeOf({ kind, namespace, name }: { readonly kind: string; readonly namespace: string; readonly name: string }): string {
-  return `${kind.toLowerCase()} ${name}${namespace === "" ? "" : ` -n ${namespace}`}`;
+  return `${word(kind.toLowerCase())} ${word(name)}${namespace === "" ? "" : ` -n ${word(namespace)}`}`;
 }
 
-const quoted = (body: Json): string => `'${JSON.stringify(body).replaceAll("'", "'\\''")}'`;
+const quoted = (body: Json): string => single(JSON.stringify(body));
+const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+// Names come with files of others: a shell must not read more in one than a word.
+const word = (text: string): string => (/^[\w.:-]+$/.test(text) ? text : single(text));
 
 /** Return the verdict of the first seed for a pull request: the changes, the figures, and everybody whose start moves. */
 export function markdownOf(said: readonly string[], found: WhatIfState): string {

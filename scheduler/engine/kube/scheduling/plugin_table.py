@@ -68,10 +68,8 @@ def table(scheduler: Scheduler, pod: Pod) -> PluginTable:
     kept = framework.dump_state()
     state = CycleState()
     heard: dict[str, Status] = {}
-    listening, framework.trace = (
-        framework.trace,
-        lambda c: heard.update({c.plugin: c.status}),
-    )
+    listening = framework.trace
+    framework.trace = lambda call: heard.update({call.plugin: call.status})
     try:
         before = framework.pre_filter(state, pod)
     finally:

@@ -23,7 +23,8 @@ from scheduler.model.kube.configuration import (
     notices,
     read_configurations,
 )
-from scheduler.model.kube.foreign_plugins import without_foreign_plugins
+from scheduler.model.kube.foreign_plugins import path_given, without_foreign_plugins
+from scheduler.model.kube.older_names import Notice
 from scheduler.model.kueue.configuration import OF_PROCESS
 from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.words.findings import Kept
@@ -104,7 +105,7 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
     for notice in foreign:
         gap = Gap(notice.path, notice.said, Effect.NO_PLUGIN)
         loaded.findings.append(unsupported(document.place(notice.path), gap))
-    _check_scheduler(document, given)
+    _check_scheduler(document, given, foreign)
     for notice in notices(document.data):
         place = document.place(notice.path)
         effect = Effect.NO_DECISION if notice.ignored else Effect.NONE
@@ -116,14 +117,16 @@ def _add_scheduler(loaded: Loaded, document: Document) -> None:
         loaded.policy["kubeScheduler"] = {"kind": "List", "items": loaded.schedulers}
 
 
-def _check_scheduler(document: Document, given: dict[str, Any]) -> None:
+def _check_scheduler(
+    document: Document, given: dict[str, Any], foreign: list[Notice]
+) -> None:
     """Refuse with its place what no scheduler would start with."""
     try:
         read_configurations(given)
     except (PolicyError, UnknownNameError) as error:
         path, problem = parted(error.said)
         path = path.removeprefix("kubeScheduler").removeprefix(".")
-        raise document.error(path, problem) from error
+        raise document.error(path_given(path, foreign), problem) from error
 
 
 def _say_replaced(loaded: Loaded, document: Document, spec: dict[str, Any]) -> None:

@@ -7,11 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.engine.kueue.preemption.classical import ClassicalPreemption
 from scheduler.engine.kueue.preemption.fair import FairSharingStrategy
-from scheduler.engine.kueue.preemption.targets import (
-    Placement,
-    Requests,
-    Target,
-)
+from scheduler.engine.kueue.preemption.targets import Placement, Requests, Target
 from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue

@@ -6,11 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.engine.kueue.preemption.fair import FairPreemption, FairSharingStrategy
-from scheduler.engine.kueue.preemption.targets import (
-    Placement,
-    Requests,
-    Target,
-)
+from scheduler.engine.kueue.preemption.targets import Placement, Requests, Target
 from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.scheduler.fair_sharing_iterator import fair_sharing_order
 from scheduler.engine.kueue.trace import Trace
