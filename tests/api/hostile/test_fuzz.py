@@ -72,9 +72,9 @@ def checks_of(path: str) -> list[Any]:
     return [not_a_server_error, checks.status_code_conformance, *shape]
 
 
-#: Other systems' APIs and the schema itself have no place in the schema.
+#: Other systems' APIs, the schema and its reference have no place in the schema.
 NOT_DESCRIBED = re.compile(
-    rf"{ID}/(apis?|openapi|ws|debug|version|healthz|livez|readyz)\b|{ID}/$|api/v1/schema"
+    rf"{ID}/(apis?|openapi|ws|debug|version|healthz|livez|readyz)\b|{ID}/$|api/v1/(schema|docs)"
 )
 PARAMETER, BRACES = re.compile(r"<\w+:(\w+)>"), r"{\1}"
 ROUTES = {f"{ID}/{tail}".rstrip("/"): methods for tail, methods in ONE.items()}
