@@ -29,6 +29,11 @@ _LATENCY = msgspec.Meta(
     description="In milliseconds of virtual time; a scheduler waits for the answer.",
 )
 
+_SPARES = msgspec.Meta(
+    title="Nodes on which an extender lets nobody be preempted",
+    description="Names of nodes whose victims the preemptVerb keeps.",
+)
+
 
 class ExtenderAnswers(
     msgspec.Struct,
@@ -40,13 +45,14 @@ class ExtenderAnswers(
     """What an extender at `url_prefix` answers, stated instead of asked.
 
     Nodes of `refuse` are filtered out with their message, `scores` are 0 to 10
-    by node, `error` fails every call, and `latency_ms` is how long each takes in
-    virtual time.
+    by node, nodes of `spares` are no place to preempt on, `error` fails every call,
+    and `latency_ms` is how long each takes in virtual time.
     """
 
     url_prefix: str
     refuse: dict[str, str] = {}
     scores: dict[str, Annotated[int, ranges.meta(ranges.EXTENDER_SCORE)]] = {}
+    spares: Annotated[list[str], _SPARES] | msgspec.UnsetType = msgspec.UNSET
     error: str = ""
     latency_ms: Annotated[int, _LATENCY] | msgspec.UnsetType = msgspec.UNSET
 

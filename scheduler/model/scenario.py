@@ -209,6 +209,9 @@ class ScenarioSpec(
     checkpoints: list[Checkpoint] = []
     expect: list[Expectation] = []
     shows: list[Statement] = []  # of the texts, for docs/texts.md
+    #: Parts of what loading and the run report (a refused change, a value that is
+    #: not taken): every report has one of them, and each is in one.
+    reports: list[str] = []
     horizon: str = "10m"  # how far an experiment or a test of it runs
     lesson: bool = False  # made from a design text, for teaching
     order: int = 100  # place in the library

@@ -42,6 +42,8 @@ one to its horizon. This page is written by `manage.py listscenarios`.
   Beside `expect` it claims what no decision shows: how many decisions agree (`shadow`), bands
   and what came (`forecasts`), how often they were right (`record`), what a fork does
   (`forks`). A test runs each claim, and holds every number and name of the texts to them.
+- `reports` has parts of what loading and the run report: a refused `Change`, a value that
+  is not taken. What is reported beside that fails the test.
 - `shows` names statements of the texts that happen here ([texts](texts.md)): `text`,
   `statement` in one's own words, and `at`, the time of an expectation that shows it.
 - What an extender answers is given by `policy.simulation.extenders`: `refuse` and

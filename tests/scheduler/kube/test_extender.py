@@ -13,7 +13,7 @@ from scheduler.engine.kube.extender.ports import (
     ExtenderError,
     Port,
 )
-from scheduler.model.decisions import Bind, Fail
+from scheduler.model.decisions import Bind, Fail, Preempt
 from scheduler.model.errors import PolicyError
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.kube.extender import Extender
@@ -233,8 +233,26 @@ def slow(*pods: str, verbs: dict[str, Any] | None = None, **answers: Any) -> Rig
     )
 
 
+def bound_on(rig: Rig) -> dict[str, str]:
+    return {d.subject.name: d.node for d in rig.decisions if isinstance(d, Bind)}
+
+
 def bound_at(rig: Rig) -> dict[str, int]:
     return {d.subject.name: d.at_ms for d in rig.decisions if isinstance(d, Bind)}
+
+
+@pytest.mark.parametrize(("cached", "spared"), [(True, ["n0"]), (False, ["n0"])])
+def test_a_stated_extender_spares_who_runs_on_a_node(
+    cached: bool, spared: list[str]
+) -> None:
+    verbs = {"preemptVerb": "preempt", "nodeCacheCapable": cached}
+    rig = slow("a", "b", verbs=verbs, spares=spared)
+    rig.settle()
+    rig.put(pod("boss", cpu=8, priority=9))
+    rig.settle()
+    rig.run(60_000)
+    gone = {d.subject.name for d in rig.decisions if isinstance(d, Preempt)}
+    assert gone == {name for name, at in bound_on(rig).items() if at == "n1"} - {"boss"}
 
 
 def test_everybody_waits_while_an_extender_is_asked_about_one() -> None:

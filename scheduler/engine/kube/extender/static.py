@@ -45,7 +45,7 @@ class StaticExtender:
         if verb == extender.prioritize_verb:
             return [{"Host": node, "Score": s} for node, s in answers.scores.items()]
         if verb == extender.preempt_verb:
-            return {"NodeNameToMetaVictims": _agreed(payload)}
+            return {"NodeNameToMetaVictims": _agreed(answers, payload)}
         return {"Error": ""}
 
 
@@ -86,15 +86,17 @@ def _filtered(answers: ExtenderAnswers, payload: dict[str, Any]) -> dict[str, An
     return {"Nodes": {"items": items}, "FailedNodes": refused, "Error": ""}
 
 
-def _agreed(payload: dict[str, Any]) -> dict[str, Any]:
-    """Return the victims as they were proposed."""
+def _agreed(answers: ExtenderAnswers, payload: dict[str, Any]) -> dict[str, Any]:
+    """Return the victims as they were proposed, but for nodes that are spared."""
+    spares = () if isinstance(answers.spares, msgspec.UnsetType) else answers.spares
     meta = payload.get("NodeNameToMetaVictims")
     if meta is not None:
-        return dict(meta)
+        return {node: victims for node, victims in meta.items() if node not in spares}
     return {
         node: {
             **victims,
             "Pods": [{"UID": pod["metadata"]["uid"]} for pod in victims["Pods"]],
         }
         for node, victims in payload["NodeNameToVictims"].items()
+        if node not in spares
     }
