@@ -8,7 +8,7 @@ export const GROUPS = {
   imports: ["ImportReportList", "TracePreviews", "Conversions"],
   lists: ["EventList", "Joined", "Lesson", "Sandbox", "SandboxList", "SampleList", "ScenarioList", "Table"],
   sandboxes: ["ClusterList", "Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
-  edits: ["KeptWhatIf", "MoveOutcome", "PinOutcome", "Preview", "WhatIfState", "WhatIfs"],
+  edits: ["KeptWhatIf", "WhatIfState", "WhatIfs"],
   policy: ["ProfileList", "Registry"],
   explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],
   capacity: ["Capacity"],

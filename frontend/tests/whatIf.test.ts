@@ -30,7 +30,7 @@ vi.stubGlobal("fetch", (url: string, init: { method: string; body?: string }) =>
 });
 const { editAll } = await import("@/store/edits/bulk");
 const { live } = await import("@/store/live/live.svelte");
-const { changeObject, changeYaml, discard, listOpen, lookBeside, open, whatIf } = await import("@/store/edits/whatIf.svelte");
+const { change, changeObject, changeYaml, discard, draft, letGo, listOpen, lookBeside, objectChange, open, whatIf } = await import("@/store/edits/whatIf.svelte");
 
 beforeEach(async () => {
   await discard();
@@ -79,4 +79,35 @@ it("lists those that are open, opens one at its tick, and another beside it", as
   expect([whatIf.at, whatIf.aside.map((one) => one.id), whatIf.beside?.id]).toEqual([12, [1], 1]);
   await open(1);
   expect(whatIf.beside).toBeNull();
+});
+
+const ends = (): string[] => asked.map((one) => one.path.split("/").slice(-2).join("/")).filter((path) => path.endsWith("discard"));
+
+it("makes of a draft what was looked at, and runs nothing again", async () => {
+  const held = objectChange("ClusterQueue//q", hold, ["held"]);
+  await draft(held);
+  expect([whatIf.open, whatIf.drawn, whatIf.shown?.id]).toEqual([false, true, number]);
+  await change(held.said, held.parts);
+  expect([begun().length, whatIf.open, whatIf.draft, whatIf.found?.id]).toEqual([1, true, null, number]);
+});
+
+it("puts a draft away that is not made, and plays on", async () => {
+  live.sandbox = { id: "a", rows: { sandbox: { playing: true } }, loaded: true } as unknown as FollowedSandbox;
+  await draft(objectChange("ClusterQueue//q", hold, ["held"]));
+  letGo();
+  expect([whatIf.drawn, whatIf.at, ends()]).toEqual([false, null, [`${number}/discard`]]);
+  expect(asked.map((one) => one.path.split("/").at(-1))).toEqual(["pause", "what-ifs", "discard", "play"]);
+});
+
+it("holds one draft, that of the last place", async () => {
+  const [first, last] = [draft(objectChange("ClusterQueue//q", hold, ["q"])), draft(objectChange("ClusterQueue//r", hold, ["r"]))];
+  await Promise.all([first, last]);
+  expect([begun().length, whatIf.draft?.change.said]).toEqual([1, ["r"]]);
+});
+
+it("runs a change anew that the draft was not of, and puts the draft away", async () => {
+  await draft(objectChange("ClusterQueue//q", hold, ["held"]));
+  const drafted = number;
+  await changeObject("ClusterQueue//r", hold, ["held"]);
+  expect([begun().length, ends(), whatIf.parts.length]).toEqual([2, [`${drafted}/discard`], 1]);
 });

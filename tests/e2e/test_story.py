@@ -21,8 +21,7 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     board.sees("alpha", "waiting", "Inadmissible")
 
     board.drag(board.card("alpha", "waiting", "Inadmissible"), board.queue("beta"))
-    preview = board.page.get_by_test_id("drop-preview")
-    expect(preview).to_contain_text(re.compile(r"Admitted at \d+"))
+    expect(board.verdict().locator("[data-cell=earlier] b")).to_have_text("1")
     board.drop()
     expect(board.verdict()).to_contain_text("waiting moved from alpha to beta")
     board.keep()
@@ -111,7 +110,7 @@ def test_escape_puts_a_carried_card_back(played: Board) -> None:
     board.drag(board.card("alpha", "waiting", "Inadmissible"), board.queue("beta"))
     board.page.keyboard.press("Escape")
     board.drop()
-    expect(board.page.get_by_test_id("drop-preview")).to_have_count(0)
+    expect(board.page.get_by_test_id("verdict")).to_have_count(0)
     board.sees("alpha", "waiting", "Inadmissible")
     board.agrees()
 

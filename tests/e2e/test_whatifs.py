@@ -60,3 +60,21 @@ def test_reclaiming_never_names_who_loses_and_is_put_away(board: Board) -> None:
     expect(reclaim).to_have_value("Any")
     assert page.request.get(state).json() == before
     board.agrees()
+
+
+def test_what_is_carried_and_put_back_leaves_no_what_if(board: Board) -> None:
+    page, world = board.page, {"scenario": "friday-rush"}
+    made = prepared(page.request, board.url, world, 190)
+    page.goto(f"{board.url}/s/{made}/board")
+    expect(page.get_by_test_id("tick")).to_have_text("190")
+    card = board.queue("research").locator(".card.wide").first
+    with page.expect_response(re.compile("/discard")):
+        board.drag(card, board.queue("inference"))
+        strip = page.get_by_test_id("verdict")
+        expect(strip).to_contain_text("moved from research to inference")
+        page.keyboard.press("Escape")
+    board.drop()
+    expect(strip).to_have_count(0)
+    found = page.request.get(f"{board.url}/api/v1/sandboxes/{made}/what-ifs").json()
+    assert [one["state"] for one in found["items"]] == ["discarded"]
+    board.agrees()

@@ -74,12 +74,12 @@ export async function ask<N extends keyof Answers>(
 }
 
 /** Ask and return the answer, checked; `soFar` gets each that is known before it. Throws as `ask` does. */
-export async function askSoFar<N extends keyof Answers>(answer: N, path: string, body: unknown, soFar: (found: Answers[N]) => void): Promise<Answers[N]> {
+export async function askSoFar<N extends keyof Answers>(answer: N, path: string, body: unknown, soFar: (found: Answers[N]) => void, signal: AbortSignal): Promise<Answers[N]> {
   const check = await CHECKS[answer]();
   const told = (found: unknown): void => {
     soFar(checked(check, found, `POST ${path}`));
   };
-  return checked(check, await request("POST", path, { body, query: { wait: 0 }, soFar: told }), `POST ${path}`);
+  return checked(check, await request("POST", path, { body, query: { wait: 0 }, soFar: told, signal }), `POST ${path}`);
 }
 
 /** Ask and return the answer as text (YAML, CSV). Throws Refusal. */

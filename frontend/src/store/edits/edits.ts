@@ -1,8 +1,7 @@
 // Edits of objects: patch a field, apply a manifest, look before it is done.
 
 import { ask, Refusal, request, type Json } from "@/net/rest";
-import { t } from "@/lib/words.svelte";
-import { speech } from "@/store/edits/foreseen";
+import { t, withWords } from "@/lib/words.svelte";
 import { changeYaml } from "@/store/edits/whatIf.svelte";
 import { nameOf } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
@@ -18,16 +17,6 @@ export async function checkPatch(key: string, patch: Json, signal: AbortSignal):
   await request("PATCH", `/sandboxes/${String(live.id)}/${objectPath(key)}`, { body: patch, query: { dryRun: "All" }, signal });
 }
 
-/** Ask what a patch would do to everybody, in sentences; run on a copy. */
-export async function foreseePatch(key: string, patch: Json, signal: AbortSignal): Promise<readonly string[]> {
-  const [kind = "", namespace = ""] = key.split("/");
-  const edit = kind === "Queue" ? { kind: "Policy", namespace: "", name: "policy", patch } : { kind, namespace, name: nameOf(key), patch };
-  const body = { edits: [edit] };
-  const found = await ask("Preview", "POST", `/sandboxes/${String(live.id)}/whatif`, { body, signal });
-  const { saidTexts } = await speech();
-  return saidTexts(found.said, found.sentences);
-}
-
 /** Replace an object, or the policy, by a manifest in YAML. */
 export const applyYaml = (key: string, yaml: string): Promise<boolean> => changeYaml(yaml, t("edit.done", { name: nameOf(key) }));
 
@@ -35,7 +24,7 @@ export const applyYaml = (key: string, yaml: string): Promise<boolean> => change
 export async function warningsOf(key: string, yaml: string): Promise<readonly string[]> {
   const path = `/sandboxes/${String(live.id)}/${objectPath(key)}`;
   const { report } = await ask("Imported", "PUT", path, { yaml, query: { dryRun: "All" } });
-  const { saidText } = await speech();
+  const { saidText } = await withWords(import("@/store/live/said"));
   return report.findings.map((one) => placed(one.places[0]?.line, one.places[0]?.field, saidText(one.said, one.problem)));
 }
 

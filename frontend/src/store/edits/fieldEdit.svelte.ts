@@ -1,12 +1,12 @@
-// An object's fields while they are edited: what was typed, what the server says of it, what it would do.
+// An object's fields while they are edited: what was typed, what the server says of it; what it does is a draft of the what-if.
 
 import { SvelteMap } from "svelte/reactivity";
 
 import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
-import { changeText, checkPatch, foreseePatch } from "@/store/edits/edits";
+import { changeText, checkPatch } from "@/store/edits/edits";
 import { nameOf } from "@/store/live/intents";
-import { changeObject, manifestOf } from "@/store/edits/whatIf.svelte";
+import { abandon, change, draft, letGo, manifestOf, objectChange } from "@/store/edits/whatIf.svelte";
 import { fieldAt, fieldsOf, patchOf, placeOf, type ManifestField } from "@/store/edits/fields";
 
 /** Return what people call a field. */
@@ -20,14 +20,20 @@ export class FieldEdit {
   manifest = $state.raw<Json | null>(null);
   readonly texts = new SvelteMap<string, string>(); // by place
   problems = $state.raw<ReadonlyMap<string, string>>(new Map()); // by place; "" is the whole
-  foreseen = $state.raw<readonly string[]>([]);
   busy = $state(false);
   readonly fields = $derived.by(() => (this.manifest === null ? [] : fieldsOf(this.manifest, nameOf(this.key))));
   readonly changes = $derived(this.fields.flatMap((field) => this.#change(field)));
   readonly patch = $derived(
     this.manifest === null || this.changes.length === 0 ? null : patchOf(this.manifest, this.changes),
   );
+  /** What was typed, as a change. */
+  readonly change = $derived.by(() => {
+    const said = this.changes.map(([field, text]) => changeText([field.group, labelOf(field)].filter(Boolean).join(" · "), field.text, text));
+    return this.patch === null ? null : objectChange(this.key, this.patch, said);
+  });
   readonly groups = $derived(grouped(this.fields));
+
+  #looks = false; // what was typed is the draft
 
   constructor(key: string) {
     this.key = key;
@@ -47,11 +53,15 @@ export class FieldEdit {
     }
   }
 
-  /** Ask what is wrong with a patch, and if nothing is, what it would do. */
-  async look(patch: Json, signal: AbortSignal): Promise<void> {
+  /** Ask what is wrong with what was typed, where the run stands; where nothing is, look at what it does. */
+  async look(now: boolean, signal: AbortSignal): Promise<void> {
+    const { patch, change: typed } = this;
+    if (patch === null || typed === null) return;
     try {
-      await checkPatch(this.key, patch, signal);
-      this.foreseen = await foreseePatch(this.key, patch, signal);
+      if (now) await checkPatch(this.key, patch, signal);
+      if (signal.aborted) return;
+      this.#looks = true;
+      await draft(typed);
     } catch (error) {
       if (!signal.aborted) this.#refuse(error);
     }
@@ -59,7 +69,13 @@ export class FieldEdit {
 
   forget(): void {
     this.problems = new Map();
-    this.foreseen = [];
+    if (this.#looks) abandon();
+  }
+
+  /** The form is left: what was typed is no draft any more. */
+  leave(): void {
+    if (this.#looks) letGo();
+    this.#looks = false;
   }
 
   #refuse(error: unknown): void {
@@ -72,11 +88,11 @@ export class FieldEdit {
   }
 
   async apply(): Promise<void> {
-    const { patch, changes } = this;
-    if (patch === null) return;
+    const made = this.change;
+    if (made === null) return;
     this.busy = true;
-    const said = changes.map(([field, text]) => changeText([field.group, labelOf(field)].filter(Boolean).join(" · "), field.text, text));
-    if (await changeObject(this.key, patch, said)) await this.load();
+    this.#looks = false;
+    if (await change(made.said, made.parts)) await this.load();
     this.busy = false;
   }
 }

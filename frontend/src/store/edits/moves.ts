@@ -1,4 +1,4 @@
-// Moves: what a drop means, what it would do, and the change of the what-if that it is.
+// Moves: what a drop means, and the change of the what-if that it is.
 
 import type { Json } from "@/net/rest";
 import type { Edit } from "@/protocol/types";
@@ -6,8 +6,7 @@ import type { Carried, Drop, Target } from "@/lib/drag.svelte";
 import type { ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
-import { foreseeMove, foreseePin, type Foreseen } from "@/store/edits/foreseen";
-import { addedNodes, type Part } from "@/store/edits/changes";
+import { addedNodes, type Change, type Part } from "@/store/edits/changes";
 import { change, whatIf } from "@/store/edits/whatIf.svelte";
 import { nameOf, nextName } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
@@ -18,28 +17,18 @@ export interface Move {
   readonly label: string; // what people call the subject
 }
 
-/** Return the request that runs a move dry. */
-function requestOf({ subject, target }: Move): { path: string; body: Json } {
-  const [kind, namespace = ""] = subject.split("/");
-  const [name, to] = [nameOf(subject), nameOf(target)];
-  const base = `/sandboxes/${String(live.id)}/actions`;
-  if (kind === "ClusterQueue") return { path: `${base}/move`, body: { object: subject, to: `Cohort/${to}` } };
-  if (kind === "Pod") return { path: `${base}/pin`, body: { pod: `${namespace}/${name}`, node: to } };
-  return { path: `${base}/move`, body: { workload: `${namespace}/${name}`, to: `ClusterQueue/${to}` } };
-}
-
-/** Ask what a move would do; it is run on a copy of the world, nothing changes. */
-export function foresee(move: Move, signal: AbortSignal): Promise<Foreseen> {
-  const { path, body } = requestOf(move);
-  return path.endsWith("/pin") ? foreseePin(path, body, signal) : foreseeMove(path, body, signal);
+/** Return the change that a move is. */
+export function changeOf(what: Move): Change {
+  const from = placeOf(what.subject);
+  const to = nameOf(what.target);
+  const said = from === "" ? t("drag.moved", { what: what.label, to }) : t("drag.movedFrom", { what: what.label, from, to });
+  return { said: [said], parts: [partOf(what)] };
 }
 
 /** Move it in the what-if. Returns whether the server took it. */
 export function move(what: Move): Promise<boolean> {
-  const from = placeOf(what.subject);
-  const to = nameOf(what.target);
-  const said = from === "" ? t("drag.moved", { what: what.label, to }) : t("drag.movedFrom", { what: what.label, from, to });
-  return change([said], [partOf(what)]);
+  const { said, parts } = changeOf(what);
+  return change(said, parts);
 }
 
 function partOf({ subject, target }: Move): Part {

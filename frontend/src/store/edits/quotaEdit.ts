@@ -1,11 +1,11 @@
-// A nominal quota changed by hand: its text, what it would do, the edit itself.
+// A nominal quota changed by hand.
 
 import { record, rowsOf, text, type Json } from "@/net/rest";
 import { attempt, nameOf } from "@/store/live/intents";
 import { quantity, quotaText } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
-import { foreseeEdits, type Foreseen } from "@/store/edits/foreseen";
-import { changeObject, manifestOf } from "@/store/edits/whatIf.svelte";
+import type { Change } from "@/store/edits/changes";
+import { change, manifestOf, objectChange } from "@/store/edits/whatIf.svelte";
 
 export interface QuotaEdit {
   readonly key: string; // of the ClusterQueue
@@ -14,24 +14,21 @@ export interface QuotaEdit {
   readonly nominal: number; // in base units
 }
 
-/** Ask what another nominal quota would do to everybody; run on a copy. */
-export async function foreseeQuota(edit: QuotaEdit, signal: AbortSignal): Promise<Foreseen> {
-  const [kind = "", namespace = ""] = edit.key.split("/");
-  const patch = await patchOf(edit, signal);
-  return foreseeEdits([{ kind, namespace, name: nameOf(edit.key), patch }], signal);
+/** Return the change that another nominal quota is. Throws Refusal. */
+export async function quotaChange(edit: QuotaEdit): Promise<Change> {
+  const amount = quantity(edit.resource, edit.nominal);
+  return objectChange(edit.key, await patchOf(edit), [t("quota.done", { name: nameOf(edit.key), flavor: edit.flavor, amount })]);
 }
 
 /** Set a nominal quota in the what-if. Returns whether the server took it. */
 export async function setQuota(edit: QuotaEdit): Promise<boolean> {
-  const body = await attempt(() => patchOf(edit));
-  if (body === null) return false;
-  const amount = quantity(edit.resource, edit.nominal);
-  return changeObject(edit.key, body, [t("quota.done", { name: nameOf(edit.key), flavor: edit.flavor, amount })]);
+  const found = await attempt(() => quotaChange(edit));
+  return found !== null && change(found.said, found.parts);
 }
 
 // Lists are replaced whole by a merge patch, so all groups go back as they are but for one.
-async function patchOf(edit: QuotaEdit, signal?: AbortSignal): Promise<Json> {
-  const manifest = await manifestOf(edit.key, signal);
+async function patchOf(edit: QuotaEdit): Promise<Json> {
+  const manifest = await manifestOf(edit.key);
   const groups = rowsOf(record(manifest["spec"])["resourceGroups"]).map((group) => ({
     ...group,
     flavors: rowsOf(group["flavors"]).map((flavor) =>

@@ -18,8 +18,18 @@ export interface Frame {
   readonly tickMs: number;
 }
 
+/** A change that is looked at before it is made: the drop of what is carried, a quota that is pulled, a field as it is typed. */
+export interface Draft {
+  readonly change: Change;
+  /** The answer to it after the changes made, as far as both sides have run. */
+  readonly found: WhatIfState | null;
+  readonly running: boolean;
+  readonly problem: string; // why it cannot be made; "" where it can
+}
+
 class WhatIf {
   changes = $state.raw<readonly Change[]>([]);
+  draft = $state.raw<Draft | null>(null);
   /** The answer to these changes, as far as both sides have run, or to those before until it is known. */
   found = $state.raw<WhatIfState | null>(null);
   /** The tick that it begins at; null: none is open. */
@@ -33,15 +43,21 @@ class WhatIf {
   beside = $state.raw<WhatIfState | null>(null);
   running = $state(false);
   readonly open = $derived(this.changes.length > 0);
+  /** There is something to draw: what is open, or a draft. */
+  readonly drawn = $derived(this.open || this.draft !== null);
+  /** Both sides still run of what is drawn. */
+  readonly busy = $derived(this.running || this.draft?.running === true);
   readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
+  /** What is drawn: the answer with the draft where there is one. */
+  readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found);
 
   /** Who comes out otherwise, by key. */
-  readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.found?.verdict?.seeds[0]?.verdict.workloads.map((row) => [row.subject, row])));
+  readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.shown?.verdict?.seeds[0]?.verdict.workloads.map((row) => [row.subject, row])));
   /** Where each Workload goes that is moved: key -> key of its queue. */
-  readonly moves: ReadonlyMap<string, string> = $derived(movesOf(this.parts));
+  readonly moves: ReadonlyMap<string, string> = $derived(movesOf([...this.parts, ...(this.draft?.change.parts ?? [])]));
   /** From where to where both sides run; null until they have. */
   readonly frame: Frame | null = $derived.by(() => {
-    const verdict = this.found?.verdict ?? null;
+    const verdict = this.shown?.verdict ?? null;
     return verdict === null ? null : { fromMs: verdict.fromMs, toMs: verdict.toMs, tickMs: live.latest.sandbox?.tickMs ?? 1000 };
   });
 
@@ -72,7 +88,7 @@ const base = (): string => `/sandboxes/${String(live.id)}`;
 /** Make a change in the open what-if, or open one at the tick shown. Returns whether the server took it. */
 export function change(said: readonly string[], parts: readonly Part[]): Promise<boolean> {
   return inTurn(async () => {
-    if (!whatIf.open) await begin();
+    if (!whatIf.open && drafted === null) await begin();
     return run([...whatIf.changes, { said, parts }]);
   });
 }
@@ -88,10 +104,16 @@ export const changeYaml = (yaml: string, said: string): Promise<boolean> => chan
 
 /** Change fields of an object by a merge patch; of a YuniKorn queue the policy that holds it. */
 export function changeObject(key: string, body: Json, said: readonly string[]): Promise<boolean> {
+  const one = objectChange(key, body, said);
+  return change(one.said, one.parts);
+}
+
+/** Return the change that a merge patch of an object is. */
+export function objectChange(key: string, body: Json, said: readonly string[]): Change {
   const [kind = "", namespace = ""] = key.split("/");
   const name = nameOf(key);
   const part: Part = kind === "Queue" ? { policy: body } : { patch: { kind, namespace, name, body } };
-  return change(said.map((one) => (one.includes(name) ? one : `${name} · ${one}`)), [part]);
+  return { said: said.map((one) => (one.includes(name) ? one : `${name} · ${one}`)), parts: [part] };
 }
 
 // What is shown stands while a change of it is looked at: the tick shown is that of the verdict.
@@ -100,25 +122,100 @@ async function begin(): Promise<void> {
   whatIf.at = live.past === null ? null : live.pastShown; // null: where the run stands
   halt();
   if (whatIf.at !== null) inAddress({ tick: String(whatIf.at) });
-  else if (live.latest.sandbox?.playing === true) await request("POST", `${base()}/actions/pause`, { body: {} }).catch(() => null);
+  else if (live.latest.sandbox?.playing === true) {
+    playsOn = true;
+    await request("POST", `${base()}/actions/pause`, { body: {} }).catch(() => null);
+  }
+}
+
+// Both sides that are asked for: what they are asked with, who hears how far they are, and how it comes out.
+interface Asking {
+  readonly key: string;
+  hear: (found: WhatIfState) => void;
+  readonly answer: Promise<WhatIfState>;
+  readonly stop: () => void;
+}
+let drafted: Asking | null = null;
+let playsOn = false; // a draft has halted the run
+
+const bodyOf = (changes: readonly Change[]): Json => ({ at: whatIf.at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs });
+
+function asking(changes: readonly Change[], hear: Asking["hear"]): Asking {
+  const [path, body, end] = [`${base()}/what-ifs`, bodyOf(changes), new AbortController()];
+  let [number, stopped] = [0, false];
+  const stop = (): void => {
+    stopped = true;
+    if (number === 0) return; // the next answer tells which it is
+    end.abort();
+    void request("POST", `${path}/${number}/discard`).catch(() => null);
+  };
+  const told = (found: WhatIfState): WhatIfState => {
+    number = found.id;
+    if (stopped) stop();
+    else if (found.verdict !== null || found.state !== "running") one.hear(found);
+    return found;
+  };
+  const answer = askSoFar("WhatIfState", path, body, told, end.signal).then(told);
+  const one = { key: JSON.stringify(body), hear, answer, stop };
+  return one;
+}
+
+/** Look at a change before it is made: both sides run with it after those that are made. */
+export async function draft(change: Change): Promise<void> {
+  abandon();
+  const { id } = live;
+  const wanted = (): boolean => live.id === id && whatIf.draft?.change === change;
+  const told = (found: WhatIfState | null, problem = ""): void => {
+    if (wanted()) whatIf.draft = { change, found: found ?? whatIf.draft?.found ?? null, running: found?.state === "running", problem };
+  };
+  whatIf.draft = { change, found: null, running: true, problem: "" };
+  await line.catch(() => null);
+  if (wanted() && !whatIf.open && whatIf.at === null) await begin();
+  if (!wanted()) return;
+  const mine = (drafted = asking([...whatIf.changes, change], told));
+  try {
+    await mine.answer;
+  } catch (error) {
+    if (drafted === mine) drafted = null;
+    told(null, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Forget the draft; what is made stays. */
+export function abandon(): void {
+  drafted?.stop();
+  [drafted, whatIf.draft] = [null, null];
+}
+
+/** Forget the draft, and play on where it has halted the run. */
+export function letGo(): void {
+  abandon();
+  if (whatIf.open) return;
+  whatIf.at = null;
+  if (playsOn) void request("POST", `${base()}/actions/play`, { body: {} }).catch(() => null);
+  playsOn = false;
 }
 
 async function run(changes: readonly Change[]): Promise<boolean> {
   const { id } = live;
   if (id === null) return false;
   const before = { changes: whatIf.changes, found: whatIf.found };
-  [whatIf.changes, whatIf.running] = [changes, true];
-  const body = { at: whatIf.at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs };
   const soFar = (found: WhatIfState): void => {
-    if (live.id === id && found.verdict !== null) whatIf.found = found;
+    if (live.id === id) whatIf.found = found;
   };
-  const found = await attempt(() => askSoFar("WhatIfState", `/sandboxes/${id}/what-ifs`, body, soFar));
+  const one = drafted?.key === JSON.stringify(bodyOf(changes)) ? drafted : asking(changes, soFar); // what was looked at is made
+  one.hear = soFar;
+  if (one !== drafted) drafted?.stop();
+  drafted = null;
+  [whatIf.changes, whatIf.found, whatIf.draft, whatIf.running] = [changes, whatIf.shown, null, true];
+  const found = await attempt(() => one.answer);
   whatIf.running = false;
   if (live.id !== id) return false;
   if (found === null) {
     [whatIf.changes, whatIf.found] = [before.changes, before.found];
     return false;
   }
+  playsOn = false;
   [whatIf.changes, whatIf.found, whatIf.at] = [takenApart(changes, found.changes as unknown as readonly Part[]), found, found.at];
   inAddress({ "what-if": String(found.id) });
   if (before.found !== null) { // this one has taken its place
@@ -214,6 +311,7 @@ export function close(): void {
 }
 
 function clear(): void {
+  abandon();
   [whatIf.changes, whatIf.found, whatIf.at, whatIf.beside] = [[], null, null, null];
 }
 
