@@ -2678,7 +2678,9 @@ class RunTotals(TypedDict):
 
 
 class WhatIfs(TypedDict):
-    """The what-ifs of a sandbox, newest first; their verdicts without `seeds`."""
+    """The what-ifs of a sandbox, newest first; their verdicts without `seeds` and
+    `lines`.
+    """
 
     items: list[WhatIfState]
 
@@ -2705,7 +2707,8 @@ class PairVerdict(TypedDict):
     `sums`: `earlier`, `later`, `never` and `only` count starts (`never`: without
     the change alone, `only`: with it alone); `onlyWith` and `onlyWithout` count
     subjects; all others are differences, with the change less without it. `same`
-    says that every seed names the same subjects with the same times.
+    says that every seed names the same subjects with the same times. `lines`: how
+    queues go on on both sides, of the first seed, where the sides differ.
     """
 
     fromMs: int
@@ -2714,6 +2717,7 @@ class PairVerdict(TypedDict):
     same: bool
     sums: dict[str, PairSum]
     seeds: list[SeedVerdict]
+    lines: list[PairLine]
 
 
 class PairSum(TypedDict):
@@ -2765,6 +2769,28 @@ class PairFigures(TypedDict):
     shareError: float | None
     unfairSpans: int
     goodput: dict[str, float]
+    idleHours: dict[str, float]
+    largestShare: float | None
+    largestShareQueue: str
+    largestShareMs: int
+
+
+class PairLine(TypedDict):
+    """One line of both sides of a pair. `held` counts workloads with quota."""
+
+    of: Literal['held', 'share', 'used', 'waiting']
+    queue: str
+    flavor: str
+    resource: str
+    without: RunLine
+    changed: RunLine
+
+
+class RunLine(TypedDict):
+    """Values from instants on (ms), each until the next; None is an infinite share."""
+
+    atMs: list[int]
+    values: list[float | None]
 
 
 class IncidentReplay(TypedDict):

@@ -51,7 +51,7 @@ class WhatIfState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class WhatIfs(msgspec.Struct, frozen=True, kw_only=True):
-    """The what-ifs of a sandbox, newest first; their verdicts without `seeds`."""
+    """The what-ifs of a sandbox, newest first; their verdicts without `seeds` and `lines`."""
 
     items: list[WhatIfState]
 
@@ -147,7 +147,7 @@ def state_of(row: KeptWhatIf, *, whole: bool = True) -> WhatIfState:
     """Return how far it is, with the verdict if there is one; its sums unless `whole`."""
     verdict = row.verdict
     if verdict is not None and not whole:
-        verdict = {**verdict, "seeds": []}
+        verdict = {**verdict, "seeds": [], "lines": []}
     said = row.error.get("said")
     return WhatIfState(
         id=row.pk,

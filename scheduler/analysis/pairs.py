@@ -10,7 +10,9 @@ import msgspec
 from scheduler.analysis.experiments.intervals import Interval, interval
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.forecast.workloads import created_ms, waits
+from scheduler.analysis.lines import PairLine, RunLines, differing
 from scheduler.analysis.measures.collector import Measures
+from scheduler.analysis.measures.report import idle_hours
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.measures.verdict import (
     ChangeVerdict,
@@ -44,6 +46,11 @@ class PairFigures(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     share_error: float | None  # of the cluster, below the weighted fair share
     unfair_spans: int  # spans in which shares were not fair
     goodput: dict[str, float]  # resource -> share of what was held, not lost
+    idle_hours: dict[str, float] = {}  # resource -> units x h that nobody held
+    # The largest weighted share of a queue; None is infinite, or there are none.
+    largest_share: float | None = None
+    largest_share_queue: str = ""  # "" where nobody had a share
+    largest_share_ms: int = 0  # for so long it was above every other
 
 
 class SeedVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -79,7 +86,8 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     `sums`: `earlier`, `later`, `never` and `only` count starts (`never`: without the
     change alone, `only`: with it alone); `onlyWith` and `onlyWithout` count subjects; all
     others are differences, with the change less without it. `same` says that every
-    seed names the same subjects with the same times.
+    seed names the same subjects with the same times. `lines`: how queues go on on both
+    sides, of the first seed, where the sides differ.
     """
 
     from_ms: int
@@ -88,6 +96,7 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     same: bool
     sums: dict[str, PairSum]
     seeds: list[SeedVerdict]
+    lines: list[PairLine] = []
 
 
 class Mark(NamedTuple):
@@ -97,6 +106,7 @@ class Mark(NamedTuple):
     decisions: Sequence[Decision]
     there: frozenset[Key]  # the subjects that were there, or came
     figures: PairFigures
+    lines: RunLines  # that go on
 
 
 class Side:
@@ -107,6 +117,7 @@ class Side:
         self.marks: dict[int, Mark] = {}
         measures = Measures(world, until_ms=until_ms)
         self._running: tuple[World, Measures] | None = world, measures
+        self._lines = RunLines(world, until_ms)
         self._kind = kind_of_subjects(world)
         self._decisions = world.context.journal.take_decisions()
         own = world.own_objects()
@@ -135,6 +146,7 @@ class Side:
 
         def take(decisions: Sequence[Decision]) -> None:
             hear()
+            self._lines.look(world)
             measures.observe(decisions)
             for one in decisions:
                 if one.subject.kind != self._kind:
@@ -151,6 +163,7 @@ class Side:
             tuple(self._decisions),
             frozenset(self._there),
             self._figures(measures, until_ms),
+            self._lines,
         )
 
     def _figures(self, measures: Measures, until_ms: int) -> PairFigures:
@@ -159,6 +172,7 @@ class Side:
             ((at, self._starts.get(key)) for key, at in arrived.items()), until_ms
         )
         summary = measures.summary()
+        leader = self._lines.leader(until_ms)
         return PairFigures(
             waited=len(found.ordered),
             waiting=found.never_started,
@@ -170,6 +184,10 @@ class Side:
             share_error=summary.share_error,
             unfair_spans=summary.unfair_spans,
             goodput=summary.goodput,
+            idle_hours=idle_hours(measures, until_ms),
+            largest_share=leader.share,
+            largest_share_queue=leader.queue,
+            largest_share_ms=leader.above_ms,
         )
 
 
@@ -200,19 +218,23 @@ def compare_pair(
     begin = world.context.now_ms
     until = begin + horizon_ms
     found: list[SeedVerdict] = []
+    lines: list[PairLine] = []
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
         other = Side(changed, until)
         without = _plain(world, seed, until, plain)
         for at_ms in [] if found else marks(begin, until):
-            one = _compared(world, seed, without.at(at_ms, hear), other.at(at_ms, hear))
-            tell(_verdict(begin, [one]))
-        one = _compared(world, seed, without.at(until, hear), other.at(until, hear))
-        found.append(one)
+            sides = without.at(at_ms, hear), other.at(at_ms, hear)
+            so_far = differing(sides[0].lines, sides[1].lines, at_ms)
+            tell(_verdict(begin, [_compared(world, seed, *sides)], so_far))
+        sides = without.at(until, hear), other.at(until, hear)
+        if not found:
+            lines = differing(sides[0].lines, sides[1].lines, until)
+        found.append(_compared(world, seed, *sides))
         if len(found) < len(given):
-            tell(_verdict(begin, found))
-    return _verdict(begin, found)
+            tell(_verdict(begin, found, lines))
+    return _verdict(begin, found, lines)
 
 
 def marks(begin_ms: int, until_ms: int) -> list[int]:
@@ -229,7 +251,9 @@ def _plain(world: World, seed: int, until_ms: int, known: Plain | None) -> Side:
     return begin() if known is None else known(seed, begin)
 
 
-def _verdict(begin_ms: int, found: Sequence[SeedVerdict]) -> PairVerdict:
+def _verdict(
+    begin_ms: int, found: Sequence[SeedVerdict], lines: list[PairLine]
+) -> PairVerdict:
     return PairVerdict(
         from_ms=begin_ms,
         to_ms=found[0].verdict.to_ms,
@@ -237,6 +261,7 @@ def _verdict(begin_ms: int, found: Sequence[SeedVerdict]) -> PairVerdict:
         same=len({msgspec.json.encode(_who(one)) for one in found}) == 1,
         sums=_sums(found),
         seeds=list(found),
+        lines=lines,
     )
 
 
@@ -279,7 +304,7 @@ def _waits(world: World, obj: Object) -> bool:
 
 def _sums(found: Sequence[SeedVerdict]) -> dict[str, PairSum]:
     rows = [_row(one) for one in found]
-    return {name: _over([row[name] for row in rows]) for name in rows[0]}
+    return {name: _over([row.get(name) for row in rows]) for name in rows[0]}
 
 
 def _row(one: SeedVerdict) -> dict[str, float | None]:
@@ -297,6 +322,10 @@ def _row(one: SeedVerdict) -> dict[str, float | None]:
         before, after = (msgspec.to_builtins(side) for side in pair)
         for name in names:
             row[name] = _less(after[name], before[name])
+    idle = one.without.idle_hours, one.changed.idle_hours
+    for resource in sorted({*idle[0], *idle[1]}):
+        before, after = (side.get(resource) for side in idle)
+        row[f"idleHours {resource}"] = _less(after, before)
     return row
 
 
@@ -309,6 +338,8 @@ _FIGURES = (
     "jain",
     "shareError",
     "unfairSpans",
+    "largestShare",
+    "largestShareMs",
 )
 
 

@@ -330,7 +330,18 @@ def test_a_what_if_is_found_in_its_own_sandbox_alone(call, queue, make):
 def test_those_that_are_listed_have_the_sums_of_their_verdicts(call, queue):
     found = asked(call, queue, quota(8), at=3).json()
     (listed,) = call("get", queue, "/what-ifs").json()["items"]
-    assert listed == {**found, "verdict": {**found["verdict"], "seeds": []}}
+    sums = {**found["verdict"], "seeds": [], "lines": []}
+    assert listed == {**found, "verdict": sums}
+
+
+def test_the_lines_say_how_each_queue_goes_on_on_both_sides(call, queue):
+    found = asked(call, queue, quota(8), at=3).json()["verdict"]
+    total, used = [one for one in found["lines"] if one["of"] == "used"]
+    assert (total["queue"], used["queue"], used["flavor"]) == ("", "main", "default")
+    assert total["changed"] == used["changed"]
+    assert used["without"]["values"][0] == used["changed"]["values"][0]
+    assert max(used["without"]["values"]) == 4000
+    assert max(used["changed"]["values"]) == 8000
 
 
 def test_of_too_many_the_oldest_that_ended_goes_first(call, queue, settings):

@@ -10,15 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.analysis.explain.fork import fork
+from scheduler.analysis.lines import LineName, RunLine
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import PairVerdict, Side, compare_pair, marks
 from scheduler.assembly import merge
+from scheduler.engine.kueue.tree.shares import weighted_share
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.model.amounts import UNLIMITED
 from scheduler.model.decisions import Preempt
 from scheduler.model.objects import Key, Object
-from tests.builders import job, small_cluster, workload_priority, world_of
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
 
 HORIZON_MS = 60_000
 QUEUE = Key("ClusterQueue", "", "main")
@@ -181,3 +192,74 @@ def test_a_run_without_the_change_that_is_kept_gives_the_same_verdict() -> None:
     ]
     assert found == [*fresh, fresh[0]]
     assert len(kept) == 1
+
+
+def values_of(world: World) -> dict[LineName, float | None]:
+    """Return what the lines of a world say where it stands."""
+    assert world.kueue is not None
+    found: dict[LineName, float | None] = {}
+    for name, queue in world.kueue.cluster.forest.queues.items():
+        share = weighted_share(queue)
+        found[LineName("share", name)] = None if share == UNLIMITED else share
+        found[LineName("held", name)] = len(queue.admitted.workloads)
+        for place, node in queue.resource_nodes.items():
+            found[LineName("used", name, *place)] = node.usage
+    return found
+
+
+def held_at(line: RunLine, at_ms: int) -> float | None:
+    """Return the value of a line at an instant."""
+    return line.until(at_ms).values[-1]
+
+
+@settings(max_examples=15, deadline=None)
+@given(worlds(), st.integers(0, 8))
+def test_the_lines_say_at_each_tick_what_runs_tick_by_tick_do(
+    world: World, amount: int
+) -> None:
+    found = compare_pair(world, give(amount), horizon_ms=HORIZON_MS)
+    lines = {
+        LineName(one.of, one.queue, one.flavor, one.resource): one
+        for one in found.lines
+    }
+    for side, alter in (("without", lambda _: None), ("changed", give(amount))):
+        run = fork(world)
+        alter(run)
+        for _ in range(HORIZON_MS // 1000):
+            run_tick(run)
+            said = {
+                name: held_at(getattr(line, side), run.context.now_ms)
+                for name, line in lines.items()
+                if name.of != "waiting" and name.queue
+            }
+            assert said.items() <= values_of(run).items()
+
+
+def test_sides_that_are_equal_have_no_lines() -> None:
+    world = world_of(*small_cluster(), job("a", queue="main", cpu="1", runtime="9s"))
+    assert compare_pair(world, lambda _: None, horizon_ms=HORIZON_MS).lines == []
+
+
+def test_the_largest_share_and_the_idle_hours_of_each_side_are_figures() -> None:
+    # With the change `other` may borrow, and so runs 6 of the 8 CPUs for 30 s.
+    world = world_of(
+        flavor(),
+        cluster_queue("main", cohort="all"),
+        cluster_queue("other", cohort="all", borrowing=0),
+        local_queue("other", cluster_queue="other"),
+        job("big", queue="other", cpu="6", runtime="30s"),
+    )
+    lent = Key("ClusterQueue", "", "other")
+    free = cluster_queue("other", cohort="all")
+    found = compare_pair(
+        world,
+        lambda side: side.put(Object(key=lent, manifest=free)),
+        horizon_ms=HORIZON_MS,
+    )
+    without, changed = found.seeds[0].without, found.seeds[0].changed
+    assert (changed.largest_share, changed.largest_share_queue) == (250, "other")
+    assert changed.largest_share_ms == pytest.approx(30_000, abs=1000)
+    assert (without.largest_share, without.largest_share_ms) == (None, 0)
+    idle = [side.idle_hours["cpu"] * 3600 for side in (without, changed)]
+    assert idle == [pytest.approx(8 * 60, abs=1), pytest.approx(8 * 60 - 6 * 30, abs=8)]
+    assert found.sums["idleHours cpu"].values == [(idle[1] - idle[0]) / 3600]

@@ -158,6 +158,22 @@ def _capacity(run: MeasuredRun, now: int) -> dict[str, float]:
     return {resource: free * share for resource, free in samples.capacity.items()}
 
 
+def idle_hours(run: MeasuredRun, until_ms: int) -> dict[str, float]:
+    """Return the capacity that nobody held up to an instant; units x h per resource.
+
+    What holds now, and the capacity now, count on to the instant.
+    """
+    samples, spent = run.samples, run.ledger.spent_until(until_ms)
+    free = dict(samples.capacity)
+    for resource, amount in samples.capacities.capacity.items():
+        rest = amount * (until_ms - samples.next_ms)
+        free[resource] = free.get(resource, 0) + rest
+    for uses in spent.values():
+        for resource in free:
+            free[resource] -= uses.get(resource, 0)
+    return {name: max(0.0, hours) for name, hours in _hours(free).items()}
+
+
 def _dominant(run: MeasuredRun, spent: Shares, now: int) -> list[float]:
     lasted = max(1, now - run.samples.begin_ms)
     capacities = run.samples.capacities

@@ -1,0 +1,213 @@
+"""One run over time, queue by queue: use, shares, who waits and who holds quota."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from scheduler.engine.kueue.tree.shares import share_of_node
+from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.objects.model import Queue
+from scheduler.engine.yunikorn.sorting.queues import share_of
+from scheduler.model.objects import MARK
+
+#: So many instants of a run are told apart; of more ticks, every n-th.
+MOST_INSTANTS = 600
+
+Of = Literal["used", "share", "waiting", "held"]
+
+
+class LineName(NamedTuple):
+    """What a line is of: use names a flavor and a resource, the others a queue alone.
+
+    The queues of YuniKorn have no flavors, and use and share alone. Without a queue it
+    is the sum of all: of use by resource, of workers' queues where there are any.
+    """
+
+    of: Of
+    queue: str
+    flavor: str = ""
+    resource: str = ""
+
+
+class RunLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Values from instants on (ms), each until the next; None is an infinite share."""
+
+    at_ms: list[int]
+    values: list[float | None]
+
+    def until(self, at_ms: int) -> RunLine:
+        """Return the line up to an instant."""
+        count = bisect_right(self.at_ms, at_ms)
+        return RunLine(at_ms=self.at_ms[:count], values=self.values[:count])
+
+
+class PairLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One line of both sides of a pair. `held` counts workloads with quota."""
+
+    of: Of
+    queue: str
+    flavor: str
+    resource: str
+    without: RunLine
+    changed: RunLine
+
+
+class Leader(NamedTuple):
+    """The queue with the largest weighted share of a run, and how long it was above."""
+
+    share: float | None  # None: infinite, or there are no shares
+    queue: str  # "" where nobody has a share
+    above_ms: int  # for how long its share was above that of every other queue
+
+
+class RunLines:
+    """Follows a world from where it stands to a horizon, where `look` is called.
+
+    Values are those at the ends of ticks. Cost of a look: O(quota of all queues).
+    """
+
+    def __init__(self, world: World, until_ms: int) -> None:
+        self._begin = world.context.now_ms
+        tick_ms = world.policy.spec.simulation.tick_ms
+        ticks = -(-(until_ms - self._begin) // tick_ms)
+        self._step = tick_ms * max(1, -(-ticks // MOST_INSTANTS))
+        self._seen: dict[str, tuple[object, ...]] = {}
+        self._lines: dict[LineName, RunLine] = {}
+        self._shares: dict[str, float] = {}
+        self._peak = (0.0, "")
+        self._ahead, self._since = "", self._begin  # who is above all others now
+        self._above: dict[str, int] = {}
+        self._look(world, self._begin)
+
+    def look(self, world: World) -> None:
+        """Take what holds now."""
+        passed = world.context.now_ms - self._begin
+        self._look(world, self._begin + self._step * max(1, -(-passed // self._step)))
+
+    def line(self, name: LineName) -> RunLine:
+        """Return a line; one that never was there is empty."""
+        return self._lines.get(name) or RunLine(at_ms=[], values=[])
+
+    @property
+    def names(self) -> set[LineName]:
+        """Return what has a line."""
+        return set(self._lines)
+
+    def leader(self, now_ms: int) -> Leader:
+        """Return who had the largest share up to an instant."""
+        share, queue = self._peak
+        above = self._above.get(queue, 0)
+        if queue and queue == self._ahead:
+            above += now_ms - self._since
+        return Leader(share if queue and math.isfinite(share) else None, queue, above)
+
+    def _look(self, world: World, at_ms: int) -> None:
+        moved = changed = False
+        for queue, state in _states(world):
+            name = queue.path if isinstance(queue, Queue) else queue.name
+            if self._seen.get(name) == state:
+                continue
+            self._seen[name], changed = state, True
+            share = _share(queue)
+            if self._shares.get(name) != share:
+                self._shares[name], moved = share, True
+            for line, value in _values(name, queue, share):
+                self._note(line, at_ms, value)
+        if changed:
+            for line, value in _sums(world).items():
+                self._note(line, at_ms, value)
+        if moved:
+            self._rank(world.context.now_ms)
+
+    def _note(self, name: LineName, at_ms: int, value: float) -> None:
+        line = self._lines.get(name)
+        if line is None:
+            line = self._lines[name] = RunLine(at_ms=[], values=[])
+        known = value if math.isfinite(value) else None
+        if line.at_ms and line.at_ms[-1] == at_ms:  # a later instant of that tick
+            line.at_ms.pop()
+            line.values.pop()
+        if not line.values or line.values[-1] != known:
+            line.at_ms.append(at_ms)
+            line.values.append(known)
+
+    def _rank(self, now_ms: int) -> None:
+        ordered = sorted(((share, name) for name, share in self._shares.items()))[-2:]
+        if not ordered:
+            return
+        self._peak = max(self._peak, ordered[-1]) if ordered[-1][0] else self._peak
+        alone = len(ordered) == 1 or ordered[0][0] < ordered[-1][0]
+        ahead = ordered[-1][1] if alone and ordered[-1][0] else ""
+        if ahead != self._ahead:
+            before = self._above.get(self._ahead, 0)
+            self._above[self._ahead] = before + now_ms - self._since
+            self._ahead, self._since = ahead, now_ms
+
+
+def differing(without: RunLines, changed: RunLines, until_ms: int) -> list[PairLine]:
+    """Return the lines in which two runs differ up to an instant, by queue."""
+    found = []
+    for name in sorted(without.names | changed.names, key=lambda one: one[1:] + one):
+        one, other = (side.line(name).until(until_ms) for side in (without, changed))
+        if one != other:
+            line = PairLine(**name._asdict(), without=one, changed=other)
+            found.append(line)
+    return found
+
+
+def _states(
+    world: World,
+) -> Iterator[tuple[ClusterQueue | Queue, tuple[object, ...]]]:
+    """Yield each queue with what all of its values hang on."""
+    if world.kueue is not None:
+        for queue in world.kueue.cluster.forest.queues.values():
+            usage = tuple(node.usage for node in queue.resource_nodes.values())
+            yield queue, (usage, _waiting(queue), len(queue.admitted.workloads))
+    elif world.yunikorn is not None:
+        for leaf in world.yunikorn.partition.root.leaves():
+            yield leaf, tuple(sorted(leaf.allocated.items()))
+
+
+def _sums(world: World) -> Counter[LineName]:
+    queues = list(world.kueue.cluster.forest.queues.values()) if world.kueue else []
+    workers = [queue for queue in queues if MARK in queue.name]
+    found: Counter[LineName] = Counter()
+    for queue in queues:
+        found[LineName("waiting", "")] += _waiting(queue)
+        found[LineName("held", "")] += len(queue.admitted.workloads)
+    for queue in workers or queues:
+        for (_, resource), node in queue.resource_nodes.items():
+            found[LineName("used", "", "", resource)] += node.usage
+    return found
+
+
+def _waiting(queue: ClusterQueue) -> int:
+    return queue.pending.pending_active + queue.pending.pending_inadmissible
+
+
+def _share(queue: ClusterQueue | Queue) -> float:
+    if isinstance(queue, Queue):
+        return share_of(queue)
+    share = share_of_node(queue).value
+    return share if math.isinf(share) else math.ceil(share)  # as the status has it
+
+
+def _values(
+    name: str, queue: ClusterQueue | Queue, share: float
+) -> Iterator[tuple[LineName, float]]:
+    yield LineName("share", name), share
+    if isinstance(queue, Queue):
+        for resource, amount in queue.allocated.items():
+            yield LineName("used", name, "", resource), amount
+        return
+    yield LineName("waiting", name), _waiting(queue)
+    yield LineName("held", name), len(queue.admitted.workloads)
+    for (flavor, resource), node in queue.resource_nodes.items():
+        yield LineName("used", name, flavor, resource), node.usage
