@@ -6,7 +6,7 @@ import pytest
 
 from scheduler.analysis.explain.workloads import explain
 from scheduler.model.errors import SchedulerError
-from scheduler.model.objects import Key
+from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue as queue
 from tests.builders import flavor, job, local_queue, world_of
 from tests.scheduler.explain.worlds import (
@@ -161,6 +161,25 @@ def test_only_workloads_of_this_world_can_be_explained() -> None:
         explain(world, Key("Workload", "default", "ghost"))
     with pytest.raises(SchedulerError, match="expected a Workload"):
         explain(world, Key("Job", "default", "j"))
+
+
+def test_active_work_whose_retries_are_used_up_is_told_why_it_stays_out() -> None:
+    waiting = {"timeout": "5s", "requeuingStrategy": {"backoffLimitCount": 0}}
+    parts = [flavor(), queue("q"), local_queue("q", cluster_queue="q")]
+    slow = job("slow", queue="q", ready_after="1h")
+    world = world_of(*parts, slow, kueue={"waitForPodsReady": waiting})
+    run_to(world, 10_000)
+    [key] = world.kueue.cluster.workloads
+    known = world.get(key)
+    active = {**known.manifest, "spec": {**known.spec, "active": True}}
+    world.put(Object(key=key, manifest=active))
+    run_to(world, 60_000)
+    told = explain(world, key)
+    assert told.attempt is not None
+    assert told.attempt.said.code == "notTried.keptOut"
+    assert "DeactivatedDueToRequeuingLimitExceeded" in told.sentences[0]
+    assert world.get(key).spec["active"]
+    assert world.get(key).status.get("requeueState") is None
 
 
 def test_what_kueue_deactivated_is_told_that_activating_it_does_not_help() -> None:
