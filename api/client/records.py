@@ -2768,6 +2768,8 @@ class PairFigures(TypedDict):
     jain: float | None
     shareError: float | None
     unfairSpans: int
+    timeToFairMs: float | None
+    timeToFairMaxMs: int | None
     goodput: dict[str, float]
     idleHours: dict[str, float]
     largestShare: float | None
@@ -3230,6 +3232,7 @@ class Sample(TypedDict):
     searches: int | None
     candidatesLookedAt: int | None
     simulations: int | None
+    shareError: float | None
 
 
 class QueueSample(TypedDict):

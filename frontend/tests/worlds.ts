@@ -50,7 +50,7 @@ export function node(name: string, all: number, used: number, more: Partial<Node
 export function sample(tick: number, more: Partial<Sample> = {}): Sample {
   return {
     tick, tMs: tick * 1000, pending: 0, admitted: 0, finished: 0, preemptions: 0, evictions: 0,
-    used: {}, capacity: {}, queues: [], cost: null, searches: 0, candidatesLookedAt: 0, simulations: 0, ...more,
+    used: {}, capacity: {}, queues: [], cost: null, searches: 0, candidatesLookedAt: 0, simulations: 0, shareError: null, ...more,
   };
 }
 

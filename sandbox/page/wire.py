@@ -48,6 +48,8 @@ class Sample(Wire, frozen=True, kw_only=True):
     searches: int | None = None
     candidates_looked_at: int | None = None
     simulations: int | None = None
+    #: how much of the cluster is short of fair shares, 0 to 1; null without ClusterQueues
+    share_error: float | None = None
 
 
 class EventLine(Wire, frozen=True, kw_only=True):

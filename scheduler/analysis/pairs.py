@@ -45,6 +45,8 @@ class PairFigures(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     jain: float | None  # of the queues' dominant use over the run; 1 = equal
     share_error: float | None  # of the cluster, below the weighted fair share
     unfair_spans: int  # spans in which shares were not fair
+    time_to_fair_ms: float | None  # mean length of such a span
+    time_to_fair_max_ms: int | None
     goodput: dict[str, float]  # resource -> share of what was held, not lost
     idle_hours: dict[str, float] = {}  # resource -> units x h that nobody held
     # The largest weighted share of a queue; None is infinite, or there are none.
@@ -183,6 +185,8 @@ class Side:
             jain=summary.jain,
             share_error=summary.share_error,
             unfair_spans=summary.unfair_spans,
+            time_to_fair_ms=summary.time_to_fair_ms,
+            time_to_fair_max_ms=summary.time_to_fair_max_ms,
             goodput=summary.goodput,
             idle_hours=idle_hours(measures, until_ms),
             largest_share=leader.share,
@@ -340,6 +344,8 @@ _FIGURES = (
     "unfairSpans",
     "largestShare",
     "largestShareMs",
+    "timeToFairMs",
+    "timeToFairMaxMs",
 )
 
 

@@ -45,6 +45,8 @@ def test_branches_are_distinguished_from_their_first_difference(call, branches):
     for measure in ("searches", "candidatesLookedAt", "simulations"):
         assert totals[measure]["better"] == "low"
     assert totals["searches"]["values"][0] > 0
+    assert totals["timeToFairMs"]["better"] == "low"
+    assert totals["unfairSpans"]["deltas"][0] is not None
 
 
 def test_what_older_ticks_did_not_count_is_no_zero(call, branches):

@@ -122,6 +122,7 @@ class World:
             "searches": 0,
             "candidatesLookedAt": 0,
             "simulations": 0,
+            "shareError": 0.0,
             "queues": [
                 {
                     "queue": f"queue-{n:02}",

@@ -9,6 +9,7 @@ from sandbox.explain.comparing.branches import Branch
 from sandbox.explain.comparing.shapes import Total
 from sandbox.explain.comparing.timelines import Timelines
 from scheduler.analysis.measures import better, waits_of
+from scheduler.analysis.measures.samples import unfair_spans
 from scheduler.model.amounts import CPU
 
 _HOUR_MS = 3_600_000
@@ -56,10 +57,30 @@ def _numbers(branch: Branch, timelines: Timelines) -> Numbers:
         "waitP50Ms": waits.quantile(0.5),
         "waitP95Ms": waits.quantile(0.95),
         "waitMaxMs": waits.max_ms,
+        **_fairness(branch),
         **_searched(branch),
         "workLostMs": sum(timeline.lost_ms for timeline in timelines.values()),
         **_lost(timelines),
         **_used(branch.samples),
+    }
+
+
+def _fairness(branch: Branch) -> Numbers:
+    """Return how long it took until shares were fair again, and how unfair they were.
+
+    Nothing without ClusterQueues, or where a tick has no share error yet. A span that
+    began before the branches parted counts from there.
+    """
+    looks = [(s["tMs"], s.get("shareError")) for s in branch.samples]
+    known = [(at_ms, error) for at_ms, error in looks if error is not None]
+    if not known or len(known) < len(looks):
+        return {}
+    spans = unfair_spans(known, branch.end_ms)
+    return {
+        "timeToFairMs": sum(spans) / len(spans) if spans else 0,
+        "timeToFairMaxMs": max(spans, default=0),
+        "unfairSpans": len(spans),
+        "shareError": sum(error for _, error in known) / len(known),
     }
 
 

@@ -83,7 +83,9 @@ class WorkerTally(WorkloadTally):
     """The counts of a page as one worker's queues ask for them."""
 
     def __init__(self, tally: WorkloadTally, cluster: str) -> None:
-        super().__init__(tally.cluster, tally.local, tally.phases, tally.anew)
+        super().__init__(
+            tally.cluster, tally.local, tally.phases, tally.asking, tally.anew
+        )
         self.name: Callable[[str], str] = lambda name: qualified_name(name, cluster)
 
     def of_cluster_queue(self, name: str) -> WorkloadCounts:

@@ -10,6 +10,7 @@ import msgspec
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.events import EventRecord
+from sandbox.page.rows.fair_shares import share_error_of
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.page.wire import QueueSample, Sample
@@ -44,6 +45,7 @@ def sample_of(
         searches=searched.searches,
         candidates_looked_at=searched.looked,
         simulations=searched.simulations,
+        share_error=share_error_of(made_anew, tally),
     )
     plain: Row = msgspec.to_builtins(sample)
     return plain
@@ -54,7 +56,9 @@ def whole_sample(body: Row) -> Row:
     return body if _LATER.keys() <= body.keys() else {**_LATER, **body}
 
 
-_LATER = dict.fromkeys(("cost", "searches", "candidatesLookedAt", "simulations"))
+_LATER = dict.fromkeys(
+    ("cost", "searches", "candidatesLookedAt", "simulations", "shareError")
+)
 _POD_PHASES = {
     "gated": "pending",
     "pending": "pending",

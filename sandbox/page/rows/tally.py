@@ -23,6 +23,8 @@ class WorkloadTally:
     cluster: Counter[tuple[str, str]] = field(default_factory=Counter)
     local: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     phases: Counter[str] = field(default_factory=Counter)
+    #: What waits asks for, by ClusterQueue and resource.
+    asking: dict[str, dict[str, int]] = field(default_factory=dict)
     #: Keys of the rows that are made anew each time, in the page's order.
     anew: dict[str, None] = field(default_factory=dict)
 
@@ -53,7 +55,12 @@ class WorkloadTally:
             self.phases[phase] += sign
         self.cluster[queue, phase] += sign
         self.local[(*local_queue, phase)] += sign
-        if row["evicted"] and phase in ("pending", "inadmissible"):
+        if phase not in ("pending", "inadmissible"):
+            return
+        asked = self.asking.setdefault(queue, {})
+        for resource, amount in row["totals"].items():
+            asked[resource] = asked.get(resource, 0) + sign * int(amount)
+        if row["evicted"]:
             self.cluster[queue, "evicted"] += sign
             self.local[(*local_queue, "evicted")] += sign
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from scheduler.analysis.measures.capacity import Capacity, read_capacity
 from scheduler.analysis.measures.fairness import share_error
 from scheduler.analysis.measures.fragmentation import useless
@@ -11,6 +13,23 @@ from scheduler.engine.world import World
 
 #: Shares are fair while queues lack no more of the cluster than this.
 FAIR_WITHIN = 0.05
+
+
+def unfair_spans(looks: Iterable[tuple[int, float]], end_ms: int) -> list[int]:
+    """Return how long shares were not fair each time, in ms.
+
+    `looks` are (virtual time, share error), in their order; what is seen lasts until
+    the next look, and the last until `end_ms`.
+    """
+    spans: list[int] = []
+    since: int | None = None
+    for at_ms, error in looks:
+        if error > FAIR_WITHIN:
+            since = at_ms if since is None else since
+        elif since is not None:
+            spans.append(at_ms - since)
+            since = None
+    return spans if since is None else [*spans, end_ms - since]
 
 
 class Samples:

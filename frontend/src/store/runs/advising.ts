@@ -29,7 +29,7 @@ export interface GoalForm {
 }
 
 export const KINDS = ["preemption", "fairSharing", "weight", "queueingStrategy"] as const;
-export const OBJECTIVES = ["workloads.meanMs", "workloads.p95Ms", "slowdownRatio", "preemptions", "workLostMs", ""] as const;
+export const OBJECTIVES = ["workloads.meanMs", "workloads.p95Ms", "slowdownRatio", "preemptions", "workLostMs", "timeToFairMs", ""] as const;
 export const BLANK_GOAL: GoalForm = {
   quota: {}, kinds: [], objective: "workloads.meanMs", bounds: [], loses: "10", perHour: "", words: "", seeds: 3, runs: 100, horizon: "5m",
 };

@@ -55,7 +55,7 @@ const SHARES = new Set(["goodput", "utilisation", "fragmentation", "shareError",
 const BYTES = 2 ** 30;
 
 /** Those that say most about a policy, in the order in which they are read. */
-export const FIRST = ["waitMeanMs", "waitP95Ms", "waiting", "utilisation", "preemptions", "workLostMs", "shareError"] as const;
+export const FIRST = ["waitMeanMs", "waitP95Ms", "waiting", "utilisation", "preemptions", "workLostMs", "shareError", "timeToFairMs"] as const;
 
 /** Return what a measure is called: "Utilisation, GPU", "Mean wait, class high". */
 export function measureLabel(name: string): string {
