@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from api.cluster.checks.kinds import selects
+from api.cluster.checks.replicated import selects
 from api.cluster.controlled import owner_of
 from sandbox.models import StoredObject, table_of
 from scheduler.model.conditions import has_ended, is_true

@@ -90,6 +90,18 @@ def type_of(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
+def as_go(value: Any) -> str:
+    """Return a value as Go prints it: `map[a:1 b:[x y]]`."""
+    if isinstance(value, dict):
+        pairs = (f"{name}:{as_go(inner)}" for name, inner in sorted(value.items()))
+        return f"map[{' '.join(pairs)}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(as_go, value))}]"
+    if value is None:
+        return "<nil>"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def shown(body: bytes) -> str:
     """Return a body as an API server shows one that it cannot read."""
     if not body:

@@ -5,18 +5,27 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import msgspec
 from django.http import HttpResponseBase
 from rest_framework import exceptions
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import parsers, reading, refusals, resources, validation
+from api.cluster import (
+    json_words,
+    parsers,
+    reading,
+    refusals,
+    resources,
+    validation,
+)
 from api.cluster.base import ClusterView
+from api.cluster.checks import decoding
 from api.cluster.delete_options import DeleteOptions, options_of
 from api.cluster.deleting import Deletion
 from api.cluster.patches import patched
 from api.cluster.presenting import IN_USE, whole_seconds
-from api.cluster.published import Definition
+from api.cluster.published import Definition, type_of
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
@@ -263,7 +272,13 @@ class Present(ObjectView):
             reading.get(sandbox.pk, resource, change.namespace, name), resource
         )
         patched = _patched(document, request.data, media, resource)
-        return self.answer(change.replace(row, patched), change, 200)
+        try:
+            written = change.replace(row, patched)
+        except refusals.UndecodableError as error:
+            if not resource.is_built_in:
+                raise
+            raise _of_patch(error, patched, request.data, media, resource) from error
+        return self.answer(written, change, 200)
 
     def _apply(self, change: Change, name: str) -> Response:
         """Apply what a manager wants of an object; it is made where it is not there."""
@@ -376,6 +391,21 @@ def _terminating(
             "foregroundDeletion",
         ]
     return {**document, "metadata": found}
+
+
+def _of_patch(
+    error: refusals.UndecodableError,
+    patched: Any,
+    patch: Any,
+    media: str,
+    resource: Resource,
+) -> refusals.RefusalError:
+    """Return the 422 of a patch whose outcome is no object of its kind."""
+    if media != parsers.STRATEGIC:
+        shown = msgspec.json.encode(patched).decode()
+        return refusals.invalid_patch(shown, error.problem)
+    problem = decoding.unconverted(patched, type_of(resource)) or error.problem
+    return refusals.invalid_patch(json_words.as_go(patch), problem)
 
 
 def _patched(

@@ -10,6 +10,7 @@ definitions, and what Go writes of a field that is no pointer.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import math
@@ -44,9 +45,14 @@ _COUNTED = frozenset(
         "DaemonSet",
         "Deployment",
         "DeviceClass",
+        "EndpointSlice",
+        "Ingress",
+        "IngressClass",
         "Job",
+        "NetworkPolicy",
         "Pod",
         "PodDisruptionBudget",
+        "PodTemplate",
         "PriorityClass",
         "ReplicaSet",
         "ReplicationController",
@@ -474,11 +480,72 @@ def _fill_service(document: Document) -> None:
 
 def _fill_secret(document: Document) -> None:
     _default(document, type="Opaque")
+    given = document.pop("stringData", None)
+    for name, text in (given or {}).items():
+        data = _objects(document, "data")
+        data[name] = base64.b64encode(str(text).encode()).decode()
+
+
+def _fill_storage_class(document: Document) -> None:
+    _default(document, reclaimPolicy="Delete", volumeBindingMode="Immediate")
+
+
+def _fill_csi_driver(document: Document) -> None:
+    _default(
+        _objects(document, "spec"),
+        attachRequired=True,
+        podInfoOnMount=False,
+        storageCapacity=False,
+        fsGroupPolicy="ReadWriteOnceWithFSType",
+        volumeLifecycleModes=["Persistent"],
+        requiresRepublish=False,
+        seLinuxMount=False,
+    )
+
+
+def _fill_network_policy(document: Document) -> None:
+    spec = _objects(document, "spec")
+    both = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+    _default(spec, policyTypes=both)
+    for part in ("ingress", "egress"):
+        for rule in spec.get(part) or ():
+            for port in rule.get("ports") or ():
+                _default(port, protocol="TCP")
+
+
+def _fill_autoscaler(document: Document) -> None:
+    spec = _objects(document, "spec")
+    target = {"type": "Utilization", "averageUtilization": 80}
+    metric = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+    _default(spec, minReplicas=1, metrics=[metric])
+
+
+def _fill_binding(document: Document) -> None:
+    """Say the API group of a role, and of users and groups."""
+    _default(_objects(document, "roleRef"), apiGroup=_RBAC)
+    for one in document.get("subjects") or ():
+        if one.get("kind") in ("User", "Group"):
+            _default(one, apiGroup=_RBAC)
+
+
+_RBAC = "rbac.authorization.k8s.io"
 
 
 def _fill_claim(document: Document) -> None:
     _default(_objects(document, "spec"), volumeMode="Filesystem")
     _default(_objects(document, "status"), phase="Pending")
+    metadata = document["metadata"]  # held while a pod uses it
+    if not metadata.get("finalizers"):
+        metadata["finalizers"] = ["kubernetes.io/pvc-protection"]
+
+
+def _fill_volume_object(document: Document) -> None:
+    spec = _objects(document, "spec")
+    _default(spec, volumeMode="Filesystem", persistentVolumeReclaimPolicy="Retain")
+    _default(_objects(document, "status"), phase="Pending")
+    metadata = document["metadata"]
+    if not metadata.get("finalizers"):
+        metadata["finalizers"] = ["kubernetes.io/pv-protection"]
 
 
 def _fill_limit_range(document: Document) -> None:
@@ -528,21 +595,28 @@ def _fill_workload(document: Document) -> None:
 
 _FILLS: dict[str, Fill] = {
     "AdmissionCheck": _fill_in_use,
+    "CSIDriver": _fill_csi_driver,
+    "ClusterRoleBinding": _fill_binding,
     "ClusterQueue": _fill_in_use,
     "CronJob": _fill_cron_job,
     "DaemonSet": _fill_daemon_set,
     "Deployment": _fill_deployment,
+    "HorizontalPodAutoscaler": _fill_autoscaler,
     "Job": _fill_job,
     "LimitRange": _fill_limit_range,
     "Namespace": _fill_namespace,
+    "NetworkPolicy": _fill_network_policy,
+    "PersistentVolume": _fill_volume_object,
     "PersistentVolumeClaim": _fill_claim,
     "Pod": _fill_pod,
     "PriorityClass": _fill_priority_class,
     "ReplicaSet": _fill_replica_set,
     "ResourceFlavor": _fill_in_use,
+    "RoleBinding": _fill_binding,
     "Secret": _fill_secret,
     "Service": _fill_service,
     "StatefulSet": _fill_stateful_set,
+    "StorageClass": _fill_storage_class,
     "Topology": _fill_in_use,
     "Workload": _fill_workload,
 }

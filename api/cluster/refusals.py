@@ -9,6 +9,7 @@ Source: Status (meta/v1) of
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -80,6 +81,15 @@ class RefusalError(Exception):
         if self.details is not None:
             found["details"] = self.details
         return {**found, "code": self.code}
+
+
+class UndecodableError(RefusalError):
+    """The 400 of an object that cannot be decoded; `problem` is what the decoder says."""
+
+    def __init__(self, kind: str, version: str, problem: str) -> None:
+        self.problem = problem
+        why = f'{kind} in version "{version}" cannot be handled as a {kind}: {problem}'
+        super().__init__(400, "BadRequest", why)
 
 
 def _about(resource: Resource, name: str, *, kind: bool = False) -> Document:
@@ -173,6 +183,14 @@ def invalid_options(kind: str, faults: Sequence[Fault]) -> RefusalError:
     """Return the 422 of the options of a request."""
     about = {"group": "meta.k8s.io", "kind": kind}
     return _invalid(f"{kind}.meta.k8s.io", "", faults, about)
+
+
+def invalid_patch(shown: str, problem: str) -> RefusalError:
+    """Return the 422 of a patch after which the object cannot be decoded."""
+    why = f"Invalid value: {json.dumps(shown, ensure_ascii=False)}: {problem}"
+    cause = {"reason": "FieldValueInvalid", "message": why, "field": "patch"}
+    message = f' "" is invalid: patch: {why}'
+    return RefusalError(422, "Invalid", message, {"causes": [cause]})
 
 
 def _invalid(

@@ -34,6 +34,8 @@ SHORT_NAMES: dict[str, list[str]] = {
     "replicationcontrollers": ["rc"],
     "componentstatuses": ["cs"],
     "endpoints": ["ep"],
+    "ingresses": ["ing"],
+    "networkpolicies": ["netpol"],
     "horizontalpodautoscalers": ["hpa"],
     "verticalpodautoscalers": ["vpa"],
     "customresourcedefinitions": ["crd", "crds"],

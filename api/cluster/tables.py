@@ -270,8 +270,13 @@ def _selector(document: Document) -> str:
 
 def _inner(document: Document) -> list[Mapping[str, Any]]:
     """Return the containers of a pod, of a template, of a template of Jobs."""
-    for path in ("jobTemplate.spec.template.spec", "template.spec", ""):
-        spec = _path(f"spec.{path}".rstrip("."), {})(document)
+    for path in (
+        "spec.jobTemplate.spec.template.spec",
+        "spec.template.spec",
+        "template.spec",
+        "spec",
+    ):
+        spec = _path(path, {})(document)
         if spec.get("containers"):
             return list(spec["containers"])
     return []
@@ -365,6 +370,123 @@ _WIDE_PODS = (
     Column("Selector", _selector, wide=True),
 )
 
+
+def _subjects(kind: str) -> Callable[[Document], str]:
+    """Return a cell of those of a kind that a binding names."""
+
+    def cell(document: Document) -> str:
+        found = []
+        for one in document.get("subjects") or ():
+            if one.get("kind") == kind:
+                space = f"{one['namespace']}/" if one.get("namespace") else ""
+                found.append(f"{space}{one.get('name', '')}")
+        return ", ".join(found)
+
+    return cell
+
+
+_WIDE_SUBJECTS = (
+    Column("Users", _subjects("User"), wide=True),
+    Column("Groups", _subjects("Group"), wide=True),
+    Column("ServiceAccounts", _subjects("ServiceAccount"), wide=True),
+)
+
+
+def _some(found: list[str], most: int = 3) -> str:
+    """Return the first of a list, and how many more there are."""
+    if not found:
+        return "<none>"
+    shown = ",".join(found[:most])
+    return f"{shown} + {len(found) - most} more..." if len(found) > most else shown
+
+
+def _hosts(document: Document) -> str:
+    rules = _path("spec.rules", [])(document)
+    found = [rule["host"] for rule in rules if rule.get("host")]
+    more = f" + {len(rules) - 3} more..." if len(rules) > 3 else ""
+    return ",".join(found[:3]) + more if found else "*"
+
+
+def _balancers(document: Document) -> str:
+    found = _path("status.loadBalancer.ingress", [])(document)
+    return ",".join(str(one.get("ip") or one.get("hostname") or "") for one in found)
+
+
+def _parameters(document: Document) -> str:
+    given = _path("spec.parameters", None)(document)
+    if not given:
+        return "<none>"
+    group = f".{given['apiGroup']}" if given.get("apiGroup") else ""
+    return f"{given.get('kind', '')}{group}/{given.get('name', '')}"
+
+
+def _slice_ports(document: Document) -> str:
+    ports = document.get("ports") or ()
+    return _some([str(one.get("port") or one.get("name") or "*") for one in ports])
+
+
+def _slice_addresses(document: Document) -> str:
+    found = document.get("endpoints") or ()
+    return _some([address for one in found for address in one.get("addresses") or ()])
+
+
+def _endpoints(document: Document) -> str:
+    found = []
+    for subset in document.get("subsets") or ():
+        addresses = [one.get("ip", "") for one in subset.get("addresses") or ()]
+        ports = subset.get("ports") or ()
+        found += [f"{a}:{p['port']}" for p in ports for a in addresses]
+        found += [] if ports else addresses
+    return _some(found)
+
+
+def _pod_selector(document: Document) -> str:
+    return _selector({"spec": {"selector": _path("spec.podSelector", {})(document)}})
+
+
+def _metrics(document: Document) -> str:
+    """Return what a HorizontalPodAutoscaler aims at: nobody measures it here."""
+    found = []
+    for one in _path("spec.metrics", [])(document):
+        kind = str(one.get("type", ""))
+        given = one.get(kind[:1].lower() + kind[1:]) or {}
+        target = given.get("target") or {}
+        aim, average = target.get("averageValue"), ""
+        if kind in ("Resource", "ContainerResource"):
+            if aim is None and target.get("averageUtilization") is not None:
+                aim = f"{target['averageUtilization']}%"
+            found.append(f"{given.get('name', '')}: <unknown>/{aim or '<auto>'}")
+            continue
+        if aim is None:
+            aim = target.get("value")
+        elif kind != "Pods":
+            average = " (avg)"
+        found.append(f"<unknown>/{aim}{average}")
+    more = f" + {len(found) - 2} more..." if len(found) > 2 else ""
+    return ", ".join(found[:2]) + more if found else "<none>"
+
+
+def _target(document: Document) -> str:
+    given = _path("spec.scaleTargetRef", {})(document)
+    return f"{given.get('kind', '')}/{given.get('name', '')}"
+
+
+def _claim(document: Document) -> str:
+    given = _path("spec.claimRef", None)(document)
+    return f"{given.get('namespace', '')}/{given.get('name', '')}" if given else ""
+
+
+def _claim_state(document: Document) -> str:
+    going = bool(document["metadata"].get("deletionTimestamp"))
+    states = ["deleted"] if going else []
+    if not _path("status.allocation", None)(document):
+        return ",".join(states or ["pending"])
+    states.append("allocated")
+    if _path("status.reservedFor", None)(document):
+        states.append("reserved")
+    return ",".join(states)
+
+
 #: Kinds that are not here have their name and age alone, as in Kubernetes.
 _COLUMNS: dict[str, tuple[Column, ...]] = {
     "ConfigMap": (_NAME, Column("Data", _data), _AGE),
@@ -373,6 +495,34 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("Controller", lambda d: _owner(d)),
         Column("Revision", _path("revision", 0)),
         _AGE,
+    ),
+    "CSIDriver": (
+        _NAME,
+        Column("AttachRequired", _path("spec.attachRequired", True), "boolean"),
+        Column("PodInfoOnMount", _path("spec.podInfoOnMount", False), "boolean"),
+        Column("StorageCapacity", _path("spec.storageCapacity", False), "boolean"),
+        Column(
+            "TokenRequests",
+            lambda d: (
+                ",".join(
+                    str(one.get("audience", ""))
+                    for one in _path("spec.tokenRequests", [])(d)
+                )
+                or "<unset>"
+            ),
+        ),
+        Column("RequiresRepublish", _path("spec.requiresRepublish", False), "boolean"),
+        Column(
+            "Modes",
+            lambda d: ",".join(_path("spec.volumeLifecycleModes", [])(d)) or "<none>",
+        ),
+        _AGE,
+    ),
+    "CSINode": (_NAME, Column("Drivers", _size("spec.drivers"), "integer"), _AGE),
+    "CSIStorageCapacity": (
+        _NAME,
+        Column("StorageClassName", _path("storageClassName")),
+        Column("Capacity", _named("capacity", "<unset>")),
     ),
     "CronJob": (
         _NAME,
@@ -409,6 +559,14 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         _AGE,
         *_WIDE_PODS,
     ),
+    "EndpointSlice": (
+        _NAME,
+        Column("AddressType", _path("addressType")),
+        Column("Ports", _slice_ports),
+        Column("Endpoints", _slice_addresses),
+        _AGE,
+    ),
+    "Endpoints": (_NAME, Column("Endpoints", _endpoints), _AGE),
     "Event": (
         Column("Last Seen", _path("lastTimestamp", None), "date"),
         Column("Type", _path("type")),
@@ -421,6 +579,29 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("Count", _path("count", 1), wide=True),
         _NAME._replace(wide=True),
     ),
+    "HorizontalPodAutoscaler": (
+        _NAME,
+        Column("Reference", _target),
+        Column("Targets", _metrics),
+        Column("MinPods", lambda d: str(_path("spec.minReplicas", "<unset>")(d))),
+        Column("MaxPods", _path("spec.maxReplicas", 0)),
+        Column("Replicas", _path("status.currentReplicas", 0)),
+        _AGE,
+    ),
+    "Ingress": (
+        _NAME,
+        Column("Class", _named("spec.ingressClassName")),
+        Column("Hosts", _hosts),
+        Column("Address", _balancers),
+        Column("Ports", lambda d: "80, 443" if _path("spec.tls")(d) else "80"),
+        _AGE,
+    ),
+    "IngressClass": (
+        _NAME,
+        Column("Controller", _path("spec.controller")),
+        Column("Parameters", _parameters),
+        _AGE,
+    ),
     "Job": (
         _NAME,
         Column("Status", _job_status),
@@ -429,8 +610,10 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         _AGE,
         *_WIDE_PODS,
     ),
+    "Lease": (_NAME, Column("Holder", _path("spec.holderIdentity")), _AGE),
     "LimitRange": (_NAME, _AGE._replace(name="Created At", type="string")),
     "Namespace": (_NAME, Column("Status", _path("status.phase", "Active")), _AGE),
+    "NetworkPolicy": (_NAME, Column("Pod-Selector", _pod_selector), _AGE),
     "Node": (
         _NAME,
         Column("Status", _node_status),
@@ -446,6 +629,21 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
             _named("status.nodeInfo.containerRuntimeVersion", "<unknown>"),
             wide=True,
         ),
+    ),
+    "PersistentVolume": (
+        _NAME,
+        Column("Capacity", lambda d: str(_path("spec.capacity.storage", "0")(d))),
+        Column("Access Modes", lambda d: _modes(d, "spec")),
+        Column("Reclaim Policy", _path("spec.persistentVolumeReclaimPolicy")),
+        Column("Status", _path("status.phase")),
+        Column("Claim", _claim),
+        Column("StorageClass", _path("spec.storageClassName")),
+        Column(
+            "VolumeAttributesClass", _named("spec.volumeAttributesClassName", "<unset>")
+        ),
+        Column("Reason", _path("status.reason")),
+        _AGE,
+        Column("VolumeMode", _named("spec.volumeMode", "<unset>"), wide=True),
     ),
     "PersistentVolumeClaim": (
         _NAME,
@@ -480,6 +678,15 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("Allowed Disruptions", _path("status.disruptionsAllowed", 0), "integer"),
         _AGE,
     ),
+    "PodTemplate": (
+        _NAME,
+        Column("Containers", _names),
+        Column("Images", _images),
+        Column(
+            "Pod Labels",
+            lambda d: _pairs(_path("template.metadata.labels", {})(d)) or "<none>",
+        ),
+    ),
     "PriorityClass": (
         _NAME,
         Column("Value", _path("value", 0), "integer"),
@@ -503,24 +710,33 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         _AGE,
         *_WIDE_PODS,
     ),
+    "ResourceClaim": (_NAME, Column("State", _claim_state), _AGE),
+    "ResourceSlice": (
+        _NAME,
+        Column("Node", _path("spec.nodeName")),
+        Column("Driver", _path("spec.driver")),
+        Column("Pool", _path("spec.pool.name")),
+        _AGE,
+    ),
     "ResourceQuota": (
         _NAME,
         Column("Request", _amounts("requests")),
         Column("Limit", _amounts("limits")),
         _AGE,
     ),
-    "RoleBinding": (_NAME, Column("Role", _roles_of), _AGE),
-    "ClusterRoleBinding": (_NAME, Column("Role", _roles_of), _AGE),
+    "RoleBinding": (_NAME, Column("Role", _roles_of), _AGE, *_WIDE_SUBJECTS),
+    "ClusterRoleBinding": (_NAME, Column("Role", _roles_of), _AGE, *_WIDE_SUBJECTS),
     "Role": (_NAME, _AGE._replace(name="Created At", type="string")),
     "ClusterRole": (_NAME, _AGE._replace(name="Created At", type="string")),
     "CustomResourceDefinition": (
         _NAME,
         _AGE._replace(name="Created At", type="string"),
     ),
+    "RuntimeClass": (_NAME, Column("Handler", _path("handler")), _AGE),
     "Secret": (
         _NAME,
         Column("Type", _path("type")),
-        Column("Data", _size("data"), "integer"),
+        Column("Data", _size("data")),
         _AGE,
     ),
     "Service": (
@@ -532,7 +748,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         _AGE,
         Column("Selector", _selector, wide=True),
     ),
-    "ServiceAccount": (_NAME, Column("Secrets", _size("secrets")), _AGE),
+    "ServiceAccount": (_NAME, _AGE),
     "StatefulSet": (_NAME, Column("Ready", _ready_of), _AGE, *_WIDE_PODS[:2]),
     "StorageClass": (
         _NAME,
@@ -540,6 +756,14 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("ReclaimPolicy", _path("reclaimPolicy", "Delete")),
         Column("VolumeBindingMode", _path("volumeBindingMode", "Immediate")),
         Column("AllowVolumeExpansion", _path("allowVolumeExpansion", False)),
+        _AGE,
+    ),
+    "VolumeAttachment": (
+        _NAME,
+        Column("Attacher", _path("spec.attacher")),
+        Column("PV", _path("spec.source.persistentVolumeName")),
+        Column("Node", _path("spec.nodeName")),
+        Column("Attached", _path("status.attached", False), "boolean"),
         _AGE,
     ),
 }
@@ -551,8 +775,8 @@ _MODES = {
 }
 
 
-def _modes(document: Document) -> str:
-    given = _path("status.accessModes", ())(document)
+def _modes(document: Document, part: str = "status") -> str:
+    given = _path(f"{part}.accessModes", ())(document)
     return ",".join(_MODES.get(mode, mode) for mode in given)
 
 

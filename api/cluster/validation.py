@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 
 from api.cluster import published, refusals
@@ -62,8 +61,8 @@ def warnings_of(
 ) -> list[str]:
     """Return a warning per field that its kind does not have, or that came `twice`.
 
-    `known` is the object as it was: what it had is no news. Raises ParseError
-    naming every field where the write is Strict.
+    `known` is the object as it was: what it had is no news. Raises
+    UndecodableError naming every field where the write is Strict.
     """
     if choice == "Ignore":
         return []
@@ -75,7 +74,7 @@ def warnings_of(
         if field not in before
     ]
     if found and choice == "Strict":
-        raise ParseError(strictly(found, document))
+        raise strictly(found, document)
     return found
 
 
@@ -83,22 +82,23 @@ def pruned(document: dict[str, Any], choice: str) -> tuple[dict[str, Any], list[
     """Return an object of Kueue without the fields that its kind does not have.
 
     Beside it a warning per field, none where they are to be ignored. Raises
-    ParseError naming every field where the write is Strict.
+    UndecodableError naming every field where the write is Strict.
     """
     given = Document(file="body", data=document)
     kept, unknown = without_unknown(given, check_object)
     found = [f'unknown field "{field}"' for field in unknown]
     if found and choice == "Strict":
-        raise ParseError(strictly(found, document))
+        raise strictly(found, document)
     return kept.data, [] if choice == "Ignore" else found
 
 
-def strictly(found: list[str], document: Mapping[str, Any]) -> str:
+def strictly(
+    found: list[str], document: Mapping[str, Any]
+) -> refusals.UndecodableError:
     """Return how a write that is Strict is refused."""
     said = f"strict decoding error: {', '.join(found)}"
-    kind = document.get("kind")
     version = split(str(document.get("apiVersion") or ""))[1]
-    return f'{kind} in version "{version}" cannot be handled as a {kind}: {said}'
+    return refusals.UndecodableError(str(document.get("kind")), version, said)
 
 
 def _unknown(document: Mapping[str, Any]) -> Iterator[str]:

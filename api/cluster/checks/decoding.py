@@ -37,11 +37,7 @@ def check(document: Mapping[str, Any], type_: str, resource: Resource) -> None:
     """Raise the 400 of the first field that cannot be decoded."""
     problem = problem_of(document, type_)
     if problem is not None:
-        kind = resource.kind.kind
-        raise refusals.bad_request(
-            f'{kind} in version "{resource.version}" cannot be handled as a {kind}: '
-            f"{problem}"
-        )
+        raise refusals.UndecodableError(resource.kind.kind, resource.version, problem)
 
 
 def is_quantity(value: Any) -> bool:
@@ -175,6 +171,54 @@ def _of_field(value: Any, type_: str, path: str, holder: str) -> Iterator[str]:
             isinstance(value, bool) and expected is not bool
         ):
             yield _wrong(value, holder, path, name)
+
+
+#: What JSON calls a value -> what Go keeps it in.
+_HELD = {"array": "slice", "object": "map", "string": "string", "bool": "bool"}
+
+
+def unconverted(value: Any, type_: str) -> str | None:
+    """Return why a strategic merge cannot be taken for a type; None where it can.
+
+    There values are converted, not decoded, and the converter has words of its own.
+    """
+    return next(_unconverted(value, type_), None)
+
+
+def _unconverted(value: Any, type_: str) -> Iterator[str]:
+    held = _HELD.get(json_words.type_of(value)) or (
+        "float64" if isinstance(value, float) else "int64"
+    )
+    if value is None:
+        return
+    if type_.startswith("[]"):
+        if held != "slice":
+            yield f"cannot restore slice from {held}"
+            return
+        for item in value:
+            yield from _unconverted(item, type_[2:])
+    elif type_.startswith("map "):
+        if held != "map":
+            yield f"cannot restore map from {held}"
+            return
+        for item in value.values():
+            yield from _unconverted(item, type_[4:])
+    elif type_ == "Quantity":
+        if not is_quantity(value):
+            yield f"quantities must match the regular expression '{QUANTITY}'"
+    elif published.fields_of(type_):
+        if held != "map":
+            yield f"cannot restore struct from: {held}"
+            return
+        for name, field in published.fields_of(type_).items():
+            if name and value.get(name) is not None:
+                yield from _unconverted(value[name], field.type)
+    elif type_ in _PLAIN and next(_of_field(value, type_, "", ""), None):
+        name = _PLAIN[type_][1]
+        if name == "string" and held in ("int64", "float64"):
+            yield f"cannot convert {held} to string"
+        else:
+            yield f"unrecognized type: {name}"
 
 
 def _wrong(value: Any, holder: str, path: str, type_: str) -> str:

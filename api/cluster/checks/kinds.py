@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from api.cluster.checks import names, pods
-from api.cluster.checks.pods import NEGATIVE, not_negative, required, unsupported
+from api.cluster.checks import jobs, names, pods, replicated
+from api.cluster.checks.placing import (
+    NOT_PERCENT,
+    is_percent,
+    label_selector_faults,
+    required,
+    unsupported,
+)
+from api.cluster.checks.pods import NEGATIVE
 from api.cluster.refusals import Fault
 from api.cluster.resources import Resource
 from scheduler.model.amounts import parse as parse_quantity
@@ -19,7 +25,6 @@ Change = Callable[[Document, Document], Iterator[Fault]]
 IMMUTABLE = "field is immutable"
 #: The highest priority that is not a system's.
 MOST_PRIORITY = 1_000_000_000
-LONGEST_LABEL = 63
 
 
 def faults(
@@ -32,6 +37,8 @@ def faults(
     found = list(names.metadata_faults(document["metadata"], kind))
     if kind in _RULES and not (before is not None and _same_spec(document, before)):
         found += _RULES[kind](document)
+    if before is None and kind == "CronJob":
+        found += jobs.long_cron_name(document)
     if before is not None:
         found += _added_finalizers(document["metadata"], before["metadata"])
     if before is not None and kind in _CHANGES:
@@ -68,102 +75,6 @@ def _shown(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def _job(document: Document) -> Iterator[Fault]:
-    name = str(document["metadata"].get("name") or "")
-    if len(name) > LONGEST_LABEL and not _spec(document).get("manualSelector"):
-        why = f"must be no more than {LONGEST_LABEL} bytes"  # its pods' labels have it
-        yield names.invalid("spec.template.labels", name, why)
-    yield from _job_spec(_spec(document), "spec")
-
-
-def _job_spec(spec: Document, field: str) -> Iterator[Fault]:
-    counts = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit")
-    yield from not_negative(spec, field, *counts, "ttlSecondsAfterFinished")
-    mode = spec.get("completionMode")
-    if mode not in (None, "NonIndexed", "Indexed"):
-        yield unsupported(f"{field}.completionMode", mode, "NonIndexed", "Indexed")
-    elif mode == "Indexed" and spec.get("completions") is None:
-        why = "when completion mode is Indexed"
-        yield required(f"{field}.completions", why)
-    template = spec.get("template") or {}
-    yield from pods.template_faults(template, f"{field}.template")
-    policy = (template.get("spec") or {}).get("restartPolicy")
-    if policy == "Always":
-        why = 'valid values: "OnFailure", "Never"'
-        yield required(f"{field}.template.spec.restartPolicy", why)
-
-
-def _cron_job(document: Document) -> Iterator[Fault]:
-    spec = _spec(document)
-    schedule = spec.get("schedule")
-    if not schedule:
-        yield required("spec.schedule")
-    elif problem := _schedule_problem(str(schedule)):
-        yield names.invalid("spec.schedule", str(schedule), problem)
-    policy, known = spec.get("concurrencyPolicy"), ("Allow", "Forbid", "Replace")
-    if policy not in (None, *known):
-        yield unsupported("spec.concurrencyPolicy", policy, *known)
-    limits = ("successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-    yield from not_negative(spec, "spec", "startingDeadlineSeconds", *limits)
-    inner = (spec.get("jobTemplate") or {}).get("spec") or {}
-    yield from _job_spec(inner, "spec.jobTemplate.spec")
-
-
-def _schedule_problem(schedule: str) -> str:
-    if schedule.startswith("@"):
-        return ""
-    fields = schedule.split()
-    if len(fields) == 5:
-        return ""
-    listed = " ".join(fields)
-    return f"expected exactly 5 fields, found {len(fields)}: [{listed}]"
-
-
-def _replicated(document: Document) -> Iterator[Fault]:
-    """Check what Deployments, ReplicaSets, StatefulSets and DaemonSets share."""
-    spec = _spec(document)
-    yield from not_negative(spec, "spec", "replicas", "minReadySeconds")
-    selector = spec.get("selector")
-    template = spec.get("template") or {}
-    labels = (template.get("metadata") or {}).get("labels")
-    if not selector:
-        yield required("spec.selector")
-    elif not (selector.get("matchLabels") or selector.get("matchExpressions")):
-        why = "empty selector is invalid for deployment"
-        yield Fault("spec.selector", f"Invalid value: {_shown(selector)}: {why}")
-    if not selector or not selects(selector, labels or {}):
-        why = "`selector` does not match template `labels`"
-        problem = f"Invalid value: {_shown(labels)}: {why}"
-        yield Fault("spec.template.metadata.labels", problem)
-    yield from pods.template_faults(template, "spec.template")
-    policy = (template.get("spec") or {}).get("restartPolicy")
-    if policy in ("Never", "OnFailure"):
-        yield unsupported("spec.template.spec.restartPolicy", policy, "Always")
-    yield from not_negative(
-        spec, "spec", "revisionHistoryLimit", "progressDeadlineSeconds"
-    )
-
-
-def selects(selector: Document, labels: Document) -> bool:
-    """Return whether the selector of an object picks these labels."""
-    if any(labels.get(n) != v for n, v in (selector.get("matchLabels") or {}).items()):
-        return False
-    return all(_term(term, labels) for term in selector.get("matchExpressions") or ())
-
-
-def _term(term: Document, labels: Document) -> bool:
-    key, values = term.get("key"), term.get("values") or ()
-    match term.get("operator"):
-        case "In":
-            return labels.get(str(key)) in values
-        case "NotIn":
-            return labels.get(str(key)) not in values
-        case "Exists":
-            return key in labels
-        case _:
-            return key not in labels
-
-
 def _pod(document: Document) -> Iterator[Fault]:
     yield from pods.spec_faults(_spec(document), "spec")
 
@@ -181,9 +92,15 @@ def _secret(document: Document) -> Iterator[Fault]:
     yield from names.config_key_faults(document.get("data"), "data")
 
 
+_SYSTEM_CLASSES = ("system-cluster-critical", "system-node-critical")
+
+
 def _priority_class(document: Document) -> Iterator[Fault]:
     value, name = document.get("value") or 0, str(document["metadata"].get("name"))
     if name.startswith("system-"):
+        why = "priority class names with 'system-' prefix are reserved for system use only"
+        if name not in _SYSTEM_CLASSES:
+            yield Fault("metadata.name", f"Forbidden: {why}")
         return
     if value > MOST_PRIORITY:
         why = f"maximum allowed value of a user defined priority is {MOST_PRIORITY}"
@@ -212,14 +129,17 @@ def _disruption_budget(document: Document) -> Iterator[Fault]:
         value = spec.get(name)
         if isinstance(value, int) and value < 0:
             yield Fault(f"spec.{name}", f"Invalid value: {value}: {NEGATIVE}")
-        elif isinstance(value, str) and not re.fullmatch(r"[0-9]+%", value, re.ASCII):
-            why = (
-                "a valid percent string must be a numeric string followed by an ending "
-                "'%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"
-            )
-            yield names.invalid(f"spec.{name}", value, why)
+        elif isinstance(value, str) and not is_percent(value):
+            yield names.invalid(f"spec.{name}", value, NOT_PERCENT)
+        elif isinstance(value, str) and int(value[:-1]) > 100:
+            yield names.invalid(f"spec.{name}", value, "must not be greater than 100%")
+    yield from label_selector_faults(spec.get("selector"), "spec.selector")
+    policy, known = spec.get("unhealthyPodEvictionPolicy"), _EVICTIONS
+    if policy not in (None, *known):
+        yield unsupported("spec.unhealthyPodEvictionPolicy", policy, *known)
 
 
+_EVICTIONS = ("AlwaysAllow", "IfHealthyBudget")
 _STANDARD = frozenset({"cpu", "ephemeral-storage", "memory", "pods", "storage"})
 #: What a quota of a namespace counts, without a prefix.
 _OF_QUOTA = frozenset(
@@ -299,19 +219,19 @@ def _service(document: Document) -> Iterator[Fault]:
 
 _RULES: dict[str, Rule] = {
     "ConfigMap": _config_map,
-    "CronJob": _cron_job,
-    "DaemonSet": _replicated,
-    "Deployment": _replicated,
-    "Job": _job,
+    "CronJob": jobs.cron_faults,
+    "DaemonSet": replicated.faults,
+    "Deployment": replicated.faults,
+    "Job": jobs.faults,
     "LimitRange": _limit_range,
     "Pod": _pod,
     "PodDisruptionBudget": _disruption_budget,
     "PriorityClass": _priority_class,
-    "ReplicaSet": _replicated,
+    "ReplicaSet": replicated.faults,
     "ResourceQuota": _resource_quota,
     "Secret": _secret,
     "Service": _service,
-    "StatefulSet": _replicated,
+    "StatefulSet": replicated.faults,
 }
 
 
@@ -341,7 +261,8 @@ def _changed_job(document: Document, before: Document) -> Iterator[Fault]:
     if left != right:
         said = _shown(after.get("template"))
         yield Fault("spec.template", f"Invalid value: {said}: {IMMUTABLE}")
-    yield from _fixed(after, was, "completionMode", "podFailurePolicy")
+    fields = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex")
+    yield from _fixed(after, was, *fields, "managedBy", "successPolicy")
 
 
 def _without_place(template: Document) -> Document:

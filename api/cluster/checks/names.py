@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -57,6 +58,11 @@ _TESTS = {
         ("config", _CONFIG_KEY),
     )
 }
+#: Resources that every cluster knows.
+STANDARD_RESOURCES = frozenset(
+    {"cpu", "ephemeral-storage", "memory", "pods", "storage"}
+)
+_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
 #: Kinds whose names are no subdomains.
 _NAMED = {"Namespace": "label"}
 
@@ -96,6 +102,39 @@ def metadata_faults(metadata: Mapping[str, Any], kind: str) -> Iterator[Fault]:
                 yield invalid("metadata.name", name, problem)
     yield from labels_faults(metadata.get("labels"), "metadata.labels")
     yield from annotations_faults(metadata.get("annotations"), "metadata.annotations")
+    yield from _owner_faults(metadata.get("ownerReferences") or ())
+    yield from _finalizer_faults(metadata.get("finalizers") or ())
+
+
+def _owner_faults(owners: Any) -> Iterator[Fault]:
+    field, first = "metadata.ownerReferences", ""
+    for one in owners:
+        if not one.get("apiVersion"):
+            why = "version must not be empty"
+            yield invalid(f"{field}.apiVersion", one.get("apiVersion") or "", why)
+        for name in ("kind", "name", "uid"):
+            if not one.get(name):
+                yield invalid(f"{field}.{name}", "", "must not be empty")
+        if not one.get("controller"):
+            continue
+        named = f"{one.get('kind')}/{one.get('name')}"
+        if first:
+            why = (
+                'Only one reference can have Controller set to true. Found "true" in '
+                f"references for {first} and {named}"
+            )
+            shown = json.dumps(list(owners), separators=(",", ":"), ensure_ascii=False)
+            yield Fault(field, f"Invalid value: {shown}: {why}")
+        first = first or named
+
+
+def _finalizer_faults(finalizers: Any) -> Iterator[Fault]:
+    for one in finalizers:
+        yield from key_faults(one, "metadata.finalizers")
+    for n, one in enumerate(finalizers):
+        if "/" not in one and one not in _FINALIZERS:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid(f"metadata.finalizers[{n}]", one, why)
 
 
 #: Kinds whose names are any segment of a path.
@@ -105,8 +144,8 @@ _FREE = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
 def labels_faults(labels: Any, field: str) -> Iterator[Fault]:
     """Yield what is wrong with labels, or with a node selector."""
     for key, value in (labels or {}).items():
-        yield from _key_faults(key, field)
-        for problem in problems(str(value), "value", 63, NOT_VALUE):
+        yield from key_faults(key, field)
+        for problem in value_problems(str(value)):
             yield invalid(field, str(value), problem)
 
 
@@ -114,13 +153,19 @@ def annotations_faults(annotations: Any, field: str) -> Iterator[Fault]:
     """Yield what is wrong with annotations: their keys, and how much they are."""
     size = 0
     for key, value in (annotations or {}).items():
-        yield from _key_faults(key.lower(), field)
+        yield from key_faults(key.lower(), field)
         size += len(key) + len(str(value))
     if size > MOST_ANNOTATIONS:
         yield Fault(field, f"Too long: may not be more than {MOST_ANNOTATIONS} bytes")
 
 
-def _key_faults(key: str, field: str) -> Iterator[Fault]:
+def value_problems(value: str) -> Iterator[str]:
+    """Yield what is wrong with the value of a label."""
+    yield from problems(value, "value", 63, NOT_VALUE)
+
+
+def key_faults(key: str, field: str) -> Iterator[Fault]:
+    """Yield what is wrong with a name that may have a prefix, as keys of labels are."""
     prefix, slash, name = key.rpartition("/")
     if slash and not prefix:
         yield invalid(field, key, "prefix part must be non-empty")

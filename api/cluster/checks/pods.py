@@ -6,23 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from api.cluster.checks import names
+from api.cluster.checks.placing import (
+    affinity_faults,
+    gate_faults,
+    required,
+    spread_faults,
+    toleration_faults,
+    unsupported,
+)
 from api.cluster.refusals import Fault
 from scheduler.model.amounts import parse as parse_quantity
 
 Spec = Mapping[str, Any]
 NEGATIVE = "must be greater than or equal to 0"
+_DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _POLICIES = ("Always", "OnFailure", "Never")
-
-
-def required(field: str, why: str = "") -> Fault:
-    """Return the fault of a field that is not there."""
-    return Fault(field, f"Required value: {why}" if why else "Required value")
-
-
-def unsupported(field: str, value: Any, *known: str) -> Fault:
-    """Return the fault of a value that is none of those known."""
-    listed = ", ".join(f'"{one}"' for one in known)
-    return Fault(field, f'Unsupported value: "{value}": supported values: {listed}')
 
 
 def not_negative(holder: Spec, field: str, *fields: str) -> Iterator[Fault]:
@@ -43,7 +41,13 @@ def template_faults(template: Spec, field: str) -> Iterator[Fault]:
 
 
 def spec_faults(spec: Spec, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with a pod spec."""
+    """Yield what is wrong with a pod spec, in the order of the server."""
+    volumes: set[Any] = set()
+    for n, one in enumerate(spec.get("volumes") or ()):
+        yield from _volume_faults(one, f"{field}.volumes[{n}]", volumes)
+    claims: set[Any] = set()
+    for n, one in enumerate(spec.get("resourceClaims") or ()):
+        yield from _claim_faults(one, f"{field}.resourceClaims[{n}]", claims)
     containers = spec.get("containers")
     if not containers:
         yield required(f"{field}.containers")
@@ -51,23 +55,76 @@ def spec_faults(spec: Spec, field: str) -> Iterator[Fault]:
     for part in ("containers", "initContainers"):
         for n, container in enumerate(spec.get(part) or ()):
             place = f"{field}.{part}[{n}]"
-            yield from _container_faults(container, place, seen)
+            yield from _container_faults(container, place, seen, volumes)
     policy = spec.get("restartPolicy")
     if policy not in (None, *_POLICIES):
         yield unsupported(f"{field}.restartPolicy", policy, *_POLICIES)
-    yield from not_negative(spec, field, "terminationGracePeriodSeconds")
+    dns = spec.get("dnsPolicy")
+    if dns not in (None, *_DNS):
+        yield unsupported(f"{field}.dnsPolicy", dns, *_DNS)
+    yield from names.labels_faults(spec.get("nodeSelector"), f"{field}.nodeSelector")
+    yield from affinity_faults(spec.get("affinity") or {}, f"{field}.affinity")
+    gates = spec.get("schedulingGates") or ()
+    yield from gate_faults(gates, f"{field}.schedulingGates")
+    spread = spec.get("topologySpreadConstraints") or ()
+    yield from spread_faults(spread, f"{field}.topologySpreadConstraints")
     deadline = spec.get("activeDeadlineSeconds")
     if isinstance(deadline, int) and not 1 <= deadline < 1 << 31:
         why = "must be between 1 and 2147483647, inclusive"
         yield Fault(
             f"{field}.activeDeadlineSeconds", f"Invalid value: {deadline}: {why}"
         )
-    yield from names.labels_faults(spec.get("nodeSelector"), f"{field}.nodeSelector")
+    for name in ("hostname", "subdomain"):
+        if spec.get(name):
+            yield from names.label_faults(spec[name], f"{field}.{name}")
     for n, one in enumerate(spec.get("tolerations") or ()):
-        yield from _toleration_faults(one, f"{field}.tolerations[{n}]")
+        yield from toleration_faults(one, f"{field}.tolerations[{n}]")
+    preempts = spec.get("preemptionPolicy")
+    if preempts not in (None, "Never", "PreemptLowerPriority"):
+        known = ("PreemptLowerPriority", "Never")
+        yield unsupported(f"{field}.preemptionPolicy", preempts, *known)
 
 
-def _container_faults(container: Spec, field: str, seen: set[str]) -> Iterator[Fault]:
+def _volume_faults(one: Spec, field: str, known: set[Any]) -> Iterator[Fault]:
+    name = one.get("name") or ""
+    wrong = False
+    if not [source for source in one if source != "name"]:
+        wrong = True
+        yield required(field, "must specify a volume type")
+    if not name:
+        wrong = True
+        yield required(f"{field}.name")
+    for fault in names.label_faults(name, f"{field}.name") if name else ():
+        wrong = True
+        yield fault
+    if name in known:
+        yield Fault(f"{field}.name", f'Duplicate value: "{name}"')
+    elif not wrong:
+        known.add(name)
+
+
+def _claim_faults(one: Spec, field: str, known: set[Any]) -> Iterator[Fault]:
+    name = one.get("name") or ""
+    if not name:
+        yield required(f"{field}.name")
+    elif name in known:
+        yield Fault(f"{field}.name", f'Duplicate value: "{name}"')
+    else:
+        yield from names.label_faults(name, f"{field}.name")
+        known.add(name)
+    sources = ("resourceClaimName", "resourceClaimTemplateName")
+    given = [source for source in sources if one.get(source) is not None]
+    listed = f"must specify one of: `{sources[0]}`, `{sources[1]}`"
+    if len(given) > 1:
+        listed = f"at most one of `{sources[0]}` or `{sources[1]}` may be specified"
+        yield Fault(field, f"Invalid value: {listed}")
+    elif not given:
+        yield required(field, listed)
+
+
+def _container_faults(
+    container: Spec, field: str, seen: set[str], volumes: set[Any]
+) -> Iterator[Fault]:
     name = container.get("name")
     if not name:
         yield required(f"{field}.name")
@@ -90,6 +147,17 @@ def _container_faults(container: Spec, field: str, seen: set[str]) -> Iterator[F
         elif not 0 < number < 1 << 16:
             why = "must be between 1 and 65535, inclusive"
             yield Fault(place, f"Invalid value: {number}: {why}")
+    for n, one in enumerate(container.get("env") or ()):
+        if not one.get("name"):
+            yield required(f"{field}.env[{n}].name")
+    for n, one in enumerate(container.get("volumeMounts") or ()):
+        place = f"{field}.volumeMounts[{n}]"
+        if not one.get("name"):
+            yield required(f"{place}.name")
+        if one.get("name") not in volumes:
+            yield Fault(f"{place}.name", f'Not found: "{one.get("name") or ""}"')
+        if not one.get("mountPath"):
+            yield required(f"{place}.mountPath")
     policy = container.get("imagePullPolicy")
     known = ("Always", "IfNotPresent", "Never")
     if policy not in (None, "", *known):
@@ -97,35 +165,64 @@ def _container_faults(container: Spec, field: str, seen: set[str]) -> Iterator[F
     yield from resource_faults(container.get("resources") or {}, f"{field}.resources")
 
 
+#: What a container may ask for without a prefix.
+_OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
+_PAGES = "hugepages-"
+
+
+def _name_faults(name: str, field: str) -> Iterator[Fault]:
+    """Yield what is wrong with the name of a resource that a container asks for."""
+    found = list(names.key_faults(name, field))
+    if found:
+        yield from found
+    elif "/" not in name and not name.startswith(_PAGES):
+        if name not in names.STANDARD_RESOURCES:
+            why = "must be a standard resource type or fully qualified"
+            yield names.invalid(field, name, why)
+        if name not in _OF_CONTAINERS:
+            why = "must be a standard resource for containers"
+            yield names.invalid(field, name, why)
+
+
+def _is_whole(name: str) -> bool:
+    """Return whether a resource comes in whole numbers: those of a vendor do."""
+    prefix = name.partition("/")[0] if "/" in name else ""
+    return bool(prefix) and prefix != "kubernetes.io"
+
+
 def resource_faults(resources: Spec, field: str) -> Iterator[Fault]:
     """Yield what is wrong with requests and limits."""
-    for part in ("limits", "requests"):
-        for name, amount in (resources.get(part) or {}).items():
-            if parse_quantity(str(amount)) < 0:
-                place = f"{field}.{part}[{name}]"
-                yield Fault(place, f'Invalid value: "{amount}": {NEGATIVE}')
-    limits = resources.get("limits") or {}
-    for name, amount in (resources.get("requests") or {}).items():
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for name, amount in sorted(limits.items()):
+        yield from _amount_faults(name, amount, f"{field}.limits[{name}]")
+    for name, amount in sorted(requests.items()):
+        yield from _amount_faults(name, amount, f"{field}.requests[{name}]")
+        bound = _is_whole(name) or name.startswith(_PAGES)
         if name not in limits:
+            if bound:
+                why = "Limit must be set for non overcommitable resources"
+                yield required(f"{field}.limits", why)
             continue
         asked, most = parse_quantity(str(amount)), parse_quantity(str(limits[name]))
         place, said = f"{field}.requests", f'Invalid value: "{amount}"'
-        if asked > most:
+        if asked != most and bound:
+            why = f"must be equal to {name} limit of {limits[name]}"
+            yield Fault(place, f"{said}: {why}")
+        elif asked > most:
             why = f"must be less than or equal to {name} limit of {limits[name]}"
             yield Fault(place, f"{said}: {why}")
-        elif asked != most and "/" in name:
-            yield Fault(
-                place, f"{said}: must be equal to {name} limit of {limits[name]}"
-            )
+    asked_for = {*limits, *requests}
+    if any(n.startswith(_PAGES) for n in asked_for) and not asked_for & {
+        "cpu",
+        "memory",
+    }:
+        yield Fault(field, "Forbidden: HugePages require cpu or memory")
 
 
-def _toleration_faults(one: Spec, field: str) -> Iterator[Fault]:
-    operator = one.get("operator") or "Equal"
-    if operator not in ("Equal", "Exists", "Lt", "Gt"):
-        yield unsupported(f"{field}.operator", operator, "Equal", "Exists")
-    elif operator == "Exists" and one.get("value"):
-        why = "value must be empty when `operator` is 'Exists'"
-        yield names.invalid(f"{field}.operator", str(one["value"]), why)
-    effect, known = one.get("effect"), ("NoSchedule", "PreferNoSchedule", "NoExecute")
-    if effect not in (None, "", *known):
-        yield unsupported(f"{field}.effect", effect, *known)
+def _amount_faults(name: str, amount: Any, field: str) -> Iterator[Fault]:
+    yield from _name_faults(name, field)
+    value = parse_quantity(str(amount))
+    if value < 0:
+        yield Fault(field, f'Invalid value: "{amount}": {NEGATIVE}')
+    if _is_whole(name) and value % 1:
+        yield Fault(field, f'Invalid value: "{amount}": must be an integer')

@@ -81,8 +81,10 @@ _CLUSTER_WIDE = frozenset(
         "ClusterRole",
         "ClusterRoleBinding",
         "ComponentStatus",
+        "CSIDriver",
         "CustomResourceDefinition",
         "DeviceTaintRule",
+        "IngressClass",
         "VolumeAttachment",
     }
 )
@@ -328,6 +330,14 @@ TABLE: tuple[Kind, ...] = (
         "v1alpha3",
         "devicetaintrules",
         (Kept.DEVICE_TAINTS, Effect.TAINTED_DEVICE),
+    ),
+    _kept("CSIDriver", "storage.k8s.io", "v1", "csidrivers", _NOT_SCHEDULED),
+    _kept("Lease", "coordination.k8s.io", "v1", "leases", _NOT_SCHEDULED),
+    _kept("EndpointSlice", "discovery.k8s.io", "v1", "endpointslices", _NOT_SCHEDULED),
+    _kept("Ingress", "networking.k8s.io", "v1", "ingresses", _NOT_SCHEDULED),
+    _kept("IngressClass", "networking.k8s.io", "v1", "ingressclasses", _NOT_SCHEDULED),
+    _kept(
+        "NetworkPolicy", "networking.k8s.io", "v1", "networkpolicies", _NOT_SCHEDULED
     ),
     _kept("Role", "rbac.authorization.k8s.io", "v1", "roles", _NOT_SCHEDULED),
     _kept(

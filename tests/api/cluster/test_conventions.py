@@ -349,3 +349,39 @@ def test_no_depth_of_a_body_is_a_defect(client, make, method, head, tail, depth)
     answer = getattr(client, method)(url, data=body, content_type=media)
     assert answer.status_code < 500, answer.content[:200]
     assert answer.json()["kind"] in ("Status", "ResourceFlavor")
+
+
+WRONG_PATCHES = [
+    ("merge-patch", "json: cannot unmarshal string into Go struct field"),
+    ("strategic-merge-patch", "unrecognized type: int32"),
+]
+
+
+@pytest.mark.parametrize(("media", "problem"), WRONG_PATCHES)
+def test_a_patch_to_another_type_makes_the_object_invalid(call, busy, media, problem):
+    call("post", busy, "/apis/batch/v1/namespaces/default/jobs", job("typed"))
+    answer = call(
+        "patch",
+        busy,
+        "/apis/batch/v1/namespaces/default/jobs/typed",
+        {"spec": {"parallelism": "x"}},
+        content_type=f"application/{media}+json",
+    )
+    status = answer.json()
+    assert (answer.status_code, status["reason"]) == (422, "Invalid")
+    assert problem in status["message"]
+    assert [cause["field"] for cause in status["details"]["causes"]] == ["patch"]
+
+
+def test_a_lease_is_kept_and_listed_with_its_holder(call, busy):
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    lease = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "mine", "namespace": "default"},
+        "spec": {"holderIdentity": "me"},
+    }
+    call("post", busy, leases, lease)
+    accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    rows = call("get", busy, leases, Accept=accept).json()["rows"]
+    assert rows[0]["cells"][:2] == ["mine", "me"]
