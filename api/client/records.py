@@ -206,6 +206,13 @@ class AuditList(TypedDict):
     items: list[Audit]
 
 
+class Beside(TypedDict):
+    """Another policy that a stop is run on with, beside the run itself."""
+
+    title: dict[str, str]
+    policy: dict[str, Any]
+
+
 class Branch(TypedDict):
     """One branch."""
 
@@ -226,6 +233,9 @@ class Checkpoint(TypedDict):
     answer: dict[str, str]
     choices: list[dict[str, str]]
     right: int | None
+    beside: list[Beside]
+    untilMs: int
+    switch: str
 
 
 class Cluster(TypedDict):

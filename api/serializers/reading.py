@@ -99,6 +99,13 @@ class RegistrySerializer(serializers.Serializer[Any]):
     policy = serializers.DictField(help_text="JSON Schema of the policy document.")
 
 
+class BesideSerializer(serializers.Serializer[Any]):
+    """Another policy that a stop is run on with, beside the run itself."""
+
+    title = serializers.DictField(child=serializers.CharField())
+    policy = serializers.DictField(help_text="merge patch of the policy's spec")
+
+
 class CheckpointSerializer(serializers.Serializer[Any]):
     """A stop of a lesson; texts by language tag."""
 
@@ -111,6 +118,13 @@ class CheckpointSerializer(serializers.Serializer[Any]):
         child=serializers.DictField(child=serializers.CharField())
     )
     right = serializers.IntegerField(allow_null=True)
+    beside = BesideSerializer(many=True)
+    untilMs = serializers.IntegerField(  # noqa: N815 - as it travels
+        help_text="how far these run"
+    )
+    switch = serializers.CharField(
+        help_text="path of a setting of the policy that the stop is about, or empty"
+    )
 
 
 class PictureSerializer(serializers.Serializer[Any]):

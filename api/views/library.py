@@ -46,6 +46,11 @@ def _scenario(name: str, scenario: Scenario) -> dict[str, object]:
                 "answer": stop.answer,
                 "choices": stop.choices,
                 "right": stop.right,
+                "beside": [
+                    {"title": side.title, "policy": side.policy} for side in stop.beside
+                ],
+                "untilMs": durations.milliseconds(stop.until or spec.horizon),
+                "switch": stop.switch,
             }
             for stop in spec.checkpoints
         ],

@@ -44,4 +44,8 @@ describe("what two policies differ in", () => {
     const [before, after] = [{ spec: { simulation: { tickMs: 1000 } } }, { spec: { simulation: { tickMs: 500 } } }];
     expect(policyChanges(before, after)).toEqual([{ path: "simulation.tickMs", ours: "1000", theirs: "500" }]);
   });
+  it("is no other order of the fields", () => {
+    const [before, after] = [{ spec: { items: [{ a: 1, b: { c: 2, d: 3 } }] } }, { spec: { items: [{ b: { d: 3, c: 2 }, a: 1 }] } }];
+    expect(policyChanges(before, after)).toEqual([]);
+  });
 });

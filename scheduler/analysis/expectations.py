@@ -20,9 +20,14 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge(scenario: Scenario | None, decisions: Sequence[Decision]) -> list[Verdict]:
     """Return a verdict per expectation of the scenario, in its order."""
-    if scenario is None:
-        return []
-    return [_verdict(expected, decisions) for expected in scenario.spec.expect]
+    return judge_all(scenario.spec.expect, decisions) if scenario else []
+
+
+def judge_all(
+    expect: Sequence[Expectation], decisions: Sequence[Decision]
+) -> list[Verdict]:
+    """Return a verdict per expectation, in their order."""
+    return [_verdict(expected, decisions) for expected in expect]
 
 
 def _verdict(expected: Expectation, decisions: Sequence[Decision]) -> Verdict:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, get_args
 
 import msgspec
 
+from scheduler.analysis.beside import Side, run_beside
 from scheduler.analysis.conversion.unsimulated import as_release
 from scheduler.analysis.expectations import Verdict, judge
 from scheduler.analysis.measures import Measures, Summary
@@ -39,7 +40,7 @@ from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import RunTimesFrom
 from scheduler.model.releases.release import NO_RELEASE
-from scheduler.model.scenario import Scenario
+from scheduler.model.scenario import FALLBACK, Scenario
 from scheduler.model.texts.plain_text import printable
 from scheduler.recorded.twin.played import recording_of
 
@@ -70,6 +71,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         # Before the run, which ends the work and so the need for its time.
         span = assembled.world.policy.spec.simulation.default_runtime
         assembled.loaded.findings += assumed_run_times(assembled.loaded, span)
+        sides = _sides(assembled)
         measures = Measures(assembled.world)
         outcome = simulate(
             assembled.world,
@@ -81,7 +83,26 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     verdicts = judge(assembled.scenario, outcome.decisions)
     report = _json if options.json else _table
     report(out, assembled, outcome, measures.summary(), verdicts)
+    if sides and not options.json:
+        out.writelines(_beside(sides))
+    verdicts += [verdict for side in sides for verdict in side.verdicts]
     return 0 if all(verdict.holds for verdict in verdicts) else 1
+
+
+def _sides(assembled: Assembled) -> list[Side]:
+    """Return what the stops of a lesson run beside it, each run to its end."""
+    if assembled.scenario is None:
+        return []
+    return list(run_beside(assembled.world, assembled.scenario.spec))
+
+
+def _beside(sides: Sequence[Side]) -> Iterator[str]:
+    """Yield what each side decides otherwise, as its expectations say it."""
+    for side in sides:
+        title = side.beside.title[FALLBACK]
+        yield f"\nbeside, from {side.stop.at} on: {printable(title)}\n"
+        for verdict in side.verdicts:
+            yield f"{'ok  ' if verdict.holds else 'FAIL'} {verdict.text}\n"
 
 
 def _parser() -> argparse.ArgumentParser:

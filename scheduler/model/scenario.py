@@ -72,6 +72,24 @@ class Expectation(
     most: int | None = None
 
 
+class Beside(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """Another policy that a stop is run on with, beside the run itself.
+
+    `policy` is a merge patch of the policy's spec at the stop; `expect` holds what is
+    decided from there on.
+    """
+
+    title: Texts
+    policy: dict[str, Any]
+    expect: list[Expectation] = []
+
+
 class Checkpoint(
     msgspec.Struct,
     rename="camel",
@@ -79,7 +97,12 @@ class Checkpoint(
     frozen=True,
     kw_only=True,
 ):
-    """A stop of a lesson: what to say, what to ask, what the answer is."""
+    """A stop of a lesson: what to say, what to ask, what the answer is.
+
+    `beside` are policies to run the same moment under, side by side, up to `until`
+    (Go duration from the start; "" is the horizon). `switch` is the path of a setting
+    of the policy that the stop is about.
+    """
 
     at: str
     say: Texts
@@ -87,6 +110,9 @@ class Checkpoint(
     answer: Texts = {}
     choices: list[Texts] = []
     right: int | None = None  # index of the right choice
+    beside: list[Beside] = []
+    until: str = ""
+    switch: str = ""
 
 
 #: The texts that the product was asked to implement, and what they are about.
@@ -251,6 +277,7 @@ def _check(spec: ScenarioSpec) -> None:
         read_release(spec.release)
     for checkpoint in spec.checkpoints:
         durations.milliseconds(checkpoint.at)
+        durations.milliseconds(checkpoint.until or spec.horizon)
     for expectation in spec.expect:
         if expectation.at:
             durations.milliseconds(expectation.at)

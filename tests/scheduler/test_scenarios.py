@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scheduler.analysis import invariants
+from scheduler.analysis.beside import run_beside
 from scheduler.analysis.expectations import judge
 from scheduler.assembly import Assembled, StackOpenError, assemble
 from scheduler.cli.run import read_sources
@@ -124,6 +125,15 @@ def test_what_is_expected_happens(name):
     made, outcome, _ = played(name)
     verdicts = judge(made.scenario, outcome.decisions)
     assert [verdict.text for verdict in verdicts if not verdict.holds] == []
+
+
+@every_scenario
+def test_what_runs_beside_a_stop_is_decided_as_it_says(name):
+    for side in run_beside(opened(name).world, said(name)):
+        assert side.beside.expect
+        assert set(side.beside.title) == LANGUAGES
+        assert [v.text for v in side.verdicts if not v.holds] == []
+        assert side.world.problems() == []
 
 
 @every_scenario

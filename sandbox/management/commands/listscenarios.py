@@ -42,6 +42,9 @@ one to its horizon. This page is written by `manage.py listscenarios`.
   Beside `expect` it claims what no decision shows: how many decisions agree (`shadow`), bands
   and what came (`forecasts`), how often they were right (`record`), what a fork does
   (`forks`). A test runs each claim, and holds every number and name of the texts to them.
+- A checkpoint may run the same moment under other policies, `beside` the run: each has a
+  `title`, a `policy` (merge patch of the policy's spec) and what it `expect`s; they run to
+  `until`. `switch` is the path of a setting that the stop is about, which the page opens.
 - `reports` has parts of what loading and the run report: a refused `Change`, a value that
   is not taken. What is reported beside that fails the test.
 - `shows` names statements of the texts that happen here ([texts](texts.md)): `text`,

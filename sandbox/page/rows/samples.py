@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -79,17 +79,21 @@ def _pods(page: Page) -> Counter[str]:
 
 
 def _sums(
-    page: Page, made_anew: Iterable[Row]
+    page: Page, made_anew: Sequence[Row]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return used and capacity by resource: of queues with quota, else of nodes."""
+    """Return used and capacity by resource: of queues and cohorts, else of nodes."""
     used: Counter[str] = Counter()
     capacity: Counter[str] = Counter()
     rows = [row for row in made_anew if row["kind"] == "ClusterQueue"]
+    cohorts = [row for row in made_anew if row["kind"] == "Cohort"]
     # What a manager reserves is used in a worker: where there are any, they count.
     workers = [row for row in rows if MARK in row["name"]]
     for row in workers or rows:
         for cell in row["cells"]:
             used[cell["resource"]] += int(cell["used"])
+            capacity[cell["resource"]] += int(cell["nominal"])
+    for row in [] if workers else cohorts:  # what is in use there, its queues hold
+        for cell in row["cells"]:
             capacity[cell["resource"]] += int(cell["nominal"])
     if not capacity:
         for row in page.values():

@@ -16,6 +16,7 @@ from scheduler.analysis.measures.samples import FAIR_WITHIN, unfair_spans
 from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
 from scheduler.engine.simulation import simulate
+from scheduler.engine.stage import SearchTally
 from scheduler.engine.tick import run_tick
 
 LIBRARY = Path(pages.__file__).parents[1] / "scenarios"
@@ -49,6 +50,14 @@ def test_a_page_is_unfair_as_long_as_a_measured_run(name):
     assert len(spans) == measured.unfair_spans
     longest = max(spans, default=0)
     assert abs(longest - (measured.time_to_fair_max_ms or 0)) <= 2 * TICK_MS
+
+
+def test_the_capacity_of_a_sample_has_what_a_cohort_owns():
+    world = assemble(read_sources([LIBRARY / "fair-strategies-in-order"])).world
+    shown = Sandbox(title="t", stack="kueue", seed=1)
+    page = rows.page_of(world, shown)
+    made = rows.sample_of(shown, page, WorkloadTally.of(page), [], SearchTally())
+    assert made["capacity"] == {"cpu": "12000"}
 
 
 def test_a_span_lasts_from_the_first_unfair_look_to_the_next_fair_one():

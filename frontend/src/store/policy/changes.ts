@@ -23,12 +23,16 @@ export function policyChanges(ours: unknown, theirs: unknown): PolicyChange[] {
 
 /** Return the leaves of two documents that differ: path, ours, theirs. */
 export function changedLeaves(ours: unknown, theirs: unknown, path = ""): (readonly [string, unknown, unknown])[] {
-  if (JSON.stringify(ours) === JSON.stringify(theirs)) return [];
+  if (inOrder(ours) === inOrder(theirs)) return [];
   const inner = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
   if (!inner(ours) || !inner(theirs)) return [[path, ours, theirs]];
   const names = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
   return names.flatMap((name) => changedLeaves(ours[name], theirs[name], path === "" ? name : `${path}.${name}`));
 }
+
+// The server gives fields back in an order of its own, which is no difference.
+const inOrder = (value: unknown): string | undefined =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === "object" && part !== null && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part));
 
 /** Return a setting as a reader sees it; a dash where there is none. */
 export function settingText(value: unknown): string {

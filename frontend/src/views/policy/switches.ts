@@ -253,3 +253,12 @@ export const GROUPS: readonly SwitchGroup[] = [
     ],
   },
 ];
+
+/** Return the group that has a setting of the policy, by the setting's path. */
+export function groupOf(path: string): SwitchGroup | undefined {
+  if (path.startsWith("kueue.fairSharing")) return GROUPS.find((group) => group.word === "group.between");
+  return GROUPS.find((group) => group.switches.some((one) => one.path === path));
+}
+
+/** Return the part of the page that has it. */
+export const partOf = (path: string): Part => groupOf(path)?.part ?? "scheduling";
