@@ -1976,9 +1976,10 @@ class ExtensionPoint(TypedDict):
 
 class PluginVerdict(TypedDict):
     """What one plug-in says at one extension point. `verdict`: "ok", "skip" (it has
-    nothing to say of this pod), "refused", "wait" (at Permit), or "idle" where
-    the cycle does not come to it. `detail` is the plug-in's own message, the
-    node, or the numbers that it gave.
+    nothing to say of this pod), "refused", "wait" (at Permit), "idle" where the
+    cycle does not come to it, or "notRun" where no scheduler bound the pod: it
+    came with its node. `detail` is the plug-in's own message, the node, or the
+    numbers that it gave.
     """
 
     plugin: str

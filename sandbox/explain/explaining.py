@@ -11,7 +11,7 @@ from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
-from sandbox.world import history, worlds
+from sandbox.world import history, lineage, worlds
 from scheduler.analysis.explain import applications, to_document
 from scheduler.analysis.explain.capacity import capacity
 from scheduler.analysis.explain.counterfactuals import counterfactuals
@@ -40,9 +40,19 @@ def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, An
     """
     with _world(sandbox, tick) as manager:
         _check(manager, key)
-        world, key = manager.inside(key)
-        answer = explain_pod(world, key) if key.kind == "Pod" else explain(world, key)
-        return to_document(answer)
+        world, inner = manager.inside(key)
+        if key.kind != "Pod":
+            return to_document(explain(world, inner))
+        return to_document(explain_pod(world, inner, bound=_bound(sandbox, key, tick)))
+
+
+def _bound(sandbox: Sandbox, key: Key, tick: int | None) -> bool:
+    """Return whether a scheduler bound the pod by then, or may have: history is cut."""
+    if sandbox.kept_tick or sandbox.is_real:
+        return True
+    upto = None if tick is None else history.revision_at(sandbox, tick)
+    binds = lineage.rows(Event, sandbox, upto).filter(type="Bind")
+    return binds.filter(subject=str(key)).exists()
 
 
 def explain_application(

@@ -22,6 +22,7 @@ from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import world_at
 from scheduler.cli.statuses import refused
 from scheduler.engine.world import World
+from scheduler.model.decisions import Bind
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
 
@@ -50,8 +51,10 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
 
 def _write_pods(out: TextIO, world: World, options: argparse.Namespace) -> int:
     """Write why each pod of the name is where it is, with its cycle point by point."""
+    decisions = world.take().decisions
+    bound = {one.subject for one in decisions if isinstance(one, Bind)}
     found = [
-        explain_pod(world, key)
+        explain_pod(world, key, bound=key in bound)
         for key in sorted(world.objects)
         if key.kind == "Pod" and key.name == options.pod
     ]
@@ -73,9 +76,10 @@ def _point(point: ExtensionPoint) -> str:
     said = (
         f"{one.plugin} {one.verdict}" + (f" ({one.detail})" if one.detail else "")
         for one in point.plugins
-        if one.verdict not in ("skip", "idle")
+        if one.verdict not in ("skip", "idle", "notRun")
     )
-    return f"{point.point}: {'; '.join(said) or '-'}"
+    none = "not run" if any(o.verdict == "notRun" for o in point.plugins) else "-"
+    return f"{point.point}: {'; '.join(said) or none}"
 
 
 def _explained(world: World, name: str) -> Iterator[Explanation]:

@@ -104,3 +104,18 @@ def test_an_answer_that_takes_long_is_a_202_with_a_place_to_ask_again(
     settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = True, 20
     assert client.get(place).json()["outcome"]["outcome"] == "ran"
     assert call("post", busy, "/whatif", body).status_code == 200
+
+
+def test_a_pod_that_came_with_its_node_had_no_cycle(call, make, person):
+    static = pod("static", cpu="1")
+    static["spec"]["nodeName"] = "n"
+    world = node("n", cpu=4), static, pod("placed", cpu="1")
+    sandbox = make(*world, policy={"stack": "kube"})
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 2)
+    said = {}
+    for name in ("static", "placed"):
+        body = call("get", sandbox, f"/explain/default/{name}?kind=Pod").json()
+        [bind] = [point for point in body["points"] if point["point"] == "Bind"]
+        said[name] = bind["plugins"][0]["verdict"]
+    assert said == {"static": "notRun", "placed": "ok"}

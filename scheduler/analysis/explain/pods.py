@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scheduler.analysis.explain.asks import explain_ask
 from scheduler.analysis.explain.capacity import refusals, sentences
 from scheduler.analysis.explain.fork import fork, object_of
-from scheduler.analysis.explain.points import points_of
+from scheduler.analysis.explain.points import not_run, points_of
 from scheduler.analysis.explain.shapes import (
     AskExplanation,
     Condition,
@@ -30,11 +30,12 @@ _SCHEDULED = "PodScheduled"
 
 
 def explain_pod(
-    world: World, key: Key, *, most_nodes: int = MOST_NODES
+    world: World, key: Key, *, most_nodes: int = MOST_NODES, bound: bool = True
 ) -> PodExplanation | AskExplanation:
     """Return why a Pod has its node, or none, by the scheduler that places it.
 
-    A pod that has a node is looked at as if it had none. Raises SchedulerError
+    A pod that has a node is looked at as if it had none. `bound` is False where no
+    scheduler bound it: then no point of its cycle was run. Raises SchedulerError
     for what is no Pod of this world or has no scheduler. O(nodes x plug-ins).
     """
     if key.kind != "Pod":
@@ -52,7 +53,11 @@ def explain_pod(
         if phase in ("Succeeded", "Failed"):
             raise SchedulerError(RequestProblem.ENDED.said(key=key, phase=phase))
         raise SchedulerError(RequestProblem.UNPLACED.said(key=key))
-    return _explanation(world, own, obj, table, most_nodes)
+    answer = _explanation(world, own, obj, table, most_nodes)
+    if answer.node and not bound:
+        answer.points = not_run(answer.points)
+        answer.sentences.append("It came with its node: no scheduler bound it.")
+    return answer
 
 
 def _explanation(

@@ -34,6 +34,20 @@ def points_of(
     ]
 
 
+def not_run(points: list[ExtensionPoint]) -> list[ExtensionPoint]:
+    """Return the points of a pod that came with its node: no plug-in was asked."""
+    return [
+        ExtensionPoint(
+            point=point.point,
+            plugins=[
+                PluginVerdict(plugin=one.plugin, verdict="notRun")
+                for one in point.plugins
+            ],
+        )
+        for point in points
+    ]
+
+
 class _Said:
     def __init__(
         self,

@@ -164,3 +164,11 @@ def test_the_points_behind_the_choice_name_the_node_of_a_pod_that_has_one() -> N
     assert _verdicts(answer, "Bind")["DefaultBinder"] == ("ok", "large")
     assert _verdicts(answer, "Score")["NodeResourcesFit"][0] == "ok"
     assert _verdicts(answer, "PostFilter")["DefaultPreemption"] == ("idle", "")
+
+
+def test_no_point_was_run_for_a_pod_that_came_with_its_node() -> None:
+    answer = explain_pod(_kube(), _key("first"), bound=False)
+    assert isinstance(answer, PodExplanation)
+    said = {one.verdict for point in answer.points for one in point.plugins}
+    assert said == {"notRun"}
+    assert answer.sentences[-1] == "It came with its node: no scheduler bound it."

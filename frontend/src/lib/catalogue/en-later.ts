@@ -1309,6 +1309,8 @@ export const EN_LATER = {
   "point.refused": "refuses",
   "point.wait": "waits",
   "point.idle": "not reached",
+  "point.notRun": "not run",
+  "point.came": "It came with its node: no scheduler bound it.",
   "point.none": "no plug-in",
   "score.node": "Node",
   "score.total": "Total",

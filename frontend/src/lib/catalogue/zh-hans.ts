@@ -193,6 +193,8 @@ export const ZH_HANS: Words = {
   "point.refused": "拒绝",
   "point.wait": "等待",
   "point.idle": "未到达",
+  "point.notRun": "未运行",
+  "point.came": "它到达时已有节点：没有调度器绑定它。",
   "point.none": "没有插件",
   "score.node": "节点",
   "score.total": "总分",
