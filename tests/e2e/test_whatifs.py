@@ -44,6 +44,49 @@ def test_a_drag_in_the_demo_shows_who_pays_and_is_kept(board: Board) -> None:
     board.agrees()
 
 
+def used_at(line: dict, side: str, at_ms: int) -> float:
+    """Return what a side uses at an instant, as REST says it."""
+    run = line[side]
+    known = zip(run["atMs"], run["values"], strict=True)
+    return [value for ms, value in known if ms <= at_ms][-1]
+
+
+def test_bars_have_the_use_of_both_sides_and_the_timeline_goes_on(
+    board: Board,
+) -> None:
+    page, world = board.page, {"scenario": "friday-rush"}
+    page.goto(f"{board.url}/s/{prepared(page.request, board.url, world, 190)}/board")
+    card = board.queue("research").locator(".card.wide").first
+    board.drag(card, board.queue("inference"))
+    board.drop()
+    board.verdict()
+    sandbox, number = re.search(r"/s/(\w+)/.*what-if=(\d+)", page.url).groups()
+    place = f"{board.url}/api/v1/sandboxes/{sandbox}/what-ifs/{number}"
+    lines = page.request.get(place).json()["verdict"]["lines"]
+    timeline = page.get_by_role("slider", name="Tick shown")
+    timeline.focus()
+    for _ in range(20):  # into what is computed ahead
+        timeline.press("Shift+ArrowRight")
+    legend = page.get_by_test_id("ghost-at")
+    at = int(re.search(r"tick (\d+)", legend.inner_text())[1])
+    assert at > 190
+    expect(page.get_by_test_id("tick")).to_have_text("190")
+    bars = page.locator("tr[data-key^=ClusterQueue] [data-fact^='usage a100/nvidia']")
+    for bar in bars.all():
+        queue = bar.locator("xpath=..").get_attribute("data-key").rsplit("/", 1)[1]
+        sides = [
+            [used_at(one, side, at * 1000) for side in ("changed", "without")]
+            for one in lines
+            if (one["of"], one["queue"]) == ("used", queue)
+            and one["resource"] == "nvidia.com/gpu"
+        ]
+        said = [f"{a:g}, not {b:g}" for a, b in sides if a != b]
+        expect(bar.locator("[data-ghost-used]")).to_have_text(said)
+    page.get_by_role("link", name="Fairness").click()
+    ghosts = {one["queue"] for one in lines if one["of"] == "share"}
+    expect(page.locator("g[data-ghost]")).to_have_count(len(ghosts))
+
+
 def test_reclaiming_never_names_who_loses_and_is_put_away(board: Board) -> None:
     page, world = board.page, {"scenario": "classical-reclaim"}
     made = prepared(page.request, board.url, world, 20)

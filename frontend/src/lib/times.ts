@@ -28,6 +28,12 @@ function join(first: string, rest: number, unit: "time.s" | "time.min"): string 
   return rest === 0 ? first : `${first}\u00a0${t(unit, { n: rest })}`;
 }
 
+/** Return "1:59" or "2:05:00": a span as a clock has it, for narrow places; "45 s" below a minute. */
+export function shortSpan(ms: number): string {
+  if (ms < 60_000) return span(ms);
+  return clock(Math.round(ms / 1000) * 1000).replace(/^0(?:0:0?)?/, "");
+}
+
 /** Return "now", "2 h ago", "yesterday": wall time that has passed. */
 export function ago(thenMs: number, nowMs: number, locale: string): string {
   const minutes = Math.round((nowMs - thenMs) / 60_000);

@@ -1,5 +1,6 @@
 // What a what-if comes to, to take elsewhere: kubectl commands of its changes, its verdict as Markdown; pure.
 
+import { orderResources, unitOf } from "@/lib/amounts";
 import { span } from "@/lib/times";
 import { formatNumber, t } from "@/lib/words.svelte";
 import type { Json } from "@/net/rest";
@@ -49,6 +50,8 @@ export function markdownOf(said: readonly string[], found: WhatIfState): string 
     figure(t("pair.fig.preemptions"), verdict.changed.preemptions, verdict.without.preemptions),
     figure(t("pair.fig.finished"), verdict.changed.finished, verdict.without.finished),
     figure(t("pair.fig.jain"), changed.jain, without.jain, 3),
+    ...(changed.largestShareQueue + without.largestShareQueue === "" ? [] : [figure(t("pair.fig.largest"), changed.largestShare, without.largestShare)]),
+    ...orderResources([...Object.keys(changed.idleHours), ...Object.keys(without.idleHours)]).filter((name) => name.includes("/") || name === "cpu").map((name) => figure(t("pair.fig.idle", { resource: unitOf(name) }), changed.idleHours[name] ?? null, without.idleHours[name] ?? null, 1)),
   ];
   const rows = GROUPS.flatMap((group) => {
     const found = rowsIn(verdict, group);

@@ -2,8 +2,9 @@
 
 import { address, ask as inAddress } from "@/lib/address.svelte";
 import { ask, askSoFar, record, request, type Json } from "@/net/rest";
-import type { WhatIfState, WorkloadVerdict } from "@/protocol/types";
+import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { changed, describe, movesOf, type Change, type Part } from "@/store/edits/changes";
+import { apartAt, furthestApart, lineKey, linesByKey, type Apart } from "@/store/edits/pairLines";
 import { attempt, nameOf, undo } from "@/store/live/intents";
 import { halt } from "@/store/live/cursor.svelte";
 import { live } from "@/store/live/live.svelte";
@@ -41,6 +42,8 @@ class WhatIf {
   readonly aside: readonly WhatIfState[] = $derived(this.listed.filter((one) => one.id !== this.found?.id));
   /** Another one that is looked at beside it. */
   beside = $state.raw<WhatIfState | null>(null);
+  /** The instant that somebody looks at beyond the tick shown; null: none is asked for. */
+  lookMs = $state<number | null>(null);
   running = $state(false);
   readonly open = $derived(this.changes.length > 0);
   /** There is something to draw: what is open, or a draft. */
@@ -60,6 +63,21 @@ class WhatIf {
     const verdict = this.shown?.verdict ?? null;
     return verdict === null ? null : { fromMs: verdict.fromMs, toMs: verdict.toMs, tickMs: live.latest.sandbox?.tickMs ?? 1000 };
   });
+  /** How queues go on where the sides differ. */
+  readonly lines: ReadonlyMap<string, PairLine> = $derived(linesByKey(this.shown?.verdict?.lines ?? []));
+  readonly #furthest = $derived(furthestApart(this.lines.values()));
+  /** The instant that ghosts are of: the one asked for, or the tick shown; where the what-if begins there, when the sides are furthest apart. */
+  readonly atMs: number = $derived.by(() => {
+    const { frame } = this;
+    if (frame === null) return 0;
+    const ms = this.lookMs ?? live.nowMs;
+    return ms > frame.fromMs && ms <= frame.toMs ? ms : (this.#furthest ?? frame.toMs);
+  });
+
+  /** Return both sides of a queue at that instant; null where they are equal. */
+  apart(of: PairLine["of"], queue: string, flavor = "", resource = ""): Apart | null {
+    return this.lines.size === 0 ? null : apartAt(this.lines.get(lineKey(of, queue, flavor, resource)), this.atMs);
+  }
 
   /** Return an object's manifest, or the policy document, with the changes made. */
   with(key: string, manifest: Json): Json {
@@ -312,7 +330,7 @@ export function close(): void {
 
 function clear(): void {
   abandon();
-  [whatIf.changes, whatIf.found, whatIf.at, whatIf.beside] = [[], null, null, null];
+  [whatIf.changes, whatIf.found, whatIf.at, whatIf.beside, whatIf.lookMs] = [[], null, null, null, null];
 }
 
 /** Open the what-if that the address names; close it where the address names none. */

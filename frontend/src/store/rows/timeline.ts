@@ -20,15 +20,21 @@ export const TRANSPORT: ReadonlySet<string> = new Set(
 type Scale = (tick: number) => number;
 const NEAR_PX = 8;
 
-/** Return the paths of a stepped area over a line at `base`, at most `height` high. */
+/** Return how many wait at what the area is as high as it may be. */
+export function mostPending(samples: readonly Sample[], least: number): number {
+  return Math.max(least, ...samples.map((sample) => sample.pending));
+}
+
+/** Return the paths of a stepped area over a line at `base`, at most `height` high where so many or `least` wait. */
 export function areaPath(
   samples: readonly Sample[],
   x: Scale,
   base: number,
   height: number,
+  least = 4,
 ): { fill: string; line: string } {
   if (samples.length === 0) return { fill: "", line: "" };
-  const most = Math.max(4, ...samples.map((sample) => sample.pending));
+  const most = mostPending(samples, least);
   const points = thin(samples, x);
   let line = "";
   for (const sample of points) {
