@@ -44,6 +44,11 @@ def goes_on(seconds: float) -> None:
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
+def in_worker() -> bool:
+    """Return whether this process is a worker's, inside `ended_after`."""
+    return _running
+
+
 class OverdueError(BaseException):
     """A block took too long; whoever catches every Exception lets it pass."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -13,20 +12,17 @@ from django.conf import settings
 from sandbox.models import KeptWhatIf
 from sandbox.process import watchdog
 from sandbox.twins import ticks as twins
+from sandbox.whatifs import plain
 from sandbox.whatifs.changes import operation_of
+from sandbox.whatifs.plain import PlainRuns
 from sandbox.world import history, operations
-from scheduler.analysis.pairs import PairVerdict, Side, compare_pair
+from scheduler.analysis.pairs import PairVerdict, compare_pair, seeds_of
 from scheduler.engine.world import World
 from scheduler.recorded.twin.going_on import go_on
 
 _ALIVE_S = 1.0
 #: Seconds between two verdicts so far that are written.
 _TELL_S = 0.25
-#: So many runs without a change are kept in a worker: who edits asks about one often.
-_MOST_PLAIN = 4
-
-#: (sandbox, revision, horizon in ms, seed) -> the run without a change.
-_plain = OrderedDict[tuple[str, int, int, int], Side]()
 
 
 class _UnwantedError(Exception):
@@ -48,7 +44,7 @@ def run(*, what_if: int) -> None:
     except _UnwantedError:
         return
     except BaseException:
-        _plain.clear()  # one of them may stand within an instant
+        plain.forget()
         raise
     found.update(
         state=KeptWhatIf.OPEN,
@@ -62,30 +58,30 @@ def _run(
 ) -> tuple[operations.Several, PairVerdict]:
     world = _world(row)
     operation = operation_of(world, row.changes)
-    verdict = compare_pair(
-        world,
-        lambda side: operations.perform(side, operation),
-        horizon_ms=row.horizon_ms,
-        seeds=row.seeds,
-        hear=_alive(),
-        tell=tell,
-        plain=None if row.sandbox.is_real else _kept(row),
-    )
+    runs = _plain_runs(row)
+    try:
+        with runs.begun(world, seeds_of(world, row.seeds)) as plain_run:
+            verdict = compare_pair(
+                world,
+                lambda side: operations.perform(side, operation),
+                horizon_ms=row.horizon_ms,
+                seeds=row.seeds,
+                hear=_alive(),
+                tell=tell,
+                plain=plain_run,
+            )
+    finally:
+        if row.sandbox.is_real:
+            runs.end()
     return operation, verdict
 
 
-def _kept(row: KeptWhatIf) -> Callable[[int, Callable[[], Side]], Side]:
-    """Return what remembers the runs without a change of the revision it begins at."""
-
-    def plain(seed: int, begin: Callable[[], Side]) -> Side:
-        key = str(row.sandbox_id), row.revision, row.horizon_ms, seed
-        side = _plain.pop(key, None) or begin()
-        _plain[key] = side
-        while len(_plain) > _MOST_PLAIN:
-            _plain.popitem(last=False)
-        return side
-
-    return plain
+def _plain_runs(row: KeptWhatIf) -> PlainRuns:
+    """Return the runs without a change, kept but for those of a real cluster."""
+    if row.sandbox.is_real:
+        return PlainRuns(row.horizon_ms)
+    key = row.sandbox_id, row.revision, row.horizon_ms
+    return plain.kept(key, row.horizon_ms)
 
 
 def _telling(row: KeptWhatIf) -> Callable[[PairVerdict], None]:

@@ -195,8 +195,8 @@ class Side:
         )
 
 
-#: What gives the run of a seed without the change: one that is kept, or a new one.
-Plain = Callable[[int, Callable[[], Side]], Side]
+#: What gives the run of a seed without the change, up to one of `stops`.
+Plain = Callable[[int, int, Callable[[], None]], Mark]
 
 
 def compare_pair(
@@ -214,45 +214,59 @@ def compare_pair(
     Both runs of a seed begin at the same instant, with the same arrivals. No seeds: that
     of the world. `alter` makes the change on a copy; what it raises ends all. `hear` is
     called at each instant. `tell` gets the verdict so far: of the first seed up to the
-    instants of `marks`, of others when each is through; its `to_ms` is how far both
-    runs are. `plain` gives the run without the change of a seed where it is known
-    already, and is given how to begin it. Cost: two copies and their decisions per seed.
+    instants of `stops`, of others when each is through; its `to_ms` is how far both
+    runs are. `plain` gives the run of a seed without the change where that is known, or
+    is run elsewhere. Cost: two copies and their decisions per seed.
     """
-    given = list(dict.fromkeys(seeds)) or [world.context.seed]
+    given = seeds_of(world, seeds)
     begin = world.context.now_ms
     until = begin + horizon_ms
+    without = plain or _run_here(world, until)
     found: list[SeedVerdict] = []
     lines: list[PairLine] = []
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
         other = Side(changed, until)
-        without = _plain(world, seed, until, plain)
-        for at_ms in [] if found else marks(begin, until):
-            sides = without.at(at_ms, hear), other.at(at_ms, hear)
-            so_far = differing(sides[0].lines, sides[1].lines, at_ms)
-            tell(_verdict(begin, [_compared(world, seed, *sides)], so_far))
-        sides = without.at(until, hear), other.at(until, hear)
-        if not found:
-            lines = differing(sides[0].lines, sides[1].lines, until)
-        found.append(_compared(world, seed, *sides))
+        for at_ms in [until] if found else stops(begin, until):
+            mark = other.at(at_ms, hear)  # first: the other may run beside it
+            usual = without(seed, at_ms, hear)
+            if not found:
+                lines = differing(usual.lines, mark.lines, at_ms)
+            one = _compared(world, seed, usual, mark)
+            if at_ms == until:
+                found.append(one)
+            else:
+                tell(_verdict(begin, [one], lines))
         if len(found) < len(given):
             tell(_verdict(begin, found, lines))
     return _verdict(begin, found, lines)
 
 
-def marks(begin_ms: int, until_ms: int) -> list[int]:
-    """Return the instants before the horizon at which a verdict so far is made."""
+def _run_here(world: World, until_ms: int) -> Plain:
+    """Return what runs a side where it is asked for."""
+    sides: dict[int, Side] = {}
+
+    def plain(seed: int, at_ms: int, hear: Callable[[], None]) -> Mark:
+        if seed not in sides:
+            sides.clear()
+            sides[seed] = Side(fork(world, seed=seed), until_ms)
+        return sides[seed].at(at_ms, hear)
+
+    return plain
+
+
+def seeds_of(world: World, seeds: Sequence[int]) -> list[int]:
+    """Return each seed once; that of the world where none is given."""
+    return list(dict.fromkeys(seeds)) or [world.context.seed]
+
+
+def stops(begin_ms: int, until_ms: int) -> list[int]:
+    """Return the instants at which verdicts of the first seed are made, the horizon last."""
     span = until_ms - begin_ms
-    found = [begin_ms + span * part // 20 for part in (1, 2, 4, 8, 13)]
-    return sorted({at_ms for at_ms in found if begin_ms < at_ms < until_ms})
-
-
-def _plain(world: World, seed: int, until_ms: int, known: Plain | None) -> Side:
-    def begin() -> Side:
-        return Side(fork(world, seed=seed), until_ms)
-
-    return begin() if known is None else known(seed, begin)
+    parts = [begin_ms + span * part // 20 for part in (1, 2, 4, 8, 13)]
+    early = {at_ms for at_ms in parts if begin_ms < at_ms < until_ms}
+    return [*sorted(early), until_ms]
 
 
 def _verdict(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.lines import LineName, RunLine
 from scheduler.analysis.measures.verdict import running_since, verdict
-from scheduler.analysis.pairs import PairVerdict, Side, compare_pair, marks
+from scheduler.analysis.pairs import Mark, PairVerdict, Side, compare_pair, stops
 from scheduler.assembly import merge
 from scheduler.engine.kueue.tree.shares import weighted_share
 from scheduler.engine.simulation import simulate
@@ -160,7 +160,7 @@ def test_a_verdict_so_far_is_that_of_a_nearer_horizon(
     told: list[PairVerdict] = []
     compare_pair(world, give(amount), horizon_ms=HORIZON_MS, tell=told.append)
     begin = world.context.now_ms
-    assert [one.to_ms for one in told] == marks(begin, begin + HORIZON_MS)
+    assert [one.to_ms for one in told] == stops(begin, begin + HORIZON_MS)[:-1]
     for far in told:
         near = compare_pair(world, give(amount), horizon_ms=far.to_ms - begin)
         assert far.seeds[0].verdict == near.seeds[0].verdict
@@ -180,8 +180,10 @@ def test_a_run_without_the_change_that_is_kept_gives_the_same_verdict() -> None:
     run_tick(world)
     kept: dict[int, Side] = {}
 
-    def plain(seed: int, begin: Callable[[], Side]) -> Side:
-        return kept.setdefault(seed, kept.get(seed) or begin())
+    def plain(seed: int, at_ms: int, hear: Callable[[], None]) -> Mark:
+        if seed not in kept:
+            kept[seed] = Side(fork(world, seed=seed), HORIZON_MS + 1000)
+        return kept[seed].at(at_ms, hear)
 
     found = [
         compare_pair(world, give(amount), horizon_ms=HORIZON_MS, plain=plain)
