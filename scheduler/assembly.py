@@ -23,8 +23,8 @@ from scheduler.input.manifests.load import (
 )
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
+from scheduler.input.manifests.releases import take_newest_releases, take_seen_releases
 from scheduler.input.manifests.run_times import take_written_run_times
-from scheduler.input.manifests.seen_releases import take_releases
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
@@ -89,8 +89,12 @@ def assemble(
     skip_errors: bool = False,
     traces: TraceOptions = NO_OPTIONS,
     change: Callable[[Loaded], None] | None = None,
+    newest: bool = True,
 ) -> Assembled:
     """Build a world from files. `policy` is a patch of the policy's spec.
+
+    With `newest` a scheduler whose release nothing names decides as its newest one;
+    else as without a release.
 
     `traces` says how the traces among them are taken; `change` edits what was loaded.
 
@@ -109,7 +113,11 @@ def assemble(
     stack = (policy or {}).get("stack")
     prepared = prepare(sources, limits=limits, traces=traces, stack=stack)
     return prepared.assemble(
-        seed=seed, policy=policy, change=change, skip_errors=skip_errors
+        seed=seed,
+        policy=policy,
+        change=change,
+        skip_errors=skip_errors,
+        newest=newest,
     )
 
 
@@ -146,6 +154,7 @@ class Prepared:
         policy: Mapping[str, Any] | None = None,
         change: Callable[[Loaded], None] | None = None,
         skip_errors: bool = False,
+        newest: bool = True,
     ) -> Assembled:
         """Build a world; `change` edits what was loaded, arrivals included.
 
@@ -158,7 +167,9 @@ class Prepared:
         dump_time = time_of(loaded.objects)
         spec = _policy_spec(loaded, self.scenario, policy or {}, dump_time)
         if self.scenario is None:
-            spec = take_releases(loaded, spec)
+            spec = take_seen_releases(loaded, spec)
+        if newest:
+            spec = take_newest_releases(loaded, spec)
         if "stack" not in spec:
             spec = {**spec, "stack": _stack(loaded)}
         loaded.findings += check_references(

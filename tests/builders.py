@@ -177,7 +177,8 @@ def _ours(annotations: dict[str, str]) -> dict[str, str]:
 def assembled(*manifests: Manifest, seed: int = 1, **policy: Any) -> Assembled:
     """Return the world of these manifests, read as text as a user's file is.
 
-    Steps take no time but where the policy says so: one claim, one instant.
+    Steps take no time but where the policy says so: one claim, one instant. No
+    scheduler has a release but where the policy says so.
     """
     text = "\n---\n".join(yaml.safe_dump(manifest) for manifest in manifests)
     simulation = {"latencies": None, **policy.get("simulation", {})}
@@ -186,7 +187,7 @@ def assembled(*manifests: Manifest, seed: int = 1, **policy: Any) -> Assembled:
         simulation["latencies"] = {**instant, **simulation["latencies"]}
     policy["simulation"] = simulation
     files = [("world.yaml", text)] if manifests else []
-    return assemble(files, seed=seed, policy=policy)
+    return assemble(files, seed=seed, policy=policy, newest=False)
 
 
 def world_of(*manifests: Manifest, seed: int = 1, **policy: Any) -> World:

@@ -81,7 +81,7 @@ def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
     fixed = {"stack": options.stack} if options.stack else {}
 
     def make(patch: Mapping[str, Any]) -> World:
-        return prepared.assemble(policy={**fixed, **patch}).world
+        return prepared.assemble(policy={**fixed, **patch}, newest=False).world
 
     return compare_releases(
         make, before, after, until_ms=durations.milliseconds(horizon)

@@ -54,7 +54,9 @@ def build(
             if obj.key.kind == "Job":
                 set_arrival(obj, arrivals[obj.key.namespace, obj.key.name])
 
-    made = prepare(recording.sources).assemble(seed=seed, policy=policy, change=change)
+    made = prepare(recording.sources).assemble(
+        seed=seed, policy=policy, change=change, newest=False
+    )
     made.world.lifetime.pods_end_alone = True
     for pod in recording.standing:
         metadata = pod["metadata"]
@@ -98,7 +100,9 @@ def go_on(
 
     start = {"startTime": durations.stamp_text(begin_us)}
     policy = {"stack": "kueue", "simulation": {**simulation, **start}}
-    world = prepared.assemble(seed=seed, policy=policy, change=change).world
+    world = prepared.assemble(
+        seed=seed, policy=policy, change=change, newest=False
+    ).world
     world.lifetime.pods_end_alone = True
     jobs = {
         key: f"{key.namespace}/{owner}"

@@ -33,7 +33,12 @@ class ReadAs(Words):
     NO_RELEASE = (
         "readAs.noRelease",
         "{title} {release} runs there, which is not known here: decisions are taken as "
-        "without a release, nearest to {name}; known: {known}",
+        "{title} {name} takes them; known: {known}",
+    )
+    GATES = (
+        "readAs.gates",
+        "{title} {name} does not start with these featureGates; decisions are taken as "
+        "{title} {release} takes them; give a release to take another's",
     )
     SCENARIO = (
         "readAs.scenario",

@@ -87,7 +87,43 @@ def test_a_scenario_names_its_release_and_a_patch_counts_more():
     )
     made = assemble([("scenario.yaml", text)], policy={"release": {"kueue": "0.18"}})
     assert made.world.policy.spec.decides_as() == Release(
-        kueue="0.18.6", yunikorn="1.8.0"
+        kueue="0.18.6", kubernetes=NEWEST["kubernetes"], yunikorn="1.8.0"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "apiVersion: quotalab.dev/v1\nkind: Scenario\n"
+        "spec: {title: {en: t}, summary: {en: s}}\n",
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: f}\n",
+    ],
+    ids=["a scenario", "manifests"],
+)
+def test_whoever_names_no_release_has_the_newest_one_of_each(text):
+    made = assemble([("files.yaml", text)])
+    assert made.world.policy.spec.decides_as() == Release(**NEWEST)
+    assert [str(one) for one in made.loaded.findings] == []
+
+
+@pytest.mark.parametrize(
+    ("gates", "release"),
+    [
+        ("LendingLimit: true", "0.18.6"),
+        ("{LendingLimit: true, DisableWaitForPodsReady: true}", None),
+    ],
+)
+def test_gates_with_which_the_newest_does_not_start_take_one_that_does(gates, release):
+    text = (
+        "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n"
+        f"featureGates: {{{gates.strip('{}')}}}\n"
+    )
+    made = assemble([("kueue.yaml", text)])
+    assert made.world.policy.spec.decides_as().of("kueue") == release
+    said = [one for one in made.loaded.findings if one.place.field == "featureGates"]
+    assert said[0].problem.startswith(
+        f"Kueue {NEWEST['kueue']} does not start with these featureGates; decisions are "
+        f"taken as Kueue {release or UNRELEASED} takes them"
     )
 
 

@@ -28,9 +28,11 @@ from scheduler.model.releases.versions import (
 PAGE = Path(__file__).parents[3] / "docs" / "releases.md"
 _HEAD = """# Releases
 
-A world may name the release of each scheduler that decides in it. Without one it decides as it did before there were
-releases: as Kueue's default branch ({unreleased}), as the newest kube-scheduler and YuniKorn. This page is written by
-`manage.py listreleases` from the tables of `scheduler/model/releases/`.
+A world names the release of each scheduler that decides in it. A new one that names none gets the newest release of
+each; where `featureGates` are given with which the newest Kueue does not start, the newest that does, and that is said.
+Sandboxes made before there were releases, and recordings that name none, decide as Kueue's default branch
+({unreleased}), which `main` names. This page is written by `manage.py listreleases` from the tables of
+`scheduler/model/releases/`.
 
 ```
 release: {{kueue: 0.19.2, kubernetes: 1.36.3, yunikorn: 1.9.0}}   # `spec` of a Scenario, `spec` of a Policy
@@ -43,8 +45,7 @@ a scenario, a folder of YAML or a trace): who starts earlier, later or no more, 
 rule does it, found by turning each back alone, and the gate that turns it back. A what-if takes
 `{{"release": {{"kueue": "0.19.2"}}}}` as a change: that release decides from its instant on.
 
-It is part of the policy: an edit, an undo, a what-if and an archive take it along, and hashes hold it only where it is
-given. `0.19` is the last patch of its branch. What a cluster's dump says of its controllers (image tags, the label
+It is part of the policy: an edit, an undo, a what-if and an archive take it along, and hashes hold it. `0.19` is the last patch of its branch. What a cluster's dump says of its controllers (image tags, the label
 `app.kubernetes.io/version`) is taken, and reported.
 
 Gates that `featureGates` gives count more than the release; one that the release does not know, or that it has locked,

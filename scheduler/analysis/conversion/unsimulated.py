@@ -55,10 +55,12 @@ _MOST_KNOWN = 4096
 
 def as_release(world: World) -> list[str]:
     """Return which release decides in a world, and what of it is not followed."""
-    given = list(world.policy.spec.decides_as().given())
-    if not given:
+    spec = world.policy.spec
+    given = dict(spec.decides_as().given())
+    deciding = [one for one in DECIDING[spec.stack] if one in given]
+    if not deciding:
         return []
-    named = ", ".join(f"{TITLES[scheduler]} {version}" for scheduler, version in given)
+    named = ", ".join(f"{TITLES[one]} {given[one]}" for one in deciding)
     return [f"as {named}", *(said.text for said in _of_release(world))]
 
 

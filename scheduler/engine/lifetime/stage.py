@@ -10,6 +10,7 @@ from scheduler.engine.lifetime.restoring import Restoring
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS, NODE, POD
 from scheduler.model.event_words import Befallen
+from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
 
 _MANAGED = frozenset({*JOB_KINDS, POD})
@@ -40,19 +41,20 @@ class Lifetime(Restoring):
 
     def prepare(self, obj: Object) -> None:
         """Fill into a new object what the API server's admission would."""
-        if self._may_be_managed(obj):
-            give_default_labels(obj, self.host.objects)
+        kueue = self.host.kueue
+        if kueue is not None and self._may_be_managed(obj, kueue.settings):
+            classes = kueue.settings.gates.default_priority_class
+            give_default_labels(obj, self.host.objects, classes=classes)
         if obj.key.kind == POD:
             self.job_stage.prepare_pod(obj)
 
-    def _may_be_managed(self, obj: Object) -> bool:
+    def _may_be_managed(self, obj: Object, settings: Settings) -> bool:
         """Return whether Kueue manages such a job or pod itself, not its owner."""
-        kueue = self.host.kueue
-        if kueue is None or obj.key.kind not in _MANAGED:
+        if obj.key.kind not in _MANAGED:
             return False
         if obj.spec.get("nodeName") or owner_key(obj, OWNERS) is not None:
             return False
-        return is_covered(obj.key.namespace, kueue.settings, self.host.objects)
+        return is_covered(obj.key.namespace, settings, self.host.objects)
 
     def remove(self, key: Key) -> None:
         """Forget an object; what ran for it stops, what was made for it goes."""

@@ -24,6 +24,7 @@ _OF_RELEASES = {
     "RecomputeAssignmentUponPreemptionTargetsOverlap": "overlap_searches_again",
     "SchedulingEquivalenceHashing": "equivalence_hashing",
     "UnadmittedWorkloadsObservability": "fine_reasons",
+    "WorkloadPriorityClassDefaulting": "default_priority_class",
 }
 #: The gates that decide something here.
 NAMES = tuple(_NAMES)
@@ -45,6 +46,7 @@ class FeatureGates:
     overlap_searches_again: bool = True  # others' victims of the cycle are left out
     equivalence_hashing: bool = True  # a head that fails sets its like aside
     fine_reasons: bool = True  # conditions say why a Workload is pending
+    default_priority_class: bool = True  # jobs without one get the class `default`
 
 
 def read_feature_gates(

@@ -9,7 +9,7 @@ from functools import cache
 from scheduler.model.errors import PolicyError
 from scheduler.model.problems import Problem
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
-from scheduler.model.releases.versions import UNRELEASED, parsed
+from scheduler.model.releases.versions import UNRELEASED, followed, parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,20 @@ def usual(name: str) -> bool | None:
         return gate.on
     last = [run for run in KUEUE_GATES.get(name, "").split("; ") if "absent" not in run]
     return last[-1].split()[2] == "on" if last and last[-1] else None
+
+
+def newest_with(given: Mapping[str, bool]) -> str | None:
+    """Return the newest release of Kueue that starts with such gates, of those followed.
+
+    None where only the default branch does, or nothing.
+    """
+    for release in followed("kueue"):
+        try:
+            check_gates(given, release)
+        except PolicyError:
+            continue
+        return release
+    return None
 
 
 def check_gates(given: Mapping[str, bool], release: str) -> None:

@@ -234,7 +234,6 @@ PRIORITY_CLASS = Rule(
     kinds=("WorkloadPriorityClass",),
     gate="WorkloadPriorityClassDefaulting",
     who="few",
-    followed=False,
     now="a WorkloadPriorityClass named default is that of jobs without one",
     before="its name means nothing",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Literal
 
 Scheduler = Literal["kueue", "kubernetes", "yunikorn"]
@@ -65,6 +66,16 @@ FOLLOWED_FROM: dict[Scheduler, str] = {
 _TEXT = re.compile(r"v?([0-9]+\.[0-9]+)(?:\.([0-9]+))?")
 
 
+@cache
+def followed(scheduler: Scheduler) -> tuple[str, ...]:
+    """Return the last patch of each branch that is followed, the newest first."""
+    names = [f"{minor}.{most or 0}" for minor, most in KNOWN[scheduler].items()]
+    least = FOLLOWED_FROM[scheduler]
+    found = [name for name in names if not older(name, least)]
+    return tuple(sorted(found, key=parsed, reverse=True))
+
+
+@cache
 def canonical(scheduler: Scheduler, text: str) -> str | None:
     """Return a release as it is stored, of `v0.19.2`, `0.19` (its last patch) and the
     like; None where it is not known.
@@ -98,6 +109,7 @@ def known(scheduler: Scheduler) -> str:
     return ", ".join(names)
 
 
+@cache
 def parsed(version: str) -> Version:
     """Return a stored release as numbers that compare."""
     major, minor, patch = version.partition("-")[0].split(".")
@@ -109,6 +121,7 @@ def older(first: str, second: str) -> bool:
     return parsed(first) < parsed(second)
 
 
+@cache
 def reaches(version: str, since: str) -> bool:
     """Return whether a release has what `since` names: the first patch of each branch.
 

@@ -80,16 +80,15 @@ def test_what_ran_beside_gives_the_verdict_of_runs_here(world: World) -> None:
 
 def test_a_process_that_is_lost_is_made_up_for(world: World) -> None:
     runs = PlainRuns(HORIZON_MS)
-    with runs.begun(world, [1]):
-        pass
-    (child,) = {beside.process for beside in runs._beside.values()}
-    os.kill(child, signal.SIGKILL)
-    assert compared(world, 8, [1], runs) == compared(world, 8, [1])
+    with runs.begun(world, list(range(200))):
+        (beside,) = set(runs._beside.values())
+        os.kill(beside.process, signal.SIGKILL)
+    assert compared(world, 8, [199], runs) == compared(world, 8, [199])
 
 
 def test_what_is_ended_leaves_no_process(world: World) -> None:
     runs = PlainRuns(HORIZON_MS)
-    with runs.begun(world, list(range(50))):
+    with runs.begun(world, list(range(200))):
         (beside,) = set(runs._beside.values())
     runs.end()
     beside.reader.join()

@@ -16,6 +16,7 @@ from sandbox.world import commits, leases, worlds
 from sandbox.world.operations import Transport
 from scheduler.engine.tick import run_tick
 from scheduler.model.objects import Key
+from scheduler.model.releases.versions import NEWEST
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
@@ -148,7 +149,7 @@ def test_a_world_read_anew_at_every_tick_decides_the_same(busy, make, person):
 
 
 def test_rows_and_memory_decide_the_same(busy):
-    world = world_of(*contended())
+    world = world_of(*contended(), release=dict(NEWEST))
     for _ in range(25):
         run_tick(world)
         world.take()

@@ -45,8 +45,11 @@ def _framework(job: Object) -> str:
     return kind if group in ("", "apps") else f"{group}/{kind}"
 
 
-def give_default_labels(job: Object, present: Collection[Key]) -> None:
-    """Label a new job or pod for the LocalQueue and priority class named `default`.
+def give_default_labels(
+    job: Object, present: Collection[Key], *, classes: bool
+) -> None:
+    """Label a new job or pod for the LocalQueue named `default`, and with `classes`
+    for the WorkloadPriorityClass of that name.
 
     Only where they exist, and only what is missing. A job with a status was
     created elsewhere and stays as it is. `present` are the keys of all objects;
@@ -59,7 +62,11 @@ def give_default_labels(job: Object, present: Collection[Key]) -> None:
     labels = dict(job.labels)
     if Key("LocalQueue", namespace, DEFAULT) in present:
         labels.setdefault(QUEUE, DEFAULT)
-    if QUEUE in labels and Key("WorkloadPriorityClass", "", DEFAULT) in present:
+    if (
+        classes
+        and QUEUE in labels
+        and Key("WorkloadPriorityClass", "", DEFAULT) in present
+    ):
         labels.setdefault(PRIORITY_CLASS, DEFAULT)
     if labels != job.labels:
         job.metadata["labels"] = labels

@@ -89,6 +89,8 @@ def find_gated(
     others = [found for found in loaded.findings if found.problem not in _NOTES]
     loaded.findings = others
     for obj in loaded.objects:
-        document = loaded.places[obj.key]
+        document = loaded.places.get(obj.key)
+        if document is None:  # of no file
+            continue
         found = gated(obj.manifest, gates)
         others += [unsupported(document.place(gap.field), gap) for gap in found]

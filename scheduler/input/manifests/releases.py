@@ -1,4 +1,4 @@
-"""Which releases a cluster's dump says that it runs, by its controllers."""
+"""Which releases decide in a new world: given, seen in a dump, or the newest."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from scheduler.input.manifests.loading.loaded import Loaded
+from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import Object
+from scheduler.model.releases.gates import newest_with
 from scheduler.model.releases.versions import (
     NEWEST,
     TITLES,
+    UNRELEASED,
     Scheduler,
     canonical,
     known,
@@ -39,7 +42,7 @@ class Seen(NamedTuple):
     field: str
 
 
-def take_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
+def take_seen_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
     """Return a policy's spec with the releases that the objects name; says so.
 
     What the spec names counts more. The newest of several is taken. Cost: O(objects).
@@ -60,6 +63,31 @@ def take_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
             said = ReadAs.RELEASE.said(title=title, release=version)
         loaded.warn(place, said)
     return {**spec, "release": given} if given else spec
+
+
+def take_newest_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a policy's spec with the newest release of each scheduler that has none.
+
+    Of Kueue it is the newest that starts with the featureGates of the spec, which is
+    said where it is not the newest of all; where none does, it stays without.
+    """
+    given = dict(spec.get("release") or {})
+    if "kueue" not in given:
+        gates = (spec.get("kueue") or {}).get("featureGates")
+        found = newest_with(gates) if isinstance(gates, dict) else NEWEST["kueue"]
+        given["kueue"] = found or ""
+        if found != NEWEST["kueue"]:
+            _say_gates(loaded, found)
+    release = {name: at for name, at in {**NEWEST, **given}.items() if at}
+    return {**spec, "release": release}
+
+
+def _say_gates(loaded: Loaded, found: str | None) -> None:
+    said = ReadAs.GATES.said(
+        title=TITLES["kueue"], name=NEWEST["kueue"], release=found or UNRELEASED
+    )
+    file = loaded.files[0] if loaded.files else "policy"
+    loaded.warn(SourceLocation(file=file, line=1, field="featureGates"), said)
 
 
 def _newest(seen: Iterable[Seen]) -> Iterator[tuple[Scheduler, Seen]]:
