@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sandbox.page.diffs import Row
 from sandbox.page.rows.tally import WorkloadTally
@@ -26,12 +26,16 @@ def share_error_of(made_anew: Sequence[Row], tally: WorkloadTally) -> float | No
     parents = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}
     queues: dict[str, Entitlement] = {}
     by_group: dict[str, Amounts] = {}
+    owned = owned_by_cohorts(rows)
     used: dict[str, Amounts] = {}
     for row in rows:
         group = _tree(row, parents)
         whole, own, held = by_group.setdefault(group, {}), Amounts(), Amounts()
         for cell in row["cells"]:
-            resource, nominal = cell["resource"], int(cell["nominal"])
+            resource = cell["resource"]
+            nominal = owned.get((row["key"], cell["flavor"], resource))
+            if nominal is None:
+                nominal = int(cell["nominal"])
             whole[resource] = whole.get(resource, 0) + nominal
             own[resource] = own.get(resource, 0) + nominal
             held[resource] = held.get(resource, 0) + int(cell["used"])
@@ -46,6 +50,31 @@ def share_error_of(made_anew: Sequence[Row], tally: WorkloadTally) -> float | No
         capacity={}, by_group=by_group, queues=queues, places={}, on_nodes=False
     )
     return share_error(capacities, used, tally.asking)
+
+
+def owned_by_cohorts(rows: Iterable[Row]) -> dict[tuple[str, str, str], int]:
+    """Return what cohorts have of their own: (key, flavor, resource) -> amount.
+
+    The row of a cohort has what it and all below bring together; what its children
+    bring is taken off. O(cells).
+    """
+    rows = [row for row in rows if row["kind"] in _TREE]
+    keys = {row["name"]: row["key"] for row in rows if row["kind"] == "Cohort"}
+    owned = {
+        (row["key"], cell["flavor"], cell["resource"]): int(cell["nominal"])
+        for row in rows
+        if row["kind"] == "Cohort"
+        for cell in row["cells"]
+    }
+    for row in rows:
+        above = keys.get(row["parent"] if row["kind"] == "Cohort" else row["cohort"])
+        for cell in row["cells"] if above else ():
+            place = (above, cell["flavor"], cell["resource"])
+            brings = int(cell["nominal"])
+            if cell["lendingLimit"] is not None:
+                brings = min(brings, int(cell["lendingLimit"]))
+            owned[place] = max(0, owned.get(place, 0) - brings)
+    return owned
 
 
 def _tree(row: Row, parents: dict[str, str]) -> str:

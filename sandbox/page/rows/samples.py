@@ -10,7 +10,7 @@ import msgspec
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.events import EventRecord
-from sandbox.page.rows.fair_shares import share_error_of
+from sandbox.page.rows.fair_shares import owned_by_cohorts, share_error_of
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.page.wire import QueueSample, Sample
@@ -85,16 +85,15 @@ def _sums(
     used: Counter[str] = Counter()
     capacity: Counter[str] = Counter()
     rows = [row for row in made_anew if row["kind"] == "ClusterQueue"]
-    cohorts = [row for row in made_anew if row["kind"] == "Cohort"]
     # What a manager reserves is used in a worker: where there are any, they count.
     workers = [row for row in rows if MARK in row["name"]]
     for row in workers or rows:
         for cell in row["cells"]:
             used[cell["resource"]] += int(cell["used"])
             capacity[cell["resource"]] += int(cell["nominal"])
-    for row in [] if workers else cohorts:  # what is in use there, its queues hold
-        for cell in row["cells"]:
-            capacity[cell["resource"]] += int(cell["nominal"])
+    if not workers:  # what is in use of a cohort's own quota, its queues hold
+        for (_, _, resource), own in owned_by_cohorts(made_anew).items():
+            capacity[resource] += own
     if not capacity:
         for row in page.values():
             if row["kind"] == "Node":

@@ -38,7 +38,8 @@ def looks_of(name: str, until_ms: int) -> list[tuple[int, float]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["fair-strategies-in-order", "fair-weights", "hierarchy-lending"]
+    "name",
+    ["fair-strategies-in-order", "fair-weights", "friday-rush", "hierarchy-lending"],
 )
 def test_a_page_is_unfair_as_long_as_a_measured_run(name):
     world = assemble(read_sources([LIBRARY / name])).world
@@ -58,6 +59,14 @@ def test_the_capacity_of_a_sample_has_what_a_cohort_owns():
     page = rows.page_of(world, shown)
     made = rows.sample_of(shown, page, WorkloadTally.of(page), [], SearchTally())
     assert made["capacity"] == {"cpu": "12000"}
+
+
+def test_the_capacity_of_a_sample_counts_the_quota_of_queues_once():
+    world = assemble(read_sources([LIBRARY / "friday-rush"])).world
+    shown = Sandbox(title="t", stack="kueue", seed=1)
+    page = rows.page_of(world, shown)
+    made = rows.sample_of(shown, page, WorkloadTally.of(page), [], SearchTally())
+    assert made["capacity"]["nvidia.com/gpu"] == "112"
 
 
 def test_a_span_lasts_from_the_first_unfair_look_to_the_next_fair_one():
