@@ -51,6 +51,7 @@ DESCRIBED = {
     "kube-elastic-quota": {3_000},
     "kube-gang-deadlock": {5_000},
     "kube-gpu-binpack": {3_000},
+    "limit-range": {1_000},
     "strict-fifo": {2_000},
     "thread-weight-zero-cycle": {22_000},
     "yunikorn-nodes-binpacking": {3_000},
