@@ -30,7 +30,7 @@ vi.stubGlobal("fetch", (url: string, init: { method: string; body?: string }) =>
 });
 const { editAll } = await import("@/store/edits/bulk");
 const { live } = await import("@/store/live/live.svelte");
-const { change, changeObject, changeYaml, discard, draft, letGo, listOpen, lookBeside, objectChange, open, whatIf } = await import("@/store/edits/whatIf.svelte");
+const { change, changeObject, changeYaml, discard, draft, letGo, listOpen, lookBeside, objectChange, open, trySeeds, whatIf } = await import("@/store/edits/whatIf.svelte");
 
 beforeEach(async () => {
   await discard();
@@ -110,4 +110,13 @@ it("runs a change anew that the draft was not of, and puts the draft away", asyn
   const drafted = number;
   await changeObject("ClusterQueue//r", hold, ["held"]);
   expect([begun().length, ends(), whatIf.parts.length]).toEqual([2, [`${drafted}/discard`], 1]);
+});
+
+it("asks several seeds on request, the one of the run first, and one again for the next change", async () => {
+  live.sandbox = { id: "a", rows: { sandbox: { seed: "2" } }, loaded: true } as unknown as FollowedSandbox;
+  await changeObject("ClusterQueue//q", hold, ["held"]);
+  await trySeeds(3);
+  await changeObject("ClusterQueue//r", hold, ["held"]);
+  const seeds = asked.filter((one) => one.path.endsWith("/what-ifs")).map((one) => one.body["seeds"]);
+  expect([seeds, whatIf.seeds]).toEqual([[[], [2, 1, 3], []], 1]);
 });

@@ -98,7 +98,9 @@ def test_reclaiming_never_names_who_loses_and_is_put_away(board: Board) -> None:
     strip = board.verdict()
     expect(strip.locator("[data-cell=never]")).to_contain_text("owner")
     expect(reclaim).to_have_value("Never")
-    strip.get_by_role("button", name="Discard").click()
+    page.get_by_role("combobox", name="How sure?").select_option("3 seeds")
+    expect(strip.locator("[data-sure=never]")).to_have_text("1 in all")
+    board.verdict().get_by_role("button", name="Discard").click()
     expect(page.get_by_test_id("verdict")).to_have_count(0)
     expect(reclaim).to_have_value("Any")
     assert page.request.get(state).json() == before

@@ -36,6 +36,8 @@ class WhatIf {
   /** The tick that it begins at; null: none is open. */
   at = $state<number | null>(null);
   horizonMs = $state(HORIZON_MS);
+  /** With how many seeds both sides run: one is that of this run. */
+  seeds = $state(1);
   /** Those that are open in this sandbox, newest first, with the sums of their verdicts alone. */
   listed = $state.raw<readonly WhatIfState[]>([]);
   /** Those that are set aside. */
@@ -156,10 +158,17 @@ interface Asking {
 let drafted: Asking | null = null;
 let playsOn = false; // a draft has halted the run
 
-const bodyOf = (changes: readonly Change[]): Json => ({ at: whatIf.at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs });
+// The seed of the run is the first of several, so that who comes out otherwise is named of this run.
+function seedsOf(count: number): number[] {
+  if (count < 2) return [];
+  const own = Number(live.latest.sandbox?.seed ?? 0);
+  return [...new Set([own, ...Array.from({ length: count }, (_, at) => at + 1)])].filter(Number.isSafeInteger).slice(0, count);
+}
 
-function asking(changes: readonly Change[], hear: Asking["hear"]): Asking {
-  const [path, body, end] = [`${base()}/what-ifs`, bodyOf(changes), new AbortController()];
+const bodyOf = (changes: readonly Change[], seeds: number): Json => ({ at: whatIf.at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs, seeds: seedsOf(seeds) });
+
+function asking(body: Json, hear: Asking["hear"]): Asking {
+  const [path, end] = [`${base()}/what-ifs`, new AbortController()];
   let [number, stopped] = [0, false];
   const stop = (): void => {
     stopped = true;
@@ -190,7 +199,7 @@ export async function draft(change: Change): Promise<void> {
   await line.catch(() => null);
   if (wanted() && !whatIf.open && whatIf.at === null) await begin();
   if (!wanted()) return;
-  const mine = (drafted = asking([...whatIf.changes, change], told));
+  const mine = (drafted = asking(bodyOf([...whatIf.changes, change], 1), told));
   try {
     await mine.answer;
   } catch (error) {
@@ -214,23 +223,24 @@ export function letGo(): void {
   playsOn = false;
 }
 
-async function run(changes: readonly Change[]): Promise<boolean> {
+async function run(changes: readonly Change[], seeds = 1): Promise<boolean> {
   const { id } = live;
   if (id === null) return false;
-  const before = { changes: whatIf.changes, found: whatIf.found };
+  const before = { changes: whatIf.changes, found: whatIf.found, seeds: whatIf.seeds };
   const soFar = (found: WhatIfState): void => {
     if (live.id === id) whatIf.found = found;
   };
-  const one = drafted?.key === JSON.stringify(bodyOf(changes)) ? drafted : asking(changes, soFar); // what was looked at is made
+  const body = bodyOf(changes, seeds);
+  const one = drafted?.key === JSON.stringify(body) ? drafted : asking(body, soFar); // what was looked at is made
   one.hear = soFar;
   if (one !== drafted) drafted?.stop();
   drafted = null;
-  [whatIf.changes, whatIf.found, whatIf.draft, whatIf.running] = [changes, whatIf.shown, null, true];
+  [whatIf.changes, whatIf.found, whatIf.draft, whatIf.running, whatIf.seeds] = [changes, whatIf.shown, null, true, seeds];
   const found = await attempt(() => one.answer);
   whatIf.running = false;
   if (live.id !== id) return false;
   if (found === null) {
-    [whatIf.changes, whatIf.found] = [before.changes, before.found];
+    [whatIf.changes, whatIf.found, whatIf.seeds] = [before.changes, before.found, before.seeds];
     return false;
   }
   playsOn = false;
@@ -258,11 +268,14 @@ export function lookAhead(horizonMs: number): Promise<boolean> {
   return inTurn(async () => {
     const before = whatIf.horizonMs;
     whatIf.horizonMs = horizonMs;
-    const done = await run(whatIf.changes);
+    const done = await run(whatIf.changes, whatIf.seeds);
     if (!done) whatIf.horizonMs = before;
     return done;
   });
 }
+
+/** Run both sides with so many seeds: how sure is what comes out? */
+export const trySeeds = (count: number): Promise<boolean> => inTurn(() => run(whatIf.changes, count));
 
 /** Take back the last change; without a what-if, the last edit of the run. */
 export function undoLast(): Promise<unknown> {
@@ -315,6 +328,7 @@ export async function open(number: number): Promise<void> {
     return;
   }
   const parts = found.changes as unknown as readonly Part[];
+  whatIf.seeds = Math.max(1, found.seeds.length);
   [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), found, found.horizonMs, found.at];
   if (whatIf.beside?.id === found.id) whatIf.beside = null;
   const past = found.at < (live.latest.sandbox?.tick ?? 0);
