@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import type { RunCourse, WorkloadVerdict } from "@/protocol/types";
-import { changed, merged, type Part } from "@/store/edits/changes";
+import { addedTo, changed, merged, type Part } from "@/store/edits/changes";
 import { groupOf, largest, lifeBar, median, shiftOf, type Shift } from "@/store/edits/verdict";
 
 const course = (startedMs: number | null, finishedMs: number | null = null): RunCourse => ({ startedMs, finishedMs, place: "", evictions: 0, preemptions: 0, lostMs: 0 });
@@ -54,4 +54,15 @@ test("a merge patch that is laid over twice changes nothing more", () => {
     const once = merged(document, patch);
     expect(merged(once, patch)).toEqual(once);
   }));
+});
+
+const job: Part = { apply: { kind: "Job", metadata: { name: "train", namespace: "ml", labels: { "kueue.x-k8s.io/queue-name": "team" } } } };
+const queueOf = (key: string): string | undefined => (key === "LocalQueue/ml/team" ? "gpu" : undefined);
+
+test("shows work that is added in the ClusterQueue of its LocalQueue, by the Workload that it becomes", () => {
+  expect([...addedTo([job], ["Workload/ml/job-other-1", "Workload/ml/job-train-a1b2c"], queueOf)]).toEqual([["Workload/ml/job-train-a1b2c", "ClusterQueue//gpu"]]);
+});
+
+test("shows no work before it is there, or where its queue is not known", () => {
+  expect([addedTo([job], [], queueOf).size, addedTo([job], ["Workload/ml/job-train-a1b2c"], () => undefined).size]).toEqual([0, 0]);
 });

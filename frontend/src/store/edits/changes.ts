@@ -81,6 +81,21 @@ export function movesOf(parts: readonly Part[]): Map<string, string> {
   return new Map(parts.flatMap((part) => ("move" in part && part.move.kind === "Workload" ? [[`Workload/${part.move.namespace}/${part.move.name}`, `${part.move.to.kind}//${part.move.to.name}`] as const] : [])));
 }
 
+/** Return where work goes that is added: key of its Workload -> key of its queue.
+ *
+ * `there` are the Workloads that the changes bring; `queueOf` names the ClusterQueue of a LocalQueue's key.
+ */
+export function addedTo(parts: readonly Part[], there: readonly string[], queueOf: (key: string) => string | undefined): Map<string, string> {
+  return new Map(parts.flatMap((part) => {
+    if (!("apply" in part)) return [];
+    const { kind, namespace, name } = keyOf(part.apply);
+    const labels = (part.apply["metadata"] as { labels?: Record<string, string> } | undefined)?.labels ?? {};
+    const queue = queueOf(`LocalQueue/${namespace || "default"}/${labels["kueue.x-k8s.io/queue-name"] ?? ""}`);
+    const key = there.find((one) => one.startsWith(`Workload/${namespace || "default"}/${kind.toLowerCase()}-${name}-`));
+    return queue === undefined || key === undefined ? [] : [[key, `ClusterQueue//${queue}`] as const];
+  }));
+}
+
 /** Return a document with a JSON merge patch (RFC 7396) laid over it. */
 export function merged(document: Json, patch: Json): Json {
   const kept = Object.entries(document).filter(([name]) => patch[name] !== null);

@@ -3,7 +3,7 @@
 import { address, ask as inAddress } from "@/lib/address.svelte";
 import { ask, askSoFar, record, request, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
-import { changed, describe, movesOf, type Change, type Part } from "@/store/edits/changes";
+import { addedTo, changed, describe, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { apartAt, furthestApart, lineKey, linesByKey, type Apart } from "@/store/edits/pairLines";
 import { attempt, nameOf, undo } from "@/store/live/intents";
 import { halt } from "@/store/live/cursor.svelte";
@@ -58,8 +58,12 @@ class WhatIf {
 
   /** Who comes out otherwise, by key. */
   readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.shown?.verdict?.seeds[0]?.verdict.workloads.map((row) => [row.subject, row])));
-  /** Where each Workload goes that is moved: key -> key of its queue. */
-  readonly moves: ReadonlyMap<string, string> = $derived(movesOf([...this.parts, ...(this.draft?.change.parts ?? [])]));
+  /** Where each Workload goes that is moved or added: key -> key of its queue. */
+  readonly moves: ReadonlyMap<string, string> = $derived.by(() => {
+    const parts = [...this.parts, ...(this.draft?.change.parts ?? [])];
+    const there = this.shown?.verdict?.seeds[0]?.onlyWith ?? [];
+    return new Map([...movesOf(parts), ...addedTo(parts, there, (key) => live.shown.get("LocalQueue", key)?.clusterQueue)]);
+  });
   /** From where to where both sides run; null until they have. */
   readonly frame: Frame | null = $derived.by(() => {
     const verdict = this.shown?.verdict ?? null;
