@@ -95,13 +95,13 @@ def test_what_is_carried_stays_under_the_pointer(played: Board) -> None:
         page.mouse.move(x, y)
         page.wait_for_function(
             """([x, y]) => {
-              const box = document.querySelector(".carried")?.getBoundingClientRect();
+              const box = document.querySelector("[data-testid=carrying]")?.getBoundingClientRect();
               return box && box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
             }""",
             arg=[x, y],
         )
     page.keyboard.press("Escape")
-    expect(page.locator(".carried")).to_have_count(0)
+    expect(page.get_by_test_id("carrying")).to_have_count(0)
 
 
 def test_escape_puts_a_carried_card_back(played: Board) -> None:
