@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
+from api.cluster.discovery import Unserved
 from api.metrics.views import SandboxMetrics
 from api.schema import Document, Reference
 from api.views import access
@@ -133,3 +134,10 @@ urlpatterns = [
     path(f"{_ONE}/", include("api.cluster.urls")),
     path("", include("api.experiments")),
 ]
+#: First names of the paths below a sandbox that are no cluster's.
+_OWN = frozenset(
+    place.removeprefix(f"{_ONE}/").partition("/")[0]
+    for one in urlpatterns
+    if (place := str(one.pattern)).startswith(f"{_ONE}/")
+)
+urlpatterns.append(path(f"{_ONE}/<path:rest>", Unserved.as_view(own=_OWN)))

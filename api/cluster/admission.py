@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from api.cluster import refusals
+from api.cluster import definitions, refusals
 from api.cluster.refusals import Resource
 from sandbox.models import StoredObject, table_of
 from scheduler.model.amounts import canonical, text_of
@@ -48,6 +48,73 @@ def with_limits(sandbox_id: str, namespace: str, pod: Document) -> Document:
         for container in spec.get("containers") or ()
     ]
     return {**pod, "spec": spec}
+
+
+def ruled_out(sandbox_id: str, spec: Document) -> str | None:
+    """Return why the classes of a new pod rule it out; None where they do not."""
+    named, priority, policy = spec.get("priorityClassName"), 0, "PreemptLowerPriority"
+    if named in definitions.SYSTEM_CLASSES:
+        priority = definitions.SYSTEM_CLASSES[named][0]
+    elif named:
+        found = _of_cluster(sandbox_id, "PriorityClass").filter(name=named).first()
+        if found is None:
+            return f"no PriorityClass with name {named} was found"
+        priority = found.manifest.get("value") or 0
+        policy = found.manifest.get("preemptionPolicy") or policy
+    else:
+        for row in _of_cluster(sandbox_id, "PriorityClass"):
+            if row.manifest.get("globalDefault"):
+                priority = row.manifest.get("value") or 0
+                policy = row.manifest.get("preemptionPolicy") or policy
+    computed = (
+        "must not be provided in pod spec; priority admission controller computed"
+    )
+    end = "from the given PriorityClass name"
+    given = spec.get("priority")
+    if given is not None and given != priority:
+        return f"the integer value of priority ({given}) {computed} {priority} {end}"
+    given = spec.get("preemptionPolicy")
+    if given is not None and given != policy:
+        return (
+            f"the string value of PreemptionPolicy ({given}) {computed} {policy} {end}"
+        )
+    return _without_runtime(sandbox_id, spec)
+
+
+def _without_runtime(sandbox_id: str, spec: Document) -> str | None:
+    named, overhead = spec.get("runtimeClassName"), None
+    if named:
+        found = _of_cluster(sandbox_id, "RuntimeClass").filter(name=named).first()
+        if found is None:
+            return f'pod rejected: RuntimeClass "{named}" not found'
+        overhead = (found.manifest.get("overhead") or {}).get("podFixed")
+    given = spec.get("overhead")
+    if given is not None and overhead is None:
+        return (
+            "pod rejected: Pod Overhead set without corresponding RuntimeClass defined "
+            "Overhead"
+        )
+    if given and given != overhead:
+        return (
+            "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+        )
+    return None
+
+
+def second_default(sandbox_id: str) -> str | None:
+    """Return why no other PriorityClass can be the default, where one is."""
+    for row in _of_cluster(sandbox_id, "PriorityClass"):
+        if row.manifest.get("globalDefault"):
+            return (
+                f"PriorityClass {row.name} is already marked as default. Only one "
+                "default can exist"
+            )
+    return None
+
+
+def _of_cluster(sandbox_id: str, kind: str) -> Any:
+    rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox_id, kind=kind)
+    return rows.order_by("name")
 
 
 def _limited(container: Document, limits: Document, requests: Document) -> Document:

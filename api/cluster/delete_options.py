@@ -67,7 +67,11 @@ def _of_query(request: Request) -> dict[str, Any]:
     if policy := given.get("propagationPolicy"):
         found["propagationPolicy"] = policy
     if grace := given.get("gracePeriodSeconds"):
-        found["gracePeriodSeconds"] = grace if whole(grace) is None else whole(grace)
+        negative = whole(grace.removeprefix("-"))
+        if negative is None:
+            why = f'strconv.ParseInt: parsing "{grace:.60}": invalid syntax'
+            raise refusals.bad_request(why)
+        found["gracePeriodSeconds"] = -negative if grace[:1] == "-" else negative
     if "orphanDependents" in given:
         found["orphanDependents"] = flag(request, "orphanDependents")
     return found

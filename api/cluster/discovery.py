@@ -12,9 +12,11 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import access_reviews, refusals, resources, subresources
+from api.cluster import access_reviews, published, refusals, resources, subresources
 from api.cluster.base import ClusterView
 from api.cluster.resources import Resource
+from sandbox.base.errors import NotFoundError
+from scheduler.model.problems import RequestProblem
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _OF_ALL = frozenset(
@@ -54,7 +56,7 @@ class Version(ClusterView):
                 "gitTreeState": "clean",
                 "buildDate": "1970-01-01T00:00:00Z",
                 "goVersion": "",
-                "compiler": "",
+                "compiler": "gc",
                 "platform": "simulated",
             }
         )
@@ -88,6 +90,27 @@ def no_page() -> HttpResponse:
     return HttpResponse(body, status=404, content_type="text/plain; charset=utf-8")
 
 
+class Unserved(ClusterView):
+    """Any path below a sandbox that nothing else has.
+
+    A client of Kubernetes is told so as by an API server; who asks below a path of
+    `/api/v1` itself (`own`, their first names) reads where to look.
+    """
+
+    scope = "read"
+    schema = None
+    own: frozenset[str] = frozenset()
+
+    def get(self, request: Request, sandbox_id: str, rest: str) -> HttpResponse:
+        """Refuse with a 404."""
+        self.sandbox(sandbox_id)
+        if rest.partition("/")[0] in self.own:
+            raise NotFoundError(RequestProblem.NO_PAGE.said(path=request.path))
+        return no_page()
+
+    post = get
+
+
 class CoreVersions(ClusterView):
     """GET /api."""
 
@@ -116,6 +139,8 @@ class Groups(ClusterView):
         if aggregated(request):
             return _list([_discovery(name, found[name]) for name in found])
         body = [_group(name, versions) for name, versions in found.items()]
+        for group in body:
+            del group["kind"]
         return Response({"kind": "APIGroupList", "apiVersion": "v1", "groups": body})
 
 
@@ -154,12 +179,15 @@ class Resources(ClusterView):
             lines = _review_lines()
         elif found:
             lines = [line for resource in found for line in _lines(resource)]
+        elif group and not published.is_built_in(group):
+            return no_page()
         else:
             raise refusals.not_served()
+        said = {"apiVersion": "v1"} if group else {}
         return Response(
             {
                 "kind": "APIResourceList",
-                "apiVersion": "v1",
+                **said,
                 "groupVersion": f"{group}/{version}" if group else version,
                 "resources": lines,
             }

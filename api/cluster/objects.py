@@ -272,6 +272,7 @@ class Present(ObjectView):
             reading.get(sandbox.pk, resource, change.namespace, name), resource
         )
         patched = _patched(document, request.data, media, resource)
+        change.patches = True
         try:
             written = change.replace(row, patched)
         except refusals.UndecodableError as error:

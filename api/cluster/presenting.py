@@ -143,6 +143,13 @@ def canonical_quantity(given: Any) -> Any:
     return f"{number}{_DECIMAL[power]}"
 
 
+def _in_milli(quantity: Any) -> Any:
+    """Return an amount of a resource in whole thousandths, as they are kept."""
+    if isinstance(quantity, str) and quantity[-1:] in ("n", "u"):
+        return f"{math.ceil(parse(quantity) * 1000)}m"
+    return quantity
+
+
 _NUMBERS = (str, int, float)
 _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _DECIMAL = {
@@ -256,7 +263,8 @@ def _follow(document: Document, plan: tuple[_Step, ...]) -> None:
         elif do == "map Quantity":
             for key, amount in value.items():
                 if isinstance(amount, _NUMBERS):
-                    value[key] = canonical_quantity(amount)
+                    found = canonical_quantity(amount)
+                    value[key] = _in_milli(found)
         elif do in ("stamp", "stamp or null"):
             document[name] = whole_seconds(value)
         elif do in ("items", "items or null"):
@@ -293,9 +301,12 @@ def fill_pod_spec(spec: Document) -> None:
         spec,
         dnsPolicy="ClusterFirst",
         restartPolicy="Always",
-        schedulerName="default-scheduler",
         terminationGracePeriodSeconds=30,
     )
+    if not spec.get("schedulerName"):
+        spec["schedulerName"] = "default-scheduler"
+    if _is_negative(spec["terminationGracePeriodSeconds"]):
+        spec["terminationGracePeriodSeconds"] = 1
     if spec.get("securityContext") is None:
         spec["securityContext"] = {}
     for part in ("containers", "initContainers", "ephemeralContainers"):
@@ -305,7 +316,13 @@ def fill_pod_spec(spec: Document) -> None:
         _fill_volume(volume)
 
 
+def _is_negative(value: Any) -> bool:
+    return isinstance(value, int) and value < 0
+
+
 def _fill_volume(volume: Document) -> None:
+    if len(volume) < 2 and "name" in volume:
+        volume["emptyDir"] = {}
     for name in ("configMap", "secret", "downwardAPI", "projected"):
         source = volume.get(name)
         if isinstance(source, dict):
@@ -503,6 +520,12 @@ def _fill_csi_driver(document: Document) -> None:
     )
 
 
+def _fill_node(document: Document) -> None:
+    spec = _objects(document, "spec")
+    if spec.get("podCIDR") and not spec.get("podCIDRs"):
+        spec["podCIDRs"] = [spec["podCIDR"]]
+
+
 def _fill_network_policy(document: Document) -> None:
     spec = _objects(document, "spec")
     both = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
@@ -606,6 +629,7 @@ _FILLS: dict[str, Fill] = {
     "LimitRange": _fill_limit_range,
     "Namespace": _fill_namespace,
     "NetworkPolicy": _fill_network_policy,
+    "Node": _fill_node,
     "PersistentVolume": _fill_volume_object,
     "PersistentVolumeClaim": _fill_claim,
     "Pod": _fill_pod,

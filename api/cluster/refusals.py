@@ -185,6 +185,13 @@ def invalid_options(kind: str, faults: Sequence[Fault]) -> RefusalError:
     return _invalid(f"{kind}.meta.k8s.io", "", faults, about)
 
 
+def invalid_other(
+    kind: str, name: str, faults: Sequence[Fault], about: Document
+) -> RefusalError:
+    """Return the 422 of an object that is none of the table's, as a Scale is."""
+    return _invalid(kind, name, faults, about)
+
+
 def invalid_patch(shown: str, problem: str) -> RefusalError:
     """Return the 422 of a patch after which the object cannot be decoded."""
     why = f"Invalid value: {json.dumps(shown, ensure_ascii=False)}: {problem}"

@@ -10,12 +10,13 @@ import copy
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import msgspec
 from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
-from api.cluster import reading, refusals, resources
+from api.cluster import json_words, published, reading, refusals, resources
 from api.cluster.delete_options import read_options
 from api.cluster.deleting import Deletion
 from api.cluster.objects import ObjectView, Present
@@ -48,13 +49,21 @@ class Served(NamedTuple):
     verbs: list[str]
 
 
+def has_status(resource: Resource) -> bool:
+    """Return whether the objects of a resource report a status."""
+    type_ = published.type_of(resource)
+    return not type_ or "status" in published.fields_of(type_)
+
+
 def served(resource: Resource) -> list[Served]:
     """Return the subresources of a resource; events have none."""
     kind = resource.kind
     if resource.is_events:
         return []
     reads = ["get", "patch", "update"]
-    found = [Served("status", kind.group, resource.version, kind.kind, reads)]
+    found = []
+    if has_status(resource):
+        found.append(Served("status", kind.group, resource.version, kind.kind, reads))
     if kind.kind == "Pod":
         found.append(Served("binding", "", "v1", "Binding", ["create"]))
         found.append(Served("log", "", "v1", "Pod", ["get"]))
@@ -246,8 +255,9 @@ class Scale(ObjectView):
         sandbox, row, resource = self._present(sandbox_id, name, places)
         document = copy.deepcopy(reading.kept_document(row, resource))
         shown = copy.deepcopy(document)
-        scale = change(_scale_of(complete(shown, resource)))
-        document["spec"]["replicas"] = _replicas(scale)
+        before = _scale_of(complete(shown, resource))
+        scale = change(before)
+        document["spec"]["replicas"] = _replicas(scale, name)
         version = (
             (scale.get("metadata") or {}) if isinstance(scale, dict) else {}
         ).get("resourceVersion", "")
@@ -256,11 +266,21 @@ class Scale(ObjectView):
         return Response(_scale_of(written))
 
 
-def _replicas(given: Any) -> int:
+def _replicas(given: Any, name: str) -> int:
     spec = given.get("spec") if isinstance(given, dict) else None
     wanted = spec.get("replicas", 0) if isinstance(spec, dict) else None
-    if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted < 0:
-        raise ValidationError({"spec.replicas": f"expected 0 or more, got {wanted!r}"})
+    if not isinstance(wanted, int) or isinstance(wanted, bool):
+        found = json_words.type_of(wanted)
+        problem = (
+            f"json: cannot unmarshal {found} into Go struct field "
+            "ScaleSpec.spec.replicas of type int32"
+        )
+        raise refusals.invalid_patch(msgspec.json.encode(given).decode(), problem)
+    if wanted < 0:
+        why = f"Invalid value: {wanted}: must be greater than or equal to 0"
+        faults = [refusals.Fault("spec.replicas", why)]
+        about = {"name": name, "group": "autoscaling", "kind": "Scale"}
+        raise refusals.invalid_other("Scale.autoscaling", name, faults, about)
     return wanted
 
 

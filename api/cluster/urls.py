@@ -20,6 +20,7 @@ from api.cluster.subresources import (
 from api.cluster.visibility import ClusterQueuePending, LocalQueuePending
 from api.cluster.yunikorn import paths as yunikorn
 
+_PROBED = ("healthz", "livez", "readyz")
 _VISIBILITY = "apis/visibility.kueue.x-k8s.io/<str:version>"
 _AUTHORIZATION = "apis/authorization.k8s.io/v1"
 _POD = "api/v1/namespaces/<str:namespace>/pods/<str:name>"
@@ -43,7 +44,8 @@ _objects = [
 
 urlpatterns = [
     path("", discovery.Paths.as_view()),
-    *(path(name, discovery.Alive.as_view()) for name in ("healthz", "livez", "readyz")),
+    *(path(name, discovery.Alive.as_view()) for name in _PROBED),
+    *(path(f"{name}/ping", discovery.Alive.as_view()) for name in _PROBED),
     path("version", discovery.Version.as_view()),
     path("openapi/v2", openapi.Version2.as_view()),
     path("openapi/v3", openapi.Index.as_view()),

@@ -16,7 +16,6 @@ from api.cluster import (
     admission,
     checks,
     controlled,
-    definitions,
     deleting,
     managing,
     published,
@@ -26,7 +25,7 @@ from api.cluster import (
     rollouts,
     validation,
 )
-from api.cluster.checks import decoding
+from api.cluster.checks import decoding, webhooks
 from api.cluster.controlled import Owners
 from api.cluster.presenting import complete, whole_seconds
 from api.cluster.resources import Resource
@@ -45,7 +44,6 @@ from scheduler.model.objects import Key
 
 Document = dict[str, Any]
 NAMESPACES = resources.find("", "v1", "namespaces")
-PRIORITY_CLASSES = resources.find("scheduling.k8s.io", "v1", "priorityclasses")
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version "
     "and try again"
@@ -99,6 +97,7 @@ class Change:
         self.manager = manager
         self.twice = twice  # the paths of fields that the body has more than once
         self.warnings: list[str] = []
+        self.patches = False  # whether it is a patch, which no webhook reads first
 
     def create(self, given: Any) -> Document:
         """Make a new object. Raises RefusalError."""
@@ -106,14 +105,15 @@ class Change:
         name = document["metadata"]["name"]
         if document["metadata"].get("resourceVersion"):
             why = "resourceVersion should not be set on objects to be created"
-            raise refusals.bad_request(why)
+            raise refusals.RefusalError(500, "", why)
         self._check_namespace()
         document, warnings = self._pruned(document)
         is_pod = self.resource.kind.kind == "Pod"
         if is_pod:
             document = admission.with_limits(self.sandbox.pk, self.namespace, document)
-        self._check(document)
         self._admit(document)
+        self._check(document)
+        webhooks.check(document, self.resource.kind.kind)
         if is_pod:
             admission.check_quotas(
                 self.sandbox.pk, self.resource, self.namespace, document
@@ -141,8 +141,15 @@ class Change:
         if uid and uid != row.uid:
             raise refusals.conflict(self.resource, row.name, self._other(row, uid))
         document = without_filled(_as_kept(document, shown, kept), shown, kept)
+        if self.resource.kind.kind == "Deployment":
+            # Its parts rule each other out, also where they were filled in.
+            given_spec = (given.get("spec") or {}) if isinstance(given, dict) else {}
+            if (strategy := given_spec.get("strategy")) and "spec" in document:
+                document["spec"] = {**document["spec"], "strategy": strategy}
         document, warnings = self._pruned(document, kept)
         self._check(document, before)
+        if not self.of_status:
+            webhooks.check(document, self.resource.kind.kind, before)
         entries = kept["metadata"].get("managedFields") or []
         managed = managing.updated(
             entries, before, self._completed(document), self._writer()
@@ -183,16 +190,14 @@ class Change:
             checks.check(made, self.resource, name=name, before=before)
 
     def _admit(self, document: Document) -> None:
-        """Refuse a pod of a PriorityClass that is not there."""
-        named = self.resource.kind.kind == "Pod" and (document.get("spec") or {}).get(
-            "priorityClassName"
-        )
-        if not named or named in definitions.SYSTEM_CLASSES:
-            return
-        if reading.find(self.sandbox.pk, PRIORITY_CLASSES, "", named) is None:
-            why = f"no PriorityClass with name {named} was found"
-            name = document["metadata"]["name"]
-            raise refusals.forbidden(self.resource, name, why)
+        """Refuse a pod that its classes rule out, and a second default class."""
+        kind, why = self.resource.kind.kind, None
+        if kind == "Pod":
+            why = admission.ruled_out(self.sandbox.pk, document.get("spec") or {})
+        elif kind == "PriorityClass" and document.get("globalDefault"):
+            why = admission.second_default(self.sandbox.pk)
+        if why:
+            raise refusals.forbidden(self.resource, document["metadata"]["name"], why)
 
     def _other(self, row: StoredObject, uid: str) -> str:
         kind = self.resource.kind
@@ -289,7 +294,9 @@ class Change:
                 f"as a {resource.kind.kind}: json: cannot unmarshal into Go struct field "
                 f".metadata of type v1.ObjectMeta"
             )
-        metadata = dict(metadata)
+        metadata = {
+            name: value for name, value in metadata.items() if value not in ({}, [])
+        }
         if self.namespace:
             if metadata.get("namespace") not in (None, "", self.namespace):
                 raise refusals.bad_request(
@@ -319,7 +326,10 @@ class Change:
             "kind": resource.kind.kind,
             "metadata": metadata,
         }
-        checks.check_types(document, resource)
+        if not (self.patches and not resource.is_built_in):
+            checks.check_types(document, resource)
+        if resource.kind.kind == "ClusterQueue":
+            document.setdefault("spec", {})  # as the webhook makes it
         return document
 
     def _check_type(self, given: Document) -> None:
@@ -329,7 +339,12 @@ class Change:
         if kind not in (None, "", expected):
             said = refusals.not_registered(str(kind), str(version))
             if resources.has_kind(str(version or place), str(kind)):
-                said = f"no kind {expected!r} is in it"
+                group = self.resource.kind.group.partition(".")[0] or "core"
+                given_ = ".".join(str(version or place).rsplit("/", 1)[-1:])
+                said = (
+                    f"converting ({given_}.{kind}) to ({group}.{expected}): unknown "
+                    "conversion"
+                )
             raise refusals.bad_request(
                 f'{kind} in version "{str(version).rpartition("/")[2]}" cannot be handled '
                 f"as a {expected}: {said}"

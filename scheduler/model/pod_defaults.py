@@ -42,15 +42,19 @@ def default_container(container: dict[str, Any]) -> None:
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         probe = container.get(name)
         if isinstance(probe, dict):
-            _default(
-                probe,
-                failureThreshold=3,
-                periodSeconds=10,
-                successThreshold=1,
-                timeoutSeconds=1,
-            )
+            for field, value in _PROBE.items():
+                if not probe.get(field):  # a zero is none
+                    probe[field] = value
             if isinstance(probe.get("httpGet"), dict):
                 _default(probe["httpGet"], scheme="HTTP", path="/")
+
+
+_PROBE = {
+    "failureThreshold": 3,
+    "periodSeconds": 10,
+    "successThreshold": 1,
+    "timeoutSeconds": 1,
+}
 
 
 def _default(holder: dict[str, Any], **values: Any) -> None:

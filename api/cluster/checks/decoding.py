@@ -84,7 +84,10 @@ def _inside(
 
 
 def without_unknown(value: Any, type_: str) -> Any:
-    """Return a value without the fields that its published type does not have."""
+    """Return a value without fields that its published type does not have.
+
+    Empty lists and maps go too where a server leaves them out.
+    """
     fields = published.fields_of(type_)
     if not fields or not isinstance(value, Mapping):
         return value
@@ -94,6 +97,8 @@ def without_unknown(value: Any, type_: str) -> Any:
         if field is None:
             continue
         of = field.type
+        if of.startswith(("[]", "map ")) and not (inner or field.always):
+            continue
         if of.startswith("[]") and isinstance(inner, list):
             inner = [without_unknown(item, of[2:]) for item in inner]
         elif of.startswith("map ") and isinstance(inner, Mapping):
@@ -109,9 +114,13 @@ def untyped(value: Any, type_: str, path: str = "") -> Iterator[str]:
     fields = published.fields_of(type_)
     if not fields:
         wanted = _PLAIN.get(type_, (None, ""))[1]
+        shown = json_words.as_go(value)
         if wanted == "string" and not isinstance(value, str):
-            shown = str(value).lower() if isinstance(value, bool) else value
             yield f"{path}: expected string, got &value.valueUnstructured{{Value:{shown}}}"
+        elif wanted == "bool" and not isinstance(value, bool):
+            yield f"{path}: expected boolean, got &{{{shown}}}"
+        elif wanted in ("int32", "int64", "float64") and not _is_number(value):
+            yield f"{path}: expected numeric (int or float), got &{{{shown}}}"
         return
     if not isinstance(value, Mapping):
         return
@@ -123,6 +132,10 @@ def untyped(value: Any, type_: str, path: str = "") -> Iterator[str]:
         elif inner is not None:
             for step, item, of in _inside(inner, field.type, _key):
                 yield from untyped(item, of, f"{place}{step}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _key(item: Any, number: int) -> str:

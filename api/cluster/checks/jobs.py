@@ -6,6 +6,7 @@ Source: <https://kubernetes.io/docs/concepts/workloads/controllers/job/>
 from __future__ import annotations
 
 import re
+import uuid
 import zoneinfo
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,6 +19,7 @@ from api.cluster.refusals import Fault
 
 Document = Mapping[str, Any]
 LONGEST_LABEL = 63
+_OF_ITS_OWN = "batch.kubernetes.io/controller-uid"
 _LONGEST_CRON = 52
 _MOST_PARALLEL = 100_000
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
@@ -42,14 +44,35 @@ def faults(document: Document) -> Iterator[Fault]:
         yield names.invalid("spec.template.labels", name, why)
     yield from _spec_faults(spec, "spec")
     selector = spec.get("selector")
-    if selector is None and spec.get("manualSelector"):
+    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+    manual = bool(spec.get("manualSelector"))
+    if selector is None and manual:
         yield required("spec.selector")
     if selector is not None:
         yield from label_selector_faults(selector, "spec.selector")
-        labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
-        if spec.get("manualSelector") and not selects(selector, labels or {}):
-            said = f"Invalid value: {shown(labels)}: {UNSELECTED}"
-            yield Fault("spec.template.metadata.labels", said)
+        given = selector.get("matchLabels") or {}
+        if not manual and set(given) != {_OF_ITS_OWN}:
+            uid = (labels or {}).get(_OF_ITS_OWN) or str(uuid.uuid4())
+            selector = {**selector, "matchLabels": {**given, _OF_ITS_OWN: uid}}
+            said = f"Invalid value: {shown(selector)}: `selector` not auto-generated"
+            yield Fault("spec.selector", said)
+            labels = {**(labels or {}), **_labels_of(name, uid)}
+            labels = dict(sorted(labels.items()))
+    if (manual and selector is None) or (
+        selector is not None and not selects(selector, labels or {})
+    ):
+        said = f"Invalid value: {shown(labels)}: {UNSELECTED}"
+        yield Fault("spec.template.metadata.labels", said)
+
+
+def _labels_of(name: str, uid: str) -> dict[str, str]:
+    """Return the labels that the pods of a Job are given."""
+    return {
+        _OF_ITS_OWN: uid,
+        "batch.kubernetes.io/job-name": name,
+        "controller-uid": uid,
+        "job-name": name,
+    }
 
 
 def cron_faults(document: Document) -> Iterator[Fault]:

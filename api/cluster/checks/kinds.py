@@ -36,7 +36,9 @@ def faults(
         return []
     found = list(names.metadata_faults(document["metadata"], kind))
     if kind in _RULES and not (before is not None and _same_spec(document, before)):
-        found += _RULES[kind](document)
+        of_kind = [*_RULES[kind](document)]
+        # The server checks the taints of a node that is changed twice.
+        found += of_kind * (2 if kind == "Node" and before is not None else 1)
     if before is None and kind == "CronJob":
         found += jobs.long_cron_name(document)
     if before is not None:
@@ -98,14 +100,17 @@ _SYSTEM_CLASSES = ("system-cluster-critical", "system-node-critical")
 def _priority_class(document: Document) -> Iterator[Fault]:
     value, name = document.get("value") or 0, str(document["metadata"].get("name"))
     if name.startswith("system-"):
-        why = "priority class names with 'system-' prefix are reserved for system use only"
+        why = (
+            "priority class names with 'system-' prefix are reserved for system use "
+            f"only. error: {name} is not a known system priority class"
+        )
         if name not in _SYSTEM_CLASSES:
             yield Fault("metadata.name", f"Forbidden: {why}")
         return
     if value > MOST_PRIORITY:
         why = f"maximum allowed value of a user defined priority is {MOST_PRIORITY}"
         yield Fault("value", f"Forbidden: {why}")
-    policy, known = document.get("preemptionPolicy"), ("Never", "PreemptLowerPriority")
+    policy, known = document.get("preemptionPolicy"), ("PreemptLowerPriority", "Never")
     if policy not in (None, *known):
         yield unsupported("preemptionPolicy", policy, *known)
 
@@ -178,36 +183,125 @@ def _resource_quota(document: Document) -> Iterator[Fault]:
             yield names.invalid(place, name, "must be a standard resource for quota")
         if parse_quantity(str(amount)) < 0:
             yield Fault(place, f'Invalid value: "{amount}": {NEGATIVE}')
+    yield from _scope_faults(_spec(document))
+
+
+_SCOPES = frozenset(
+    {
+        "BestEffort",
+        "CrossNamespacePodAffinity",
+        "NotBestEffort",
+        "NotTerminating",
+        "PriorityClass",
+        "Terminating",
+        "VolumeAttributesClass",
+    }
+)
+_OF_PODS = frozenset(
+    {
+        "cpu",
+        "limits.cpu",
+        "limits.memory",
+        "memory",
+        "pods",
+        "requests.cpu",
+        "requests.memory",
+    }
+)
+_OPPOSED = (
+    frozenset({"BestEffort", "NotBestEffort"}),
+    frozenset({"NotTerminating", "Terminating"}),
+)
+
+
+def _scope_faults(spec: Document) -> Iterator[Fault]:
+    scopes = spec.get("scopes") or []
+    said = f"Invalid value: {_shown(scopes)}"
+    for scope in scopes:
+        if scope not in _SCOPES:
+            yield Fault("spec.scopes", f"{said}: unsupported scope")
+        held = {"pods"} if scope == "BestEffort" else _OF_PODS
+        for name in sorted(set(spec.get("hard") or ()) & _OF_QUOTA - held):
+            if name and scope in _SCOPES - {"VolumeAttributesClass"}:
+                why = "unsupported scope applied to resource"
+                yield Fault("spec.scopes", f"{said}: {why}")
+    for pair in _OPPOSED:
+        if pair <= set(scopes):
+            yield Fault("spec.scopes", f"{said}: conflicting scopes")
+
+
+def _node(document: Document) -> Iterator[Fault]:
+    seen: set[Any] = set()
+    for n, taint in enumerate(_spec(document).get("taints") or ()):
+        place = f"metadata.taints[{n}]"
+        key, effect = str(taint.get("key") or ""), taint.get("effect")
+        yield from names.key_faults(key, f"{place}.key")
+        value = str(taint.get("value") or "")
+        if problems := list(names.value_problems(value)):
+            yield names.invalid(f"{place}.value", value, ";".join(problems))
+        known = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+        if not effect:
+            yield required(f"{place}.effect")
+        elif effect not in known:
+            yield unsupported(f"{place}.effect", effect, *known)
+        if (key, effect) in seen:
+            shown = {n[:1].upper() + n[1:]: taint.get(n) for n in _TAINT}
+            why = "taints must be unique by key and effect pair"
+            yield Fault(place, f"Duplicate value: {_shown(shown)}: {why}")
+        seen.add((key, effect))
+
+
+_TAINT = ("key", "value", "effect", "timeAdded")
+_LIMITED = ("Container", "PersistentVolumeClaim", "Pod")
 
 
 def _limit_range(document: Document) -> Iterator[Fault]:
     for n, limit in enumerate(_spec(document).get("limits") or ()):
         field = f"spec.limits[{n}]"
-        if not limit.get("type"):
+        kind = limit.get("type") or ""
+        if not kind:
             yield required(f"{field}.type")
-        order = ("min", "defaultRequest", "default", "max")
-        for resource in sorted({r for part in order for r in limit.get(part) or ()}):
-            given = [
-                (part, limit[part][resource])
-                for part in order
-                if resource in (limit.get(part) or {})
-            ]
-            for (low, less), (high, more) in _pairs(given):
-                if parse_quantity(str(less)) > parse_quantity(str(more)):
-                    words = {"defaultRequest": "default request"}
-                    why = (
-                        f"{words.get(low, low)} value {less} is greater than "
-                        f"{words.get(high, high)} value {more}"
-                    )
-                    # Of a default over the most it shows the most, as the server does.
-                    shown = more if (low, high) == ("default", "max") else less
-                    yield names.invalid(f"{field}.{low}[{resource}]", str(shown), why)
+        elif "/" not in kind and kind not in _LIMITED:
+            why = "must be a standard limit type or fully qualified"
+            yield names.invalid(f"{field}.type", kind, why)
+        if kind == "Pod":
+            for part in ("default", "defaultRequest"):
+                if limit.get(part):
+                    why = "may not be specified when `type` is 'Pod'"
+                    yield Fault(f"{field}.{part}", f"Forbidden: {why}")
+        yield from _order_faults(limit, field, of_pod=kind == "Pod")
 
 
-def _pairs(given: list[Any]) -> Iterator[tuple[Any, Any]]:
-    for n, one in enumerate(given):
-        for other in given[n + 1 :]:
-            yield one, other
+#: Lower, upper, where it is said, whose value is shown.
+_ORDER = (
+    ("min", "max", "min", "min"),
+    ("min", "defaultRequest", "defaultRequest", "defaultRequest"),
+    ("defaultRequest", "max", "defaultRequest", "defaultRequest"),
+    ("defaultRequest", "default", "defaultRequest", "defaultRequest"),
+    ("min", "default", "default", "min"),
+    ("default", "max", "default", "max"),
+)
+_CALLED = {"defaultRequest": "default request"}
+
+
+def _order_faults(limit: Document, field: str, *, of_pod: bool) -> Iterator[Fault]:
+    parts = ("min", "max") if of_pod else ("min", "max", "default", "defaultRequest")
+    given = {part: limit.get(part) or {} for part in parts}
+    for name in sorted({name for part in given.values() for name in part}):
+        for low, high, place, whose in _ORDER:
+            less = given.get(low, {}).get(name)
+            more = given.get(high, {}).get(name)
+            if less is None or more is None:
+                continue
+            if parse_quantity(str(less)) <= parse_quantity(str(more)):
+                continue
+            called = "default limit" if high == "default" and low != "min" else high
+            why = (
+                f"{_CALLED.get(low, low)} value {less} is greater than "
+                f"{_CALLED.get(called, called)} value {more}"
+            )
+            shown = str(less if whose == low else more)
+            yield names.invalid(f"{field}.{place}[{name}]", shown, why)
 
 
 def _service(document: Document) -> Iterator[Fault]:
@@ -224,6 +318,7 @@ _RULES: dict[str, Rule] = {
     "Deployment": replicated.faults,
     "Job": jobs.faults,
     "LimitRange": _limit_range,
+    "Node": _node,
     "Pod": _pod,
     "PodDisruptionBudget": _disruption_budget,
     "PriorityClass": _priority_class,

@@ -72,6 +72,9 @@ def too_long(most: int) -> str:
     return f"must be no more than {most} bytes"
 
 
+_LONG_LABEL = "must be no more than 63 characters"
+
+
 def problems(text: str, rule: str, most: int, said: str) -> Iterator[str]:
     """Yield what is wrong with a text under a rule."""
     if len(text) > most:
@@ -88,7 +91,7 @@ def invalid(field: str, value: str, problem: str) -> Fault:
 def label_faults(name: str, field: str) -> Iterator[Fault]:
     """Yield what is wrong with a name that must be a DNS label."""
     for problem in problems(name, "label", 63, NOT_LABEL):
-        yield invalid(field, name, problem)
+        yield invalid(field, name, problem.replace(too_long(63), _LONG_LABEL))
 
 
 def metadata_faults(metadata: Mapping[str, Any], kind: str) -> Iterator[Fault]:
@@ -153,7 +156,8 @@ def annotations_faults(annotations: Any, field: str) -> Iterator[Fault]:
     """Yield what is wrong with annotations: their keys, and how much they are."""
     size = 0
     for key, value in (annotations or {}).items():
-        yield from key_faults(key.lower(), field)
+        for fault in key_faults(key.lower(), field):
+            yield Fault(fault.field, fault.problem.replace(key.lower(), key, 1))
         size += len(key) + len(str(value))
     if size > MOST_ANNOTATIONS:
         yield Fault(field, f"Too long: may not be more than {MOST_ANNOTATIONS} bytes")

@@ -14,7 +14,7 @@ from api.cluster.refusals import Fault
 
 Document = Mapping[str, Any]
 NOT_OPERATOR = "not a valid selector operator"
-NOT_POSITIVE = "must be greater than 0"
+NOT_POSITIVE = "must be greater than zero"
 _TWO, _NONE = "'In' or 'NotIn'", "'Exists' or 'DoesNotExist'"
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _WEIGHTS = range(1, 101)

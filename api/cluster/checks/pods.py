@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ from scheduler.model.amounts import parse as parse_quantity
 Spec = Mapping[str, Any]
 NEGATIVE = "must be greater than or equal to 0"
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+_HANDLERS = ("exec", "grpc", "httpGet", "tcpSocket")
 _POLICIES = ("Always", "OnFailure", "Never")
 
 
@@ -88,9 +90,6 @@ def spec_faults(spec: Spec, field: str) -> Iterator[Fault]:
 def _volume_faults(one: Spec, field: str, known: set[Any]) -> Iterator[Fault]:
     name = one.get("name") or ""
     wrong = False
-    if not [source for source in one if source != "name"]:
-        wrong = True
-        yield required(field, "must specify a volume type")
     if not name:
         wrong = True
         yield required(f"{field}.name")
@@ -119,7 +118,10 @@ def _claim_faults(one: Spec, field: str, known: set[Any]) -> Iterator[Fault]:
         listed = f"at most one of `{sources[0]}` or `{sources[1]}` may be specified"
         yield Fault(field, f"Invalid value: {listed}")
     elif not given:
-        yield required(field, listed)
+        # As the server's own type has it, whose value it shows.
+        inner = {"Name": name, **{f"{s[:1].upper()}{s[1:]}": None for s in sources}}
+        shown = json.dumps(inner, separators=(",", ":"))
+        yield Fault(field, f"Invalid value: {shown}: {listed}")
 
 
 def _container_faults(
@@ -158,6 +160,10 @@ def _container_faults(
             yield Fault(f"{place}.name", f'Not found: "{one.get("name") or ""}"')
         if not one.get("mountPath"):
             yield required(f"{place}.mountPath")
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        probe = container.get(name)
+        if probe is not None and not any(probe.get(one) for one in _HANDLERS):
+            yield required(f"{field}.{name}", "must specify a handler type")
     policy = container.get("imagePullPolicy")
     known = ("Always", "IfNotPresent", "Never")
     if policy not in (None, "", *known):
@@ -173,10 +179,9 @@ _PAGES = "hugepages-"
 def _name_faults(name: str, field: str) -> Iterator[Fault]:
     """Yield what is wrong with the name of a resource that a container asks for."""
     found = list(names.key_faults(name, field))
-    if found:
-        yield from found
-    elif "/" not in name and not name.startswith(_PAGES):
-        if name not in names.STANDARD_RESOURCES:
+    yield from found
+    if "/" not in name and not name.startswith(_PAGES):
+        if not found and name not in names.STANDARD_RESOURCES:
             why = "must be a standard resource type or fully qualified"
             yield names.invalid(field, name, why)
         if name not in _OF_CONTAINERS:

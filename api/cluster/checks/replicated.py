@@ -135,10 +135,15 @@ def _strategy_faults(strategy: Document) -> Iterator[Fault]:
 
 def _inner_strategy(strategy: Document) -> Document:
     """Return a strategy as the server's own type has it."""
-    return {
-        "Type": strategy.get("type"),
-        "RollingUpdate": strategy.get("rollingUpdate"),
-    }
+    rolling, inner = strategy.get("rollingUpdate"), None
+    if rolling is not None:
+        order = ("maxUnavailable", "maxSurge", "partition")
+        inner = {
+            f"{name[:1].upper()}{name[1:]}": rolling[name]
+            for name in order
+            if name in rolling
+        }
+    return {"Type": strategy.get("type"), "RollingUpdate": inner}
 
 
 def _amount_faults(given: Any, field: str) -> Iterator[Fault]:

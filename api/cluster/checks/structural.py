@@ -182,6 +182,10 @@ class _Rule(NamedTuple):
 
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_NO_LABELS = (
+    '"object": no such key: nodeLabels evaluating rule: at least one nodeLabel is '
+    "required when topology is set"
+)
 _KNOWN_EFFECTS = (
     "supported taint effect values: 'NoSchedule', 'PreferNoSchedule', 'NoExecute'"
 )
@@ -242,7 +246,7 @@ _RULES: dict[str, tuple[_Rule, ...]] = {
         _Rule(
             "spec",
             lambda spec: not spec.get("topologyName") or bool(spec.get("nodeLabels")),
-            "at least one nodeLabel is required when topology is set",
+            _NO_LABELS,
         ),
         _Rule(
             "spec.nodeTaints",
@@ -340,8 +344,19 @@ _FIXED = {
 }
 
 
+_ONE_NAME = ("topologyName are", "topologyName is")
+
+
 def fixed(after: Document, before: Document, resource: Resource) -> list[Fault]:
     """Return what a write changes that a rule of the definition holds fixed."""
+    spec, old = (d.get("spec") or {} for d in (after, before))
+    if resource.kind.kind == "ResourceFlavor" and old.get("topologyName"):
+        why = "are immutable when topologyName is set"
+        return [
+            Fault("spec", f"Invalid value: {name} {why}".replace(*_ONE_NAME))
+            for name in ("nodeLabels", "tolerations", "topologyName")
+            if spec.get(name) != old.get(name)
+        ]
     name = _FIXED.get(resource.kind.kind)
     if name is None:
         return []

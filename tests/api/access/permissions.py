@@ -36,6 +36,7 @@ ONE: dict[str, str] = {
     "audit": "get own admin",
     "lesson": "get look, post own admin, put own, delete own admin",
     "lesson/followers/<str:follower>": "put look",
+    "<path:rest>": "get look, post look read",
     "imports": "get look",
     "incident": "post look read",
     "shadow": "get look",
