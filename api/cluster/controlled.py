@@ -227,7 +227,8 @@ def shown(document: Document, owners: Owners) -> Document:
         return {**document, "metadata": {**metadata, "annotations": noted}}
     if document.get("kind") == "Pod" and _is_held(document, owners):
         held = [*(metadata.get("finalizers") or ()), _MANAGED]
-        metadata = _with(metadata, finalizers=held)
+        labels = {**(metadata.get("labels") or {}), _MANAGED: "true"}
+        metadata = _with(metadata, finalizers=held, labels=labels)
         document = {**document, "metadata": metadata}
     if document.get("kind") != "Pod" or owner is None:
         return document
@@ -241,13 +242,30 @@ def shown(document: Document, owners: Owners) -> Document:
     if make is None:
         return document
     made = make(metadata, owner, owners)
-    return document if made is None else {**document, "metadata": made}
+    if made is None:
+        return document
+    if "statefulset.kubernetes.io/pod-name" in (made.get("labels") or {}):
+        document = _with_identity(document, made, owners)
+    return {**document, "metadata": made}
+
+
+def _with_identity(document: Document, made: Document, owners: Owners) -> Document:
+    """Return a pod under the host name that its StatefulSet gives it."""
+    above = owner_of(made)
+    found = None
+    if above is not None:
+        found = owners.get("StatefulSet", made["namespace"], above["name"])
+    service = (found.manifest.get("spec") or {}).get("serviceName") if found else None
+    identity = {"hostname": made["name"], "subdomain": service}
+    given = {name: value for name, value in identity.items() if value}
+    return {**document, "spec": {**(document.get("spec") or {}), **given}}
 
 
 def _with(metadata: Document, **given: Any) -> Document:
     """Return metadata with these fields; those that are empty are left out."""
     found = {**metadata, **given}
-    return {n: v for n, v in found.items() if n not in given or v}
+    apart = {*given, "annotations", "labels"}
+    return {n: v for n, v in found.items() if n not in apart or v}
 
 
 def _reference(api_version: str, kind: str, name: str, uid: str) -> list[Document]:

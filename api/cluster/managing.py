@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from api.cluster import published, refusals
 from api.cluster.published import Field
 
@@ -221,10 +223,15 @@ def applied(
     others = [entry for entry in entries if entry is not mine]
     changed = {path for path in wanted if _at(live, path) != _at(given, path)}
     taken = [(entry, changed & set(_leaves(entry["fieldsV1"]))) for entry in others]
-    conflicts = [(entry, sorted(paths)) for entry, paths in taken if paths]
+    before = _last_applied(live) if writer.manager == _KUBECTL else None
+    own = _settled(before, live, writer) if before is not None else set()
+    conflicts = [(e, sorted(paths - own)) for e, paths in taken if paths - own]
     if conflicts and not force:
         raise _conflict(conflicts)
     merged = _merged(live, given, writer.type_)
+    if before is not None:  # kubectl goes on from what it applied by itself before
+        text = msgspec.json.encode(_plainly(given)).decode()
+        merged["metadata"]["annotations"][LAST_APPLIED] = f"{text}\n"
     had = set(_leaves(mine["fieldsV1"])) if mine else set()
     held = {path for entry in others for path in _leaves(entry["fieldsV1"])}
     for path in sorted(had - wanted - held, key=len, reverse=True):
@@ -241,6 +248,34 @@ def applied(
     elif wanted:
         kept.append(_entry(writer, "Apply", wanted))
     return merged, _in_order(kept)
+
+
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_KUBECTL = "kubectl"
+
+
+def _last_applied(live: Document) -> Document | None:
+    """Return what kubectl applied by itself before; None where it says nothing."""
+    text = (live.get("metadata", {}).get("annotations") or {}).get(LAST_APPLIED)
+    try:
+        found = msgspec.json.decode(text) if text else None
+    except (msgspec.DecodeError, TypeError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _settled(before: Document, live: Document, writer: Writer) -> set[Path]:
+    """Return the fields that are as kubectl applied them: it may change them."""
+    leaves = set(_leaves(_fields_of(before, writer.type_, dots=False)))
+    return {path for path in leaves if _at(live, path) == _at(before, path)}
+
+
+def _plainly(given: Document) -> Document:
+    """Return a configuration with its names in order, as it is noted."""
+    ordered = {name: given[name] for name in sorted(given)}
+    metadata = ordered.get("metadata") or {}
+    kept = {n: metadata[n] for n in sorted(metadata) if n != "managedFields"}
+    return {**ordered, "metadata": kept}
 
 
 def _held_before(live: Document, writer: Writer) -> list[Document]:

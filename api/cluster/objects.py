@@ -356,6 +356,13 @@ class Status(Present):
 
     of_status = True
 
+    def resource(self, places: dict[str, str]) -> Resource:
+        """Return the resource that the path names, where it reports a status."""
+        found = super().resource(places)
+        if not found.has_status:
+            raise refusals.not_served()
+        return found
+
 
 def _check_versioned(given: Any, resource: Resource, name: str) -> None:
     """Refuse to replace a custom resource that says no resourceVersion."""

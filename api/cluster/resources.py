@@ -70,6 +70,12 @@ class Resource:
         return published.is_built_in(self.kind.group)
 
     @property
+    def has_status(self) -> bool:
+        """Return whether its objects report a status."""
+        type_ = published.named(self.kind.group, self.version, self.kind.kind)
+        return not type_ or "status" in published.fields_of(type_)
+
+    @property
     def definition(self) -> published.Definition | None:
         """Return how a kind of Kueue is shown; None of any other."""
         return published.definition_of(self.kind.group, self.version, self.kind.kind)

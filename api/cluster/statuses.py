@@ -298,6 +298,7 @@ def _deployment(document: Document, status: Document, _: Owners) -> Document:
     wanted = int((document.get("spec") or {}).get("replicas", 1))
     replicas = int(status.get("replicas") or 0)
     ready = int(status.get("readyReplicas") or 0)
+    replicas = replicas if wanted or ready else 0  # the last to go say nothing
     at = _since(document)
     name = replica_set(Known(document, status))["metadata"]["name"]
     unavailable = max(0, max(wanted, replicas) - ready)

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
-from api.cluster import json_words, published, reading, refusals, resources
+from api.cluster import json_words, reading, refusals, resources
 from api.cluster.delete_options import read_options
 from api.cluster.deleting import Deletion
 from api.cluster.objects import ObjectView, Present
@@ -49,12 +49,6 @@ class Served(NamedTuple):
     verbs: list[str]
 
 
-def has_status(resource: Resource) -> bool:
-    """Return whether the objects of a resource report a status."""
-    type_ = published.type_of(resource)
-    return not type_ or "status" in published.fields_of(type_)
-
-
 def served(resource: Resource) -> list[Served]:
     """Return the subresources of a resource; events have none."""
     kind = resource.kind
@@ -62,7 +56,7 @@ def served(resource: Resource) -> list[Served]:
         return []
     reads = ["get", "patch", "update"]
     found = []
-    if has_status(resource):
+    if resource.has_status:
         found.append(Served("status", kind.group, resource.version, kind.kind, reads))
     if kind.kind == "Pod":
         found.append(Served("binding", "", "v1", "Binding", ["create"]))

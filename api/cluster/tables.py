@@ -224,6 +224,7 @@ def _object(document: Document) -> str:
 
 
 _NAME = Column("Name", _path("metadata.name"))
+_CREATED = Column("Created At", _path("metadata.creationTimestamp", None), shown="date")
 _AGE = Column("Age", _path("metadata.creationTimestamp", None), "date")
 
 
@@ -528,7 +529,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         _NAME,
         Column("Schedule", _path("spec.schedule")),
         Column("Timezone", _named("spec.timeZone")),
-        Column("Suspend", _yes("spec.suspend")),
+        Column("Suspend", _yes("spec.suspend"), shown="boolean"),
         Column("Active", _size("status.active"), "integer"),
         Column("Last Schedule", _path("status.lastScheduleTime", None), "date or none"),
         _AGE,
@@ -611,7 +612,7 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
         *_WIDE_PODS,
     ),
     "Lease": (_NAME, Column("Holder", _path("spec.holderIdentity")), _AGE),
-    "LimitRange": (_NAME, _AGE._replace(name="Created At", type="string")),
+    "LimitRange": (_NAME, _CREATED),
     "Namespace": (_NAME, Column("Status", _path("status.phase", "Active")), _AGE),
     "NetworkPolicy": (_NAME, Column("Pod-Selector", _pod_selector), _AGE),
     "Node": (
@@ -726,11 +727,11 @@ _COLUMNS: dict[str, tuple[Column, ...]] = {
     ),
     "RoleBinding": (_NAME, Column("Role", _roles_of), _AGE, *_WIDE_SUBJECTS),
     "ClusterRoleBinding": (_NAME, Column("Role", _roles_of), _AGE, *_WIDE_SUBJECTS),
-    "Role": (_NAME, _AGE._replace(name="Created At", type="string")),
-    "ClusterRole": (_NAME, _AGE._replace(name="Created At", type="string")),
+    "Role": (_NAME, _CREATED),
+    "ClusterRole": (_NAME, _CREATED),
     "CustomResourceDefinition": (
         _NAME,
-        _AGE._replace(name="Created At", type="string"),
+        _CREATED,
     ),
     "RuntimeClass": (_NAME, Column("Handler", _path("handler")), _AGE),
     "Secret": (

@@ -63,6 +63,8 @@ _NOTHING_LOST = frozenset(
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 #: What of the metadata a write does not change.
 _OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})
+#: What of the metadata is not written where it is empty.
+_LEFT_OUT = frozenset({"annotations", "finalizers", "labels", "ownerReferences"})
 #: Kinds whose status a controller writes over, whatever is given.
 _CONTROLLED = frozenset(
     {"CronJob", "DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"}
@@ -133,6 +135,8 @@ class Change:
         before = self._completed(
             reading.kept_document(copy.deepcopy(row), self.resource)
         )
+        if self.resource.is_built_in and (type_ := published.type_of(self.resource)):
+            before = decoding.without_unknown(before, type_)
         shown = reading.document_of(copy.deepcopy(row), self.resource)
         document = self._placed_at(given, row.name, shown["metadata"]["name"])
         metadata = document["metadata"]
@@ -151,6 +155,9 @@ class Change:
         if not self.of_status:
             webhooks.check(document, self.resource.kind.kind, before)
         entries = kept["metadata"].get("managedFields") or []
+        said = (given.get("metadata") or {}).get("managedFields")
+        if isinstance(said, list) and said != shown["metadata"].get("managedFields"):
+            entries = [one for one in said if isinstance(one, dict) and one]
         managed = managing.updated(
             entries, before, self._completed(document), self._writer()
         )
@@ -295,7 +302,9 @@ class Change:
                 f".metadata of type v1.ObjectMeta"
             )
         metadata = {
-            name: value for name, value in metadata.items() if value not in ({}, [])
+            name: value
+            for name, value in metadata.items()
+            if name not in _LEFT_OUT or value not in ({}, [])
         }
         if self.namespace:
             if metadata.get("namespace") not in (None, "", self.namespace):
@@ -449,6 +458,8 @@ class Change:
         """Return what the object would be: its version and its status stay."""
         own = {n: v for n, v in row.manifest["metadata"].items() if n in _OF_SERVER}
         own["resourceVersion"] = str(row.revision)
+        if kept := row.manifest["metadata"].get(rollouts.KEPT):
+            own[rollouts.KEPT] = kept
         document = {**document, "metadata": {**document["metadata"], **own}}
         if row.status and not self.of_status:
             document["status"] = row.status

@@ -32,7 +32,7 @@ def check(
         faults = kinds.faults(document, resource, before)
     else:
         kind = resource.kind.kind
-        faults = structural.faults(document, type_, kind)
+        faults = structural.faults(document, type_, kind, before)
         if not faults:
             faults = [*structural.repeated(document, kind)]
         if not faults:

@@ -34,7 +34,8 @@ def faults(
     kind = resource.kind.kind
     if before is not None and document == before:
         return []
-    found = list(names.metadata_faults(document["metadata"], kind))
+    had = before["metadata"] if before is not None else None
+    found = list(names.metadata_faults(document["metadata"], kind, had))
     if kind in _RULES and not (before is not None and _same_spec(document, before)):
         of_kind = [*_RULES[kind](document)]
         # The server checks the taints of a node that is changed twice.

@@ -94,8 +94,10 @@ def label_faults(name: str, field: str) -> Iterator[Fault]:
         yield invalid(field, name, problem.replace(too_long(63), _LONG_LABEL))
 
 
-def metadata_faults(metadata: Mapping[str, Any], kind: str) -> Iterator[Fault]:
-    """Yield what is wrong with the name, the labels and the annotations of an object."""
+def metadata_faults(
+    metadata: Mapping[str, Any], kind: str, before: Mapping[str, Any] | None = None
+) -> Iterator[Fault]:
+    """Yield what is wrong with the metadata of an object; what it had stays as it was."""
     name = metadata.get("name")
     if isinstance(name, str) and kind not in _FREE:
         if _NAMED.get(kind) == "label":
@@ -105,8 +107,12 @@ def metadata_faults(metadata: Mapping[str, Any], kind: str) -> Iterator[Fault]:
                 yield invalid("metadata.name", name, problem)
     yield from labels_faults(metadata.get("labels"), "metadata.labels")
     yield from annotations_faults(metadata.get("annotations"), "metadata.annotations")
-    yield from _owner_faults(metadata.get("ownerReferences") or ())
-    yield from _finalizer_faults(metadata.get("finalizers") or ())
+    had = before or {}
+    owners, finalizers = (metadata.get(n) for n in ("ownerReferences", "finalizers"))
+    if owners != had.get("ownerReferences"):
+        yield from _owner_faults(owners or ())
+    if finalizers != had.get("finalizers"):
+        yield from _finalizer_faults(finalizers or ())
 
 
 def _owner_faults(owners: Any) -> Iterator[Fault]:

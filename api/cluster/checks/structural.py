@@ -35,9 +35,12 @@ _TYPES: dict[str, tuple[Any, str]] = {
 }
 
 
-def faults(document: Document, type_: str, kind: str) -> list[Fault]:
+def faults(
+    document: Document, type_: str, kind: str, before: Document | None = None
+) -> list[Fault]:
     """Return what of an object its definition's schema forbids."""
-    found = list(names.metadata_faults(document.get("metadata") or {}, kind))
+    had = (before or {}).get("metadata")
+    found = list(names.metadata_faults(document.get("metadata") or {}, kind, had))
     found += _of_object(document, type_, "")
     ruled = kind in _RULES or kind in _FIXED
     if ruled and any(f.problem.startswith(("Unsupported", "Required")) for f in found):

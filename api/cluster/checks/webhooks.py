@@ -12,6 +12,7 @@ from api.cluster import refusals
 from api.cluster.checks import names
 from api.cluster.refusals import Fault
 from api.views.base import whole
+from scheduler.model.amounts import is_whole
 
 Document = Mapping[str, Any]
 _KUEUE = "kueue.x-k8s.io"
@@ -170,7 +171,7 @@ def _topology_faults(given: Document, place: str) -> Iterator[Fault]:
 
 def _together_faults(given: Document, field: str) -> Iterator[Fault]:
     name = str(given[_TOGETHER])
-    if name.isdecimal():
+    if is_whole(name):
         yield names.invalid(field, name, "must not be a number")
     for other in (_SIZE, _SLICE):
         if other in given:
@@ -218,7 +219,7 @@ def _changed(document: Document, before: Document) -> Iterator[Fault]:
     if document.get("kind") != "Job" or (document.get("spec") or {}).get("suspend"):
         return
     queue, was = _labels(document).get(QUEUE), _labels(before).get(QUEUE)
-    if queue != was and was is not None:
+    if queue != was:
         yield names.invalid(_label(QUEUE), queue or "", "field is immutable")
 
 

@@ -218,7 +218,7 @@ def test_an_option_that_a_deletion_does_not_follow_is_refused(
 
 @pytest.mark.parametrize(
     "query",
-    ["propagationPolicy=Never", "gracePeriodSeconds=x"],
+    ["propagationPolicy=Never", "dryRun=Some"],
 )
 def test_an_option_of_the_query_is_refused_as_that_of_a_body(call, busy, query):
     assert call("delete", busy, f"{FLAVOR}/default?{query}").status_code == 422

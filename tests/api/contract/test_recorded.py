@@ -1,6 +1,6 @@
 """Requests as a real API server answered them: Kubernetes 1.36.3 with Kueue.
 
-Kueue 0.19.2, or 0.17.0 where both answer the same.
+Kueue 0.19.2, or 0.17.0 where nothing says that they answer differently.
 """
 
 from __future__ import annotations
