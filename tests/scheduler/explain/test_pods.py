@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import pytest
 
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.shapes import AskExplanation, PodExplanation
-from scheduler.engine.tick import run_tick
+from scheduler.assembly import assemble
+from scheduler.cli.run import read_sources
+from scheduler.engine.tick import advance, run_tick
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
@@ -172,3 +175,13 @@ def test_no_point_was_run_for_a_pod_that_came_with_its_node() -> None:
     said = {one.verdict for point in answer.points for one in point.plugins}
     assert said == {"notRun"}
     assert answer.sentences[-1] == "It came with its node: no scheduler bound it."
+
+
+def test_a_node_that_another_scheduler_locked_takes_no_pod() -> None:
+    library = Path(__file__).parents[3] / "sandbox/scenarios"
+    world = assemble(read_sources([library / "kube-locks-deadlock"])).world
+    advance(world, 20_000)
+    answer = explain_pod(world, _key("east-2"))
+    assert isinstance(answer, PodExplanation)
+    assert answer.feasible == 0
+    assert answer.counts["node(s) were locked by another scheduler"] == 1

@@ -1354,6 +1354,7 @@ export const EN_LATER = {
   "pod.nominated": "nominated to {node}",
   "pod.pin": "Pin to node",
   "pod.unpin": "Let it go anywhere",
+  "why.keptOut": "Kueue deactivated it ({reason}). To make it active again does not let it queue; only a new Workload gets quota.",
   "why.title": "Why pending",
   "why.held": "What it holds",
   "why.flavor.head": "Flavor {flavor}",

@@ -10,6 +10,7 @@ import { addedNodes, type Change, type Part } from "@/store/edits/changes";
 import { change, whatIf } from "@/store/edits/whatIf.svelte";
 import { nameOf, nextName } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
+import type { NodeRow } from "@/protocol/types";
 
 export interface Move {
   readonly subject: string; // key of what is carried
@@ -56,6 +57,19 @@ export async function unpin(key: string): Promise<void> {
 export function changeNode(key: string, turn: "cordon" | "uncordon" | "drain" | "fail" | "recover"): void {
   const name = nameOf(key);
   void change([t(`node.did.${turn}`, { name })], [{ node: { name, change: turn } }]);
+}
+
+/** What of a node can run out so that its kubelet evicts pods. */
+export const SCARCE = ["memory", "ephemeral-storage", "pid"] as const;
+type Scarce = (typeof SCARCE)[number];
+
+/** Let something that is no pod take what pods leave of a node, or give it back ("" for what), in the what-if. */
+export function pressNode(row: NodeRow, what: Scarce | ""): void {
+  const left = what === "" ? 0 : Math.max(0, Number(row.allocatable[what] ?? 0) - Number(row.used[what] ?? 0));
+  const taken = what === "" ? null : `${what}=${left}`;
+  const body = { metadata: { annotations: { "quotalab.dev/taken": taken } } };
+  const said = what === "" ? t("node.relieved", { name: row.name }) : t("node.pressed", { name: row.name, what });
+  void change([said], [{ patch: { kind: "Node", namespace: "", name: row.name, body } }]);
 }
 
 /** Make the change that an answer to "what would let it in" was run with, in the what-if. */

@@ -19,6 +19,7 @@ from scheduler.engine.kube.framework.status import (
     CycleState,
     Status,
 )
+from scheduler.engine.kube.scheduling.schedule_one import LOCK, LOCKED
 from scheduler.engine.kube.scheduling.scheduler import Scheduler
 from scheduler.model.pod import Pod
 
@@ -80,6 +81,9 @@ def table(scheduler: Scheduler, pod: Pod) -> PluginTable:
     if not before.status.ok:
         return found
     _filter(scheduler, framework, state, found, before)
+    for name in scheduler.host.locked_for(scheduler):
+        if name in found.filter and found.filter[name].ok:
+            found.filter[name] = Status(Code.UNRESOLVABLE, (LOCKED,), LOCK)
     record = _refuse(scheduler, found)
     if found.problem:
         return found
