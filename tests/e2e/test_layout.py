@@ -47,6 +47,8 @@ VIEWS = [
     "lessons",
     "events",
     "tables",
+    "what-if",
+    "what-if-shares",
 ]
 
 
@@ -93,6 +95,11 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
         found = request.get(f"{api}/{made}/tables/workloads?{query}").json()
         return str(found["items"][0]["key"])
 
+    _, namespace, name = first("inadmissible").split("/")
+    there = {"kind": "ClusterQueue", "name": "inference"}
+    moved = {"kind": "Workload", "namespace": namespace, "name": name, "to": there}
+    asked = {"changes": [{"move": moved}], "seeds": [1, 2]}
+    number = request.post(f"{api}/{made}/what-ifs?wait=60", data=asked).json()["id"]
     at = f"/s/{made}"
     plain = {view: f"{at}/{view}" for view in VIEWS}
     return plain | {
@@ -105,6 +112,8 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
         "preemptions": f"{at}/preemptions?step=4",
         "compare": f"{at}/compare?with={fork}",
         "tables": f"{at}/events?table=pods&group=phase",
+        "what-if": f"{at}/board?what-if={number}",
+        "what-if-shares": f"{at}/fairness?what-if={number}",
     }
 
 

@@ -1,19 +1,19 @@
 // What is said of one who comes out otherwise: by how much, and each of its two lives.
 
-import { span, tickOf } from "@/lib/times";
+import { shortSpan, span, tickOf } from "@/lib/times";
 import { t } from "@/lib/words.svelte";
 import type { RunCourse, WorkloadVerdict } from "@/protocol/types";
 import { isPlace, shiftOf } from "@/store/edits/verdict";
 import type { Frame } from "@/store/edits/whatIf.svelte";
 
-/** Return "5 min 16 s later", "keeps its place", or "" where no start moves. */
+/** Return "5:16 later", "keeps its place", or "" where no start moves. */
 export function shiftText(row: WorkloadVerdict, { fromMs, toMs }: Frame): string {
   if (row.start !== "same" && isPlace(row, fromMs)) return t(row.gains ? "pair.row.kept" : "pair.row.lost");
   const shift = shiftOf(row, { fromMs, toMs });
   if (shift === null) return "";
   if (row.start === "never") return t("pair.row.never", { span: span(toMs - fromMs) });
-  if (row.start === "only") return t("pair.row.only", { span: span(toMs - fromMs) });
-  return t(row.start === "earlier" ? "pair.row.earlier" : "pair.row.later", { span: span(shift.ms) });
+  if (row.start === "only") return t("pair.row.only");
+  return t(row.start === "earlier" ? "pair.row.earlier" : "pair.row.later", { span: shortSpan(shift.ms) });
 }
 
 /** Return a life in words, up to the horizon. */
