@@ -11,10 +11,14 @@ from typing import Any, TextIO
 import msgspec
 
 from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.queues import QueueFairness, QueueShare, queue_fairness
 from scheduler.analysis.explain.shapes import (
     Explanation,
     ExtensionPoint,
+    Fairness,
+    Formula,
     PodExplanation,
 )
 from scheduler.analysis.explain.workloads import explain
@@ -38,6 +42,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         world = world_at(options.paths, options.at, options.stack)
         if options.pod:
             return _write_pods(out, world, options)
+        if options.queues:
+            return _write_queues(out, world, options)
         found = list(_explained(world, options.workload))
     except (SchedulerError, OSError) as error:
         return refused(error)
@@ -70,6 +76,34 @@ def _write_pods(out: TextIO, world: World, options: argparse.Namespace) -> int:
             lines += map(_point, one.points)
         out.write("\n  ".join(lines) + "\n")
     return 0
+
+
+def _write_queues(out: TextIO, world: World, options: argparse.Namespace) -> int:
+    """Write the share of each queue, and under YuniKorn what orders its applications."""
+    found: Fairness | QueueFairness
+    if world.yunikorn is None:
+        found = fairness(world)
+        lines = [_share(one) for one in found.formulas]
+    else:
+        found = queues = queue_fairness(world)
+        lines = list(_partition(queues.partition, queues.queues))
+        for other in queues.others:
+            lines += _partition(other.name, other.queues)
+    out.write(_json([found]) if options.json else "\n".join(lines) + "\n")
+    return 0
+
+
+def _share(one: Formula) -> str:
+    share = "infinite" if one.share is None else f"{one.share:g}"
+    return f"{one.kind} {one.name}: weighted share {share}, weight {one.weight:g}"
+
+
+def _partition(name: str, queues: Sequence[QueueShare]) -> Iterator[str]:
+    yield f"partition {name}"
+    for one in queues:
+        by = one.sort_from or "default"
+        order = f"{one.sort_policy} ({by})" if one.leaf else "queues by fair share"
+        yield f"  {one.name}: share {one.share:g}, {order}"
 
 
 def _point(point: ExtensionPoint) -> str:
@@ -135,6 +169,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="this pod in place of workloads: its node, or why none, and its cycle "
         "through every extension point",
+    )
+    parser.add_argument(
+        "--queues",
+        action="store_true",
+        help="the shares of queues in place of workloads; under YuniKorn every "
+        "partition, and who says how a leaf sorts its applications",
     )
     parser.add_argument("--json", action="store_true")
     add_stack_word(parser)

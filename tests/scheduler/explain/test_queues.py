@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 
 from scheduler.analysis.explain.queues import QueueFairness, QueueShare, queue_fairness
+from scheduler.cli.explain import main as command
 from scheduler.model.errors import SchedulerError
 from tests.builders import node, queue_tree, world_of
 from tests.scheduler.explain.worlds import full_yunikorn
@@ -80,3 +83,23 @@ def test_other_partitions_are_told_with_their_queues() -> None:
     [gpu] = answer.others
     assert gpu.name == "gpu"
     assert [queue.name for queue in gpu.queues][:2] == ["root", "root.team"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "line"),
+    [
+        (
+            "yunikorn-order-of-queues",
+            "root.team.inherits: share 0.0909091, fair (root.team)",
+        ),
+        ("yunikorn-order-of-queues", "partition gpu"),
+        ("yunikorn-order-of-queues", "root.pair: share 0.363636, queues by fair share"),
+        ("fair-final-share", "ClusterQueue team-a: weighted share 666.667, weight 1"),
+    ],
+)
+def test_the_command_says_the_shares_of_queues(scenario: str, line: str) -> None:
+    out = StringIO()
+    assert (
+        command([f"sandbox/scenarios/{scenario}", "--at", "11s", "--queues"], out) == 0
+    )
+    assert line in [one.strip() for one in out.getvalue().splitlines()]
