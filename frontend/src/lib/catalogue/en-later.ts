@@ -491,6 +491,7 @@ export const EN_LATER = {
   "key.backStep": "Step back in the algorithm",
   "key.firstStep": "First step of the algorithm",
   "key.lastStep": "Last step of the algorithm",
+  "preempt.cost": "in all: searches: {searches}, candidates looked at: {looked}, simulations: {simulations}",
   "preempt.summary": "{n} in this run, evicted: {victims}|{n} in this run, evicted: {victims}",
   "preempt.noLoop": "no loop found",
   "preempt.loops": "{n} loop|{n} loops",

@@ -1171,6 +1171,7 @@ export const ZH_HANS: Words = {
   "key.backStep": "算法后退一步",
   "key.firstStep": "算法的第一步",
   "key.lastStep": "算法的最后一步",
+  "preempt.cost": "合计：搜索 {searches} 次，查看候选者 {looked} 个，模拟 {simulations} 次",
   "preempt.summary": "本次运行 {n} 次，驱逐 {victims} 个工作负载",
   "preempt.noLoop": "没有发现循环",
   "preempt.loops": "{n} 个循环",
