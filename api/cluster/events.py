@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from api.cluster.controlled import Owners, owner_of, shown, stored
+from api.cluster import rollouts
+from api.cluster.controlled import Owners, owner_of, replica_set, shown, stored
 from api.cluster.statuses import unscheduled
 from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
@@ -29,13 +30,18 @@ MOST_EVENTS = 1000
 _ADMISSION = "kueue-admission"
 _SCHEDULER = "default-scheduler"
 _JOBS = "job-controller"
+_SETS = "replicaset-controller"
+_DEPLOYMENTS = "deployment-controller"
 #: Kinds whose controllers make pods and say so.
 _MAKERS = {
     "DaemonSet": "daemonset-controller",
     "Job": _JOBS,
-    "ReplicaSet": "replicaset-controller",
+    "ReplicaSet": _SETS,
     "StatefulSet": "statefulset-controller",
 }
+
+
+Jobs = Mapping[tuple[str, str], Key]
 
 
 class Told(NamedTuple):
@@ -61,19 +67,84 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     kept = list(_without_repeats(found))
     pods = _pods(sandbox, kept)
     jobs = _jobs(sandbox, kept, pods)
+    sets = _replica_sets(sandbox, jobs)
+    scaled = list(_scaled(kept, jobs, sets))
     told = [
-        (event, n, one) for event in kept for n, one in enumerate(_told(event, jobs))
+        (event, n, one)
+        for event, more in zip(kept, scaled, strict=True)
+        for n, one in enumerate([*_told(event, jobs), *more])
     ]
     if namespace:
         told = [
             one for one in told if (one[2].about.namespace or "default") == namespace
         ]
     uids = _uids(sandbox, {one.about for _, _, one in told})
+    uids |= {one.key: one.uid for one in sets.values()}
     names = _shown_names(sandbox, pods)
     return [
         _renamed(_document(event, one, n, epoch_us, uids), event, names)
         for event, n, one in told
     ]
+
+
+class Set(NamedTuple):
+    """The ReplicaSet that a Deployment has now."""
+
+    key: Key
+    uid: str
+    is_first: bool  # whether the Deployment never had another template
+
+
+def _replica_sets(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
+    """Return the ReplicaSet of each Deployment that made pods of these events."""
+    owners, found = Owners(stored(sandbox.pk)), {}
+    for job in {one for one in jobs.values() if one.kind == "Deployment"}:
+        if (known := owners.get("Deployment", job.namespace, job.name)) is None:
+            continue
+        made = replica_set(known)["metadata"]
+        key = Key("ReplicaSet", job.namespace, made["name"])
+        number = rollouts.number_of(known.manifest["metadata"])
+        found[job] = Set(key, str(made.get("uid") or ""), number == 1)
+    return found
+
+
+def _scaled(
+    events: list[Event], jobs: Jobs, sets: Mapping[Key, Set]
+) -> Iterator[list[Told]]:
+    """Yield for each event what a Deployment and its ReplicaSet tell of a new pod.
+
+    Pods that start at one moment were made by one step of the Deployment. Of later
+    templates only the pods are told of: which step made them is not known.
+    """
+    made: dict[tuple[Key, int], int] = {}
+    owners = [_deployment_of(event, jobs) for event in events]
+    for event, owner in zip(events, owners, strict=True):
+        if owner is not None and owner in sets:
+            made[owner, event.t_ms] = made.get((owner, event.t_ms), 0) + 1
+    count: dict[Key, int] = {}
+    said: set[tuple[Key, int]] = set()
+    for event, owner in zip(events, owners, strict=True):
+        if owner is None or (own := sets.get(owner)) is None:
+            yield []
+            continue
+        name = event.subject.rpartition("/")[2]
+        told = [Told(own.key, "SuccessfulCreate", f"Created pod: {name}", _SETS)]
+        if own.is_first and (owner, event.t_ms) not in said:
+            said.add((owner, event.t_ms))
+            before = count.get(owner, 0)
+            after = count[owner] = before + made[owner, event.t_ms]
+            text = f"Scaled up replica set {own.key.name} from {before} to {after}"
+            told.insert(0, Told(owner, "ScalingReplicaSet", text, _DEPLOYMENTS))
+        yield told
+
+
+def _deployment_of(event: Event, jobs: Jobs) -> Key | None:
+    """Return the Deployment whose pod an event binds."""
+    kind, namespace, name = [*event.subject.split("/", 2), "", ""][:3]
+    if (event.type, kind) != ("Bind", "Pod"):
+        return None
+    job = jobs.get((namespace, f"Pod/{name}"))
+    return job if job is not None and job.kind == "Deployment" else None
 
 
 def _shown_names(sandbox: Sandbox, pods: Metadata) -> dict[str, tuple[str, str]]:
@@ -116,9 +187,6 @@ def _without_repeats(events: Iterable[Event]) -> Iterator[Event]:
         same = last.get((event.subject, event.reason, event.message), event)
         if event.type != "Fail" or event is same:
             yield event
-
-
-Jobs = Mapping[tuple[str, str], Key]
 
 
 def _told(event: Event, jobs: Jobs) -> Iterator[Told]:

@@ -12,6 +12,7 @@ from api.cluster import refusals
 from api.cluster.checks import names
 from api.cluster.refusals import Fault
 from api.views.base import whole
+from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
 from scheduler.model.amounts import is_whole
 
 Document = Mapping[str, Any]
@@ -215,8 +216,12 @@ def _group_faults(labels: Document, given: Document) -> Iterator[Fault]:
 
 
 def _changed(document: Document, before: Document) -> Iterator[Fault]:
-    """Yield what may not be changed of a Job that runs."""
-    if document.get("kind") != "Job" or (document.get("spec") or {}).get("suspend"):
+    """Yield what may not be changed of a Job or pod that is not held back."""
+    spec: Document = document.get("spec") or {}
+    gates = [one.get("name") for one in spec.get("schedulingGates") or ()]
+    if spec.get("suspend") or ADMISSION_GATE in gates:
+        return
+    if document.get("kind") == "Pod" and QUEUE not in _labels(before):
         return
     queue, was = _labels(document).get(QUEUE), _labels(before).get(QUEUE)
     if queue != was:

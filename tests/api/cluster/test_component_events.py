@@ -35,6 +35,26 @@ def test_a_pod_is_told_where_it_goes(call, make):
     assert found["message"] == "Successfully assigned default/lone to n1"
 
 
+def test_a_deployment_is_told_of_the_replica_set_that_it_scales(call, make):
+    labels = {"app": "web"}
+    pods = {"metadata": {"labels": labels}, "spec": pod("x", cpu=1)["spec"]}
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": pods},
+    }
+    sandbox = make(node("n1", cpu=4), web)
+    actions.do_step(local_user(), sandbox.pk, ticks=3)
+    tick(sandbox, 3)
+    (found,) = told(call, sandbox, "fieldSelector=reason=ScalingReplicaSet")
+    sets = call("get", sandbox, "/apis/apps/v1/replicasets").json()["items"]
+    name, uid = (sets[0]["metadata"][field] for field in ("name", "uid"))
+    assert found["message"] == f"Scaled up replica set {name} from 0 to 2"
+    made = told(call, sandbox, f"fieldSelector=involvedObject.uid={uid}")
+    assert [one["reason"] for one in made] == ["SuccessfulCreate"] * 2
+
+
 def test_an_event_keeps_its_name_whoever_asks(call, busy):
     tick(busy, 8)
     every = {one["metadata"]["name"] for one in told(call, busy)}
