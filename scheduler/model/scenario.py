@@ -150,8 +150,8 @@ class ListedStatement(
 ):
     """A statement as the list of the texts has it, with a test that holds it.
 
-    `test` is a path and a name, "tests/a.py::test_b"; "" where the expectations of a
-    scenario hold it.
+    `test` is a path and a name, "tests/a.py::test_b", beside the expectations of the
+    scenario that shows it; "" where those are enough.
     """
 
     statement: str

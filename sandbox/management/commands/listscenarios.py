@@ -81,9 +81,9 @@ _TEXTS_HEAD = """# The texts, statement by statement
 Where a statement of the texts behind this product happens: the scenario, the time at
 which its board shows it, and the test that holds it. *expected* is
 `test_what_is_expected_happens[SCENARIO]` of `tests/scheduler/test_scenarios.py`, which
-runs the scenario and holds it to what it expects then. A statement without a scenario
-happens in the small world of its test. This page is written by `manage.py
-listscenarios` from `sandbox/scenarios/texts.yaml` and `shows` of the scenarios.
+runs the scenario and holds it to what it expects then; another test beside it holds
+what no decision shows. This page is written by `manage.py listscenarios` from
+`sandbox/scenarios/texts.yaml` and `shows` of the scenarios.
 """
 
 
@@ -104,7 +104,7 @@ def texts() -> str:
 
 
 def _row(listed: ListedStatement, places: list[tuple[str, str]]) -> str:
-    scenarios = ", ".join(f"`{name}`" for name, _ in places) or "in the test"
+    scenarios = ", ".join(f"`{name}`" for name, _ in places)
     times = ", ".join(at for _, at in places)
     own = f"`{listed.test.split('::')[-1]}` ({listed.test.split('::')[0]})"
     expected = ["expected"] if places else []
