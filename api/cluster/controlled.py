@@ -529,6 +529,8 @@ def replica_set(deployment: Known, revision: Document | None = None) -> Document
     selector = spec.get("selector") or {}
     uid = str(metadata.get("uid") or "")
     ready = int(status.get("readyReplicas") or 0)
+    if not (wanted or ready):
+        status = {**status, "replicas": 0}  # the last to go say nothing
     counts = {
         "replicas": int(status.get("replicas") or 0),
         "fullyLabeledReplicas": int(status.get("replicas") or 0),

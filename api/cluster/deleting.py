@@ -80,6 +80,32 @@ class Deletion:
             owned = []
         self._take([*owned, *rows])
 
+    def delete_sets(self, documents: Iterable[Document]) -> None:
+        """Delete ReplicaSets that are no rows: their Deployment makes them anew.
+
+        What goes are the pods, which come again under the ReplicaSet that comes.
+        """
+        allowed(self.user, self.sandbox.pk)
+        refuse_real(self.sandbox)
+        if self.options.dry_run:
+            return
+        gone: list[Key] = []
+        for document in documents:
+            namespace = document["metadata"].get("namespace", "")
+            if not (document.get("status") or {}).get("replicas"):
+                continue  # of an older template: it has no pods
+            makers = {(o.get("kind"), o.get("name")) for o in _owners_in(document)}
+            pods = TABLES["Pod"]._default_manager.filter(
+                sandbox_id=self.sandbox.pk, namespace=namespace
+            )
+            gone += [
+                Key("Pod", namespace, row.name)
+                for row in pods.only("name", "manifest").order_by("name")
+                if makers & {(o.get("kind"), o.get("name")) for o in _owners(row)}
+            ]
+        if gone:
+            actions.do_delete(self.user, self.sandbox.pk, gone)
+
     def _take(self, rows: Iterable[StoredObject]) -> None:
         """Take objects away, or mark those that something holds back."""
         free = []
@@ -167,7 +193,11 @@ class Deletion:
 
 
 def _owners(row: StoredObject) -> list[Document]:
-    found: list[Document] = row.manifest["metadata"].get("ownerReferences") or []
+    return _owners_in(row.manifest)
+
+
+def _owners_in(manifest: Document) -> list[Document]:
+    found: list[Document] = manifest["metadata"].get("ownerReferences") or []
     return found
 
 

@@ -180,7 +180,13 @@ class Collection(ObjectView):
             metadata = item["metadata"]
             place = metadata.get("namespace", "")
             found.append(reading.get(sandbox.pk, resource, place, metadata["name"]))
-        Deletion(self.user(), sandbox, resource, options).delete(found)
+        deletion = Deletion(self.user(), sandbox, resource, options)
+        deletion.delete(found)
+        if resource.kind.kind == "ReplicaSet":
+            test = reading.test_of(self.request, resource)
+            made = reading.not_kept(sandbox, resource, namespace, test)
+            deletion.delete_sets(made)
+            part.items = sorted([*part.items, *made], key=reading.place_of)
         return Response(
             reading.list_document(resource, sandbox, part, wanted="", include="None")
         )
@@ -305,6 +311,9 @@ class One(Present):
         self.change(sandbox, resource, places)
         options = options_of(request)
         namespace = places.get("namespace", "")
+        if (made := _made_set(sandbox, resource, namespace, name)) is not None:
+            Deletion(self.user(), sandbox, resource, options).delete_sets([made])
+            return Response(_deleted(resource, name, made["metadata"]["uid"]))
         row = reading.get(sandbox.pk, resource, namespace, name)
         version_matches(request, row.revision)
         held = None
@@ -319,19 +328,34 @@ class One(Present):
         left = reading.find(sandbox.pk, resource, namespace, name)
         if left is not None and not options.dry_run:
             return Response(reading.document_of(left, resource))
-        kind = resource.kind
-        details = {"name": name, "kind": kind.plural, "uid": row.uid}
-        if kind.group:
-            details["group"] = kind.group
-        return Response(
-            {
-                "kind": "Status",
-                "apiVersion": "v1",
-                "metadata": {},
-                "status": "Success",
-                "details": details,
-            }
-        )
+        return Response(_deleted(resource, name, row.uid))
+
+
+def _deleted(resource: Resource, name: str, uid: str) -> dict[str, Any]:
+    """Return the Status of an object that is gone."""
+    kind = resource.kind
+    details = {"name": name, "kind": kind.plural, "uid": uid}
+    if kind.group:
+        details["group"] = kind.group
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": details,
+    }
+
+
+def _made_set(
+    sandbox: Sandbox, resource: Resource, namespace: str, name: str
+) -> dict[str, Any] | None:
+    """Return the ReplicaSet of a Deployment that is no row, by its name."""
+    if resource.kind.kind != "ReplicaSet":
+        return None
+    if reading.find(sandbox.pk, resource, namespace, name) is not None:
+        return None
+    made = reading.not_kept(sandbox, resource, namespace)
+    return next((one for one in made if one["metadata"]["name"] == name), None)
 
 
 class Nothing(ClusterView):

@@ -35,18 +35,42 @@ def test_a_pod_is_told_where_it_goes(call, make):
     assert found["message"] == "Successfully assigned default/lone to n1"
 
 
-def test_a_deployment_is_told_of_the_replica_set_that_it_scales(call, make):
+def web(call, make):
+    """Return a sandbox in which a Deployment of two pods runs."""
     labels = {"app": "web"}
     pods = {"metadata": {"labels": labels}, "spec": pod("x", cpu=1)["spec"]}
-    web = {
+    deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "default"},
         "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": pods},
     }
-    sandbox = make(node("n1", cpu=4), web)
+    sandbox = make(node("n1", cpu=4), deployment)
     actions.do_step(local_user(), sandbox.pk, ticks=3)
     tick(sandbox, 3)
+    return sandbox
+
+
+def test_pods_of_a_replica_set_that_is_deleted_come_anew(call, make):
+    sandbox = web(call, make)
+    path = "/apis/apps/v1/namespaces/default/replicasets"
+    (found,) = call("get", sandbox, path).json()["items"]
+    before = uids(call, sandbox)
+    answer = call("delete", sandbox, f"{path}/{found['metadata']['name']}").json()
+    assert answer["status"] == "Success"
+    actions.do_step(local_user(), sandbox.pk, ticks=3)
+    tick(sandbox, 3)
+    after = uids(call, sandbox)
+    assert (len(after), after & before) == (2, set())
+
+
+def uids(call, sandbox) -> set[str]:
+    pods = call("get", sandbox, "/api/v1/pods").json()["items"]
+    return {one["metadata"]["uid"] for one in pods}
+
+
+def test_a_deployment_is_told_of_the_replica_set_that_it_scales(call, make):
+    sandbox = web(call, make)
     (found,) = told(call, sandbox, "fieldSelector=reason=ScalingReplicaSet")
     sets = call("get", sandbox, "/apis/apps/v1/replicasets").json()["items"]
     name, uid = (sets[0]["metadata"][field] for field in ("name", "uid"))
