@@ -56,6 +56,21 @@ def test_a_view_has_nothing_serious(still: Page, address: str, view: str) -> Non
     assert serious(still) == []
 
 
+@pytest.mark.parametrize("view", ["board", "fairness", "workloads"])
+def test_an_open_what_if_has_nothing_serious(
+    still: Page, address: str, view: str
+) -> None:
+    sandbox = address.replace("/s/", "/api/v1/sandboxes/")
+    alpha = {"kind": "ClusterQueue", "name": "alpha"}
+    spec = {"preemption": {"withinClusterQueue": "Never"}}
+    asked = {"at": 1, "changes": [{"patch": {**alpha, "body": {"spec": spec}}}]}
+    made = still.request.post(f"{sandbox}/what-ifs?wait=60", data=asked).json()
+    still.goto(f"{address}/{view}?what-if={made['id']}")
+    strip = still.get_by_test_id("verdict")
+    expect(strip.locator("[data-cell=never]")).to_contain_text("urgent")
+    assert serious(still) == []
+
+
 @pytest.mark.parametrize("path", ["/", "/account", "/share?key=none"])
 def test_a_page_of_no_sandbox_has_nothing_serious(
     still: Page, live_server_url: str, path: str
