@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from django.http import HttpResponse
 from django.templatetags.static import static
+from django.urls import URLPattern, get_resolver
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.generating.reference import page, reference
@@ -117,6 +120,30 @@ class Document(SpectacularAPIView):
         charset = f"; charset={renderer.charset}" if renderer.charset else ""
         kind = f"{renderer.media_type}{charset}"
         return HttpResponse(_written[renderer.media_type], content_type=kind)
+
+
+class Index(APIView):
+    """Where things are."""
+
+    permission_classes = ()
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request) -> Response:
+        """Return each path without a parameter, by its name below `/api/v1/`."""
+        found = sorted(
+            path for path in map(str, _paths("api.v1")) if path and "<" not in path
+        )
+        root = request.path.rstrip("/")
+        return Response({"paths": {path: f"{root}/{path}" for path in found}})
+
+
+def _paths(module: str) -> Iterator[str]:
+    """Yield the routes of a module, with those that it includes."""
+    for one in get_resolver(module).url_patterns:
+        if isinstance(one, URLPattern):
+            yield str(one.pattern)
+        else:
+            yield from (f"{one.pattern}{each.pattern}" for each in one.url_patterns)
 
 
 class Reference(APIView):

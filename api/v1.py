@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from api.cluster.discovery import Unserved
 from api.metrics.views import SandboxMetrics
-from api.schema import Document, Reference
+from api.schema import Document, Index, Reference
 from api.views import access
 from api.views.actions import ACTIONS
 from api.views.answers import OneAnswer
@@ -34,6 +34,7 @@ from api.views.whatifs import DiscardWhatIf, KeepWhatIf, OneWhatIf, WhatIfs
 _ONE = "sandboxes/<str:sandbox_id>"
 
 urlpatterns = [
+    path("", Index.as_view(), name="index"),
     path("schema", Document.as_view(), name="schema"),
     path("docs", Reference.as_view(), name="docs"),
     path("me", access.Me.as_view(), name="me"),

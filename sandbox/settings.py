@@ -205,6 +205,8 @@ LIMITS: dict[str, int] = {
     "ticks_per_second": environment.number("TICKS_PER_SECOND", 0),
     "answers_per_user": environment.number("ANSWERS_PER_USER", 4),
     "answers": environment.number("ANSWERS", 32),
+    "waits_per_user": environment.number("WAITS_PER_USER", 8),
+    "waits": environment.number("WAITS", 64),
     "answers_at_once_per_user": environment.number("ANSWERS_AT_ONCE_PER_USER", 2),
     "jobs_per_user": environment.number("JOBS_PER_USER", 20),
     "runs_per_experiment": environment.number("RUNS_PER_EXPERIMENT", 10_000),

@@ -268,9 +268,11 @@ class Operations(Sender):
     def experiments_create(
         self,
         body: Start | None = None,
+        *,
+        wait: int | None = None,
     ) -> Experiment:
         """Start an experiment; workers take its runs up at once."""
-        return cast('Experiment', self.send('POST', f"/experiments", body=body))
+        return cast('Experiment', self.send('POST', f"/experiments", body=body, query=given({'wait': wait})))
 
     def experiments_delete(
         self,
@@ -308,9 +310,10 @@ class Operations(Sender):
         *,
         front: str | None = None,
         sort: str | None = None,
+        wait: int | None = None,
     ) -> OneExperiment:
         """Return progress, and a line per variant of what ended so far."""
-        return cast('OneExperiment', self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort})))
+        return cast('OneExperiment', self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort, 'wait': wait})))
 
     def experiments_report_html(
         self,
@@ -419,9 +422,11 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: ForecastOptions | None = None,
+        *,
+        wait: int | None = None,
     ) -> ForecastState:
         """Begin a forecast, or return the one that was asked for before."""
-        return cast('ForecastState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body))
+        return cast('ForecastState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body, query=given({'wait': wait})))
 
     def forecasts_list(
         self,
@@ -436,9 +441,11 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         forecast_id: str | int,
+        *,
+        wait: int | None = None,
     ) -> ForecastState:
         """Return how far it is, and the forecast when it is done."""
-        return cast('ForecastState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}"))
+        return cast('ForecastState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}", query=given({'wait': wait})))
 
     def fork(
         self,
@@ -890,9 +897,11 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: StepRequest | None = None,
+        *,
+        wait: int | None = None,
     ) -> Stepping:
-        """Run some ticks, to a tick, or to an event; answers at once."""
-        return cast('Stepping', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
+        """Run some ticks, to a tick, or to an event; answers at once, or with `wait` when they are run."""
+        return cast('Stepping', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body, query=given({'wait': wait})))
 
     def tables_read(
         self,
@@ -1177,9 +1186,11 @@ class AsyncOperations(AsyncSender):
     async def experiments_create(
         self,
         body: Start | None = None,
+        *,
+        wait: int | None = None,
     ) -> Experiment:
         """Start an experiment; workers take its runs up at once."""
-        return cast('Experiment', await self.send('POST', f"/experiments", body=body))
+        return cast('Experiment', await self.send('POST', f"/experiments", body=body, query=given({'wait': wait})))
 
     async def experiments_delete(
         self,
@@ -1217,9 +1228,10 @@ class AsyncOperations(AsyncSender):
         *,
         front: str | None = None,
         sort: str | None = None,
+        wait: int | None = None,
     ) -> OneExperiment:
         """Return progress, and a line per variant of what ended so far."""
-        return cast('OneExperiment', await self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort})))
+        return cast('OneExperiment', await self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort, 'wait': wait})))
 
     async def experiments_report_html(
         self,
@@ -1328,9 +1340,11 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: ForecastOptions | None = None,
+        *,
+        wait: int | None = None,
     ) -> ForecastState:
         """Begin a forecast, or return the one that was asked for before."""
-        return cast('ForecastState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body))
+        return cast('ForecastState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body, query=given({'wait': wait})))
 
     async def forecasts_list(
         self,
@@ -1345,9 +1359,11 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         forecast_id: str | int,
+        *,
+        wait: int | None = None,
     ) -> ForecastState:
         """Return how far it is, and the forecast when it is done."""
-        return cast('ForecastState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}"))
+        return cast('ForecastState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}", query=given({'wait': wait})))
 
     async def fork(
         self,
@@ -1799,9 +1815,11 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: StepRequest | None = None,
+        *,
+        wait: int | None = None,
     ) -> Stepping:
-        """Run some ticks, to a tick, or to an event; answers at once."""
-        return cast('Stepping', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body))
+        """Run some ticks, to a tick, or to an event; answers at once, or with `wait` when they are run."""
+        return cast('Stepping', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body, query=given({'wait': wait})))
 
     async def tables_read(
         self,

@@ -1338,11 +1338,14 @@ class StepRequest(TypedDict):
 
 
 class Stepping(TypedDict):
-    """The revision from which a step runs, and the tick that ends it at the latest."""
+    """The revision from which a step runs, and the tick that ends it at the latest.
+    When it is done, the revision and tick at which it ended.
+    """
 
     revision: int
     tick: int
     untilTick: int | None
+    done: bool
 
 
 class Submission(TypedDict):

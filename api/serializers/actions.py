@@ -37,11 +37,15 @@ class DoneSerializer(serializers.Serializer[Any]):
 
 
 class SteppingSerializer(DoneSerializer):
-    """The revision from which a step runs, and the tick that ends it at the latest."""
+    """The revision from which a step runs, and the tick that ends it at the latest.
+
+    When it is done, the revision and tick at which it ended.
+    """
 
     untilTick = serializers.IntegerField(  # noqa: N815 - as it travels
         allow_null=True, help_text="null when only an event ends it"
     )
+    done = serializers.BooleanField(help_text="false while ticks are made")
 
 
 class PlaySerializer(serializers.Serializer[Any]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from api.serializers import experiments as bodies
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number, whole
+from api.views.waiting import WAIT, waiting
 from sandbox.experiments import actions, reading
 from sandbox.experiments.searching import search_of
 from sandbox.explain.comparing import MOST_BRANCHES, MOST_POINTS
@@ -67,6 +69,7 @@ class Experiments(ExperimentView):
         operation_id="experiments_create",
         request={"application/json": bodies.StartSerializer, "application/yaml": str},
         responses={201: bodies.ExperimentSerializer},
+        parameters=[WAIT],
     )
     @once
     def post(self, request: Request) -> Response:
@@ -76,14 +79,17 @@ class Experiments(ExperimentView):
         document = given["document"]
         if not document:
             document, files = actions.document_among(files)
-        experiment = actions.do_start(
-            self.user(),
-            document,
-            files=files,
-            title=given["title"],
-            visibility=given["visibility"],
-        )
-        return Response(self.line(experiment), status=201)
+        with waiting(request) as wait:
+            experiment = actions.do_start(
+                self.user(),
+                document,
+                files=files,
+                title=given["title"],
+                visibility=given["visibility"],
+            )
+            wait(has_ended(experiment))
+        found = actions.visible(self.user(), experiment.pk)
+        return Response(self.line(found), status=201)
 
 
 class OneExperiment(ExperimentView):
@@ -95,6 +101,7 @@ class OneExperiment(ExperimentView):
         operation_id="experiments_read",
         responses=bodies.OneExperimentSerializer,
         parameters=[
+            WAIT,
             OpenApiParameter(
                 "sort",
                 str,
@@ -111,6 +118,9 @@ class OneExperiment(ExperimentView):
     )
     def get(self, request: Request, experiment_id: str) -> Response:
         """Return progress, and a line per variant of what ended so far."""
+        experiment = actions.visible(self.user(), experiment_id)
+        with waiting(request) as wait:
+            wait(has_ended(experiment))
         experiment = actions.visible(self.user(), experiment_id)
         found = reading.outcome(experiment)
         spec = read_experiment(experiment.document).spec
@@ -138,6 +148,12 @@ class OneExperiment(ExperimentView):
         """Delete it with its results; sandboxes opened from it stay."""
         actions.do_delete(self.user(), experiment_id)
         return Response(status=204)
+
+
+def has_ended(experiment: Experiment) -> Callable[[], bool]:
+    """Return what says whether it ended, or was deleted."""
+    runs = Experiment.objects.filter(pk=experiment.pk, state=Experiment.RUNNING)
+    return lambda: not runs.exists()
 
 
 def _objectives(request: Request) -> tuple[Objective, ...]:

@@ -19,6 +19,7 @@ from api.serializers.forecasting import (
 from api.uploads import texts
 from api.views.base import View, number
 from api.views.explaining import COSTLY, TICK, tick_of
+from api.views.waiting import WAIT, waiting
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, record
@@ -121,26 +122,37 @@ class KeptForecasts(View):
         operation_id="forecasts_create",
         request=ForecastOptionsSerializer,
         responses=OpenApiTypes.OBJECT,
+        parameters=[WAIT],
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Begin a forecast, or return the one that was asked for before."""
         given = self.read(ForecastOptionsSerializer)
         sandbox = self.sandbox(sandbox_id)
-        found = asking.ask(sandbox, given["tick"], options_of(given), self.user())
+        with waiting(request) as wait:
+            found = asking.ask(sandbox, given["tick"], options_of(given), self.user())
+            wait(lambda: not asking.is_running(found))
+        found = asking.find(sandbox, found.pk)
         return Response(msgspec.to_builtins(asking.state_of(found)))
 
 
 class KeptForecast(View):
     """One kept forecast."""
 
-    @extend_schema(operation_id="forecasts_read", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="forecasts_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[WAIT],
+    )
     def get(self, request: Request, sandbox_id: str, forecast_id: int) -> Response:
         """Return how far it is, and the forecast when it is done.
 
         One that nobody reads for 15 s is cancelled.
         """
-        found = asking.find(self.sandbox(sandbox_id), forecast_id)
-        asking.want(found)
+        sandbox = self.sandbox(sandbox_id)
+        found = asking.find(sandbox, forecast_id)
+        with waiting(request) as wait:
+            wait(lambda: not asking.is_running(found))
+        found = asking.find(sandbox, forecast_id)
         return Response(msgspec.to_builtins(asking.state_of(found)))
 
 

@@ -10,7 +10,9 @@ from api.idempotency import once
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View
+from api.views.waiting import WAIT, waiting
 from sandbox import actions
+from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
 
 
@@ -58,21 +60,29 @@ class StepAction(View):
         operation_id="sandboxes_actions_step_create",
         request=bodies.StepRequestSerializer,
         responses=bodies.SteppingSerializer,
+        parameters=[WAIT],
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Run some ticks, to a tick, or to an event; answers at once."""
+        """Run some ticks, to a tick, or to an event; answers at once, or with `wait`
+        when they are run.
+        """
         given = self.read(bodies.StepRequestSerializer)
-        step, goal = actions.do_step(
-            self.user(),
-            sandbox_id,
-            ticks=given["ticks"],
-            until_tick=given["untilTick"],
-            until_event=given["untilEvent"],
-            speed=given["speed"],
-        )
-        body = {"revision": step.revision, "tick": step.tick, "untilTick": goal}
-        return Response(body)
+        with waiting(request) as wait:
+            step, goal = actions.do_step(
+                self.user(),
+                sandbox_id,
+                ticks=given["ticks"],
+                until_tick=given["untilTick"],
+                until_event=given["untilEvent"],
+                speed=given["speed"],
+            )
+            plays = Sandbox.objects.filter(pk=sandbox_id, playing=True)
+            wait(lambda: not plays.exists())
+        found = self.sandbox(sandbox_id)
+        at = step if found.playing else found
+        body = {"revision": at.revision, "tick": at.tick, "untilTick": goal}
+        return Response({**body, "done": not found.playing})
 
 
 class Fork(View):

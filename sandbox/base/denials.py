@@ -38,6 +38,10 @@ class Denied(Words):
         "denied.answers",
         "as many answers as allowed are being worked out for you or for all; try again",
     )
+    WAITS = (
+        "denied.waits",
+        "as many requests as allowed wait for you or for all; ask without wait, or again",
+    )
     EXPORT = ("denied.export", "the link that you opened is to look, not to export")
     CLUSTERS = (
         "denied.clusters",

@@ -124,6 +124,13 @@ def want(kept: KeptForecast, seconds: float = WANTED_S) -> None:
     lapsing.update(wanted_until=until)
 
 
+def is_running(kept: KeptForecast) -> bool:
+    """Return whether it is still made, and let it go on."""
+    want(kept)
+    running = KeptForecast.objects.filter(pk=kept.pk, state=KeptForecast.RUNNING)
+    return running.exists()
+
+
 def state_of(kept: KeptForecast, *, whole: bool = True) -> ForecastState:
     """Return how far it is, with the answer when `whole` and it is done."""
     options, done = options_of(kept), kept.state == KeptForecast.DONE

@@ -187,6 +187,8 @@ class HandshakeLimiter:
 
 
 connection_slots = Slots("connections_per_user", "connections")
+#: Of requests that wait until something is done.
+wait_slots = Slots("waits_per_user", "waits")
 #: Of answers that are run anew for whoever asks.
 answer_slots = Slots("answers_per_user", "answers")
 handshakes = HandshakeLimiter()

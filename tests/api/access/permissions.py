@@ -162,6 +162,7 @@ OTHERS: dict[str, str] = {
     "readyz": "open",
     "metrics": "get self",
     "metrics/service": "get self",
+    "api/v1/": "get open",
     "api/v1/schema": "get open",
     "api/v1/docs": "get open",
     "api/v1/me": "get self",

@@ -74,7 +74,7 @@ def checks_of(path: str) -> list[Any]:
 
 #: Other systems' APIs, the schema and its reference have no place in the schema.
 NOT_DESCRIBED = re.compile(
-    rf"{ID}/(apis?|openapi|ws|debug|version|healthz|livez|readyz)\b|{ID}/$|api/v1/(schema|docs)"
+    rf"{ID}/(apis?|openapi|ws|debug|version|healthz|livez|readyz)\b|{ID}/(<path:rest>)?$|api/v1/(schema|docs|$)"
 )
 PARAMETER, BRACES = re.compile(r"<\w+:(\w+)>"), r"{\1}"
 ROUTES = {f"{ID}/{tail}".rstrip("/"): methods for tail, methods in ONE.items()}

@@ -2231,6 +2231,7 @@ export const ZH_HANS: Words = {
   "said.denied.guest": "访客只跟随课程，没有沙盒",
   "said.denied.sandboxes": "您已有 {most} 个沙盒，达到上限；请先删除一个",
   "said.denied.jobs": "您有 {most} 个实验和预测正在运行，达到上限；请等其中一个结束后再试，或取消一个",
+  "said.denied.waits": "正在为您或所有人等待的请求已达上限；请不带 wait 再问，或稍后再试",
   "said.denied.answers": "正在为您或所有人计算的回答已达上限；请稍后再试",
   "said.denied.export": "您打开的链接只能查看，不能导出",
   "said.notNow.archive": "无法读回归档文件，因此没有移除任何内容：{error}",

@@ -1,0 +1,58 @@
+"""`?wait=SECONDS`: an answer that comes when what was begun is done, or when time is up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
+
+from api.views.base import number
+from sandbox.base.denials import Denied
+from sandbox.base.errors import TooManyError
+from sandbox.live import limits
+
+MOST_S = 60
+_AGAIN_S = 1.0
+_FIRST_LOOK_S, _LONGEST_LOOK_S = 0.01, 0.25
+
+WAIT = OpenApiParameter(
+    "wait",
+    int,
+    description=f"Seconds to wait until it is done, at most {MOST_S}; 0. The answer "
+    "says how far it is.",
+)
+
+
+#: Waits until something is done, or the seconds are over.
+Wait = Callable[[Callable[[], bool]], None]
+
+
+@contextmanager
+def waiting(request: Request) -> Iterator[Wait]:
+    """Give what waits for the seconds of the query; what is begun stands in the block.
+
+    Raises before the block for seconds that are none, and TooManyError when as many
+    requests of the user, or of all, wait already. Cost: a look at most every quarter
+    of a second.
+    """
+    seconds = number(request, "wait", 0, most=MOST_S)
+    user_id = request.user.pk
+    assert user_id is not None, "the permission lets nobody else get here"
+    if seconds and not limits.wait_slots.take(user_id):
+        raise TooManyError(Denied.WAITS.said(), wait=_AGAIN_S)
+    try:
+        yield partial(_wait, seconds)
+    finally:
+        if seconds:
+            limits.wait_slots.leave(user_id)
+
+
+def _wait(seconds: int, is_done: Callable[[], bool]) -> None:
+    end, pause = time.monotonic() + seconds, _FIRST_LOOK_S
+    while not is_done() and (left := end - time.monotonic()) > 0:
+        time.sleep(min(pause, left))
+        pause = min(1.5 * pause, _LONGEST_LOOK_S)
