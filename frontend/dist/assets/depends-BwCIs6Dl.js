@@ -1,0 +1,1 @@
+function e(...e){return e.length}export{e as t};

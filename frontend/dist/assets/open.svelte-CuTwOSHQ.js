@@ -1,1 +1,0 @@
-import{$ as e,ft as t,mt as n}from"./words.svelte-BvoeI1yr.js";var r=new class{#e=n(null);get kind(){return e(this.#e)}set kind(e){t(this.#e,e,!0)}};export{r as t};
