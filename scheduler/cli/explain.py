@@ -13,6 +13,7 @@ import msgspec
 from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.queues import QueueFairness, QueueShare, queue_fairness
 from scheduler.analysis.explain.shapes import (
     Explanation,
@@ -20,18 +21,22 @@ from scheduler.analysis.explain.shapes import (
     Fairness,
     Formula,
     PodExplanation,
+    Preemption,
+    TriedNode,
 )
 from scheduler.analysis.explain.workloads import explain
 from scheduler.cli.files import add_stack_word
-from scheduler.cli.run import world_at
+from scheduler.cli.run import assemble_as, read_sources, world_at
 from scheduler.cli.statuses import refused
+from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.model.decisions import Bind
+from scheduler.model.decisions import Bind, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
 
 #: The states of a workload that waits for nothing.
 _SETTLED = frozenset({"admitted", "finished", "future"})
+_NO_SHARES = "no queue has a share: none is in a cohort"
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -44,6 +49,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             return _write_pods(out, world, options)
         if options.queues:
             return _write_queues(out, world, options)
+        if options.preemptor:
+            return _write_search(out, world, options)
         found = list(_explained(world, options.workload))
     except (SchedulerError, OSError) as error:
         return refused(error)
@@ -78,12 +85,57 @@ def _write_pods(out: TextIO, world: World, options: argparse.Namespace) -> int:
     return 0
 
 
+def _write_search(out: TextIO, world: World, options: argparse.Namespace) -> int:
+    """Write the last search by which a workload or pod preempted, and what it cost."""
+    made = [
+        one
+        for one in world.take().decisions
+        if isinstance(one, Preempt)
+        and one.by is not None
+        and options.preemptor in (one.by.name, _job_of(world, one.by))
+    ]
+    if not made:
+        sys.stderr.write(f"{options.preemptor} has preempted nobody by {options.at}\n")
+        return 1
+    found = explain_preemption(_before(options, made[-1].at_ms), made[-1])
+    if options.json:
+        out.write(_json([found]))
+        return 0
+    first = f"{found.preemptor} preempts in {found.queue or 'no queue'}"
+    lines = [f"{first} at {found.at_ms / 1000:g}s"]
+    if isinstance(found, Preemption):
+        lines += (f"{step.headline}: {step.sentence}" for step in found.search.steps)
+        cost = found.cost
+        lines.append(
+            f"cost: searches {cost.searches}, candidates looked at {cost.looked}, "
+            f"simulations {cost.simulations}"
+        )
+    else:
+        lines += map(_tried, found.nodes)
+    out.write("\n  ".join(lines) + "\n")
+    return 0
+
+
+def _tried(one: TriedNode) -> str:
+    names = ", ".join(one.victims)
+    return " ".join(filter(None, (f"{one.node}: {one.outcome}", one.why, names)))
+
+
+def _before(options: argparse.Namespace, at_ms: int) -> World:
+    """Return the world at the start of the tick that an instant is in."""
+    world = assemble_as(read_sources(options.paths), options.stack).world
+    tick_ms = world.policy.spec.simulation.tick_ms
+    while world.context.now_ms + tick_ms < at_ms:
+        run_tick(world)
+    return world
+
+
 def _write_queues(out: TextIO, world: World, options: argparse.Namespace) -> int:
     """Write the share of each queue, and under YuniKorn what orders its applications."""
     found: Fairness | QueueFairness
     if world.yunikorn is None:
         found = fairness(world)
-        lines = [_share(one) for one in found.formulas]
+        lines = [_share(one) for one in found.formulas] or [_NO_SHARES]
     else:
         found = queues = queue_fairness(world)
         lines = list(_partition(queues.partition, queues.queues))
@@ -169,6 +221,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="this pod in place of workloads: its node, or why none, and its cycle "
         "through every extension point",
+    )
+    parser.add_argument(
+        "--preemptor",
+        default="",
+        metavar="NAME",
+        help="the search by which this one preempted last, step by step, with its cost",
     )
     parser.add_argument(
         "--queues",

@@ -23,6 +23,7 @@ from api.cluster.yunikorn.records import (
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from scheduler.engine.world import World
+from scheduler.engine.yunikorn.objects.listener import NullListener
 from scheduler.engine.yunikorn.objects.model import Application, Queue, SchedulingNode
 from scheduler.engine.yunikorn.objects.node_order import DEFAULT_WEIGHTS
 from scheduler.engine.yunikorn.objects.partition import Partition
@@ -31,18 +32,31 @@ from scheduler.model.problems import ApiServer, RequestProblem
 
 
 class PartitionView:
-    """A partition, and its times as nanoseconds since the Unix epoch."""
+    """A partition, and its times as nanoseconds since the Unix epoch.
 
-    def __init__(self, sandbox: Sandbox, world: World) -> None:
+    Another one than the default has the queues of its configuration and nothing in
+    them: on Kubernetes all nodes are in the default one. Raises NotFoundError.
+    """
+
+    def __init__(self, sandbox: Sandbox, world: World, name: str = PARTITION) -> None:
         if world.yunikorn is None:
             raise NotFoundError(
                 RequestProblem.STACK_ONLY.said(name=sandbox.pk, stack=sandbox.stack)
             )
         self.sandbox = sandbox
         world.yunikorn.finish_restore()
+        self.name = name
         self.partition: Partition = world.yunikorn.partition
+        if name != PARTITION:
+            self.partition = self._other(name)
         self.partition.refresh()
         self.epoch_us = reading.now_us(sandbox) - sandbox.now_ms * 1000
+
+    def _other(self, name: str) -> Partition:
+        for spec in self.partition.spec.others:
+            if spec.name == name:
+                return Partition(spec, self.partition.laws, NullListener())
+        raise NotFoundError("Partition not found")
 
     def nanoseconds(self, at_ms: int) -> int:
         """Return a virtual time as nanoseconds since the Unix epoch."""
@@ -123,7 +137,7 @@ class PartitionView:
         own = queue.properties
         return {
             "queuename": queue.path,
-            "partition": PARTITION,
+            "partition": self.name,
             "isLeaf": queue.leaf,
             "isManaged": queue.managed,
             "currentPriority": queue.published_for(queue.priority),

@@ -28,7 +28,6 @@ from scheduler.model.problems import ApiServer
 
 Places = dict[str, str]
 Answer = Callable[[PartitionView, Places, Request], Any]
-_PARTITIONS = (PARTITION, f"[mycluster]{PARTITION}")
 
 
 class YuniKornView(ClusterView):
@@ -39,11 +38,11 @@ class YuniKornView(ClusterView):
     def get(self, request: Request, sandbox_id: str, **places: str) -> Response:
         """Return what the path names."""
         sandbox = self.sandbox(sandbox_id)
-        if places.get("partition", PARTITION) not in _PARTITIONS:
-            raise NotFoundError("Partition not found")
+        partition = places.get("partition", PARTITION).removeprefix("[mycluster]")
         with worlds.reading(sandbox) as world:
+            view = PartitionView(sandbox, world, partition)
             assert self.answer is not None  # given to as_view
-            return Response(self.answer(PartitionView(sandbox, world), places, request))
+            return Response(self.answer(view, places, request))
 
 
 def _in_state(

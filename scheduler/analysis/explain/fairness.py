@@ -15,7 +15,7 @@ from scheduler.analysis.explain.shapes import (
     Head,
     NextVictim,
 )
-from scheduler.analysis.explain.workloads import victim
+from scheduler.analysis.explain.workloads import reason_of, victim
 from scheduler.engine.kueue.cache.candidates import ANY
 from scheduler.engine.kueue.preemption.ordering import (
     TargetClusterQueue,
@@ -139,7 +139,9 @@ def _heads(stage: KueueStage) -> list[Head]:
     for entry in reversed(decided):  # back to the state that all were nominated on
         if entry.status is EntryStatus.ADMITTED and entry.assignment is not None:
             remove_usages(reversed(entry.assignment.usage.items()))
-    return [_head(number, entry) for number, entry in enumerate(decided, start=1)]
+    return [
+        _head(number, entry, stage) for number, entry in enumerate(decided, start=1)
+    ]
 
 
 def _first(queue: ClusterQueue) -> WorkloadInfo | None:
@@ -151,7 +153,7 @@ def _first(queue: ClusterQueue) -> WorkloadInfo | None:
     )
 
 
-def _head(order: int, entry: Entry) -> Head:
+def _head(order: int, entry: Entry, stage: KueueStage) -> Head:
     usage = _usage(entry)
     add_usages(usage)
     after = (
@@ -166,7 +168,7 @@ def _head(order: int, entry: Entry) -> Head:
         share_after=after if usage else None,
         borrow=entry.borrow,
         status=entry.status.value,
-        reason=entry.reason,
+        reason=reason_of(entry, stage),
         message=entry.message,
         targets=[victim(target.work, target.reason) for target in entry.targets],
     )

@@ -36,8 +36,10 @@ from scheduler.model.reasons import (
     DEACTIVATION_TARGET,
     EVICTED,
     FINISHED,
+    MISCONFIGURED,
     QUOTA_RESERVED,
 )
+from scheduler.model.releases.kueue_words import coarse
 from scheduler.model.sentence import Sentence
 from scheduler.words.why import NotTried
 
@@ -277,13 +279,23 @@ def attempt(
     return FlavorAttempt(
         ran=True,
         status=entry.status.value,
-        reason=entry.reason,
+        reason=reason_of(entry, stage),
         message=entry.message,
         borrow=entry.borrow,
         order=order,
         heads=[str(e.work.key) for e in entries],
         targets=[victim(target.work, target.reason) for target in entry.targets],
     )
+
+
+def reason_of(entry: Entry, stage: KueueStage) -> str:
+    """Return the reason that a condition gets of this, as the release spells it.
+
+    Misconfigured stays itself: it alone says that no quota is waited for.
+    """
+    if entry.reason in ("", MISCONFIGURED) or stage.settings.gates.fine_reasons:
+        return entry.reason
+    return coarse(entry.reason, by_scheduler=True)
 
 
 def victim(work: WorkloadInfo, reason: str) -> Victim:

@@ -158,6 +158,13 @@ def test_a_configuration_is_validated_and_not_taken(
     assert call("get", yunikorn, "/ws/v1/config").content == before
 
 
+def test_another_partition_has_the_queues_of_its_configuration(call, person):
+    made = actions.do_create(person, scenario="yunikorn-order-of-queues").sandbox
+    root = call("get", made, "/ws/v1/partition/gpu/queues").json()
+    assert (root["partition"], root["childNames"]) == ("gpu", ["root.training"])
+    assert call("get", made, "/ws/v1/partition/gpu/nodes").json() == []
+
+
 @pytest.mark.parametrize(
     "path",
     [

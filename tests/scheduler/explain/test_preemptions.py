@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.shapes import Preemption
+from scheduler.cli.explain import main as command
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.decisions import Preempt
@@ -199,3 +201,23 @@ def test_a_tick_that_did_not_decide_it_is_refused() -> None:
     run_tick(world)
     with pytest.raises(SchedulerError, match="does not let"):
         explain_preemption(world, decision)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "preemptor", "line"),
+    [
+        (
+            "classical-reclaim",
+            "owner",
+            "cost: searches 1, candidates looked at 2, simulations 3",
+        ),
+        ("yunikorn-who-may-go", "first", "node-1: chosen Pod/default/old"),
+    ],
+)
+def test_the_command_says_how_one_preempted_and_at_what_cost(
+    scenario: str, preemptor: str, line: str
+) -> None:
+    out = StringIO()
+    asked = [f"sandbox/scenarios/{scenario}", "--at", "31s", "--preemptor", preemptor]
+    assert command(asked, out) == 0
+    assert line in [one.strip() for one in out.getvalue().splitlines()]

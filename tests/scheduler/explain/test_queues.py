@@ -103,3 +103,9 @@ def test_the_command_says_the_shares_of_queues(scenario: str, line: str) -> None
         command([f"sandbox/scenarios/{scenario}", "--at", "11s", "--queues"], out) == 0
     )
     assert line in [one.strip() for one in out.getvalue().splitlines()]
+
+
+def test_the_command_says_when_no_queue_has_a_share() -> None:
+    out = StringIO()
+    command(["sandbox/scenarios/reclaim-by-itself", "--at", "31s", "--queues"], out)
+    assert out.getvalue() == "no queue has a share: none is in a cohort\n"

@@ -10,6 +10,7 @@ from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue as queue
 from tests.builders import flavor, job, local_queue, world_of
 from tests.scheduler.explain.worlds import (
+    CLASSICAL,
     contended,
     lender_and_borrower,
     put_workload,
@@ -193,3 +194,22 @@ def test_what_kueue_deactivated_is_told_that_activating_it_does_not_help() -> No
     assert told.attempt.said.code == "notTried.overtime"
     assert "only a new Workload gets quota" in told.sentences[0]
     assert told.waiting is None
+
+
+@pytest.mark.parametrize(
+    ("release", "reason"),
+    [({"kueue": "0.19.2"}, "Pending"), ({}, "WaitingForQuota")],
+)
+def test_who_would_wait_is_told_so_by_the_reason_of_the_release(
+    release: dict[str, str], reason: str
+) -> None:
+    world = lender_and_borrower(
+        job("big", queue="borrower", cpu=6),
+        job("late", queue="borrower", cpu=3, arrival="1s"),
+        until_ms=2_000,
+        policy={**CLASSICAL, "release": release},
+    )
+    answer = explain(world, workload(world, "late"))
+    assert answer.attempt.reason == reason
+    assert answer.condition is not None
+    assert answer.condition.reason == reason
