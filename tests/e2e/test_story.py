@@ -170,7 +170,7 @@ def test_what_is_wrong_with_a_file_is_brought_into_sight(board: Board) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(board.url)
     # What comes after a place was scrolled to moves it: the list of scenarios is above.
-    expect(page.get_by_role("button", name="Play Friday rush")).to_be_visible()
+    expect(page.get_by_role("button", name="Open Friday rush")).to_be_visible()
     with page.expect_file_chooser() as asked:
         page.get_by_role("button", name="Load your own").click()
     asked.value.set_files(

@@ -1,4 +1,4 @@
-"""The first-run tour: from the first page to a what-if answer that was run."""
+"""The first-run tour: carry a card, see who pays, before it is let go."""
 
 from __future__ import annotations
 
@@ -8,43 +8,46 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.board import Board
 
-MOST_CLICKS = 8
+#: Of the first page, and of the drag.
+MOST_ACTIONS = 2
 COUNT = """() => {
-  window.clicks = 0;
-  addEventListener("click", (event) => { if (event.isTrusted) window.clicks++; }, true);
+  window.actions = 0;
+  const count = (event) => { if (event.isTrusted) window.actions++; };
+  addEventListener("pointerdown", count, true);
 }"""
 
 
-def test_the_tour_leads_to_a_verified_answer_in_few_clicks(board: Board) -> None:
+def test_two_actions_show_who_pays_and_leave_no_trace(board: Board) -> None:
     page = board.page
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(board.url)
     page.evaluate(COUNT)
-    expect(page.get_by_test_id("tour")).to_contain_text("1 of 5")
-    page.get_by_role("button", name="Play Friday rush").click()
-
     tour = page.get_by_test_id("tour")
-    tour.get_by_role("button", name="Run until one waits").click()
-    expect(tour).to_contain_text("3 of 5", timeout=90_000)
-    page.locator(".card.pending").filter(has_text="p100").click()
-    expect(tour).to_contain_text("4 of 5")
-    ask = page.get_by_role("button", name="Try them")
-    expect(ask).to_be_in_viewport(ratio=1)
-    ask.click()
-    expect(tour).to_contain_text("5 of 5", timeout=60_000)
-    origin = page.url
-    show = page.locator("[data-tour=show]")
-    expect(show).to_be_in_viewport(ratio=1)
-    show.click()
-    expect(tour).to_contain_text("This is the what-if", timeout=60_000)
-    expect(page.get_by_text("Time stopped")).to_have_count(0)
-    assert page.evaluate("window.clicks") <= MOST_CLICKS
-    assert page.url.split("/s/")[1][:12] == origin.split("/s/")[1][:12]
-    gains = page.locator("[data-card][aria-pressed=true] [data-mark]")
-    expect(gains).to_have_attribute("data-mark", re.compile("earlier|only"))
+    expect(tour).to_contain_text("1 of 3")
+    page.get_by_role("button", name="Open Friday rush").click()
 
-    tour.get_by_role("button", name="Done").click()
+    expect(tour).to_contain_text("2 of 3")
+    expect(page.get_by_test_id("tick")).to_have_text("78")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    what, source, goal = re.search(
+        r"^(\S+) waits in (\S+)\. Drag it to (\S+) and", tour.inner_text()
+    ).groups()
+    card = board.card(source, what, "Pending")
+    expect(card).to_be_in_viewport(ratio=1)
+    board.drag(card, board.queue(goal))
+    strip = page.get_by_test_id("verdict")
+    expect(strip.locator("[data-cell=later] b")).to_have_text(re.compile("[1-9]"))
+    expect(tour).to_contain_text("if you let go here")
+    assert page.evaluate("window.actions") <= MOST_ACTIONS
+
+    board.drop()
+    expect(tour).to_contain_text("That is who pays")
+    board.verdict().get_by_role("button", name="Discard").click()
+    expect(tour).to_contain_text("Every change works like this")
+    expect(strip).to_have_count(0)
+    tour.get_by_role("button", name="Let it run").click()
     expect(tour).to_have_count(0)
+    board.pause()
     page.goto(board.url)
     expect(page.get_by_role("button", name="Play Friday rush")).to_be_visible()
     expect(tour).to_have_count(0)
@@ -56,6 +59,6 @@ def again(page: Page) -> None:
     page.keyboard.press("Control+k")
     page.get_by_role("combobox", name=re.compile("Find|command|Search")).fill("tour")
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("tour")).to_contain_text("1 of 5")
+    expect(page.get_by_test_id("tour")).to_contain_text("1 of 3")
     page.get_by_role("button", name="Not now").press("Enter")
     expect(page.get_by_test_id("tour")).to_have_count(0)

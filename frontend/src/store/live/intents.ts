@@ -44,9 +44,6 @@ export const compute = (ticks = 1): Promise<Json | null> => act("step", { ticks 
 /** Compute new ticks until a decision of one of these types, about one subject if named, and stop there. */
 export const computeUntil = (type: string | string[], subject?: string): Promise<Json | null> =>
   act("step", { untilEvent: subject === undefined ? { type } : { type, subject } } satisfies StepRequest);
-/** Run until a workload has to wait for quota, and stop there; most releases only say that it waits. */
-export const stepUntilWaiting = (): Promise<Json | null> =>
-  act("step", { untilEvent: live.shown.sandbox?.release?.["kueue"] === undefined ? { type: "Wait", reason: "WaitingForQuota" } : { type: "Wait" } });
 export const setSpeed = (speed: number): Promise<Json | null> => act("speed", { speed } satisfies Speed);
 /** Undo the last edit; the note of that edit, with its Undo, gives way to one that says so. */
 export const undo = (): Promise<Json | null> => takenBack("undo", t("act.undone"), { label: t("act.redo"), run: () => void redo() });
