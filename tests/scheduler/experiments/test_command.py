@@ -17,6 +17,7 @@ SAMPLES = Path(__file__).resolve().parents[4] / "shared" / "samples" / "kueue-pe
 
 INSTANT = {"simulation": {"latencies": None}}
 STRATEGIES = Path(__file__).resolve().parents[3] / "docs/examples/three-strategies.yaml"
+AGAIN = STRATEGIES.with_name("time-to-fair.yaml")
 SLOWER = Path(__file__).resolve().parents[3] / "docs" / "examples" / "slower-cluster"
 
 
@@ -112,4 +113,9 @@ def test_kueues_own_rangespec_is_read_as_it_is(tmp_path):
 
 def test_one_moment_comes_out_differently_under_each_list_of_strategies():
     status, text = run(STRATEGIES)
+    assert status == 0, text
+
+
+def test_how_soon_shares_are_fair_again_differs_between_lists_of_strategies():
+    status, text = run(AGAIN)
     assert status == 0, text
