@@ -22,7 +22,7 @@ from api.views.explaining import (
 )
 from api.views.export import Export
 from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts
-from api.views.imports import Conversions, Imports, TracePreviews
+from api.views.imports import Conversions, DryImports, Imports, TracePreviews
 from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView, Profiles
@@ -47,6 +47,7 @@ urlpatterns = [
     path("answers/<int:answer_id>", OneAnswer.as_view(), name="answer"),
     path("archives", Archives.as_view(), name="archives"),
     path("traces/preview", TracePreviews.as_view(), name="traces-preview"),
+    path("imports/dry", DryImports.as_view(), name="imports-dry"),
     path("conversions", Conversions.as_view(), name="conversions"),
     path("disk", Disk.as_view(), name="disk"),
     path("clusters", Clusters.as_view(), name="clusters"),

@@ -271,6 +271,7 @@ def _copy(loaded: Loaded) -> Loaded:
         findings=list(loaded.findings),
         places=dict(loaded.places),
         files=loaded.files,
+        refused=loaded.refused,
         outcomes=loaded.outcomes.copy(),
         unread=dict(loaded.unread),
     )

@@ -26,6 +26,8 @@ from .records import (
     Delete,
     Disk,
     Done,
+    DryImport,
+    DryImportQuestion,
     EventList,
     Experiment,
     ExperimentList,
@@ -474,6 +476,13 @@ class Operations(Sender):
     ) -> Imported:
         """Create and change objects; on any error nothing, unless skipErrors."""
         return cast('Imported', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    def imports_dry(
+        self,
+        body: DryImportQuestion,
+    ) -> DryImport:
+        """Return every finding of files with what repairs it; changes nothing."""
+        return cast('DryImport', self.send('POST', f"/imports/dry", body=body))
 
     def incident_create(
         self,
@@ -1392,6 +1401,13 @@ class AsyncOperations(AsyncSender):
     ) -> Imported:
         """Create and change objects; on any error nothing, unless skipErrors."""
         return cast('Imported', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
+
+    async def imports_dry(
+        self,
+        body: DryImportQuestion,
+    ) -> DryImport:
+        """Return every finding of files with what repairs it; changes nothing."""
+        return cast('DryImport', await self.send('POST', f"/imports/dry", body=body))
 
     async def incident_create(
         self,

@@ -470,6 +470,28 @@ class Done(TypedDict):
     tick: int
 
 
+class DryImport(TypedDict):
+    """What an import would say, errors first; nothing was changed."""
+
+    files: list[ConvertedFile]
+    findings: list[Repairable]
+    errors: int
+    left: int
+    report: Report
+    refused: Said | None
+    stacks: list[str]
+
+
+class DryImportQuestion(TypedDict):
+    """Files as a new sandbox or an import would get them."""
+
+    files: list[File]
+    into: NotRequired[str]
+    policy: NotRequired[dict[str, Any]]
+    traces: NotRequired[Traces]
+    convert: NotRequired[bool]
+
+
 class Entry(TypedDict):
     """A strategy or plug-in that is enrolled."""
 
@@ -1107,6 +1129,32 @@ class Release(TypedDict):
     kueue: NotRequired[str]
     kubernetes: NotRequired[str]
     yunikorn: NotRequired[str]
+
+
+class Repair(TypedDict):
+    """One way to repair a finding. With a `line` (from 1) `new` takes the place of
+    `old`, which stands there once as a whole word; without one `document` is
+    added at the end of the file, which may be new.
+    """
+
+    said: Said
+    file: str
+    line: int
+    old: str
+    new: str
+    document: str
+
+
+class Repairable(TypedDict):
+    """A finding at its place, and the choices that repair it: one is the one repair."""
+
+    level: LevelEnum
+    place: Place
+    problem: str
+    said: Said
+    effect: str
+    code: str
+    repairs: list[Repair]
 
 
 class Report(TypedDict):

@@ -11,6 +11,7 @@ from api.serializers.sandboxes import (
     FileSerializer,
     FindingGroupSerializer,
     FindingSerializer,
+    PlaceSerializer,
     ReportSerializer,
     TracesSerializer,
 )
@@ -156,3 +157,64 @@ class ConversionsSerializer(serializers.Serializer[Any]):
     losses = PlacedLossSerializer(many=True)
     files = ConvertedFileSerializer(many=True)
     unread = FindingSerializer(many=True, help_text="files that cannot be read")
+
+
+class DryImportQuestionSerializer(serializers.Serializer[Any]):
+    """Files as a new sandbox or an import would get them."""
+
+    files = FileSerializer(many=True)
+    into = serializers.CharField(
+        required=False, default="", allow_blank=True, max_length=12
+    )
+    policy = serializers.DictField(
+        required=False,
+        default=dict,
+        help_text="Merge patch of the policy's spec of a new sandbox.",
+    )
+    traces = TracesSerializer(required=False, default=dict)
+    convert = serializers.BooleanField(required=False, default=False)
+
+
+class RepairSerializer(serializers.Serializer[Any]):
+    """One way to repair a finding.
+
+    With a `line` (from 1) `new` takes the place of `old`, which stands there once as a
+    whole word; without one `document` is added at the end of the file, which may be
+    new.
+    """
+
+    said = SaidSerializer()
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    old = serializers.CharField(allow_blank=True)
+    new = serializers.CharField(allow_blank=True)
+    document = serializers.CharField(allow_blank=True)
+
+
+class RepairableSerializer(serializers.Serializer[Any]):
+    """A finding at its place, and the choices that repair it: one is the one repair."""
+
+    level = serializers.ChoiceField(["error", "unsupported", "warning"])
+    place = PlaceSerializer()
+    problem = serializers.CharField()
+    said = SaidSerializer()
+    effect = serializers.CharField(allow_blank=True)
+    code = serializers.CharField(allow_blank=True, help_text="names the effect")
+    repairs = RepairSerializer(many=True)
+
+
+class DryImportSerializer(serializers.Serializer[Any]):
+    """What an import would say, errors first; nothing was changed."""
+
+    files = ConvertedFileSerializer(many=True, help_text="unpacked and converted")
+    findings = RepairableSerializer(many=True)
+    errors = serializers.IntegerField()  # type: ignore[assignment]  # a field of the answer
+    left = serializers.IntegerField(help_text="findings beyond those answered")
+    report = ReportSerializer()
+    refused = SaidSerializer(
+        allow_null=True, help_text="why nothing at all would be taken"
+    )
+    stacks = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="to choose from, where the files are for several",
+    )

@@ -12,15 +12,18 @@ from api.serializers.actions import finding_body
 from api.serializers.imports import (
     ConversionSerializer,
     ConversionsSerializer,
+    DryImportQuestionSerializer,
+    DryImportSerializer,
     ImportReportListSerializer,
     TracePreviewsSerializer,
     TraceQuestionSerializer,
 )
 from api.serializers.sandboxes import report_body
-from api.uploads import FilesParser, texts, traces
+from api.uploads import FilesParser, converted_texts, texts, traces
 from api.views.base import View
 from api.views.explaining import COSTLY
 from sandbox import actions
+from sandbox.actions.dry_imports import Repairable
 from sandbox.actions.tries import counted
 from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
@@ -107,6 +110,63 @@ class Conversions(View):
             self.user(), files, into=given["into"], stack=given["stack"]
         )
         return Response(_converted(found))
+
+
+class DryImports(View):
+    """Files looked at before they are taken."""
+
+    parser_classes = (StorableJSONParser, FilesParser)
+    throttle_classes = COSTLY
+    scope = "read"
+
+    @extend_schema(
+        operation_id="imports_dry",
+        request={
+            "application/json": DryImportQuestionSerializer,
+            "multipart/form-data": DryImportQuestionSerializer,
+        },
+        responses=DryImportSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Return every finding of files with what repairs it; changes nothing."""
+        given = self.read(DryImportQuestionSerializer)
+        files, said = converted_texts(self.user(), given, into=given["into"])
+        found = actions.look_at_files(
+            self.user(),
+            files,
+            into=given["into"],
+            policy=given["policy"],
+            traces=traces(given["traces"]),
+            said=said,
+        )
+        return Response(
+            {
+                "files": [
+                    {"name": name, "text": text}
+                    for name, text in files
+                    if not isinstance(text, UnreadText)
+                ],
+                "findings": [_repairable(one) for one in found.findings],
+                "errors": found.errors,
+                "left": found.left,
+                "report": report_body(found.report),
+                "refused": msgspec.to_builtins(found.refused),
+                "stacks": found.stacks,
+            }
+        )
+
+
+def _repairable(one: Repairable) -> dict[str, object]:
+    finding = one.finding
+    return {
+        "level": finding.level,
+        "place": msgspec.to_builtins(finding.place),
+        "problem": finding.problem,
+        "said": msgspec.to_builtins(finding.said),
+        "effect": finding.effect.english,
+        "code": finding.effect.value,
+        "repairs": msgspec.to_builtins(list(one.repairs)),
+    }
 
 
 def _converted(found: ConvertedFiles) -> dict[str, object]:

@@ -23,6 +23,7 @@ from sandbox.actions.conversion import (
     convert_files_for,
     do_convert,
 )
+from sandbox.actions.dry_imports import look_at_files
 from sandbox.actions.evictions import do_evict
 from sandbox.actions.forks import do_fork
 from sandbox.actions.guests import do_end_guests
@@ -114,4 +115,5 @@ __all__ = [
     "do_undo",
     "do_unmember",
     "do_unshare",
+    "look_at_files",
 ]

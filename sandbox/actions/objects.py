@@ -79,8 +79,8 @@ def do_import(
             loaded.objects[0].manifest["metadata"].update(metadata)
         with edit_session(user, sandbox_id) as session:
             if only is None:
-                _follow_stack(session.loaded.world, loaded)
-            _take_traces(session.loaded.world, loaded, files, traces)
+                follow_stack(session.loaded.world, loaded)
+            take_traces_into(session.loaded.world, loaded, files, traces)
             refuse_stale(
                 session.sandbox, seen, [str(obj.key) for obj in loaded.objects]
             )
@@ -108,7 +108,7 @@ def do_import(
             return answer
 
 
-def _follow_stack(world: World, loaded: Loaded) -> None:
+def follow_stack(world: World, loaded: Loaded) -> None:
     """Let an empty sandbox run the stack that the files are for, where they agree."""
     signs = signs_of(loaded)
     if not world.objects and len(signs) == 1 and loaded.objects:
@@ -116,7 +116,7 @@ def _follow_stack(world: World, loaded: Loaded) -> None:
         loaded.policy.setdefault("stack", stack)
 
 
-def _take_traces(
+def take_traces_into(
     world: World,
     loaded: Loaded,
     files: Sequence[tuple[str, str]],

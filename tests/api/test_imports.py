@@ -245,3 +245,65 @@ def test_an_import_reads_the_run_times_that_the_policy_names(client):
     body = {"files": [{"name": "late.yaml", "text": text_of(late)}]}
     report = client.post(f"{path}/actions/import", body, format="json").json()["report"]
     assert "run time from its command" in str(report["findings"])
+
+
+SLEEPER = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train, namespace: team, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - {name: c, command: [sleep, "300"], resources: {requests: {cpu: 1, memory: 1gi}}}
+"""
+LOOK = "/api/v1/imports/dry"
+
+
+def test_files_that_are_looked_at_are_answered_with_what_repairs_them(client):
+    files = [{"name": "j.yaml", "text": SLEEPER}]
+    body = client.post(LOOK, {"files": files}, format="json").json()
+    (finding,) = body["findings"]
+    assert (finding["place"]["file"], finding["place"]["line"]) == ("j.yaml", 9)
+    (repair,) = finding["repairs"]
+    assert (repair["line"], repair["old"], repair["new"]) == (9, "1gi", "1Gi")
+    assert repair["said"]["text"] == "Write 1Gi instead of 1gi"
+    assert (body["errors"], body["left"]) == (1, 0)
+    assert client.get("/api/v1/sandboxes").json()["items"] == []
+
+
+def test_files_that_are_looked_at_are_read_with_the_policy_that_is_asked_for(client):
+    files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    codes = {}
+    for way in ("annotations", "sleep"):
+        policy = {"simulation": {"runTimesFrom": way}}
+        body = {"files": files, "policy": policy}
+        answer = client.post(LOOK, body, format="json").json()
+        codes[way] = {one["said"]["code"] for one in answer["findings"]}
+    assert "runTime.readable" in codes["annotations"]
+    assert "runTime.ofCommands" in codes["sleep"]
+
+
+def test_files_for_an_open_sandbox_are_looked_at_beside_its_objects(call, make, client):
+    sandbox = make(*contended())
+    before = call("get", sandbox, "").json()["revision"]
+    files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    into = call("get", sandbox, "").json()["id"]
+    answer = client.post(LOOK, {"files": files, "into": into}, format="json").json()
+    (missing,) = [one for one in answer["findings"] if "LocalQueue" in one["problem"]]
+    queues = {one["said"]["holes"]["queue"] for one in missing["repairs"]}
+    assert queues
+    assert call("get", sandbox, "").json()["revision"] == before
+
+
+def test_files_for_several_schedulers_are_looked_at_with_the_stacks_to_choose_from(
+    client,
+):
+    files = [
+        {"name": "q.yaml", "text": "partitions: [{name: default, queues: []}]"},
+        {"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")},
+    ]
+    answer = client.post(LOOK, {"files": files}, format="json").json()
+    assert set(answer["stacks"]) == {"kueue", "yunikorn"}
+    assert answer["refused"]["code"] == "stackSign.open"

@@ -148,6 +148,9 @@ def take_document(loaded: Loaded, document: Document) -> None:
     except SchedulerError as error:
         level = "refused"
         loaded.complain(document.error("", error.said))
+    if level == "refused":
+        named = document.key()
+        loaded.refused |= {(named.namespace, named.name), ("", named.name)}
     loaded.outcomes[document.file, document.kind or "queues.yaml", level] += 1
 
 

@@ -175,6 +175,7 @@ OTHERS: dict[str, str] = {
     "api/v1/archives": "post self",
     "api/v1/traces/preview": "post self read",
     "api/v1/conversions": "post self read",
+    "api/v1/imports/dry": "post self read",
     "api/v1/disk": "get self",
     "api/v1/clusters": "get self",
     "api/v1/twins": "post self",

@@ -71,6 +71,7 @@ class Loaded:
     places: dict[Key, Document] = field(default_factory=dict)
     by_key: dict[Key, Object] = field(default_factory=dict)  # as first put
     files: list[str] = field(default_factory=list)  # names, in their order
+    refused: set[tuple[str, str]] = field(default_factory=set)  # (namespace, name)
     # (file, kind, what became of it) -> documents
     outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     # (kind, field) of what is simulated -> that it decides nothing

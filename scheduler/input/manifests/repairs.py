@@ -1,0 +1,265 @@
+"""Findings that can be repaired: the document that is missing, the text to write instead.
+
+Nothing is guessed: what may be meant in several ways has several choices, and what
+only its author can know has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from scheduler.input.files.unpacking import UnreadText
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.model import amounts
+from scheduler.model.errors import QuantityError, SourceLocation
+from scheduler.model.objects import Key
+from scheduler.model.problems import Form, Wanted
+from scheduler.model.sentence import Sentence
+from scheduler.words.findings import Kept, Missing, Unknown
+from scheduler.words.repairs import Repairing
+
+#: The file that documents are added to.
+ADDED = "added.yaml"
+#: ClusterQueues to choose from for one LocalQueue.
+MOST_CHOICES = 20
+#: Letters of a document that is read again to see whether a repair holds.
+LONGEST_DOCUMENT = 100_000
+#: Repairs of texts that are tried per import; each reads one document again.
+MOST_TRIED = 200
+
+_KUEUE = "kueue.x-k8s.io/v1beta2"
+_CLASSES = {
+    "PriorityClass": "scheduling.k8s.io/v1",
+    "WorkloadPriorityClass": _KUEUE,
+}
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)")
+_MARK = re.compile(r"^---", re.MULTILINE)
+#: A suffix in lower case, without the B of bytes -> Kubernetes' own. An "m" is
+#: thousandths without that B and a million with it.
+_BINARY = {f"{letter.lower()}i": f"{letter}i" for letter in "KMGTPE"}
+_DECIMAL = {"k": "k", **{letter.lower(): letter for letter in "MGTPE"}}
+
+_HIDING = (Form.KIND_OF_NEAR.value, Kept.VERSION.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repair:
+    """One way to repair a finding.
+
+    With a `line` (from 1) `new` takes the place of `old`, which stands there once;
+    without one `document` is added at the end of the file, which may be new.
+    """
+
+    said: Sentence
+    file: str
+    line: int = 0
+    old: str = ""
+    new: str = ""
+    document: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Repairs:
+    """Who knows the repairs of what was found in some texts.
+
+    `present` are the objects that are there beside them.
+    """
+
+    sources: Iterable[tuple[str, str]]
+    loaded: Loaded
+    present: Iterable[Key] = ()
+    _texts: dict[str, str] = field(init=False)
+    _queues: list[str] = field(init=False)
+    _tried: int = 0
+
+    def __post_init__(self) -> None:
+        self._texts = {
+            name: text
+            for name, text in self.sources
+            if not isinstance(text, UnreadText)
+        }
+        keys = {*self.present, *(obj.key for obj in self.loaded.objects)}
+        self._queues = sorted(key.name for key in keys if key.kind == "ClusterQueue")
+
+    def of(self, finding: Finding) -> tuple[Repair, ...]:
+        """Return the choices; one is the one repair, none that there is none.
+
+        Cost: reading the document again, for a text that is replaced.
+        """
+        if finding.said.code in (Missing.NAMED.value, Missing.NAMED_IN.value):
+            return tuple(self._documents(finding.said.holes))
+        replaced = _replacement(finding.place, finding.said)
+        repair = self._in_place(finding.place, *replaced) if replaced else None
+        if repair is None or not self._holds(repair, finding):
+            return ()
+        return (repair,)
+
+    def _documents(self, holes: Mapping[str, Any]) -> Iterator[Repair]:
+        kind, name = str(holes["kind"]), str(holes["name"])
+        namespace = str(holes.get("namespace") or "")
+        given = (namespace, name) in self.loaded.refused
+        if given or not _NAME.fullmatch(name):
+            return  # it is there, and wrong itself
+        if kind == "ResourceFlavor":
+            said = Repairing.ADD.said(kind=kind, name=name)
+            yield _added(said, _KUEUE, kind, {"name": name})
+        elif kind in _CLASSES:
+            said = Repairing.ADD_CLASS.said(kind=kind, name=name)
+            yield _added(said, _CLASSES[kind], kind, {"name": name}, value=0)
+        elif kind == "LocalQueue":
+            metadata = {"name": name, "namespace": namespace}
+            for queue in self._queues[:MOST_CHOICES]:
+                said = Repairing.ADD_QUEUE.said(**metadata, queue=queue)
+                spec = {"clusterQueue": queue}
+                yield _added(said, _KUEUE, kind, metadata, spec=spec)
+
+    def _in_place(self, place: SourceLocation, old: str, new: str) -> Repair | None:
+        """Return the repair where the text stands once in its line; else None."""
+        lines = self._texts.get(place.file, "").split("\n")
+        line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
+        last = place.field.rsplit(".", 1)[-1]
+        said = Repairing.REPLACE.said(old=old, new=new)
+        for before in ("", f"{last}: "):
+            if len(_found(before + old, line)) == 1:
+                return Repair(
+                    said=said,
+                    file=place.file,
+                    line=place.line,
+                    old=before + old,
+                    new=before + new,
+                )
+        return None
+
+    def _holds(self, repair: Repair, finding: Finding) -> bool:
+        """Return whether the document reads without the finding and no worse."""
+        text = self._texts[repair.file]
+        changed = _replaced(text, repair)
+        before = _document_at(text, repair.line)
+        after = _document_at(changed, repair.line)
+        self._tried += 1
+        if len(after) > LONGEST_DOCUMENT or self._tried > MOST_TRIED:
+            return False
+        was, becomes = _sorts(before), _sorts(after)
+        errors = {sort for sort in becomes if sort[0] == "error"}
+        one = (finding.level, finding.place.field, finding.said.text)
+        # Of a document whose kind or version is not known nothing else was checked.
+        return one not in becomes and (finding.said.code in _HIDING or errors <= was)
+
+
+def applied(
+    sources: Sequence[tuple[str, str]], repairs: Iterable[Repair]
+) -> list[tuple[str, str]]:
+    """Return the texts with repairs applied, each once. Cost: O(texts x repairs)."""
+    texts = dict(sources)
+    done: set[tuple[str, int, str, str]] = set()
+    for one in repairs:
+        mark = (one.file, one.line, one.old, one.document)
+        if mark in done:
+            continue
+        done.add(mark)
+        text = texts.get(one.file, "")
+        texts[one.file] = _replaced(text, one) if one.line else _appended(text, one)
+    return list(texts.items())
+
+
+def _appended(text: str, repair: Repair) -> str:
+    if not text.strip():
+        return repair.document
+    return f"{text.rstrip(chr(10))}\n---\n{repair.document}"
+
+
+def _replaced(text: str, repair: Repair) -> str:
+    lines = text.split("\n")
+    line = lines[repair.line - 1]
+    (start,) = _found(repair.old, line)[:1] or (None,)
+    if start is not None:
+        rest = line[start + len(repair.old) :]
+        lines[repair.line - 1] = line[:start] + repair.new + rest
+    return "\n".join(lines)
+
+
+def _found(text: str, line: str) -> list[int]:
+    """Return where a text stands in a line as a whole word."""
+    word = rf"(?<![\w.-]){re.escape(text)}(?![\w.-])"
+    return [match.start() for match in re.finditer(word, line)]
+
+
+def _document_at(text: str, line: int) -> str:
+    """Return the document of a YAML text that a line is in."""
+    at = sum(len(one) + 1 for one in text.split("\n")[: line - 1])
+    marks = [match.start() for match in _MARK.finditer(text)]
+    begin = max((mark for mark in marks if mark <= at), default=0)
+    end = min((mark for mark in marks if mark > at), default=len(text))
+    return text[begin:end]
+
+
+def _sorts(text: str) -> set[tuple[str, str, str]]:
+    found = load([("document.yaml", text)]).findings
+    return {(one.level, one.place.field, one.said.text) for one in found}
+
+
+def _added(
+    said: Sentence, version: str, kind: str, metadata: dict[str, str], **rest: Any
+) -> Repair:
+    data = {"apiVersion": version, "kind": kind, "metadata": metadata, **rest}
+    document = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    return Repair(said=said, file=ADDED, document=document)
+
+
+def _replacement(place: SourceLocation, said: Sentence) -> tuple[str, str] | None:
+    """Return the text that is wrong and the one that is meant, where one is."""
+    holes = said.holes
+    match said.code:
+        case Form.GOT.value if _is_amount(holes.get("wanted")):
+            old = _bare(holes.get("given"))
+            new = amount_meant(old)
+            return (old, new) if new else None
+        case Form.UNKNOWN_NEAR.value | Form.NEAR_KEY.value:
+            return place.field.rsplit(".", 1)[-1], str(holes["near"])
+        case (
+            Form.KIND_OF_NEAR.value | Unknown.FIELD_NEAR.value | Unknown.KEY_NEAR.value
+        ):
+            return _bare(holes.get("name")), str(holes["near"])
+        case Kept.VERSION.value if "," not in str(holes.get("known")):
+            return str(holes["version"]), str(holes["known"])
+        case _:
+            return None
+
+
+def _is_amount(wanted: object) -> bool:
+    amounts_ = (Wanted.QUANTITY.value, Wanted.QUANTITY_LIKE.value)
+    return isinstance(wanted, Sentence) and wanted.code in amounts_
+
+
+def _bare(given: object) -> str:
+    return str(given).strip("'\"")
+
+
+def amount_meant(given: str) -> str:
+    """Return the quantity that one with a wrong suffix means; "" where none is clear.
+
+    The B of bytes goes, letters take Kubernetes' case and no space stands between.
+    """
+    found = _AMOUNT.fullmatch(given.strip())
+    if found is None:
+        return ""
+    number, suffix = found[1], found[2]
+    letters = suffix.lower()
+    bare = letters.removesuffix("b")
+    known = _BINARY.get(bare) or _DECIMAL.get(bare)
+    if suffix == "m" and known:
+        known = "m"  # thousandths: only the space is wrong
+    if known is None:
+        return ""
+    try:
+        amounts.parse(meant := number + known)
+    except QuantityError:
+        return ""
+    return "" if meant == given else meant

@@ -1,0 +1,185 @@
+"""Findings of an import carry what repairs them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scheduler.assembly import InputError, assemble
+from scheduler.input.manifests.loading.loaded import Loaded
+from scheduler.input.manifests.repairs import (
+    ADDED,
+    Repair,
+    Repairs,
+    amount_meant,
+    applied,
+)
+
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ResourceFlavor
+metadata: {name: default}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: default
+      resources:
+      - name: cpu
+        nominalQuota: 10
+      - name: memory
+        nominalQuota: 36Gi
+"""
+LOCAL = """\
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: main, namespace: team}
+spec: {clusterQueue: research}
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  namespace: team
+  labels:
+    kueue.x-k8s.io/queue-name: main
+spec:
+  parallelism: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: c
+        image: x
+        resources:
+          requests: {cpu: 1, memory: 1Gi}
+"""
+Sources = list[tuple[str, str]]
+
+
+def loaded_of(sources: Sources) -> Loaded:
+    try:
+        return assemble(sources, skip_errors=True).loaded
+    except InputError as error:
+        return error.loaded
+
+
+def found(sources: Sources) -> dict[str, tuple[Repair, ...]]:
+    loaded = loaded_of(sources)
+    repairs = Repairs(sources=sources, loaded=loaded)
+    return {str(one): repairs.of(one) for one in loaded.findings}
+
+
+def only(sources: Sources) -> tuple[Repair, ...]:
+    (repairs,) = found(sources).values()
+    return repairs
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("2Gb", "2G"),
+        ("4GB", "4G"),
+        ("500mb", "500M"),
+        ("4gi", "4Gi"),
+        ("1 Gi", "1Gi"),
+        ("1.5GiB", "1.5Gi"),
+        ("7KB", "7k"),
+        ("100 m", "100m"),
+        ("four", ""),
+        ("4 cores", ""),
+        ("4Gi", ""),
+    ],
+)
+def test_a_quantity_with_a_wrong_suffix_means_one(given: str, meant: str) -> None:
+    assert amount_meant(given) == meant
+
+
+def test_a_local_queue_that_is_missing_is_added_for_the_only_cluster_queue() -> None:
+    (repair,) = only([("q.yaml", QUEUES), ("j.yaml", JOB)])
+    assert (repair.file, repair.line) == (ADDED, 0)
+    assert "clusterQueue: research" in repair.document
+    assert "namespace: team" in repair.document
+
+
+def test_several_cluster_queues_are_choices_for_a_missing_local_queue() -> None:
+    second = QUEUES[QUEUES.index("---") :].replace("research", "other")
+    repairs = only([("q.yaml", QUEUES + second), ("j.yaml", JOB)])
+    assert [one.said.holes["queue"] for one in repairs] == ["other", "research"]
+
+
+def test_a_local_queue_that_is_there_and_wrong_is_not_added_as_well() -> None:
+    wrong = LOCAL.replace("LocalQueue", "LocalQeue")
+    repairs = found([("q.yaml", QUEUES + wrong), ("j.yaml", JOB)]).values()
+    assert [one.document for choices in repairs for one in choices] == [""]
+
+
+def test_a_flavor_and_a_priority_class_that_are_missing_are_added() -> None:
+    queues = QUEUES[QUEUES.index("---") :] + LOCAL
+    label = "kueue.x-k8s.io/queue-name: main"
+    job = JOB.replace(label, f"{label}\n    kueue.x-k8s.io/priority-class: high")
+    repairs = found([("q.yaml", queues), ("j.yaml", job)])
+    documents = [one.document for choices in repairs.values() for one in choices]
+    assert any("kind: ResourceFlavor" in one for one in documents)
+    assert any("name: high\nvalue: 0" in one for one in documents)
+
+
+def test_a_key_whose_like_is_of_another_shape_has_no_repair() -> None:
+    queue = QUEUES.replace("namespaceSelector: {}", "admissionChecks: [fits]")
+    (repairs,) = found([("q.yaml", queue)]).values()
+    assert repairs == ()
+
+
+def test_a_text_that_stands_twice_in_its_line_is_named_with_its_key() -> None:
+    job = JOB.replace("{cpu: 1, memory: 1Gi}", "{ephemeral-storage: 2Gb, memory: 2Gb}")
+    repairs = found([("q.yaml", QUEUES + LOCAL), ("j.yaml", job)])
+    olds = {one.old for choices in repairs.values() for one in choices}
+    assert "memory: 2Gb" in olds
+
+
+FAULTS = (
+    ("q.yaml", "36Gi", "36Gb"),
+    ("q.yaml", "36Gi", "'36 Gi'"),
+    ("q.yaml", "nominalQuota: 10", "nominalQuotas: 10"),
+    ("q.yaml", "kind: LocalQueue", "kind: LocalQeue"),
+    ("q.yaml", "kind: ResourceFlavor", "kind: ResourceFlavour"),
+    ("q.yaml", LOCAL, ""),
+    ("j.yaml", "memory: 1Gi", "memory: 1gi"),
+    ("j.yaml", "parallelism", "paralelism"),
+    ("j.yaml", "batch/v1", "batch/v1beta1"),
+    ("j.yaml", "restartPolicy", "restartPolcy"),
+    ("j.yaml", "labels:", "labels:\n    kueue.x-k8s.io/priority-class: high"),
+)
+
+
+@given(st.sets(st.sampled_from(FAULTS), min_size=1, max_size=6))
+@settings(max_examples=40, deadline=None)
+def test_every_repair_of_a_report_removes_its_finding_and_adds_no_error(
+    faults: set[tuple[str, str, str]],
+) -> None:
+    texts = {"q.yaml": QUEUES + LOCAL, "j.yaml": JOB}
+    for file, good, bad in faults:
+        texts[file] = texts[file].replace(good, bad)
+    sources = list(texts.items())
+    for _ in range(5):
+        repairs = found(sources)
+        todo = [
+            one for choices in repairs.values() if len(choices) == 1 for one in choices
+        ]
+        if not todo:
+            break
+        sources = applied(sources, todo)
+        left = found(sources)
+        assert not [
+            name for name, choices in repairs.items() if choices and name in left
+        ]
+    assert not loaded_of(sources).errors
+    assert not [one for choices in found(sources).values() for one in choices]
