@@ -54,13 +54,16 @@ def contest(latencies: dict[str, str], *more: Any, grace: int | None = None) -> 
     )
 
 
+def name_of(workload: Key) -> str:
+    """Return the name of the job that a Workload is of."""
+    return workload.name.removeprefix("job-").rsplit("-", 1)[0]
+
+
 def times(world: World, *kinds: type, until_s: int = 300) -> list[tuple[int, str]]:
     """Return when what was decided about which job, ms."""
     outcome = simulate(world, until_ms=until_s * 1000)
     return [
-        (d.at_ms, d.subject.name.removeprefix("job-").rsplit("-", 1)[0])
-        for d in outcome.decisions
-        if isinstance(d, kinds)
+        (d.at_ms, name_of(d.subject)) for d in outcome.decisions if isinstance(d, kinds)
     ]
 
 
@@ -275,6 +278,31 @@ def test_quota_is_never_counted_twice_nor_lost(steps, seed, nodes):
     for _ in range(40):
         run_tick(world)
         invariants.check(world)
+
+
+def test_a_job_whose_pods_have_ended_is_not_suspended_until_its_end_is_seen():
+    world = contest({"completion": "5s"}, node("n", cpu=8))
+    simulate(world, until_ms=32_000)  # the pods of high ended at 30 s
+    high = world.get(Key("Job", "default", "high"))
+    assert high.spec["suspend"] is False
+    assert [c["status"] for c in high.status["conditions"]] == ["False"]
+
+
+@settings(max_examples=10, deadline=None)
+@given(STEPS, st.integers(0, 99), st.booleans())
+def test_only_an_eviction_suspends_a_job_that_has_started(steps, seed, nodes):
+    world = crowd(steps, seed, nodes)
+    started: set[str] = set()
+    evicted: set[str] = set()
+    for _ in range(30):
+        decided = run_tick(world)
+        stops = [d for d in decided if isinstance(d, Evict | Preempt)]
+        evicted |= {name_of(d.subject) for d in stops}
+        jobs = map(world.get, world.keys("Job"))
+        runs = {job.key.name for job in jobs if job.spec.get("suspend") is False}
+        assert started - runs <= evicted
+        evicted -= started - runs
+        started = runs
 
 
 @settings(max_examples=25, deadline=None)

@@ -117,7 +117,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         return  # its Workload is gone, and what it came to stays
     if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
         # A job with a Workload runs while that is admitted.
-        job.spec["suspend"] = run is None or not (run.active or run.done or run.overran)
+        job.spec["suspend"] = run is None or not _goes_on(lifetime, run)
     refused = lifetime.proved and job.state.get("job", {}).get("refused")
     if refused and job.key.kind in _SUSPENDED:
         job.spec["suspend"] = True  # the webhook did it when the job was made
@@ -147,6 +147,13 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         if run.ends_ms is not None and not run.failed:
             status["completionTime"] = stamp_text(lifetime.context.us(run.ends_ms))
     job.status = status
+
+
+def _goes_on(lifetime: RuntimeState, run: Run) -> bool:
+    """Return whether a job was started and not stopped, be its pods over or not."""
+    if lifetime.proved and run.step_due() == Due.COMPLETE:
+        return True  # its pods have ended, and nobody has seen it yet
+    return run.active or run.done or run.overran
 
 
 def _suspension(lifetime: RuntimeState, job: Object) -> list[dict[str, str]]:
