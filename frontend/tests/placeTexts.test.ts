@@ -31,6 +31,7 @@ describe("in English a place", () => {
   });
   it("of an ask says what does not hold with its numbers", () => {
     expect(placeText(ASK).map(plain)).toContain("Not enough queue quota: 3 vcore asked, 1 vcore headroom.");
+    expect(placeText({ ...ASK, node: "n1", allowPreemptSelf: false }).at(-1)).toMatch("It asks not to be preempted");
     expect(placeText(ASK).map(plain)).toContain("It may not preempt yet: not before 31.5 s, now it is 1.5 s.");
   });
 });

@@ -228,6 +228,8 @@ def _differ(plans: list[Plan]) -> bool:
 def _sentences(answer: AskExplanation) -> Iterator[str]:
     if answer.node:
         yield f"It is on {answer.node}{_place(answer)}."
+        if not answer.allow_preempt_self:
+            yield _OPTED_OUT
         return
     if answer.reserved_on:
         yield f"Node {answer.reserved_on} is reserved for it."
@@ -254,6 +256,9 @@ def _place(answer: AskExplanation) -> str:
     return f", which is {found.used:.0%} used: {listed(parts)}"
 
 
+_OPTED_OUT = (
+    "It asks not to be preempted (allow-preemption: false): it goes after all others."
+)
 _FAILED = {
     "application": "Its application may not run",
     "queueQuota": "Not enough queue quota",

@@ -20,6 +20,7 @@ export const EN_LATER = {
   "place.reason": "{n} node: {reason}.|{n} nodes: {reason}.",
   "place.best": "{feasible} of {n} node would take it; the best is {best} with {total}.|{feasible} of {n} nodes would take it; the best is {best} with {total}.",
   "place.on": "It is on {node}.",
+  "place.optedOut": "It asks not to be preempted (allow-preemption: false): it goes after all others.",
   "place.used": "It is on {node}, which is {used} used: {parts}.",
   "place.used.part": "{share} of its {resource} with weight {weight}",
   "place.mayGrow": "{names} may grow for it at the autoscaler's next look.",

@@ -220,6 +220,7 @@ export const ZH_HANS: Words = {
   "place.reason": "{n} 个节点：{reason}。",
   "place.best": "{n} 个节点中有 {feasible} 个可接受它；最佳为 {best}，得分 {total}。",
   "place.on": "它在 {node} 上。",
+  "place.optedOut": "它要求不被抢占（allow-preemption: false）：排在所有其他者之后。",
   "place.used": "它在 {node} 上，该节点已用 {used}：{parts}。",
   "place.used.part": "{resource} 的 {share}，权重 {weight}",
   "place.mayGrow": "{names} 可在自动扩缩器下次检查时为它扩容。",

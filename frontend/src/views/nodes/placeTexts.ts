@@ -46,7 +46,8 @@ export function refusalText({ code, reason }: GrowthRefusal): string {
 }
 
 function ofAsk(table: AskExplanation): string[] {
-  if (table.node !== "") return [onNode(table)];
+  const optedOut = table.allowPreemptSelf ? [] : [t("place.optedOut")];
+  if (table.node !== "") return [onNode(table), ...optedOut];
   const failed = table.checks.filter((check) => !check.holds);
   return [
     ...(table.reservedOn === "" ? [] : [t("place.reserved", { node: table.reservedOn })]),
