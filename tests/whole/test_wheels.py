@@ -100,6 +100,25 @@ def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
     assert "friday-rush" in run("scenarios")
 
 
+def test_a_notebook_imports_it_by_its_name(python, tmp_path):
+    (tmp_path / "world.yaml").write_text(text_of(*contended()))
+    code = (
+        "import quotalab, quotalab.client\n"
+        "sb = quotalab.open('world.yaml').step(until='20s')\n"
+        "print(sb.tick, len(sb.workloads()), quotalab.client.Client.__name__)"
+    )
+    done = subprocess.run(
+        [python, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "20 12 Client\n"
+
+
 class Installed(DefaultRun):
     """The default run of a wheel: started by its command, far from any checkout."""
 

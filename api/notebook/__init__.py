@@ -1,0 +1,39 @@
+"""Worlds in Python: opened from files, stepped, changed and compared, without a server.
+
+    import quotalab
+
+    sb = quotalab.open("queues/", "jobs.yaml")
+    sb.step(until="10m")
+    sb.workloads().frame()
+    sb.what_if(policy={"kueue": {"fairSharing": {}}}, seeds=[1, 2, 3]).verdict()
+    quotalab.sweep(sb, {"queue/main/nominalQuota/cpu": [4, 8]}, seeds=5).frame()
+
+`connect` gives the same objects of a server. Frames need pandas, plots matplotlib, the
+progress bar tqdm: the extra `notebook` installs them. In the wheel this package is
+`quotalab`.
+"""
+
+from __future__ import annotations
+
+from api.notebook.lines import Lines
+from api.notebook.local import LocalSandbox, open_files
+from api.notebook.served import ServedSandbox, Server, connect
+from api.notebook.sweeping import Sweep, sweep
+from api.notebook.tables import Table
+from api.notebook.verdicts import Verdict, WhatIf
+
+open = open_files
+
+__all__ = [
+    "Lines",
+    "LocalSandbox",
+    "ServedSandbox",
+    "Server",
+    "Sweep",
+    "Table",
+    "Verdict",
+    "WhatIf",
+    "connect",
+    "open",
+    "sweep",
+]

@@ -1,0 +1,305 @@
+"""A sandbox in this process: the engine alone, with no server and no database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+
+from api.notebook.lines import Lines
+from api.notebook.tables import Table, extra
+from api.notebook.verdicts import WhatIf
+from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.workloads import explain
+from scheduler.analysis.lines import RunLines
+from scheduler.analysis.measures.subjects import kind_of_subjects
+from scheduler.analysis.pairs import compare_pair
+from scheduler.assembly import Assembled, InputError, assemble, merge
+from scheduler.cli.files import read_paths
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.input.manifests.load import load
+from scheduler.model import durations
+from scheduler.model.decisions import Decision
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
+from scheduler.model.problems import Form, Wanted, expected
+
+#: How far a what-if looks unless it is told: as on the page.
+HORIZON = "10m"
+#: A change: {"patch": …}, {"apply": OBJECT}, {"delete": …} or {"policy": PATCH}, as REST takes it.
+Change = Mapping[str, Any]
+
+
+def open_files(
+    *paths: str | Path,
+    policy: Mapping[str, Any] | None = None,
+    release: Mapping[str, str] | None = None,
+    seed: int | None = None,
+    stack: str | None = None,
+) -> LocalSandbox:
+    """Return a sandbox of files and folders, at its begin.
+
+    `policy` is a merge patch of the policy's spec. Raises SchedulerError with every
+    file, line and field that is wrong.
+    """
+    patch = dict(policy or {})
+    patch |= {"release": dict(release)} if release else {}
+    patch |= {"stack": stack} if stack else {}
+    return LocalSandbox(assemble(read_paths(paths), seed=seed, policy=patch or None))
+
+
+class LocalSandbox:
+    """A world, what was decided in it, and what changes of it would do."""
+
+    def __init__(self, made: Assembled) -> None:
+        self.findings = Table(
+            {"level": one.level, "place": str(one.place), "problem": one.problem}
+            for one in made.loaded.findings
+        )
+        self._begin(made.world)
+
+    def _begin(self, world: World) -> None:
+        self.world = world
+        self._decisions: list[Decision] = []
+        tick_ms = world.policy.spec.simulation.tick_ms
+        self._lines = RunLines(world, world.context.now_ms + tick_ms)
+
+    @property
+    def tick(self) -> int:
+        """Return how many ticks were made."""
+        return self.world.tick
+
+    @property
+    def seconds(self) -> float:
+        """Return the virtual time."""
+        return self.world.context.now_ms / 1000
+
+    def step(self, ticks: int = 1, *, until: str = "", progress: bool = False) -> Self:
+        """Make ticks, or tick to a virtual time such as "10m"; return the sandbox.
+
+        `progress` shows a bar (tqdm). Raises SchedulerError for a time that is none.
+        """
+        tick_ms = self.world.policy.spec.simulation.tick_ms
+        if until:
+            left = durations.milliseconds(until) - self.world.context.now_ms
+            ticks = max(0, -(-left // tick_ms))
+        for _ in _shown(range(ticks), progress):
+            run_tick(self.world)
+            self._decisions += self.world.take().decisions
+            self._lines.look(self.world)
+        return self
+
+    def fork(self) -> LocalSandbox:
+        """Return a sandbox that goes on from here by itself; its history begins here."""
+        other = LocalSandbox.__new__(LocalSandbox)
+        other.findings = self.findings
+        other._begin(World.decode(self.world.encode()))
+        return other
+
+    def workloads(self) -> Table:
+        """Return a row per Workload; without Kueue, per pod."""
+        kind = kind_of_subjects(self.world)
+        objects = sorted(self.world.objects.items())
+        known = self.world.kueue.cluster.workloads if self.world.kueue else {}
+        return Table(
+            _workload(self.world, obj, known.get(key))
+            for key, obj in objects
+            if key.kind == kind
+        )
+
+    def events(self) -> Table:
+        """Return what was decided since it was opened, oldest first."""
+        return Table(
+            {
+                "seconds": one.at_ms / 1000,
+                "type": type(one).__name__,
+                "subject": str(one.subject),
+                "by": str(one.by or ""),
+                "reason": one.reason,
+                "message": one.message,
+            }
+            for one in self._decisions
+        )
+
+    def shares(self) -> Lines:
+        """Return the weighted share of each queue since it was opened."""
+        return self._drawn("share", "Weighted share")
+
+    def used(self, resource: str) -> Lines:
+        """Return how much of a resource each queue used since it was opened."""
+        return self._drawn("used", f"Use of {resource}", resource)
+
+    def _drawn(self, of: str, title: str, resource: str = "") -> Lines:
+        found: dict[str, list[tuple[float, float | None]]] = {}
+        for name in sorted(self._lines.names):
+            if name.of != of or name.resource != resource or not name.queue:
+                continue
+            line = self._lines.line(name)
+            label = f"{name.queue} ({name.flavor})" if name.flavor else name.queue
+            found[label] = [
+                (at / 1000, value)
+                for at, value in zip(line.at_ms, line.values, strict=True)
+            ]
+        return Lines(title, found)
+
+    def why(self, name: str) -> Why:
+        """Return why a Workload, or that of a job, is where it is.
+
+        `name` is `NAME`, `NAMESPACE/NAME` or `job/NAME`. Raises SchedulerError for
+        what is not there.
+        """
+        key = self._find(name)
+        return Why(to_document(explain(self.world, key)))
+
+    def _find(self, name: str) -> Key:
+        wanted = name.removeprefix("job/")
+        for key, obj in sorted(self.world.objects.items()):
+            if key.kind != "Workload":
+                continue
+            owners = obj.metadata.get("ownerReferences") or ()
+            names = {key.name, *(str(owner.get("name")) for owner in owners)}
+            if wanted in names or wanted in {f"{key.namespace}/{one}" for one in names}:
+                return key
+        raise SchedulerError(Form.NOT_IN_WORLD.said(key=f"Workload {name}"))
+
+    def what_if(
+        self,
+        *changes: Change,
+        policy: Mapping[str, Any] | None = None,
+        horizon: str = HORIZON,
+        seeds: Sequence[int] = (),
+    ) -> WhatIf:
+        """Return what changes made now would do up to a horizon, per seed.
+
+        `policy` is a merge patch of the policy's spec. Raises SchedulerError for a
+        change that cannot be made, once the verdict is asked for.
+        """
+        given = [*changes, *([{"policy": {"spec": policy}}] if policy else [])]
+
+        def verdict() -> Mapping[str, Any]:
+            found = compare_pair(
+                self.world,
+                lambda side: _change(side, given),
+                horizon_ms=durations.milliseconds(horizon),
+                seeds=seeds,
+            )
+            plain: Mapping[str, Any] = msgspec.to_builtins(found)
+            return plain
+
+        return WhatIf(verdict, lambda: self.change(*given))
+
+    def change(self, *changes: Change) -> Self:
+        """Make changes now, all or none; return the sandbox. Raises SchedulerError."""
+        _change(World.decode(self.world.encode()), changes)
+        _change(self.world, changes)
+        return self
+
+    def _repr_html_(self) -> str:
+        html = self.workloads()._repr_html_()
+        return f"<p>tick {self.tick}, {self.seconds:g} s</p>{html}"
+
+
+class Why:
+    """An explanation; `document` is as REST answers it."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.document = document
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return what it says."""
+        return [str(one) for one in self.document["sentences"]]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def __repr__(self) -> str:
+        return f"{self.document['workload']}: {self.document['state']}\n{self}"
+
+    def _repr_html_(self) -> str:
+        rows = Table({"why": one} for one in self.sentences)
+        return rows._repr_html_()
+
+
+def _shown(ticks: Iterable[int], progress: bool) -> Iterable[int]:
+    if not progress:
+        return ticks
+    shown: Iterable[int] = extra("tqdm.auto").tqdm(ticks, unit="tick")
+    return shown
+
+
+def _change(world: World, changes: Sequence[Change]) -> None:
+    for number, change in enumerate(changes):
+        if len(change) != 1:
+            raise SchedulerError(
+                expected(Wanted.ONE_OF.said(known="patch, apply, delete, policy"))
+            )
+        ((kind, given),) = change.items()
+        if kind == "policy":
+            patched = merge(world.policy.document(), dict(given))
+            world.set_policy(read_policy(patched))
+        elif kind == "apply":
+            _apply(world, given, f"changes[{number}]")
+        elif kind in ("patch", "delete"):
+            key = Key(given["kind"], given.get("namespace", ""), given["name"])
+            known = world.objects.get(key)
+            if known is None:
+                raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
+            if kind == "delete":
+                world.delete(key)
+            else:
+                _apply(
+                    world, merge(known.manifest, given["body"]), f"changes[{number}]"
+                )
+        else:
+            raise SchedulerError(
+                expected(Wanted.ONE_OF.said(known="patch, apply, delete, policy"), kind)
+            )
+
+
+def _apply(world: World, manifest: Mapping[str, Any], place: str) -> None:
+    loaded = load([(place, msgspec.json.encode(manifest).decode())])
+    if loaded.errors:
+        raise InputError(loaded)
+    for obj in loaded.objects:
+        world.put(obj)
+
+
+def _workload(world: World, obj: Object, work: WorkloadInfo | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"namespace": obj.key.namespace, "name": obj.key.name}
+    if work is None:
+        spec, status = obj.spec, obj.status
+        return row | {
+            "phase": status.get("phase", ""),
+            "node": spec.get("nodeName", ""),
+        }
+    owners = obj.metadata.get("ownerReferences") or ()
+    return row | {
+        "job": next((str(one["name"]) for one in owners), ""),
+        "queue": work.cluster_queue.name if work.cluster_queue else "",
+        "state": _state(work),
+        "priority": work.priority,
+        "createdMs": world.context.ms(work.created_us),
+        "admittedMs": _since(world, work, "Admitted"),
+        "finishedMs": _since(world, work, "Finished"),
+        "evictions": sum(work.evictions.values()),
+    }
+
+
+def _state(work: WorkloadInfo) -> str:
+    for condition in ("Finished", "Admitted", "QuotaReserved"):
+        if work.has_condition(condition):
+            return condition
+    return "Pending"
+
+
+def _since(world: World, work: WorkloadInfo, condition: str) -> int | None:
+    found = work.conditions.get(condition)
+    if found is None or not found.status:
+        return None
+    return world.context.ms(found.since_us)

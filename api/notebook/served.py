@@ -1,0 +1,182 @@
+"""The same objects of a server: what is done here is seen on its page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from api.client import Client
+from api.notebook.lines import Lines
+from api.notebook.local import HORIZON, Change, Why
+from api.notebook.tables import Table
+from api.notebook.verdicts import WhatIf
+from scheduler.cli.files import read_paths
+from scheduler.model import durations
+
+_PAGE = 5_000
+_WAIT_S = 60
+
+
+def connect(url: str = "http://127.0.0.1:8000", token: str = "") -> Server:
+    """Return a server, asked as whoever the token is of."""
+    return Server(Client(url, token=token))
+
+
+class Server:
+    """A server of Quotalab. Every call raises ApiError when it is refused."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+
+    def open(
+        self,
+        *paths: str | Path,
+        scenario: str = "",
+        policy: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        title: str = "",
+    ) -> ServedSandbox:
+        """Return a new sandbox of files and folders, or of a scenario of the library."""
+        made = self.client.create(
+            files=read_paths(paths),
+            scenario=scenario,
+            policy=policy,
+            seed=seed,
+            title=title,
+        )
+        return ServedSandbox(self.client, made["id"])
+
+    def sandbox(self, name: str) -> ServedSandbox:
+        """Return the sandbox with an id."""
+        self.client.read(name)
+        return ServedSandbox(self.client, name)
+
+    def sandboxes(self) -> Table:
+        """Return those that one may see."""
+        rows: Any = self.client.sandboxes()
+        return Table(rows)
+
+
+class ServedSandbox:
+    """A sandbox of a server."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.client, self.id = client, name
+
+    @property
+    def tick(self) -> int:
+        """Return how many ticks were made."""
+        return self.client.read(self.id)["tick"]
+
+    @property
+    def seconds(self) -> float:
+        """Return the virtual time."""
+        return self.client.read(self.id)["tMs"] / 1000
+
+    def step(self, ticks: int = 1, *, until: str = "") -> Self:
+        """Make ticks, or tick to a virtual time such as "10m"; return the sandbox."""
+        if until:
+            now = self.client.read(self.id)
+            left = durations.milliseconds(until) - now["tMs"]
+            ticks = max(0, -(-left // now["tickMs"]))
+        if ticks:
+            self.client.step(self.id, ticks)
+        return self
+
+    def workloads(self) -> Table:
+        """Return a row per Workload, as the page's table has it."""
+        rows: list[dict[str, Any]] = []
+        while len(rows) % _PAGE == 0:
+            page = self.client.table(
+                self.id, "workloads", limit=_PAGE, offset=len(rows)
+            )
+            if not page:
+                break
+            rows += page
+        return Table(rows)
+
+    def events(self) -> Table:
+        """Return what was decided, oldest first."""
+        rows: Any = self.client.events(self.id)
+        return Table(rows)
+
+    def shares(self) -> Lines:
+        """Return the weighted share of each queue over time."""
+        found: dict[str, list[tuple[float, float | None]]] = {}
+        for sample in self.client.operations.samples_read(self.id)["items"]:
+            for queue in sample["queues"]:
+                points = found.setdefault(queue["queue"], [])
+                points.append((sample["tMs"] / 1000, queue["share"]))
+        return Lines("Weighted share", found)
+
+    def why(self, name: str) -> Why:
+        """Return why a Workload is where it is: `NAMESPACE/NAME`, or its name alone."""
+        wanted = name.removeprefix("job/")
+        for row in self.workloads():
+            owner = str(row.get("owner") or "").rpartition("/")[2]
+            if wanted in {row["name"], owner, f"{row['namespace']}/{row['name']}"}:
+                found: Any = self.client.operations.explain_read(
+                    self.id, row["namespace"], row["name"]
+                )
+                return Why(found)
+        raise LookupError(f"Workload {name} is not in sandbox {self.id}")
+
+    def what_if(
+        self,
+        *changes: Change,
+        policy: Mapping[str, Any] | None = None,
+        horizon: str = HORIZON,
+        seeds: Sequence[int] = (),
+    ) -> WhatIf:
+        """Return what changes made now would do; it is listed on the page too."""
+        given = [*changes, *([{"policy": {"spec": policy}}] if policy else [])]
+        ask, state = self.client.operations, dict[str, Any]()
+        body: Any = {
+            "changes": given,
+            "horizonMs": durations.milliseconds(horizon),
+            "seeds": list(seeds),
+        }
+
+        def verdict() -> Mapping[str, Any]:
+            state.update(ask.what_ifs_create(self.id, body, wait=_WAIT_S))
+            while state["state"] == "running":
+                state.update(ask.what_ifs_read(self.id, state["id"], wait=_WAIT_S))
+            found: Mapping[str, Any] = state["verdict"]
+            return found
+
+        def keep() -> None:
+            if not state:
+                verdict()
+            ask.what_ifs_keep(self.id, state["id"])
+
+        return WhatIf(verdict, keep)
+
+    def experiment(self, spec: Mapping[str, Any]) -> Table:
+        """Run an experiment from the present tick; return a row per run."""
+        ask = self.client.operations
+        base = {"sandbox": self.id, "tick": self.tick}
+        document = {
+            "apiVersion": "quotalab.dev/v1",
+            "kind": "Experiment",
+            "spec": {"base": base, **spec},
+        }
+        made: Any = ask.experiments_create({"document": document}, wait=_WAIT_S)
+        while made["state"] == "running":
+            made = ask.experiments_read(made["id"], wait=_WAIT_S)
+        rows: dict[str, dict[str, Any]] = {}
+        for line in csv.DictReader(
+            io.StringIO(ask.experiments_results_csv(made["id"]))
+        ):
+            row = rows.setdefault(
+                line["run"], {"variant": line["variant"], "seed": int(line["seed"])}
+            )
+            if line["measure"]:
+                row[line["measure"]] = float(line["value"])
+        return Table(rows.values())
+
+    def _repr_html_(self) -> str:
+        html = self.workloads()._repr_html_()
+        return f"<p>{self.id}, tick {self.tick}</p>{html}"

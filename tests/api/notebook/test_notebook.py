@@ -1,0 +1,153 @@
+"""A sandbox in Python: here and on a server it answers the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import api.notebook as quotalab
+from scheduler.model.errors import SchedulerError
+from scheduler.model.releases.versions import NEWEST
+from tests.builders import job, small_cluster
+from tests.services.default_run import DefaultRun
+
+FEW = [job(f"j{n}", queue="main", cpu="3", runtime="20s") for n in range(3)]
+
+
+def quota(amount: int) -> dict:
+    """Return a change that gives the ClusterQueue so many CPUs."""
+    flavor = {
+        "name": "default",
+        "resources": [{"name": "cpu", "nominalQuota": amount}],
+    }
+    groups = [{"coveredResources": ["cpu"], "flavors": [flavor]}]
+    body = {"spec": {"resourceGroups": groups}}
+    return {"patch": {"kind": "ClusterQueue", "name": "main", "body": body}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "queues.yaml").write_text(yaml.safe_dump_all(small_cluster(cpu="4")))
+    (tmp_path / "jobs.yaml").write_text(yaml.safe_dump_all(FEW))
+    return tmp_path
+
+
+def test_a_folder_is_opened_stepped_and_shown(folder):
+    sb = quotalab.open(folder).step(until="5s")
+    assert (sb.tick, sb.seconds, len(sb.findings)) == (5, 5.0, 0)
+    states = sb.workloads().frame().groupby("state").size()
+    assert dict(states) == {"Admitted": 1, "Pending": 2}
+    assert "<td>Pending</td>" in sb._repr_html_()
+    assert sb.events()[-1]["seconds"] <= 5
+
+
+def test_it_decides_as_the_release_that_is_given(folder):
+    older = quotalab.open(folder, release={"kueue": "0.17.0"})
+    assert older.world.policy.spec.decides_as().of("kueue") == "0.17.0"
+    newest = quotalab.open(folder).world.policy.spec.decides_as()
+    assert newest.of("kueue") == NEWEST["kueue"]
+
+
+def test_a_file_that_is_wrong_is_refused_with_its_line(folder):
+    (folder / "jobs.yaml").write_text("kind: Job\nmetadata: {name: a}\nspec: 3\n")
+    with pytest.raises(SchedulerError, match=r"jobs\.yaml:1"):
+        quotalab.open(folder)
+
+
+def test_why_is_asked_by_the_name_of_a_job(folder):
+    sb = quotalab.open(folder).step(until="5s")
+    waits = next(row for row in sb.workloads() if row["state"] == "Pending")
+    why = sb.why(f"job/{waits['job']}")
+    assert "3 CPU asked, 1 CPU free" in str(why)
+    with pytest.raises(SchedulerError, match="nobody"):
+        sb.why("job/nobody")
+
+
+def test_shares_and_use_are_lines_over_time(folder):
+    sb = quotalab.open(folder).step(until="30s")
+    frame = sb.used("cpu").frame()
+    assert frame["main (default)"].iloc[-1] == 3000
+    assert sb.shares().frame().columns.to_list() == ["main"]
+
+
+def test_a_plot_has_a_line_per_queue(folder):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    axes = quotalab.open(folder).step(until="30s").used("cpu").plot()
+    assert [line.get_label() for line in axes.get_lines()] == ["main (default)"]
+
+
+def test_a_what_if_changes_nothing_until_it_is_kept(folder):
+    sb = quotalab.open(folder).step(until="5s")
+    before = sb.world.hash()
+    what_if = sb.what_if(quota(9), seeds=[1, 2])
+    verdict = what_if.verdict()
+    assert verdict.sums["earlier"] == [2, 2]
+    assert set(verdict.frame()["start"]) == {"earlier"}
+    assert str(verdict).startswith("start earlier: 2")
+    assert sb.world.hash() == before
+    what_if.keep()
+    sb.step(until="8s")
+    assert {row["state"] for row in sb.workloads()} == {"Admitted"}
+
+
+def test_objects_are_added_and_deleted_by_changes(folder):
+    sb = quotalab.open(folder).step(until="5s")
+    gone = {"delete": {"kind": "Job", "namespace": "default", "name": "j0"}}
+    sb.change(gone, {"apply": job("late", queue="main", cpu="1")}).step(until="8s")
+    assert "late" in {row["job"] for row in sb.workloads()}
+    assert "j0" not in {row["job"] for row in sb.workloads()}
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"swap": {}}, "expected one of patch, apply, delete, policy, got 'swap'"),
+        ({"delete": {"kind": "Job", "name": "none"}}, "Job//none"),
+        ({"policy": {"spec": {"stack": "none"}}}, "stack"),
+        ({"apply": {"kind": "Node"}}, r"changes\[1\]:1: apiVersion"),
+    ],
+)
+def test_a_wrong_change_changes_nothing(folder, change, problem):
+    sb = quotalab.open(folder)
+    before = sb.world.hash()
+    with pytest.raises(SchedulerError, match=problem):
+        sb.change(quota(9), change)
+    assert sb.world.hash() == before
+
+
+def test_a_fork_goes_on_by_itself(folder):
+    sb = quotalab.open(folder).step(until="5s")
+    other = sb.fork().step(until="20s")
+    assert (sb.tick, other.tick) == (5, 20)
+
+
+def test_a_sweep_has_a_row_per_setting_and_seed(folder):
+    sb = quotalab.open(folder)
+    grid = {"simulation.defaultRuntime": ["10s", "1m"]}
+    found = quotalab.sweep(sb, grid, seeds=2, horizon="5m").frame()
+    assert len(found) == 4
+    assert set(found["seed"]) == {1, 2}
+    assert found["waitMeanMs"].min() > 0
+    assert sb.tick == 0
+
+
+def test_a_server_answers_as_this_process_does(folder, shared_run: DefaultRun):
+    here = quotalab.open(folder, seed=3).step(20)
+    server = quotalab.connect(shared_run.url)
+    there = server.open(folder, seed=3, title="The same").step(20)
+    assert there.tick == here.tick
+    assert server.client.hash(there.id) == here.world.hash()
+    ours, theirs = (one.what_if(quota(9), horizon="1m") for one in (here, there))
+    assert theirs.verdict().document["sums"] == ours.verdict().document["sums"]
+    waits = next(row["job"] for row in here.workloads() if row["state"] == "Pending")
+    assert str(there.why(waits)) == str(here.why(waits))
+    grid = {"arrivals": [1, 2]}
+    runs = quotalab.sweep(there, grid, seeds=2, horizon="2m").frame()
+    assert len(runs) == 4
+    theirs.keep()
+    assert server.sandbox(there.id).step(3).tick == 23
+    assert len(there.shares().lines) == 1
