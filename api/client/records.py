@@ -2770,7 +2770,9 @@ class PairVerdict(TypedDict):
     the change alone, `only`: with it alone); `onlyWith` and `onlyWithout` count
     subjects; all others are differences, with the change less without it. `same`
     says that every seed names the same subjects with the same times. `lines`: how
-    queues go on on both sides, of the first seed, where the sides differ.
+    queues go on on both sides, and what pods hold on nodes, of the first seed,
+    where the sides differ; `nodesLeftOut` counts the nodes that differ and are
+    not told, where they are many.
     """
 
     fromMs: int
@@ -2780,6 +2782,7 @@ class PairVerdict(TypedDict):
     sums: dict[str, PairSum]
     seeds: list[SeedVerdict]
     lines: list[PairLine]
+    nodesLeftOut: int
 
 
 class PairSum(TypedDict):
@@ -2842,7 +2845,7 @@ class PairFigures(TypedDict):
 class PairLine(TypedDict):
     """One line of both sides of a pair. `held` counts workloads with quota."""
 
-    of: Literal['held', 'share', 'used', 'waiting']
+    of: Literal['held', 'node', 'share', 'used', 'waiting']
     queue: str
     flavor: str
     resource: str

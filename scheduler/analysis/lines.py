@@ -1,4 +1,4 @@
-"""One run over time, queue by queue: use, shares, who waits and who holds quota."""
+"""One run over time: use, shares, who waits and holds quota by queue; use by node."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ from scheduler.model.objects import MARK
 #: So many instants of a run are told apart; of more ticks, every n-th.
 MOST_INSTANTS = 600
 
-Of = Literal["used", "share", "waiting", "held"]
+#: So many values of nodes are told of a pair; nodes beyond them are counted.
+MOST_NODE_VALUES = 40_000
+
+Of = Literal["used", "share", "waiting", "held", "node"]
 
 
 class LineName(NamedTuple):
     """What a line is of: use names a flavor and a resource, the others a queue alone.
 
+    `node` is what pods hold of a resource on a node, whose name stands for the queue's.
     The queues of YuniKorn have no flavors, and use and share alone. Without a queue it
     is the sum of all: of use by resource, of workers' queues where there are any.
     """
@@ -70,7 +74,7 @@ class Leader(NamedTuple):
 class RunLines:
     """Follows a world from where it stands to a horizon, where `look` is called.
 
-    Values are those at the ends of ticks. Cost of a look: O(quota of all queues).
+    Values are those at the ends of ticks. Cost of a look: O(quota of all queues + nodes).
     """
 
     def __init__(self, world: World, until_ms: int) -> None:
@@ -79,6 +83,7 @@ class RunLines:
         ticks = -(-(until_ms - self._begin) // tick_ms)
         self._step = tick_ms * max(1, -(-ticks // MOST_INSTANTS))
         self._seen: dict[str, tuple[object, ...]] = {}
+        self._held: dict[str, dict[str, int]] = {}  # node -> what pods hold
         self._lines: dict[LineName, RunLine] = {}
         self._shares: dict[str, float] = {}
         self._peak = (0.0, "")
@@ -125,6 +130,15 @@ class RunLines:
                 self._note(line, at_ms, value)
         if moved:
             self._rank(world.context.now_ms)
+        there = dict(_nodes(world))
+        for node in {**self._held, **there}:
+            before, held = self._held.get(node, {}), there.get(node, {})
+            if before == held:
+                continue
+            self._held[node] = dict(held)
+            for resource in {**before, **held}:
+                line = LineName("node", node, "", resource)
+                self._note(line, at_ms, held.get(resource, 0))
 
     def _note(self, name: LineName, at_ms: int, value: float) -> None:
         line = self._lines.get(name)
@@ -151,15 +165,48 @@ class RunLines:
             self._ahead, self._since = ahead, now_ms
 
 
-def differing(without: RunLines, changed: RunLines, until_ms: int) -> list[PairLine]:
-    """Return the lines in which two runs differ up to an instant, by queue."""
-    found = []
-    for name in sorted(without.names | changed.names, key=lambda one: one[1:] + one):
+class Differing(NamedTuple):
+    """The lines in which two runs differ, and how many nodes beyond them do."""
+
+    lines: list[PairLine]
+    nodes_left_out: int
+
+
+NONE = Differing([], 0)
+
+
+def differing(without: RunLines, changed: RunLines, until_ms: int) -> Differing:
+    """Return the lines in which two runs differ up to an instant: by queue, by node.
+
+    Of nodes whole ones, by name, until `MOST_NODE_VALUES` are told.
+    """
+    found: list[PairLine] = []
+    left: set[str] = set()
+    told = 0
+    names = without.names | changed.names
+    for name in sorted(names, key=lambda one: (one.of == "node", one[1:], one)):
         one, other = (side.line(name).until(until_ms) for side in (without, changed))
-        if one != other:
-            line = PairLine(**name._asdict(), without=one, changed=other)
-            found.append(line)
-    return found
+        if one == other:
+            continue
+        if name.of == "node":
+            if told > MOST_NODE_VALUES and found[-1].queue != name.queue:
+                left.add(name.queue)
+                continue
+            told += len(one.values) + len(other.values)
+        found.append(PairLine(**name._asdict(), without=one, changed=other))
+    return Differing(found, len(left))
+
+
+def _nodes(world: World) -> Iterator[tuple[str, dict[str, int]]]:
+    """Yield each node with what pods hold on it, in Kubernetes' names."""
+    kube = world.kube
+    if kube is not None:
+        for name, info in kube.nodes.node_infos.items():
+            yield name, kube.used_on(name)[0] if kube.several else info.requested
+    elif world.yunikorn is not None:
+        partition = world.yunikorn.partition
+        for name in partition.nodes.by_name:
+            yield name, partition.used_on(name)[0]
 
 
 def _states(

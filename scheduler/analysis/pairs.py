@@ -10,7 +10,7 @@ import msgspec
 from scheduler.analysis.experiments.intervals import Interval, interval
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.forecast.workloads import created_ms, waits
-from scheduler.analysis.lines import PairLine, RunLines, differing
+from scheduler.analysis.lines import NONE, Differing, PairLine, RunLines, differing
 from scheduler.analysis.measures.collector import Measures
 from scheduler.analysis.measures.report import idle_hours
 from scheduler.analysis.measures.subjects import kind_of_subjects
@@ -89,7 +89,8 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     change alone, `only`: with it alone); `onlyWith` and `onlyWithout` count subjects; all
     others are differences, with the change less without it. `same` says that every
     seed names the same subjects with the same times. `lines`: how queues go on on both
-    sides, of the first seed, where the sides differ.
+    sides, and what pods hold on nodes, of the first seed, where the sides differ;
+    `nodesLeftOut` counts the nodes that differ and are not told, where they are many.
     """
 
     from_ms: int
@@ -99,6 +100,7 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sums: dict[str, PairSum]
     seeds: list[SeedVerdict]
     lines: list[PairLine] = []
+    nodes_left_out: int = 0
 
 
 class Mark(NamedTuple):
@@ -223,7 +225,7 @@ def compare_pair(
     until = begin + horizon_ms
     without = plain or _run_here(world, until)
     found: list[SeedVerdict] = []
-    lines: list[PairLine] = []
+    lines = NONE
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
@@ -270,7 +272,7 @@ def stops(begin_ms: int, until_ms: int) -> list[int]:
 
 
 def _verdict(
-    begin_ms: int, found: Sequence[SeedVerdict], lines: list[PairLine]
+    begin_ms: int, found: Sequence[SeedVerdict], lines: Differing
 ) -> PairVerdict:
     return PairVerdict(
         from_ms=begin_ms,
@@ -279,7 +281,8 @@ def _verdict(
         same=len({msgspec.json.encode(_who(one)) for one in found}) == 1,
         sums=_sums(found),
         seeds=list(found),
-        lines=lines,
+        lines=lines.lines,
+        nodes_left_out=lines.nodes_left_out,
     )
 
 

@@ -44,11 +44,14 @@ def test_a_drag_in_the_demo_shows_who_pays_and_is_kept(board: Board) -> None:
     board.agrees()
 
 
+SIDES = ("changed", "without")
+
+
 def used_at(line: dict, side: str, at_ms: int) -> float:
     """Return what a side uses at an instant, as REST says it."""
     run = line[side]
     known = zip(run["atMs"], run["values"], strict=True)
-    return [value for ms, value in known if ms <= at_ms][-1]
+    return ([value for ms, value in known if ms <= at_ms] or [0])[-1]
 
 
 def test_bars_have_the_use_of_both_sides_and_the_timeline_goes_on(
@@ -75,7 +78,7 @@ def test_bars_have_the_use_of_both_sides_and_the_timeline_goes_on(
     for bar in bars.all():
         queue = bar.locator("xpath=..").get_attribute("data-key").rsplit("/", 1)[1]
         sides = [
-            [used_at(one, side, at * 1000) for side in ("changed", "without")]
+            [used_at(one, side, at * 1000) for side in SIDES]
             for one in lines
             if (one["of"], one["queue"]) == ("used", queue)
             and one["resource"] == "nvidia.com/gpu"
@@ -85,6 +88,37 @@ def test_bars_have_the_use_of_both_sides_and_the_timeline_goes_on(
     page.get_by_role("link", name="Fairness").click()
     ghosts = {one["queue"] for one in lines if one["of"] == "share"}
     expect(page.locator("g[data-ghost]")).to_have_count(len(ghosts))
+
+
+def test_nodes_have_what_pods_hold_on_both_sides(board: Board) -> None:
+    page, world = board.page, {"scenario": "friday-rush"}
+    page.goto(f"{board.url}/s/{prepared(page.request, board.url, world, 190)}/board")
+    card = board.queue("research").locator(".card.wide").first
+    board.drag(card, board.queue("inference"))
+    board.drop()
+    board.verdict()
+    sandbox, number = re.search(r"/s/(\w+)/.*what-if=(\d+)", page.url).groups()
+    place = f"{board.url}/api/v1/sandboxes/{sandbox}/what-ifs/{number}"
+    lines = page.request.get(place).json()["verdict"]["lines"]
+    nodes = [one for one in lines if one["of"] == "node"]
+    ghosts = page.locator("[data-ghost-held]")
+    expect(ghosts.first).to_be_attached()
+    for view, box in (("Board", "[data-fact^='used ']"), ("Nodes", "[data-node]")):
+        page.get_by_role("link", name=view, exact=True).first.click()
+        expect(ghosts.first).to_be_attached()
+        at = int(
+            re.search(r"tick (\d+)", page.get_by_test_id("ghost-at").inner_text())[1]
+        )
+        for line in nodes:
+            if line["resource"] != "nvidia.com/gpu":
+                continue
+            key = f"Node//{line['queue']}"
+            after, before = (used_at(line, side, at * 1000) for side in SIDES)
+            shown = page.locator(f"{box}[data-key='{key}'] [data-ghost-held]")
+            if page.locator(f"{box}[data-key='{key}']").count() == 0:
+                continue  # the strip counts what it has no place for
+            said = [] if after == before else [f"{after:g}, not {before:g}"]
+            assert [one.get_attribute("title") for one in shown.all()] == said
 
 
 def test_reclaiming_never_names_who_loses_and_is_put_away(board: Board) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.lines import LineName, RunLine
 from scheduler.analysis.measures.verdict import running_since, verdict
-from scheduler.analysis.pairs import Mark, PairVerdict, Side, compare_pair, stops
+from scheduler.analysis.pairs import Alter, Mark, PairVerdict, Side, compare_pair, stops
 from scheduler.assembly import merge
 from scheduler.engine.kueue.tree.shares import weighted_share
 from scheduler.engine.simulation import simulate
@@ -26,6 +26,9 @@ from tests.builders import (
     flavor,
     job,
     local_queue,
+    node,
+    pod,
+    queue_tree,
     small_cluster,
     workload_priority,
     world_of,
@@ -204,14 +207,14 @@ def values_of(world: World) -> dict[LineName, float | None]:
         share = weighted_share(queue)
         found[LineName("share", name)] = None if share == UNLIMITED else share
         found[LineName("held", name)] = len(queue.admitted.workloads)
-        for place, node in queue.resource_nodes.items():
-            found[LineName("used", name, *place)] = node.usage
+        for place, quota in queue.resource_nodes.items():
+            found[LineName("used", name, *place)] = quota.usage
     return found
 
 
 def held_at(line: RunLine, at_ms: int) -> float | None:
     """Return the value of a line at an instant."""
-    return line.until(at_ms).values[-1]
+    return (line.until(at_ms).values or [0])[-1]  # not there yet: nothing
 
 
 @settings(max_examples=15, deadline=None)
@@ -232,7 +235,7 @@ def test_the_lines_say_at_each_tick_what_runs_tick_by_tick_do(
             said = {
                 name: held_at(getattr(line, side), run.context.now_ms)
                 for name, line in lines.items()
-                if name.of != "waiting" and name.queue
+                if name.of not in ("waiting", "node") and name.queue
             }
             assert said.items() <= values_of(run).items()
 
@@ -240,6 +243,55 @@ def test_the_lines_say_at_each_tick_what_runs_tick_by_tick_do(
 def test_sides_that_are_equal_have_no_lines() -> None:
     world = world_of(*small_cluster(), job("a", queue="main", cpu="1", runtime="9s"))
     assert compare_pair(world, lambda _: None, horizon_ms=HORIZON_MS).lines == []
+
+
+def crowded(stack: str) -> tuple[World, Alter]:
+    """Return a world of three nodes, and what comes to two of them."""
+    fixed = [{"name": "fixed", "value": "root.all", "create": False}]
+    queues = {"queues": queue_tree({"name": "all"}, placementrules=fixed)}
+    policy: dict[str, Any] = {"yunikorn": queues} if stack == "yunikorn" else {}
+    world = world_of(*(node(f"n-{n}") for n in range(3)), stack=stack, **policy)
+
+    def more(side: World) -> None:
+        for name in ("a", "b"):
+            manifest = pod(name, cpu=3, runtime="20s")
+            side.put(Object(key=Key("Pod", "default", name), manifest=manifest))
+
+    return world, more
+
+
+def used_on(world: World, name: str) -> dict[str, int]:
+    """Return what pods hold on a node, as its row on the page says."""
+    if world.kube is not None:
+        return world.kube.used_on(name)[0]
+    assert world.yunikorn is not None
+    return world.yunikorn.partition.used_on(name)[0]
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_lines_say_at_each_tick_what_pods_hold_on_a_node(stack: str) -> None:
+    world, more = crowded(stack)
+    found = compare_pair(world, more, horizon_ms=HORIZON_MS)
+    lines = [one for one in found.lines if one.of == "node"]
+    assert len({one.queue for one in lines}) == 2
+    for side, alter in (("without", lambda _: None), ("changed", more)):
+        run = fork(world)
+        alter(run)
+        for _ in range(HORIZON_MS // 1000):
+            run_tick(run)
+            for line in lines:
+                value = held_at(getattr(line, side), run.context.now_ms)
+                assert value == used_on(run, line.queue).get(line.resource, 0)
+
+
+def test_nodes_that_are_too_many_to_tell_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("scheduler.analysis.lines.MOST_NODE_VALUES", 0)
+    world, more = crowded("kube")
+    found = compare_pair(world, more, horizon_ms=HORIZON_MS)
+    told = {one.queue for one in found.lines if one.of == "node"}
+    assert (len(told), found.nodes_left_out) == (1, 1)
 
 
 def test_the_largest_share_and_the_idle_hours_of_each_side_are_figures() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from sandbox.page.phases import conditions_of
-from sandbox.page.rows import yunikorn
 from sandbox.page.rows.quota import taint_texts
 from sandbox.page.wire_rows import NodeRow
 from scheduler.engine.world import World
@@ -61,7 +60,7 @@ def taken(world: World, name: str) -> tuple[dict[str, int], int]:
     if world.kube is not None:
         return world.kube.used_on(name)
     if world.yunikorn is not None:
-        return yunikorn.taken(world, name)
+        return world.yunikorn.partition.used_on(name)
     return {}, 0
 
 

@@ -12,7 +12,6 @@ from scheduler.engine.yunikorn.sorting.queues import share_of
 from scheduler.model.objects import Key
 
 _LARGEST_SHARE = 1e9  # JSON has no infinity
-_KUBERNETES_NAMES = {"vcore": "cpu"}
 
 
 def rows(world: World) -> Iterator[Row]:
@@ -63,20 +62,6 @@ def application_row(app: Application) -> ApplicationRow:
         asks=len(app.asks),
         allocations=len(app.allocations),
     )
-
-
-def taken(world: World, node: str) -> tuple[dict[str, int], int]:
-    """Return what is taken on a node, in Kubernetes' names, and by how many pods."""
-    assert world.yunikorn is not None, "asked under the stack yunikorn only"
-    known = world.yunikorn.partition.nodes.by_name.get(node)
-    if known is None:
-        return {}, 0
-    used = {
-        _KUBERNETES_NAMES.get(name, name): amount - known.available.get(name, 0)
-        for name, amount in known.capacity.items()
-        if name != "pods"
-    }
-    return used, len(known.allocations)
 
 
 def queue_of(world: World, pod: Key) -> str:

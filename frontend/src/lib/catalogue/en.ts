@@ -180,8 +180,6 @@ export const EN = {
   "bar.noLimit": "none",
   "bar.none": "not covered",
   "bar.queue": "{label}: {used} allocated, guaranteed {guaranteed}, max {max}",
-  "legend.changed": "with",
-  "legend.without": "without, tick {tick}",
   "legend.own": "own",
   "legend.borrowed": "borrowed",
   "legend.lent": "lent",

@@ -32,6 +32,18 @@ class Partition(PartitionState):
 
     # -- nodes
 
+    def used_on(self, name: str) -> tuple[dict[str, int], int]:
+        """Return what is taken on a node, in Kubernetes' names, and by how many pods."""
+        node = self.nodes.by_name.get(name)
+        if node is None:
+            return {}, 0
+        used = {
+            "cpu" if one == resources.VCORE else one: all_ - node.available.get(one, 0)
+            for one, all_ in node.capacity.items()
+            if one != resources.PODS
+        }
+        return used, len(node.allocations)
+
     def add_node(self, node: SchedulingNode) -> None:
         """Take a node; its capacity counts into root's max, cordoned or not."""
         self.nodes.add(node)
