@@ -14,7 +14,7 @@ from sandbox.world.webhooks import Allowed
 class SandboxConfig(AppConfig):
     """Rows, actions and live updates of the sandboxes."""
 
-    name = "sandbox"
+    name = __name__.rpartition(".")[0]
     verbose_name = "Sandbox"
 
     def ready(self) -> None:

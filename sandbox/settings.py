@@ -52,8 +52,8 @@ TWIN_FORECAST_EVERY_S = environment.number("TWIN_FORECAST_SECONDS", 0)
 # ------------------------------------------------------------- the apps
 
 INSTALLED_APPS = [
-    "sandbox",
-    "api",
+    "sandbox.apps.SandboxConfig",
+    "api.apps.ApiConfig",
     "rest_framework",
     "drf_spectacular",
     "channels",

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 if __name__ == "__main__":
-    # In place of this folder: the one that the packages are in.
-    sys.path[0] = str(Path(__file__).resolve().parents[2])
+    # In place of this folder: the one that the outermost package is in.
+    folders = Path(__file__).resolve().parents
+    outside = next(one for one in folders if not (one / "__init__.py").exists())
+    sys.path[0] = str(outside)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     from sandbox.base import memory
 

@@ -66,20 +66,24 @@ def python(wheel: Path, tmp_path_factory) -> Path:
 
 def test_the_wheel_has_the_page_the_library_and_the_styles(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert "frontend/dist/index.html" in names
+    assert "quotalab/frontend/dist/index.html" in names
     assert any(n.endswith("friday-rush/scenario.yaml") for n in names)
-    assert "api/static/api/sign-in.css" in names
-    assert "api/assistants/docs/mcp.md" in names
-    assert not any("node_modules" in n or n.startswith("tests/") for n in names)
+    assert "quotalab/api/static/api/sign-in.css" in names
+    assert "quotalab/api/assistants/docs/mcp.md" in names
+    assert not any("node_modules" in n or "/src/" in n for n in names)
+    assert {name.partition("/")[0] for name in names} == {
+        "quotalab",
+        "quotalab-0.1.0.dist-info",
+    }
     points = next(n for n in names if n.endswith("entry_points.txt"))
     text = zipfile.ZipFile(wheel).read(points).decode()
-    assert "quotalab = api.command:main" in text
+    assert "quotalab = quotalab.api.command:main" in text
 
 
 def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
     world = tmp_path / "world.yaml"
     world.write_text(text_of(*contended()))
-    script = "import sys; from api.command import main; sys.exit(main())"
+    script = "import sys; from quotalab.api.command import main; sys.exit(main())"
     variables = {"PATH": os.environ["PATH"], "QUOTALAB_DATA": str(tmp_path / "data")}
 
     def run(*words: str) -> str:
@@ -102,8 +106,12 @@ def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
 
 def test_a_notebook_imports_it_by_its_name(python, tmp_path):
     (tmp_path / "world.yaml").write_text(text_of(*contended()))
+    for theirs in ("scheduler", "sandbox", "api"):  # packages of the user's own
+        (tmp_path / theirs).mkdir()
+        (tmp_path / theirs / "__init__.py").write_text("mine = True\n")
     code = (
-        "import quotalab, quotalab.client\n"
+        "import quotalab, quotalab.client, scheduler, sandbox, api\n"
+        "assert scheduler.mine and sandbox.mine and api.mine\n"
         "sb = quotalab.open('world.yaml').step(until='20s')\n"
         "print(sb.tick, len(sb.workloads()), quotalab.client.Client.__name__)"
     )
@@ -125,7 +133,7 @@ class Installed(DefaultRun):
     def __init__(self, python: Path, folder: Path) -> None:
         super().__init__(folder)
         self.root = folder
-        self.command = (str(python), "-m", "api", "up")
+        self.command = (str(python), "-m", "quotalab.api", "up")
 
 
 def test_the_default_run_starts_from_the_wheel_and_shows_its_page(python, tmp_path):
@@ -134,7 +142,13 @@ def test_the_default_run_starts_from_the_wheel_and_shows_its_page(python, tmp_pa
     with Installed(python, tmp_path / "default_run") as default_run:
         with urllib.request.urlopen(default_run.url + "/", timeout=20) as page:
             assert b"<!doctype html>" in page.read().lower()
-        assert default_run.get("/api/v1/sandboxes")["items"]
+        made = default_run.get("/api/v1/sandboxes")["items"][0]
+        path = f"/api/v1/sandboxes/{made['id']}"
+        assert default_run.post(f"{path}/actions/step?wait=60", {"ticks": 3})["done"]
+        change = {"policy": {"spec": {"kueue": {"fairSharing": None}}}}
+        body = {"changes": [change], "horizonMs": 10_000}
+        found = default_run.post(f"{path}/what-ifs?wait=60", body)
+        assert found["state"] == "open"
         assert default_run.end() == 0
 
 

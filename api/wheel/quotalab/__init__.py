@@ -1,7 +1,25 @@
-"""What `import quotalab` gives where the wheel is installed: `api.notebook`."""
+"""What `import quotalab` gives where the wheel is installed: `api.notebook`.
+
+Its names are imported when one is asked for: the server's processes need none of them.
+"""
 
 from __future__ import annotations
 
-from api.notebook import *  # noqa: F403 - the same names
-from api.notebook import __all__ as __all__
-from api.notebook import __doc__ as __doc__
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from api.notebook import *  # noqa: F403 - the same names
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") and name != "__all__":
+        raise AttributeError(name)
+    from api import notebook
+
+    return getattr(notebook, name)
+
+
+def __dir__() -> list[str]:
+    from api import notebook
+
+    return list(notebook.__all__)
