@@ -283,5 +283,15 @@ def _closing(outcome: SimulationResult, summary: Summary) -> str:
         f"\n{summary.arrived} arrived, {summary.admitted} admitted, "
         f"{summary.finished} finished, {summary.preemptions} preempted, "
         f"median wait {wait}{_never(summary)}, end {outcome.end_ms / 1000:.1f}s"
-        f"{'' if outcome.settled else ' (more would happen)'}\n"
+        f"{'' if outcome.settled else ' (more would happen)'}\n{_searches(summary)}"
+    )
+
+
+def _searches(summary: Summary) -> str:
+    """Return what Kueue's searches for victims cost; "" where it made none."""
+    if not summary.searches:
+        return ""
+    return (
+        f"searches for victims {summary.searches}, candidates looked at "
+        f"{summary.candidates_looked_at}, simulations {summary.simulations}\n"
     )
