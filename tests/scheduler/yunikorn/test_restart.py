@@ -133,3 +133,25 @@ def test_a_gang_goes_on_the_same(at: int) -> None:
     assert again.hash() == made.hash()
     assert made.yunikorn is not None
     assert list(made.yunikorn.violations()) == []
+
+
+def test_a_gang_that_is_completing_still_counts_where_it_was_counted() -> None:
+    made = world(nodes={"n": "2"})
+    notes = {
+        "yunikorn.apache.org/task-groups": msgspec.json.encode(GROUPS).decode(),
+        "yunikorn.apache.org/task-group-name": "workers",
+    }
+    first = pod("first", "root.prod", annotations=notes)
+    made.put(first)
+    run(made, 3)
+    made.delete(first.key)
+    run(made, 1)
+    again = made.copy()
+    run(again, 1)
+    run(made, 1)
+    assert _allocating(again) == _allocating(made) != []
+
+
+def _allocating(of: World) -> list[str]:
+    assert of.yunikorn is not None
+    return sorted(of.yunikorn.partition.root.allocating)

@@ -246,6 +246,7 @@ class Controller:
         at = work.requeue_at_us
         if at is not None and at <= self.context.now_us:
             work.requeue_at_us = None
+            work.unseen = False
             self.context.journal.touch(work.key)
             if work.has_condition(REQUEUED):
                 self.life.enqueue(work)

@@ -10,6 +10,7 @@ from scheduler.engine.kueue.controller.lifecycle import Lifecycle
 from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model import streams
+from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Deactivate, Evict, Preempt, Requeue
 from scheduler.model.kueue.check_state import reset
 from scheduler.model.kueue.preemption_gates import closed_again
@@ -144,6 +145,7 @@ def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
     if evicted.reason != OVERTIME:  # that one begins anew when reactivated
         work.accumulated_s += _admitted_ms(life, work) // 1000
     work.pods_ready = False
+    work.unseen = _never_ready(work) and life.context.compatibility >= PROVED
     if PODS_READY in work.conditions:
         life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
     life.release_quota(work)
@@ -154,6 +156,22 @@ def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
         life.set_pending(work, DEACTIVATED, DEACTIVATED_SENTENCE)
     life.enqueue(work)
     _emit_requeue(life, work)
+
+
+def _never_ready(work: WorkloadInfo) -> bool:
+    """Return whether a Workload is evicted as its pods were never ready at once.
+
+    Nothing is written into it any more until its backoff is over, so that its queue
+    does not hear of it. One that lost ready pods is written once more, and counted.
+    Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+    """
+    known = work.conditions.get(PODS_READY)
+    return (
+        work.conditions[EVICTED].reason == PODS_READY_TIMEOUT
+        and work.requeue_at_us is not None
+        and known is not None
+        and known.reason == WAIT_FOR_START
+    )
 
 
 def _emit_requeue(life: Lifecycle, work: WorkloadInfo) -> None:

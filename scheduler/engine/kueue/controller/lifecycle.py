@@ -21,6 +21,7 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.local_queue import LocalQueue
 from scheduler.engine.kueue.workload.reading import queue_order_timestamp
 from scheduler.engine.stage import Context
+from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Wait
 from scheduler.model.reasons import (
     ADMITTED,
@@ -182,6 +183,9 @@ class Lifecycle:
         work.refresh()
         queue = self.cluster.cluster_queue_of(work) if self.eligible(work) else None
         if queue is None:
+            proved = self.context.compatibility >= PROVED
+            if proved and self.cluster.cluster_queue_of(work) is None:
+                self.mark_queues_changed(work, None)  # its LocalQueue counts it
             return
         if backoff_over(work, self.context.now_us):
             queue.pending.push(work)

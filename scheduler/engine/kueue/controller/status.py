@@ -111,7 +111,10 @@ def write_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
 
 
 def _pending(queue: ClusterQueue) -> int:
-    return queue.pending.pending_active + queue.pending.pending_inadmissible
+    """Return how many wait, but for those that the queue has not heard of again."""
+    pending = queue.pending
+    known = pending.pending_active + pending.pending_inadmissible
+    return known - len(pending.unseen)
 
 
 def _queue_state(queue: ClusterQueue) -> State:
@@ -192,7 +195,7 @@ def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
     )
     obj.status = {
         "conditions": [condition],
-        "pendingWorkloads": local_queue.pending + _stranded(cluster, local_queue),
+        "pendingWorkloads": _pending_in(cluster, local_queue),
         "reservingWorkloads": local_queue.reserving,
         "admittedWorkloads": local_queue.admitted,
         "flavorsReservation": _usage(cluster, local_queue, local_queue.usage),
@@ -205,6 +208,15 @@ def write_local_queue(cluster: Cluster, obj: Object, now_us: int) -> State:
     if entry is not None and entry.shown_us is not None:
         obj.status["fairSharing"] = _consumed(entry)
     return ledger.dump(local_queue)
+
+
+def _pending_in(cluster: Cluster, local_queue: LocalQueue) -> int:
+    """Return how many wait in a LocalQueue, as its ClusterQueue counts them."""
+    spec = local_queue.spec
+    queue = cluster.forest.queues.get(spec.queue) if spec is not None else None
+    unseen = queue.pending.unseen if queue is not None else ()
+    less = sum(work.local_queue is local_queue for work in unseen)
+    return local_queue.pending - less + _stranded(cluster, local_queue)
 
 
 def _stranded(cluster: Cluster, local_queue: LocalQueue) -> int:

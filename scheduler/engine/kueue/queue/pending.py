@@ -39,6 +39,7 @@ class PendingQueue:
         "pending_inadmissible",
         "preemptor",
         "pushes",
+        "unseen",
         "usage_of",
     )
 
@@ -55,6 +56,8 @@ class PendingQueue:
         self.inadmissible_workloads: dict[WorkloadInfo, None] = {}  # one by one
         # In the heap although their backoff runs: once set aside, it holds them.
         self.backing_off: dict[WorkloadInfo, None] = {}
+        # Set aside, and not counted: their queue has not heard of them again.
+        self.unseen: dict[WorkloadInfo, None] = {}
         self.class_heads: list[tuple[Order, int, EquivalenceClass]] = []
         self.failed_hashes: dict[str, str] = {}  # hash -> reason
         self.preemptor: WorkloadInfo | None = None
@@ -124,6 +127,8 @@ class PendingQueue:
         """Set a workload aside until a re-activation brings it back."""
         work.pending_queue, work.equivalence_class = self, None
         self.inadmissible_workloads[work] = None
+        if work.unseen:
+            self.unseen[work] = None
         self.moves.note(work)
         self.pending_inadmissible += 1
 
@@ -144,6 +149,7 @@ class PendingQueue:
     def remove(self, work: WorkloadInfo) -> None:
         """Take a workload out, wherever it waits."""
         self.backing_off.pop(work, None)
+        self.unseen.pop(work, None)
         self.moves.forget(work)
         if self.inflight is work:
             self.inflight = None

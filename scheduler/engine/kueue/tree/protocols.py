@@ -28,6 +28,7 @@ class PendingWorkloads(Protocol):
     inadmissible_workloads: dict[Workload, None]
     pending_active: int
     pending_inadmissible: int
+    unseen: dict[Workload, None]
     usage_of: Callable[[Any], float] | None
     preemptor: Workload | None
 

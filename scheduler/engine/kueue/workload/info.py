@@ -82,6 +82,7 @@ class WorkloadInfo:
         "totals",
         "uid",
         "unhealthy_nodes",
+        "unseen",
         "usage",
     )
 
@@ -96,6 +97,7 @@ class WorkloadInfo:
         self.reclaimable: dict[str, int] = {}
         self.requeue_count = 0
         self.requeue_at_us: int | None = None
+        self.unseen = False  # its queue does not count it while its backoff runs
         self.accumulated_s = 0
         self.evictions: dict[tuple[str, str], int] = {}
         self.last_assignment: LastAssignment | None = None

@@ -216,6 +216,8 @@ def dump_state(work: WorkloadInfo) -> dict[str, Any]:
         state["alone"] = True
     if work.pods_ready:
         state["ready"] = True
+    if work.unseen:
+        state["unseen"] = True
     if work.second_pass_us is not None:
         state["secondPass"] = [work.second_pass_us, work.second_pass_tries]
     if work.last_assignment is not None:
@@ -229,6 +231,7 @@ def dump_state(work: WorkloadInfo) -> dict[str, Any]:
 def load_state(work: WorkloadInfo, state: Mapping[str, Any]) -> None:
     """Take back what `dump_state` returned, but for the place in the queue."""
     work.pods_ready = bool(state.get("ready"))
+    work.unseen = bool(state.get("unseen"))
     if "secondPass" in state:
         work.second_pass_us, work.second_pass_tries = state["secondPass"]
     if "tried" in state:

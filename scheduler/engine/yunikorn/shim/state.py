@@ -382,7 +382,8 @@ def _restore_counts(shim: ShimState) -> None:
     partition = shim.partition
     for name in counts.get("allocating", ()):
         if name in partition.apps:
-            partition.count_allocating(partition.apps[name])
+            for queue in partition.apps[name].queue.route:
+                queue.allocating.add(name)  # of one that is Completing, too
     for name in counts.get("counted", ()):
         if name in partition.apps:
             partition.limits.count(partition.apps[name])
