@@ -32,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words:  # `uvx quotalab`
+        print("quotalab up; `quotalab --help` lists all verbs", file=sys.stderr)
+        words = ["up"]
     return ended(lambda: _run(words))
 
 

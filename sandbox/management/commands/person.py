@@ -54,7 +54,8 @@ class Command(BaseCommand):
         name = str(given["name"])
         said = self._add(name, bool(given["staff"])) if verb == "add" else ""
         self.stdout.write(
-            said or self._change(_person(name), verb, bool(given.get("keep_tokens")))
+            said
+            or self._change(person_named(name), verb, bool(given.get("keep_tokens")))
         )
 
     def _list(self) -> None:
@@ -88,7 +89,8 @@ class Command(BaseCommand):
         return said
 
 
-def _person(name: str) -> User:
+def person_named(name: str) -> User:
+    """Return a person. Raises CommandError for nobody's name."""
     found = User.objects.filter(username=name).first()
     if found is None:
         raise CommandError(f"nobody is called {name}; `person list` says who there is")
