@@ -162,7 +162,7 @@ def _point(point: ExtensionPoint) -> str:
     said = (
         f"{one.plugin} {one.verdict}" + (f" ({one.detail})" if one.detail else "")
         for one in point.plugins
-        if one.verdict not in ("skip", "idle", "notRun")
+        if one.detail or one.verdict not in ("skip", "idle", "notRun")
     )
     none = "not run" if any(o.verdict == "notRun" for o in point.plugins) else "-"
     return f"{point.point}: {'; '.join(said) or none}"

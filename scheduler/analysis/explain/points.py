@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler.analysis.explain.shapes import ExtensionPoint, PluginVerdict
+from scheduler.engine.kube.extender.extenders import PSEUDO_PLUGIN
 from scheduler.engine.kube.framework.framework import Framework
 from scheduler.engine.kube.framework.plugin import Plugin
-from scheduler.engine.kube.framework.status import Code
+from scheduler.engine.kube.framework.status import Code, Status
 from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
 from scheduler.engine.kube.scheduling.plugin_table import PluginTable
 from scheduler.engine.kube.scheduling.scheduler import Scheduler
@@ -28,7 +29,10 @@ def points_of(
     return [
         ExtensionPoint(
             point=name[0].upper() + name[1:],
-            plugins=[said.of(name, plugin) for plugin in framework.points[ours]],
+            plugins=[
+                *(said.of(name, plugin) for plugin in framework.points[ours]),
+                *said.extenders(name),
+            ],
         )
         for name, (ours, _) in POINTS.items()
     ]
@@ -57,6 +61,7 @@ class _Said:
         table: PluginTable,
     ) -> None:
         self.framework = framework
+        self.filtering = scheduler.extenders.filtering(table.pod)
         self.table = table
         self.node: str = obj.spec.get("nodeName") or ""
         self.assumed: AssumedPod | None = scheduler.assumed.get(obj.key)
@@ -67,6 +72,22 @@ class _Said:
         """Return what a plug-in says at a point."""
         verdict, detail = self._at(point, plugin)
         return PluginVerdict(plugin=plugin.name, verdict=verdict, detail=detail)
+
+    def extenders(self, point: str) -> Iterator[PluginVerdict]:
+        """Yield what extenders said; after a filter that left no node they are not asked."""
+        if point == "filter" and self.filtering and self.table.filter:
+            refused = [
+                s for s in self.table.filter.values() if s.plugin == PSEUDO_PLUGIN
+            ]
+            if not refused and not self.table.feasible:
+                found = "idle", "not asked: no node is left"
+            elif refused:
+                found = "refused", _reasons(refused, len(self.table.filter))
+            else:
+                found = "ok", ""
+            yield PluginVerdict(PSEUDO_PLUGIN, *found)
+        if point == "score" and PSEUDO_PLUGIN in self.table.scores:
+            yield PluginVerdict(PSEUDO_PLUGIN, *self._scored(PSEUDO_PLUGIN))
 
     def _at(self, point: str, plugin: Plugin) -> tuple[str, str]:
         if point == "preEnqueue":
@@ -103,11 +124,7 @@ class _Said:
         refused = [s for s in self.table.filter.values() if s.plugin == plugin.name]
         if not refused:
             return "ok", ""
-        reasons = dict.fromkeys(r for status in refused for r in status.reasons)
-        return (
-            "refused",
-            f"{len(refused)} of {len(self.table.filter)}: {', '.join(reasons)}",
-        )
+        return "refused", _reasons(refused, len(self.table.filter))
 
     def _score(self, point: str, plugin: Plugin) -> tuple[str, str]:
         column = self.table.scores.get(plugin.name)
@@ -115,8 +132,10 @@ class _Said:
             return "idle", ""
         if column.skipped:
             return "skip", ""
-        if point == "preScore":
-            return "ok", ""
+        return ("ok", "") if point == "preScore" else self._scored(plugin.name)
+
+    def _scored(self, name: str) -> tuple[str, str]:
+        column = self.table.scores[name]
         most = max(column.normalized.values(), default=0)
         best = [name for name, score in column.normalized.items() if score == most]
         return "ok", f"{most} x {column.weight}: {', '.join(best)}"
@@ -135,6 +154,11 @@ class _Said:
                 return "wait", f"{self.assumed.node}, until {until / 1000:g} s"
             return "ok", self.assumed.node
         return "idle", ""
+
+
+def _reasons(refused: list[Status], of: int) -> str:
+    reasons = dict.fromkeys(r for status in refused for r in status.reasons)
+    return f"{len(refused)} of {of}: {', '.join(reasons)}"
 
 
 def _unscheduled(obj: Object) -> Iterator[str]:

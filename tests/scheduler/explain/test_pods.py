@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.shapes import AskExplanation, PodExplanation
 from scheduler.assembly import assemble
+from scheduler.cli.explain import main as command
 from scheduler.cli.run import read_sources
 from scheduler.engine.tick import advance, run_tick
 from scheduler.engine.world import World
@@ -185,3 +187,21 @@ def test_a_node_that_another_scheduler_locked_takes_no_pod() -> None:
     assert isinstance(answer, PodExplanation)
     assert answer.feasible == 0
     assert answer.counts["node(s) were locked by another scheduler"] == 1
+
+
+@pytest.mark.parametrize(
+    ("pod", "at", "line"),
+    [
+        ("huge", "21s", "Extender idle (not asked: no node is left)"),
+        ("plain", "4s", "NodeResourcesFit ok"),
+        ("licensed", "6s", "Extender ok"),
+    ],
+)
+def test_an_extender_is_told_of_at_the_filter_of_pods_that_it_is_for(
+    pod: str, at: str, line: str
+) -> None:
+    out = StringIO()
+    command(["sandbox/scenarios/extender-points", "--at", at, "--pod", pod], out)
+    lines = [one.strip() for one in out.getvalue().splitlines()]
+    (said,) = [one for one in lines if one.startswith("Filter:")]
+    assert said.endswith(line)
