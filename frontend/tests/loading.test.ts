@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 
+import { withWords } from "@/lib/words.svelte";
 import { titleOf } from "@/store/sandboxes/loading";
 
+await withWords(Promise.resolve());
 const named = (...names: string[]): string => titleOf(names.map((name) => ({ name })));
 
 test("a sandbox of one file has the file's name", () => {

@@ -213,7 +213,7 @@ TARGETS = {
     "frame p50 ms": 17.0,
     "frame p95 ms": 34.0,
     "tasks over 50 ms, % of ticks": 1.0,
-    "first view, kB gzip": 120.0,
+    "first view, kB gzip": 110.0,
 }
 
 

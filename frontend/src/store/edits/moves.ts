@@ -108,9 +108,3 @@ export function moveOf(carried: Carried, target: Target): Move {
 export async function dropOn(drop: Drop): Promise<void> {
   if (live.loaded) await move(moveOf(drop.carried, drop.target));
 }
-
-/** Why something may not be dropped on a queue, or "". */
-export function refusalOf(carried: Carried, queueKey: string): string {
-  if (carried.from === queueKey) return t("drag.sameQueue");
-  return queueKey.startsWith("ClusterQueue/") ? "" : t("drag.noQueue");
-}

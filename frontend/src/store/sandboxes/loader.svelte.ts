@@ -1,5 +1,6 @@
 // Files on their way in: dropped, pasted or chosen, and what stands in their way.
 
+import { catching } from "@/lib/catching.svelte";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { reportRefusal, undo } from "@/store/live/intents";
@@ -7,7 +8,6 @@ import { live } from "@/store/live/live.svelte";
 import type { ImportReport, Report, Traces } from "@/protocol/types";
 import { fetchReports, loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
 import { convertFiles, mayBeOthers, type Converting } from "@/store/sandboxes/conversions";
-import { droppedFiles } from "@/store/sandboxes/dropped";
 import { mayHoldTraces, previewTraces, sourceOf, type Asking } from "@/store/sandboxes/traces";
 import { ENDING, restoreFiles } from "@/store/sandboxes/storage";
 import { isRecording, openRecording } from "@/store/sandboxes/twins";
@@ -25,7 +25,6 @@ class Loader {
   /** Objects of another system that somebody is asked about before they are taken. */
   converting = $state.raw<Converting | null>(null);
   busy = $state(false);
-  dropping = $state(false);
   /** How many panels on the page show the findings themselves. */
   panels = $state(0);
 
@@ -95,9 +94,8 @@ class Loader {
   }
 
   /** Take what was dropped; the files of folders too. */
-  async takeDropped(given: DataTransfer): Promise<void> {
+  async takeDropped(found: Promise<readonly File[]>): Promise<void> {
     if (this.busy) return;
-    const found = droppedFiles(given); // at once: a drop is empty afterwards
     let files: readonly File[] = [];
     await this.#run(async () => {
       files = await found;
@@ -158,3 +156,4 @@ class Loader {
 }
 
 export const loader = new Loader();
+catching.wanted = true; // whoever asks for files sees what comes of them
