@@ -7,7 +7,7 @@ RUN python -m venv /opt/quotalab \
       --require-hashes --only-binary :all: -r requirements.txt
 
 FROM python:3.13-slim
-RUN useradd --system --create-home --home-dir /home/quotalab quotalab
+RUN useradd --system --uid 999 --create-home --home-dir /home/quotalab quotalab
 COPY --from=packages /opt/quotalab /opt/quotalab
 WORKDIR /srv/quotalab
 COPY manage.py ./

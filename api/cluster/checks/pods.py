@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from api.cluster.checks import names
@@ -33,20 +33,25 @@ def not_negative(holder: Spec, field: str, *fields: str) -> Iterator[Fault]:
             yield Fault(f"{field}.{name}", f"Invalid value: {value}: {NEGATIVE}")
 
 
-def template_faults(template: Spec, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with a pod template."""
+def template_faults(
+    template: Spec, field: str, claimed: Iterable[str] = ()
+) -> Iterator[Fault]:
+    """Yield what is wrong with a pod template; `claimed` are volumes that each pod gets."""
     metadata = template.get("metadata") or {}
     yield from names.labels_faults(metadata.get("labels"), f"{field}.labels")
     given = metadata.get("annotations")
     yield from names.annotations_faults(given, f"{field}.annotations")
-    yield from spec_faults(template.get("spec") or {}, f"{field}.spec")
+    yield from spec_faults(template.get("spec") or {}, f"{field}.spec", claimed)
 
 
-def spec_faults(spec: Spec, field: str) -> Iterator[Fault]:
+def spec_faults(
+    spec: Spec, field: str, claimed: Iterable[str] = ()
+) -> Iterator[Fault]:
     """Yield what is wrong with a pod spec, in the order of the server."""
     volumes: set[Any] = set()
     for n, one in enumerate(spec.get("volumes") or ()):
         yield from _volume_faults(one, f"{field}.volumes[{n}]", volumes)
+    volumes.update(claimed)
     claims: set[Any] = set()
     for n, one in enumerate(spec.get("resourceClaims") or ()):
         yield from _claim_faults(one, f"{field}.resourceClaims[{n}]", claims)

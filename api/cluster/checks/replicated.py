@@ -90,7 +90,7 @@ def _template_faults(spec: Document, kind: str) -> Iterator[Fault]:
     if selector is None or not selects(selector, labels or {}):
         problem = f"Invalid value: {shown(labels)}: {UNSELECTED}"
         yield Fault("spec.template.metadata.labels", problem)
-    yield from pods.template_faults(template, "spec.template")
+    yield from pods.template_faults(template, "spec.template", _claimed(spec))
     inner: Document = template.get("spec") or {}
     policy = inner.get("restartPolicy")
     if policy not in (None, "Always"):
@@ -99,6 +99,12 @@ def _template_faults(spec: Document, kind: str) -> Iterator[Fault]:
         called = kind if kind in _CALLED else _ALLOWED_ALIVE
         why = f"activeDeadlineSeconds in {called} is not Supported"
         yield Fault("spec.template.spec.activeDeadlineSeconds", f"Forbidden: {why}")
+
+
+def _claimed(spec: Document) -> Iterator[str]:
+    """Yield the volumes that the claims of a StatefulSet give to each of its pods."""
+    for one in spec.get("volumeClaimTemplates") or ():
+        yield str((one.get("metadata") or {}).get("name") or "")
 
 
 def _is_broken(term: Document) -> bool:
