@@ -140,7 +140,11 @@ def _asked(manifests: Iterable[Document]) -> dict[tuple[str, str], set[str]]:
 
 
 def _may_be_managed(manifest: Document) -> bool:
-    """Return whether this is a pod that Kueue admits by itself, or in its group."""
+    """Return whether this is a pod that Kueue admits by itself, or in its group.
+
+    One without a queue, which is managed all the same or has lost its label, is told
+    by the gate that holds it.
+    """
     metadata = manifest["metadata"]
     if (
         not isinstance(manifest.get("spec"), dict)
@@ -149,7 +153,14 @@ def _may_be_managed(manifest: Document) -> bool:
         return False
     owner = owner_of(metadata)
     alone = owner is None or owner["kind"] in ("DaemonSet", "ReplicaSet")
-    return alone and bool((metadata.get("labels") or {}).get(QUEUE))
+    if alone and (metadata.get("labels") or {}).get(QUEUE):
+        return True
+    return owner is None and _is_gated(manifest)
+
+
+def _is_gated(manifest: Document) -> bool:
+    gates = manifest["spec"].get("schedulingGates") or ()
+    return any(gate.get("name") == ADMISSION_GATE for gate in gates)
 
 
 def _workload_of(metadata: Document) -> str:
@@ -172,8 +183,7 @@ def _is_held(document: Document, owners: Owners) -> bool:
     workload = owners.get("Workload", namespace, name)
     if workload is not None:
         return not is_true(workload.status, "Finished")
-    gates = document["spec"].get("schedulingGates") or ()
-    return any(gate.get("name") == ADMISSION_GATE for gate in gates)
+    return _is_gated(document)
 
 
 def _maker(metadata: Document, owners: Owners) -> Known | None:
