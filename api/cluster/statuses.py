@@ -202,11 +202,13 @@ def _workload(document: Document, status: Document, owners: Owners) -> Document:
         if by_release or not never:
             conditions.append(one)
     types = [one.get("type") for one in conditions]
-    if "PodsReady" not in types and "QuotaReserved" in types:
+    if "PodsReady" not in types:
         made = _pods_ready(document, conditions, owners)
         if made is not None:
-            after = "Admitted" if "Admitted" in types else "QuotaReserved"
-            conditions.insert(types.index(after) + 1, made)
+            heads = [
+                types.index(n) for n in ("QuotaReserved", "Admitted") if n in types
+            ]
+            conditions.insert(max(heads, default=-1) + 1, made)
     if conditions:
         status["conditions"] = conditions
     if not status.get("admission") and "QuotaReserved" in types:
@@ -225,16 +227,25 @@ def _reserved(status: Document) -> Document:
 def _pods_ready(
     document: Document, conditions: list[Document], owners: Owners
 ) -> Document | None:
-    """Return the condition that tells whether the pods of a Job's Workload are ready."""
-    job = owner_of(document["metadata"])
-    if job is None or job["kind"] != "Job":
+    """Return the condition that tells whether the pods of a Workload are ready.
+
+    One that a person made has none: no controller writes it.
+    """
+    owners_given = document["metadata"].get("ownerReferences")
+    if not owners_given:
         return None
-    found = owners.get("Job", document["metadata"]["namespace"], job["name"])
+    job = owner_of(document["metadata"])
     admitted = next((c for c in conditions if c.get("type") == "Admitted"), {})
-    ready = admitted.get("status") == "True" and found is not None and _is_ready(found)
-    by = admitted or conditions[0]
+    starts, ready = admitted.get("status") == "True", False
+    if starts:
+        if job is None or job["kind"] != "Job":
+            return None
+        found = owners.get("Job", document["metadata"]["namespace"], job["name"])
+        ready = found is not None and _is_ready(found)
+    by = admitted or (conditions[0] if conditions else {})
+    since = by.get("lastTransitionTime")
     return {
-        "lastTransitionTime": by.get("lastTransitionTime"),
+        "lastTransitionTime": since or document["metadata"].get("creationTimestamp"),
         "message": _READY if ready else _NOT_READY,
         "observedGeneration": document["metadata"].get("generation", 1),
         "reason": "Started" if ready else "WaitForStart",

@@ -21,6 +21,7 @@ from tests.sandbox.conftest import tick
 PODS = "/api/v1/namespaces/default/pods"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 APPS = "/apis/apps/v1/namespaces/default"
+READY = "PodsReady"
 SELECTOR = {"matchLabels": {"app": "web"}}
 ENDING = "[bcdfghjklmnpqrstvwxz2456789]{5}"
 
@@ -440,3 +441,29 @@ def test_a_stateful_set_lists_its_revisions(call, make):
     shown = call("get", sandbox, f"{APPS}/controllerrevisions").json()["items"]
     assert sorted(one["revision"] for one in shown) == [1, 2]
     assert "revisions" not in call("get", sandbox, f"{path}/web").json()["metadata"]
+
+
+def test_each_workload_of_a_job_or_pod_says_from_the_start_that_its_pods_wait(
+    call, make
+):
+    large = queued("large")
+    large["spec"]["template"]["spec"]["containers"][0]["resources"] = {
+        "requests": {"cpu": "99"}
+    }
+    alone = pod("alone", cpu=99)
+    alone["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "main"}
+    sandbox = make(
+        flavor("f"),
+        cluster_queue("team", cpu=8, flavor="f"),
+        local_queue("main", cluster_queue="team"),
+        large,
+        alone,
+    )
+    actions.do_step(local_user(), sandbox.pk, ticks=2)
+    tick(sandbox, 2)
+    items = call("get", sandbox, "/apis/kueue.x-k8s.io/v1beta2/workloads").json()
+    said = [
+        [one["reason"] for one in item["status"]["conditions"] if one["type"] == READY]
+        for item in items["items"]
+    ]
+    assert said == [["WaitForStart"]] * 2
