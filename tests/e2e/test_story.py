@@ -130,12 +130,11 @@ def test_a_dropped_folder_names_what_is_wrong_and_reports_what_came_of_the_rest(
         path.write_text(content)
     page = board.page
     page.goto(board.url)
-    load = page.get_by_test_id("load")
-    expect(load).to_be_visible()
+    expect(page.get_by_test_id("load")).to_be_visible()
     drop_folder(page, tmp_path / "given")
-    expect(load).to_contain_text("given/teams.yaml")
-    expect(load).to_contain_text(f"line {line}")
-    expect(load).to_contain_text("four")
+    bench = page.get_by_test_id("workbench")
+    expect(bench).to_contain_text(f"given/teams.yaml:{line}")
+    expect(bench).to_contain_text("four")
     expect(page).to_have_url(re.compile(r"/$"))
 
     page.get_by_role("button", name="Load the rest").click()
@@ -165,6 +164,114 @@ def test_jobs_that_come_without_their_queue_are_shown_all_the_same(
     board.agrees_in("Board", "Workloads")
 
 
+FOLDER = {
+    "queues.yaml": """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu, memory]
+    flavors:
+    - name: plain
+      resources:
+      - name: cpu
+        nominalQuota: 4
+      - name: memory
+        nominalQuota: 36Gb
+""",
+    "jobs/train.yaml": """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  namespace: team
+  labels: {kueue.x-k8s.io/queue-name: main}
+spec:
+  paralelism: 2
+  completions: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: c
+        command: [sleep, "300"]
+        resources: {requests: {cpu: 2, memory: 4Gi}}
+""",
+    "jobs/nightly.yaml": """\
+apiVersion: batch/v1beta1
+kind: Job
+metadata:
+  name: nightly
+  namespace: team
+  labels: {kueue.x-k8s.io/queue-name: main}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: c
+        command: [sleep, "120"]
+        resources: {requests: {cpu: 2, memory: 1Gi}}
+""",
+}
+
+
+def test_a_folder_with_five_faults_becomes_a_running_what_if_on_the_page(
+    board: Board, tmp_path: Path
+) -> None:
+    for name, content in FOLDER.items():
+        path = tmp_path / "ours" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    page = board.page
+    page.goto(board.url)
+    expect(page.get_by_test_id("load")).to_be_visible()
+    drop_folder(page, tmp_path / "ours")
+    bench = page.get_by_test_id("workbench")
+    # Each fault is named with its file; what the first two hide shows once they are gone.
+    bench.get_by_role("button", name="ours/queues.yaml:14").click()
+    text = bench.get_by_role("textbox", name="Text of ours/queues.yaml")
+    expect(text).to_be_focused()
+    bench.get_by_role("button", name="Write 36G instead of 36Gb").click()
+    expect(text).to_have_value(re.compile(r"nominalQuota: 36G\n"))
+    bench.get_by_role("button", name="Repair all that have one repair").click()
+    expect(bench.get_by_role("status")).to_contain_text("No errors")
+    bench.get_by_role("button", name=re.compile("^added.yaml")).click()
+    added = bench.get_by_role("textbox", name="Text of added.yaml")
+    expect(added).to_have_value(re.compile("ResourceFlavor(.|\n)*LocalQueue"))
+    bench.get_by_label("from sleep commands and deadlines").check()
+    expect(bench).to_contain_text("take their run time from their command")
+    bench.get_by_role("button", name="Load", exact=True).click()
+
+    page.wait_for_url(re.compile(r"/s/\w+/board"))
+    made = re.search(r"/s/(\w+)/", page.url)[1]
+    policy = page.request.get(f"{board.url}/api/v1/sandboxes/{made}/policy").json()
+    assert policy["spec"]["simulation"]["runTimesFrom"] == "sleep-deadline"
+    quota = page.get_by_role("slider", name="Nominal quota of research, plain cpu")
+    quota.focus()
+    quota.press("ArrowRight")
+    quota.press("ArrowRight")
+    quota.press("Enter")
+    board.verdict()
+
+
+def test_a_text_is_checked_again_as_it_is_written(board: Board) -> None:
+    page = board.page
+    page.goto(board.url)
+    page.locator("input[type=file]").set_input_files(
+        {"name": "v.yaml", "mimeType": "text/yaml", "buffer": b"kind: [Job"}
+    )
+    bench = page.get_by_test_id("workbench")
+    expect(bench.get_by_role("button", name="Load the rest")).to_be_visible()
+    text = bench.get_by_role("textbox", name="Text of v.yaml")
+    text.fill("apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n")
+    expect(bench.get_by_role("button", name="Load", exact=True)).to_be_enabled()
+    bench.get_by_role("button", name="Cancel").click()
+    expect(bench).to_have_count(0)
+
+
 def test_what_is_wrong_with_a_file_is_brought_into_sight(board: Board) -> None:
     page = board.page
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -176,7 +283,8 @@ def test_what_is_wrong_with_a_file_is_brought_into_sight(board: Board) -> None:
     asked.value.set_files(
         {"name": "v.yaml", "mimeType": "text/yaml", "buffer": b"kind: [Job"}
     )
-    expect(page.get_by_test_id("load").get_by_text("v.yaml")).to_be_in_viewport()
+    fault = page.get_by_test_id("workbench").get_by_role("button", name="v.yaml:2")
+    expect(fault).to_be_in_viewport()
 
 
 VOLCANO = """

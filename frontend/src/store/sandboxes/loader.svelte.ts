@@ -6,16 +6,21 @@ import { t } from "@/lib/words.svelte";
 import { reportRefusal, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import type { ImportReport, Report, Traces } from "@/protocol/types";
-import { fetchReports, loadRest, takeFiles, type Reading, type SourceFile } from "@/store/sandboxes/loading";
+import { Refusal } from "@/net/rest";
+import { fetchReports, takeFiles, type Manner, type SourceFile } from "@/store/sandboxes/loading";
+import { lookAt } from "@/store/sandboxes/repairing";
+import { needsLook, Workbench } from "@/store/sandboxes/workbench.svelte";
 import { convertFiles, mayBeOthers, type Converting } from "@/store/sandboxes/conversions";
 import { mayHoldTraces, previewTraces, sourceOf, type Asking } from "@/store/sandboxes/traces";
 import { ENDING, restoreFiles } from "@/store/sandboxes/storage";
 import { isRecording, openRecording } from "@/store/sandboxes/twins";
 
 const LARGEST = 64 * 2 ** 20; // characters of all files together
+const LOOKED_AT = 2 ** 18; // characters that are looked at before they are taken; more only where they are refused
 
 class Loader {
-  reading = $state.raw<Reading | null>(null);
+  /** Files that need a look before they are taken. */
+  bench = $state.raw<Workbench | null>(null);
   /** What came of the files that were taken last, while somebody looks at it. */
   report = $state.raw<Report | null>(null);
   /** Earlier reports beside it, newest first. */
@@ -64,15 +69,37 @@ class Loader {
     await this.takeAs(files, {}, convert);
   }
 
-  /** Take files in, their traces as somebody chose. */
-  async takeAs(files: readonly SourceFile[], traces: Traces, convert: boolean, stack?: string): Promise<void> {
+  /** Take files in, their traces as somebody chose; what needs a look opens the workbench. */
+  async takeAs(files: readonly SourceFile[], traces: Traces, convert: boolean): Promise<void> {
     this.asking = null;
     await this.#run(async () => {
       const into = live.id;
-      const manner = { traces, convert, ...(stack === undefined ? {} : { stack }) };
-      const found = await takeFiles(files, into, manner);
-      this.reading = "files" in found && "message" in found ? found : null;
-      if ("kinds" in found) this.#say(found, into, t("load.done", { n: files.length }));
+      const manner = { traces, convert };
+      if (isSmall(files) && (await this.#look(files, into, manner))) return;
+      try {
+        this.#say((await takeFiles(files, into, manner)).report, into, t("load.done", { n: files.length }));
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 422 || !(await this.#look(files, into, manner))) throw error;
+      }
+    });
+  }
+
+  /** Open the workbench where somebody should look; returns whether it is open. */
+  async #look(files: readonly SourceFile[], into: string | null, manner: Manner): Promise<boolean> {
+    const found = await lookAt(files, into, manner);
+    this.bench = needsLook(found, into) ? new Workbench(files, into, manner, found) : null;
+    return this.bench !== null;
+  }
+
+  /** Load what the workbench shows; what cannot be taken of it is left out. */
+  async takeShown(): Promise<void> {
+    const { bench } = this;
+    if (bench === null || this.busy) return;
+    await this.#run(async () => {
+      const { files, into, manner } = bench;
+      const { count, report } = await takeFiles(files, into, manner, true);
+      this.bench = null;
+      this.#say(report, into, t("load.read", { n: count }));
     });
   }
 
@@ -103,24 +130,6 @@ class Loader {
     await this.takeGiven(files);
   }
 
-  /** Take the files that are for several stacks, under one of them. */
-  async takeUnder(stack: string): Promise<void> {
-    const { reading } = this;
-    if (reading !== null) await this.takeAs(reading.files, reading.manner.traces, reading.manner.convert, stack);
-  }
-
-  /** Load what can be loaded of the files that were refused. */
-  async takeRest(): Promise<void> {
-    const { reading } = this;
-    if (reading === null) return;
-    await this.#run(async () => {
-      const into = live.id;
-      const { count, report } = await loadRest(reading, into);
-      this.reading = null;
-      this.#say(report, into, t("load.read", { n: count }));
-    });
-  }
-
   /** Show the reports of a sandbox's imports. */
   async showReports(id: string): Promise<void> {
     await this.#run(async () => {
@@ -131,7 +140,7 @@ class Loader {
   }
 
   forget(): void {
-    this.reading = null;
+    this.bench = null;
   }
 
   async #run(doing: () => Promise<void>): Promise<void> {
@@ -153,6 +162,10 @@ class Loader {
     const back = into === null ? [] : [{ label: t("act.undo"), run: () => void undo() }];
     toast({ tone: "note", text, acts: [...show, ...back] });
   }
+}
+
+function isSmall(files: readonly SourceFile[]): boolean {
+  return files.every((file) => (file.data ?? "") === "") && files.reduce((sum, file) => sum + file.text.length, 0) <= LOOKED_AT;
 }
 
 export const loader = new Loader();

@@ -1,28 +1,18 @@
-// Loading: a sandbox from a scenario, from files, or from nothing; findings by line.
+// Loading: a sandbox from a scenario, from files, or from nothing.
 
-import { ask, Refusal, request, type Json } from "@/net/rest";
+import { ask, request, type Json } from "@/net/rest";
 import type { Create, Created, Imported, ImportReport, Report, Sandbox, Traces } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
 import { t } from "@/lib/words.svelte";
-
-const STACK_FIELD = "policy.stack"; // of the cause that asks which stack is meant
+import { LEFT, policyOf, type RunTimes } from "@/store/sandboxes/repairing";
 
 /** A file as it is sent: its text, or its bytes in base64, which the server unpacks. */
 export interface SourceFile {
   readonly name: string;
   readonly text: string;
   readonly data?: string;
-}
-
-export interface Finding {
-  readonly level: string; // "error", "unsupported" or "warning"
-  readonly file: string;
-  readonly line: number | null;
-  readonly field: string;
-  readonly problem: string;
-  readonly count: number; // of these in all; the place is the first
 }
 
 /** What came of files that were taken in. */
@@ -36,14 +26,8 @@ export interface Manner {
   readonly traces: Traces;
   readonly convert: boolean;
   readonly stack?: string; // of a new sandbox; without one it is what the files are for
-}
-
-export interface Reading {
-  readonly files: readonly SourceFile[];
-  readonly manner: Manner;
-  readonly message: string;
-  readonly findings: readonly Finding[];
-  readonly stacks: readonly string[]; // to choose from, where the files are for several
+  readonly runTimes?: RunTimes; // of a new sandbox, where nobody gave them
+  readonly title?: string; // of a new sandbox; without one it is made of the names of the files
 }
 
 /** Open a new sandbox of a scenario under a title in the reader's language; it plays when `playing`. */
@@ -85,45 +69,25 @@ function openNew(made: Sandbox): void {
   go(hrefOf(made.id, "board"));
 }
 
-/** Take files in: into a new sandbox, or into one that is open.
+/** Take files in: into a new sandbox, or into one that is open; with `rest` what can be taken of them.
  *
- * Returns the report when all was taken, else what stands in the way; then nothing changed.
+ * Throws Refusal where they are not taken; then nothing changed.
  */
-export async function takeFiles(
-  files: readonly SourceFile[],
-  into: string | null,
-  manner: Manner,
-): Promise<Reading | Report> {
-  try {
-    if (into !== null) return (await importInto(into, files, { traces: manner.traces, convert: manner.convert })).report;
-    const made = await create(files, manner);
-    openNew(made);
-    return made.report;
-  } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 422) throw error;
-    const findings = error.causes.map((cause) => ({ ...cause, problem: cause.message }));
-    const asks = findings.find((finding) => finding.field === STACK_FIELD);
-    const stacks = asks ? String(asks.holes["stacks"]).split(" or ") : [];
-    return { files, manner, message: error.message, findings, stacks };
-  }
-}
-
-/** Load what can be loaded and leave the rest out. */
-export async function loadRest({ files, manner }: Reading, into: string | null): Promise<Taken> {
+export async function takeFiles(files: readonly SourceFile[], into: string | null, manner: Manner, rest = false): Promise<Taken> {
   if (into === null) {
-    const made = await create(files, manner, true);
+    const made = await create(files, manner, rest);
     openNew(made);
     const kept = made.report.kinds.filter((kind) => kind.outcome !== "refused");
     return { count: kept.reduce((sum, kind) => sum + kind.count, 0), report: made.report };
   }
-  const { created, changed, report } = await importInto(into, files, { skipErrors: true, traces: manner.traces, convert: manner.convert });
+  const { created, changed, report } = await importInto(into, files, { skipErrors: rest, traces: manner.traces, convert: manner.convert });
   return { count: created.length + changed.length, report };
 }
 
-function create(files: readonly SourceFile[], { stack, ...manner }: Manner, skipErrors = false): Promise<Created> {
+function create(files: readonly SourceFile[], { stack, runTimes = LEFT, title = titleOf(files), ...manner }: Manner, skipErrors: boolean): Promise<Created> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
-  const policy = stack === undefined ? {} : { stack };
-  const body = scenario ? { files, policy, skipErrors } : { files, policy, skipErrors, ...manner, title: titleOf(files) };
+  const policy = policyOf(stack, runTimes);
+  const body = scenario ? { files, policy, skipErrors } : { files, policy, skipErrors, ...manner, title };
   return ask("Created", "POST", "/sandboxes", { body: body satisfies Create });
 }
 

@@ -1,0 +1,137 @@
+// Files that need a look: their texts as they are edited, what the server says of them, what repairs it.
+
+import { reportRefusal } from "@/store/live/intents";
+import type { DryImport, Repair, Repairable } from "@/protocol/types";
+import { titleOf, type Manner, type SourceFile } from "@/store/sandboxes/loading";
+import { LEFT, lookAt, repaired, type RunTimes } from "@/store/sandboxes/repairing";
+
+const WAIT_MS = 350; // after the last letter
+const MOST_ROUNDS = 5; // what is repaired may show what it hid
+
+/** How many of a file's findings there are. */
+export interface Counts {
+  readonly errors: number;
+  readonly warnings: number;
+}
+
+export class Workbench {
+  /** What is shown, and what is loaded. */
+  files = $state.raw<readonly SourceFile[]>([]);
+  found = $state.raw<DryImport>() as DryImport;
+  chosen = $state("");
+  line = $state(1);
+  runTimes = $state.raw<RunTimes>(LEFT);
+  /** The server is asked about what is shown. */
+  busy = $state(false);
+  readonly into: string | null;
+  #manner: Manner;
+  #asked = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  readonly findings = $derived<readonly Repairable[]>(this.found.findings);
+  /** The one repair of each finding that has one. */
+  readonly single = $derived(this.findings.flatMap(({ repairs }) => (repairs.length === 1 ? repairs : [])));
+  readonly text = $derived(this.files.find((file) => file.name === this.chosen)?.text ?? "");
+  readonly counts = $derived(countsOf(this.findings));
+
+  constructor(files: readonly SourceFile[], into: string | null, manner: Manner, found: DryImport) {
+    this.into = into;
+    this.found = found;
+    this.files = shownOf(files, found);
+    this.#manner = { ...manner, convert: false, title: titleOf(files) }; // what is shown is converted already
+    const first = found.findings[0]?.place;
+    this.chosen = this.files.some((file) => file.name === first?.file) ? (first?.file ?? "") : (this.files[0]?.name ?? "");
+    this.line = first?.line ?? 1;
+  }
+
+  /** How the files are taken: as they were, and with the run times that were chosen. */
+  get manner(): Manner {
+    return { ...this.#manner, runTimes: this.runTimes };
+  }
+
+  show(file: string, line: number): void {
+    if (this.files.some((one) => one.name === file)) [this.chosen, this.line] = [file, line];
+  }
+
+  write(text: string): void {
+    this.files = this.files.map((file) => (file.name === this.chosen ? { name: file.name, text } : file));
+    this.#later();
+  }
+
+  async repair(repairs: readonly Repair[]): Promise<void> {
+    this.files = repaired(this.files, repairs);
+    const last = repairs.at(-1);
+    if (last !== undefined) this.show(last.file, last.line > 0 ? last.line : this.#lines(last.file));
+    await this.look();
+  }
+
+  /** Repair all that have one repair, and what shows then. */
+  async repairAll(): Promise<void> {
+    for (let round = 0; round < MOST_ROUNDS && this.single.length > 0; round++) {
+      this.files = repaired(this.files, this.single);
+      if (!(await this.look())) return;
+    }
+  }
+
+  chooseRunTimes(chosen: RunTimes): void {
+    this.runTimes = chosen;
+    this.#later();
+  }
+
+  /** Take the files for one of the stacks; returns whether the server has answered. */
+  chooseStack(stack: string): Promise<boolean> {
+    this.#manner = { ...this.#manner, stack };
+    return this.look();
+  }
+
+  /** Ask the server about what is shown; returns whether its answer is of that. */
+  async look(): Promise<boolean> {
+    clearTimeout(this.#timer);
+    const mine = ++this.#asked;
+    this.busy = true;
+    try {
+      const found = await lookAt(this.files, this.into, this.manner);
+      if (mine !== this.#asked) return false;
+      this.found = found;
+    } catch (error) {
+      if (mine === this.#asked) reportRefusal(error);
+      return false;
+    } finally {
+      if (mine === this.#asked) this.busy = false;
+    }
+    return true;
+  }
+
+  #later(): void {
+    clearTimeout(this.#timer);
+    this.#asked++; // an answer on its way is of an older text
+    this.busy = true;
+    this.#timer = setTimeout(() => void this.look(), WAIT_MS);
+  }
+
+  #lines(name: string): number {
+    return (this.files.find((file) => file.name === name)?.text ?? "").trimEnd().split("\n").length;
+  }
+}
+
+/** Return the files to show: what the server unpacked and converted, and what it could not read. */
+export function shownOf(files: readonly SourceFile[], found: DryImport): readonly SourceFile[] {
+  const shown = new Set(found.files.map((file) => file.name));
+  const unread = new Set(found.findings.map(({ place }) => place.file));
+  return [...found.files, ...files.filter((file) => (file.data ?? "") !== "" && unread.has(file.name) && !shown.has(file.name))];
+}
+
+/** Return how many errors and other findings each file has. */
+export function countsOf(findings: readonly Pick<Repairable, "level" | "place">[]): ReadonlyMap<string, Counts> {
+  const counts = new Map<string, Counts>();
+  for (const { level, place } of findings) {
+    const { errors, warnings } = counts.get(place.file) ?? { errors: 0, warnings: 0 };
+    counts.set(place.file, level === "error" ? { errors: errors + 1, warnings } : { errors, warnings: warnings + 1 });
+  }
+  return counts;
+}
+
+/** Return whether somebody should look before the files are taken: errors, repairs, run times that commands say. */
+export function needsLook(found: DryImport, into: string | null): boolean {
+  return found.errors > 0 || found.refused !== null || found.findings.some(({ repairs, said }) => repairs.length > 0 || (into === null && said.code === "runTime.readable"));
+}
