@@ -240,7 +240,7 @@ def test_a_folder_with_five_faults_becomes_a_running_what_if_on_the_page(
     expect(bench.get_by_role("status")).to_contain_text("No errors")
     bench.get_by_role("button", name=re.compile("^added.yaml")).click()
     added = bench.get_by_role("textbox", name="Text of added.yaml")
-    expect(added).to_have_value(re.compile("ResourceFlavor(.|\n)*LocalQueue"))
+    expect(added).to_have_value(re.compile("LocalQueue(.|\n)*ResourceFlavor"))
     bench.get_by_label("from sleep commands and deadlines").check()
     expect(bench).to_contain_text("take their run time from their command")
     bench.get_by_role("button", name="Load", exact=True).click()
