@@ -85,6 +85,15 @@ def test_bars_have_the_use_of_both_sides_and_the_timeline_goes_on(
         ]
         said = [f"{a:g}, not {b:g}" for a, b in sides if a != b]
         expect(bar.locator("[data-ghost-used]")).to_have_text(said)
+    heads = page.locator("section[data-key^=ClusterQueue] header")
+    for head in heads.all():
+        queue = head.locator("xpath=..").get_attribute("data-key").rsplit("/", 1)[1]
+        shares = [one for one in lines if (one["of"], one["queue"]) == ("share", queue)]
+        sides = [[used_at(one, side, at * 1000) for side in SIDES] for one in shares]
+        said = [f"{a:g}, not {b:g}" for a, b in sides if a != b]
+        expect(head.locator("[data-instead]")).to_have_text(said)
+    page.get_by_role("link", name="Workloads", exact=True).click()
+    expect(page.locator("tr [data-lives]").first).to_be_visible()
     page.get_by_role("link", name="Fairness").click()
     ghosts = {one["queue"] for one in lines if one["of"] == "share"}
     expect(page.locator("g[data-ghost]")).to_have_count(len(ghosts))

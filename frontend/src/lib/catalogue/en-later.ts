@@ -320,6 +320,7 @@ export const EN_LATER = {
   "pair.draft": "If you do this",
   "legend.changed": "with",
   "legend.without": "without, tick {tick}",
+  "pair.lives": "With, without",
   "pair.nodesLeftOut": "{n} more node has no lines here|{n} more nodes have no lines here",
   "pair.instead": "{after}, not {before}",
   "chart.ghost": "dashed: without the change",

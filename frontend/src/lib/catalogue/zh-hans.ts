@@ -974,6 +974,7 @@ export const ZH_HANS: Words = {
   "pair.region": "假设",
   "pair.since": "自时刻 {tick} 起的假设",
   "pair.draft": "这样做之后",
+  "pair.lives": "有、无更改",
   "pair.nodesLeftOut": "另有 {n} 个节点没有线",
   "pair.instead": "{after}，不是 {before}",
   "chart.ghost": "虚线：没有更改",
