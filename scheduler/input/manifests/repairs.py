@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from scheduler.input.files.unpacking import UnreadText
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
@@ -21,6 +19,7 @@ from scheduler.model.errors import QuantityError, SourceLocation
 from scheduler.model.objects import Key
 from scheduler.model.problems import Form, Wanted
 from scheduler.model.sentence import Sentence
+from scheduler.model.texts.writing import write
 from scheduler.words.findings import Kept, Missing, Unknown
 from scheduler.words.repairs import Repairing
 
@@ -40,6 +39,7 @@ _CLASSES = {
 }
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)")
+_INSIDE = re.compile(r"[\w.-]", re.ASCII)  # of a word
 _MARK = re.compile(r"^---", re.MULTILINE)
 #: A suffix in lower case, without the B of bytes -> Kubernetes' own. An "m" is
 #: thousandths without that B and a million with it.
@@ -187,8 +187,14 @@ def _replaced(text: str, repair: Repair) -> str:
 
 def _found(text: str, line: str) -> list[int]:
     """Return where a text stands in a line as a whole word."""
-    word = rf"(?<![\w.-]){re.escape(text)}(?![\w.-])"
-    return [match.start() for match in re.finditer(word, line)]
+    found: list[int] = []
+    at = line.find(text)
+    while at >= 0:
+        around = (line[at - 1 : at], line[at + len(text) : at + len(text) + 1])
+        if not any(_INSIDE.match(letter) for letter in around):
+            found.append(at)
+        at = line.find(text, at + 1)
+    return found
 
 
 def _document_at(text: str, line: int) -> str:
@@ -209,8 +215,7 @@ def _added(
     said: Sentence, version: str, kind: str, metadata: dict[str, str], **rest: Any
 ) -> Repair:
     data = {"apiVersion": version, "kind": kind, "metadata": metadata, **rest}
-    document = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
-    return Repair(said=said, file=ADDED, document=document)
+    return Repair(said=said, file=ADDED, document=write(data))
 
 
 def _replacement(place: SourceLocation, said: Sentence) -> tuple[str, str] | None:
