@@ -68,7 +68,7 @@ def test_nothing_of_it_may_read_the_cluster_or_run_as_root():
 
 
 @pytest.mark.django_db
-def test_a_control_plane_takes_every_document(client, make):
+def test_a_control_plane_takes_every_document(client, make):  # noqa: F811 - fixtures
     sandbox = make()
     for one in documents():
         group, _, version = one["apiVersion"].rpartition("/")
