@@ -44,9 +44,7 @@ def template_faults(
     yield from spec_faults(template.get("spec") or {}, f"{field}.spec", claimed)
 
 
-def spec_faults(
-    spec: Spec, field: str, claimed: Iterable[str] = ()
-) -> Iterator[Fault]:
+def spec_faults(spec: Spec, field: str, claimed: Iterable[str] = ()) -> Iterator[Fault]:
     """Yield what is wrong with a pod spec, in the order of the server."""
     volumes: set[Any] = set()
     for n, one in enumerate(spec.get("volumes") or ()):
