@@ -73,6 +73,9 @@ def compared(page: Page) -> tuple[int, list[str]]:
         if fact.what == "preemptions":
             wrong += view_facts.wrong_preemptions(page, fact.text, tick)
             continue
+        if fact.what == "searches":
+            wrong += view_facts.wrong_searches(page, fact.text, tick)
+            continue
         if fact.what.startswith("hidden "):
             wrong += board_facts.hidden(fact, cards, rows)
             continue

@@ -119,6 +119,15 @@ def in_units(resource: str, value: int) -> float:
     return value / 2**30 if resource == "memory" else float(value)
 
 
+def wrong_searches(page: Page, text: str, tick: int) -> list[str]:
+    """Return what the sum of the searches for victims says and should not."""
+    samples = fetched(page, f"/samples?limit=5000&toTick={tick}")["items"]
+    names = ("searches", "candidatesLookedAt", "simulations")
+    expected = [sum(one[name] for one in samples) for name in names]
+    shown = numbers(text)
+    return [] if shown == expected else [f"searches {shown}, not {expected}"]
+
+
 def wrong_preemptions(page: Page, text: str, tick: int) -> list[str]:
     """Return what the summary of the preemptions says and should not."""
     listed = fetched(page, "/events?type=Preempt&limit=2000")["items"]
