@@ -326,17 +326,17 @@ def test_a_run_time_that_nothing_says_is_that_of_what_finished_before():
 
 
 def test_a_kind_that_nobody_knows_is_kept_as_given_and_reported():
-    lease = {
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
+    probe = {
+        "apiVersion": "example.com/v1",
+        "kind": "Probe",
         "metadata": {"name": "l", "namespace": "default"},
-        "spec": {"holderIdentity": "x"},
+        "spec": {"every": "5s"},
     }
-    loaded = load([("dump.yaml", yaml.safe_dump(lease))])
+    loaded = load([("dump.yaml", yaml.safe_dump(probe))])
     (finding,) = loaded.findings
     assert finding.level == "unsupported"
-    assert "a kind of coordination.k8s.io" in finding.problem
-    assert loaded.objects[0].manifest == lease
+    assert "a kind of example.com" in finding.problem
+    assert loaded.objects[0].manifest == probe
 
 
 SNAPSHOTS = sorted(RECORDINGS.glob("*/snapshot-*.json.gz"))
