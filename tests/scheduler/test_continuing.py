@@ -472,6 +472,7 @@ def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
     for tick in range(ticks):
         decisions = run_tick(world)
         evicted = {d.subject for d in decisions if isinstance(d, Requeue | Preempt)}
+        pod_went = any(key.kind == "Pod" for key in evicted)  # its Workload recovers
         world.take()
         same = {
             key: obj
@@ -482,6 +483,8 @@ def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
         for key, obj in same.items():
             after = reached(key.kind, obj.status)
             ends = after | {"Evicted"} if key in evicted else after
+            if pod_went and key.kind == "Workload":
+                ends = ends | {"PodsReady"}
             found += [
                 f"{key} at tick {tick}: {name} is no longer true"
                 for name in sorted(lost(key.kind, true[key], ends))
