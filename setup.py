@@ -16,8 +16,8 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).parent
 NAMES = ("scheduler", "sandbox", "api", "frontend")
 NAME = "|".join(NAMES)
-FROM = re.compile(rf"^(\s*)from ({NAME})(?=[. ])", re.MULTILINE)
-IMPORT = re.compile(rf"^(\s*)import (({NAME})(?:\.\w+)*)(?= as |$)", re.MULTILINE)
+FROM = re.compile(rf"^([ \t]*)from ({NAME})(?=[. ])", re.MULTILINE)
+IMPORT = re.compile(rf"^([ \t]*)import (({NAME})(?:\.\w+)*)(?= as |$)", re.MULTILINE)
 #: A whole text such as "api.urls", or the begin of one: "scheduler.", "api.x:y".
 TEXT = re.compile(rf"([\"'])(?=({NAME})\.)([\w.]+)(?=[\"':])")
 
@@ -45,7 +45,7 @@ def _import(found: re.Match[str]) -> str:
     indent, path, first = found[1], found[2], found[3]
     if found.string[found.end() :].startswith(" as "):
         return f"{indent}import quotalab.{path}"
-    return f"{indent}import quotalab.{path}\n{indent.lstrip(chr(10))}from quotalab import {first}"
+    return f"{indent}import quotalab.{path}\n{indent}from quotalab import {first}"
 
 
 def _text(found: re.Match[str]) -> str:

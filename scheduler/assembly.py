@@ -169,7 +169,7 @@ class Prepared:
         if self.scenario is None:
             spec = take_seen_releases(loaded, spec)
         if newest:
-            spec = take_newest_releases(loaded, spec)
+            spec = take_newest_releases(loaded, spec, self.files)
         if "stack" not in spec:
             spec = {**spec, "stack": _stack(loaded)}
         loaded.findings += check_references(

@@ -6,7 +6,8 @@
     sb.step(until="10m")
     sb.workloads().frame()
     sb.what_if(policy={"kueue": {"fairSharing": {}}}, seeds=[1, 2, 3]).verdict()
-    quotalab.sweep(sb, {"queue/main/nominalQuota/cpu": [4, 8]}, seeds=5).frame()
+    grid = {"simulation.defaultRuntime": ["1m", "5m"]}
+    quotalab.sweep(sb, grid, seeds=5).frame()
 
 `connect` gives the same objects of a server. Frames need pandas, plots matplotlib, the
 progress bar tqdm: the extra `notebook` installs them. In the wheel this package is

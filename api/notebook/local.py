@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -98,7 +99,7 @@ class LocalSandbox:
         """Return a sandbox that goes on from here by itself; its history begins here."""
         other = LocalSandbox.__new__(LocalSandbox)
         other.findings = self.findings
-        other._begin(World.decode(self.world.encode()))
+        other._begin(self.world.copy())
         return other
 
     def workloads(self) -> Table:
@@ -176,14 +177,17 @@ class LocalSandbox:
     ) -> WhatIf:
         """Return what changes made now would do up to a horizon, per seed.
 
-        `policy` is a merge patch of the policy's spec. Raises SchedulerError for a
-        change that cannot be made, once the verdict is asked for.
+        `policy` is a merge patch of the policy's spec. What is kept goes on from here,
+        also when the sandbox has gone on meanwhile. Raises SchedulerError for a change
+        that cannot be made, once the verdict is asked for. Cost: a copy of the world.
         """
         given = [*changes, *([{"policy": {"spec": policy}}] if policy else [])]
+        begin, decided = self.world.copy(), len(self._decisions)
+        lines = copy.deepcopy(self._lines)
 
         def verdict() -> Mapping[str, Any]:
             found = compare_pair(
-                self.world,
+                begin,
                 lambda side: _change(side, given),
                 horizon_ms=durations.milliseconds(horizon),
                 seeds=seeds,
@@ -191,12 +195,19 @@ class LocalSandbox:
             plain: Mapping[str, Any] = msgspec.to_builtins(found)
             return plain
 
-        return WhatIf(verdict, lambda: self.change(*given))
+        def keep() -> None:
+            world = begin.copy()
+            _change(world, given)
+            self.world, self._lines = world, copy.deepcopy(lines)
+            del self._decisions[decided:]
+
+        return WhatIf(verdict, keep)
 
     def change(self, *changes: Change) -> Self:
         """Make changes now, all or none; return the sandbox. Raises SchedulerError."""
-        _change(World.decode(self.world.encode()), changes)
-        _change(self.world, changes)
+        changed = self.world.copy()
+        _change(changed, changes)
+        self.world = changed
         return self
 
     def _repr_html_(self) -> str:
@@ -233,33 +244,54 @@ def _shown(ticks: Iterable[int], progress: bool) -> Iterable[int]:
     return shown
 
 
+#: Kind of change -> the keys that it must have, and those that it may have.
+_KEYS: dict[str, tuple[set[str], set[str]]] = {
+    "patch": ({"kind", "name", "body"}, {"namespace"}),
+    "apply": ({"kind"}, set()),
+    "delete": ({"kind", "name"}, {"namespace"}),
+    "policy": (set(), {"spec"}),
+}
+
+
 def _change(world: World, changes: Sequence[Change]) -> None:
     for number, change in enumerate(changes):
-        if len(change) != 1:
-            raise SchedulerError(
-                expected(Wanted.ONE_OF.said(known="patch, apply, delete, policy"))
-            )
-        ((kind, given),) = change.items()
+        place = f"changes[{number}]"
+        kind, given = _read(change, place)
         if kind == "policy":
             patched = merge(world.policy.document(), dict(given))
             world.set_policy(read_policy(patched))
-        elif kind == "apply":
-            _apply(world, given, f"changes[{number}]")
-        elif kind in ("patch", "delete"):
-            key = Key(given["kind"], given.get("namespace", ""), given["name"])
-            known = world.objects.get(key)
-            if known is None:
-                raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
-            if kind == "delete":
-                world.delete(key)
-            else:
-                _apply(
-                    world, merge(known.manifest, given["body"]), f"changes[{number}]"
-                )
+            continue
+        if kind == "apply":
+            _apply(world, given, place)
+            continue
+        key = Key(given["kind"], given.get("namespace", ""), given["name"])
+        known = world.objects.get(key)
+        if known is None:
+            raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
+        if kind == "delete":
+            world.delete(key)
         else:
-            raise SchedulerError(
-                expected(Wanted.ONE_OF.said(known="patch, apply, delete, policy"), kind)
-            )
+            _apply(world, merge(known.manifest, given["body"]), place)
+
+
+def _read(change: Change, place: str) -> tuple[str, Mapping[str, Any]]:
+    """Return the kind of a change and what it holds. Raises SchedulerError."""
+    kind = next(iter(change), "")
+    if len(change) != 1 or kind not in _KEYS:
+        wanted = Wanted.ONE_OF.said(known=", ".join(_KEYS))
+        raise SchedulerError(expected(wanted, ", ".join(change)))
+    given = change[kind]
+    must, may = _KEYS[kind]
+    if not isinstance(given, Mapping):
+        raise SchedulerError(f"{place}.{kind}: expected an object, got {given!r:.60}")
+    missing = sorted(must - given.keys())
+    unknown = [] if kind == "apply" else sorted(given.keys() - must - may)
+    if missing or unknown:
+        said = [f"{name} is missing" for name in missing]
+        said += [f"{name} is unknown" for name in unknown]
+        known = ", ".join(sorted(must | may))
+        raise SchedulerError(f"{place}.{kind}: {'; '.join(said)}; known: {known}")
+    return kind, given
 
 
 def _apply(world: World, manifest: Mapping[str, Any], place: str) -> None:

@@ -17,6 +17,7 @@ from scheduler.cli.files import read_paths
 from scheduler.model import durations
 
 _PAGE = 5_000
+_MOST_SAMPLES = 20_000
 _WAIT_S = 60
 
 
@@ -104,20 +105,30 @@ class ServedSandbox:
         return Table(rows)
 
     def shares(self) -> Lines:
-        """Return the weighted share of each queue over time."""
+        """Return the weighted share of each queue, tick by tick.
+
+        Of more than 20,000 ticks evenly spaced ones.
+        """
         found: dict[str, list[tuple[float, float | None]]] = {}
-        for sample in self.client.operations.samples_read(self.id)["items"]:
+        found_in = self.client.operations.samples_read(self.id, limit=_MOST_SAMPLES)
+        for sample in found_in["items"]:
             for queue in sample["queues"]:
                 points = found.setdefault(queue["queue"], [])
                 points.append((sample["tMs"] / 1000, queue["share"]))
         return Lines("Weighted share", found)
 
     def why(self, name: str) -> Why:
-        """Return why a Workload is where it is: `NAMESPACE/NAME`, or its name alone."""
+        """Return why a Workload, or that of a job, is where it is.
+
+        `name` is `NAME`, `NAMESPACE/NAME` or `job/NAME`. Raises LookupError for what is
+        not there.
+        """
         wanted = name.removeprefix("job/")
-        for row in self.workloads():
+        part = wanted.rpartition("/")[2]
+        for row in self.client.table(self.id, "workloads", search=part, limit=_PAGE):
             owner = str(row.get("owner") or "").rpartition("/")[2]
-            if wanted in {row["name"], owner, f"{row['namespace']}/{row['name']}"}:
+            names = {row["name"], owner}
+            if wanted in names | {f"{row['namespace']}/{one}" for one in names}:
                 found: Any = self.client.operations.explain_read(
                     self.id, row["namespace"], row["name"]
                 )
@@ -131,10 +142,15 @@ class ServedSandbox:
         horizon: str = HORIZON,
         seeds: Sequence[int] = (),
     ) -> WhatIf:
-        """Return what changes made now would do; it is listed on the page too."""
+        """Return what changes made now would do up to a horizon, per seed.
+
+        It is listed on the page once the verdict is asked for. What is kept goes on from
+        here; what came after is a fork then.
+        """
         given = [*changes, *([{"policy": {"spec": policy}}] if policy else [])]
         ask, state = self.client.operations, dict[str, Any]()
         body: Any = {
+            "at": self.tick,
             "changes": given,
             "horizonMs": durations.milliseconds(horizon),
             "seeds": list(seeds),
@@ -155,7 +171,10 @@ class ServedSandbox:
         return WhatIf(verdict, keep)
 
     def experiment(self, spec: Mapping[str, Any]) -> Table:
-        """Run an experiment from the present tick; return a row per run."""
+        """Run an experiment from the present tick; return a row per run.
+
+        Raises RuntimeError where it failed or was cancelled.
+        """
         ask = self.client.operations
         base = {"sandbox": self.id, "tick": self.tick}
         document = {
@@ -166,6 +185,8 @@ class ServedSandbox:
         made: Any = ask.experiments_create({"document": document}, wait=_WAIT_S)
         while made["state"] == "running":
             made = ask.experiments_read(made["id"], wait=_WAIT_S)
+        if made["state"] != "done":
+            raise RuntimeError(f"experiment {made['id']} is {made['state']}")
         rows: dict[str, dict[str, Any]] = {}
         for line in csv.DictReader(
             io.StringIO(ask.experiments_results_csv(made["id"]))
@@ -173,6 +194,8 @@ class ServedSandbox:
             row = rows.setdefault(
                 line["run"], {"variant": line["variant"], "seed": int(line["seed"])}
             )
+            if line["error"]:
+                row["error"] = line["error"]
             if line["measure"]:
                 row[line["measure"]] = float(line["value"])
         return Table(rows.values())

@@ -45,7 +45,8 @@ def sweep(
     `grid` names what is set and its values: a path in the policy's spec, such as
     `kueue.fairSharing`, `Kind/NAME:FIELD` or `Kind/NAMESPACE/NAME:FIELD` of an object, or
     `arrivals` for their pace. A number of `seeds` counts from 1. Nothing of the sandbox
-    changes. Raises SchedulerError. Cost: combinations x seeds runs.
+    changes. `progress` shows a bar for runs in this process; a server's page shows its
+    own. Raises SchedulerError, of a server ApiError. Cost: combinations x seeds runs.
     """
     counted = list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)
     spec = {

@@ -451,6 +451,12 @@ def lost(kind: str, before: set[str], after: set[str]) -> set[str]:
     }
 
 
+def owners_of(one: dict) -> frozenset[str]:
+    """Return the jobs that own a pod or a Workload, by uid; itself where nobody does."""
+    owners = one["metadata"].get("ownerReferences") or [one["metadata"]]
+    return frozenset(str(owner.get("uid")) for owner in owners)
+
+
 def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
     """Return what an object of a dump had reached and no longer has, tick by tick."""
     world = assemble([("dump.json", text), *config]).world
@@ -472,7 +478,7 @@ def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
     for tick in range(ticks):
         decisions = run_tick(world)
         evicted = {d.subject for d in decisions if isinstance(d, Requeue | Preempt)}
-        pod_went = any(key.kind == "Pod" for key in evicted)  # its Workload recovers
+        recovering = {owners_of(given[key]) for key in evicted if key in given}
         world.take()
         same = {
             key: obj
@@ -483,8 +489,8 @@ def went_back(text: str, ticks: int, *config: tuple[str, str]) -> list[str]:
         for key, obj in same.items():
             after = reached(key.kind, obj.status)
             ends = after | {"Evicted"} if key in evicted else after
-            if pod_went and key.kind == "Workload":
-                ends = ends | {"PodsReady"}
+            if key.kind == "Workload" and owners_of(given[key]) in recovering:
+                ends = ends | {"PodsReady"}  # one of its pods went
             found += [
                 f"{key} at tick {tick}: {name} is no longer true"
                 for name in sorted(lost(key.kind, true[key], ends))

@@ -121,6 +121,7 @@ def test_gates_with_which_the_newest_does_not_start_take_one_that_does(gates, re
     made = assemble([("kueue.yaml", text)])
     assert made.world.policy.spec.decides_as().of("kueue") == release
     said = [one for one in made.loaded.findings if one.place.field == "featureGates"]
+    assert (said[0].place.file, said[0].place.line) == ("kueue.yaml", 3)
     assert said[0].problem.startswith(
         f"Kueue {NEWEST['kueue']} does not start with these featureGates; decisions are "
         f"taken as Kueue {release or UNRELEASED} takes them"

@@ -36,44 +36,37 @@ def label_selector_faults(selector: Any, field: str) -> Iterator[Fault]:
     given = selector or {}
     yield from names.labels_faults(given.get("matchLabels"), f"{field}.matchLabels")
     for n, term in enumerate(given.get("matchExpressions") or ()):
-        place = f"{field}.matchExpressions[{n}]"
-        values = term.get("values") or ()
-        match term.get("operator"):
-            case "In" | "NotIn":
-                if not values:
-                    why = f"must be specified when `operator` is {_TWO}"
-                    yield required(f"{place}.values", why)
-            case "Exists" | "DoesNotExist":
-                if values:
-                    why = f"may not be specified when `operator` is {_NONE}"
-                    yield Fault(f"{place}.values", f"Forbidden: {why}")
-            case other:
-                yield names.invalid(f"{place}.operator", other or "", NOT_OPERATOR)
-        yield from names.key_faults(str(term.get("key") or ""), f"{place}.key")
+        yield from _expression_faults(term, f"{field}.matchExpressions[{n}]")
+
+
+def _expression_faults(
+    term: Document, place: str, compares: tuple[str, ...] = ()
+) -> Iterator[Fault]:
+    """Yield what is wrong with a term; `compares` are operators that take one number."""
+    values = term.get("values") or ()
+    match term.get("operator"):
+        case "In" | "NotIn":
+            if not values:
+                why = f"must be specified when `operator` is {_TWO}"
+                yield required(f"{place}.values", why)
+        case "Exists" | "DoesNotExist":
+            if values:
+                why = f"may not be specified when `operator` is {_NONE}"
+                yield Fault(f"{place}.values", f"Forbidden: {why}")
+        case operator if operator in compares:
+            if len(values) != 1:
+                why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+                yield required(f"{place}.values", why)
+        case other:
+            yield names.invalid(f"{place}.operator", other or "", NOT_OPERATOR)
+    yield from names.key_faults(str(term.get("key") or ""), f"{place}.key")
 
 
 def _node_term_faults(term: Document, field: str) -> Iterator[Fault]:
     for n, one in enumerate(term.get("matchExpressions") or ()):
         place = f"{field}.matchExpressions[{n}]"
         values = one.get("values") or ()
-        match one.get("operator"):
-            case "In" | "NotIn":
-                if not values:
-                    why = f"must be specified when `operator` is {_TWO}"
-                    yield required(f"{place}.values", why)
-            case "Exists" | "DoesNotExist":
-                if values:
-                    why = f"may not be specified when `operator` is {_NONE}"
-                    yield Fault(f"{place}.values", f"Forbidden: {why}")
-            case "Gt" | "Lt":
-                if len(values) != 1:
-                    why = (
-                        "must be specified single value when `operator` is 'Lt' or 'Gt'"
-                    )
-                    yield required(f"{place}.values", why)
-            case other:
-                yield names.invalid(f"{place}.operator", other or "", NOT_OPERATOR)
-        yield from names.key_faults(str(one.get("key") or ""), f"{place}.key")
+        yield from _expression_faults(one, place, ("Gt", "Lt"))
         for m, value in enumerate(values):
             for problem in names.value_problems(str(value)):
                 yield names.invalid(f"{place}.values[{m}]", str(value), problem)

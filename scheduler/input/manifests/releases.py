@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scheduler.input.manifests.loading.loaded import Loaded
@@ -65,8 +65,12 @@ def take_seen_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
     return {**spec, "release": given} if given else spec
 
 
-def take_newest_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
+def take_newest_releases(
+    loaded: Loaded, spec: dict[str, Any], files: Mapping[str, str]
+) -> dict[str, Any]:
     """Return a policy's spec with the newest release of each scheduler that has none.
+
+    `files` are the texts by name, in which a finding shows its place.
 
     Of Kueue it is the newest that starts with the featureGates of the spec, which is
     said where it is not the newest of all; where none does, it stays without.
@@ -77,17 +81,25 @@ def take_newest_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]
         found = newest_with(gates) if isinstance(gates, dict) else NEWEST["kueue"]
         given["kueue"] = found or ""
         if found != NEWEST["kueue"]:
-            _say_gates(loaded, found)
+            _say_gates(loaded, files, found)
     release = {name: at for name, at in {**NEWEST, **given}.items() if at}
     return {**spec, "release": release}
 
 
-def _say_gates(loaded: Loaded, found: str | None) -> None:
+def _say_gates(loaded: Loaded, files: Mapping[str, str], found: str | None) -> None:
     said = ReadAs.GATES.said(
         title=TITLES["kueue"], name=NEWEST["kueue"], release=found or UNRELEASED
     )
-    file = loaded.files[0] if loaded.files else "policy"
-    loaded.warn(SourceLocation(file=file, line=1, field="featureGates"), said)
+    loaded.warn(_place_of_gates(files), said)
+
+
+def _place_of_gates(files: Mapping[str, str]) -> SourceLocation:
+    """Return the first line that gives featureGates; else the policy gives them."""
+    for name, text in files.items():
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip().strip('"').startswith("featureGates"):
+                return SourceLocation(file=name, line=number, field="featureGates")
+    return SourceLocation(file="policy", line=1, field="kueue.featureGates")
 
 
 def _newest(seen: Iterable[Seen]) -> Iterator[tuple[Scheduler, Seen]]:

@@ -94,6 +94,17 @@ def test_a_what_if_changes_nothing_until_it_is_kept(folder):
     assert {row["state"] for row in sb.workloads()} == {"Admitted"}
 
 
+def test_what_is_kept_goes_on_from_where_the_what_if_began(folder):
+    sb = quotalab.open(folder).step(until="5s")
+    what_if = sb.what_if(quota(9))
+    before = len(sb.events())
+    sb.step(until="30s")
+    assert what_if.verdict().document["fromMs"] == 5000
+    what_if.keep()
+    assert (sb.tick, len(sb.events())) == (5, before)
+    assert sb.step(until="40s").used("cpu").table()[-1]["seconds"] <= 40
+
+
 def test_objects_are_added_and_deleted_by_changes(folder):
     sb = quotalab.open(folder).step(until="5s")
     gone = {"delete": {"kind": "Job", "namespace": "default", "name": "j0"}}
@@ -107,6 +118,11 @@ def test_objects_are_added_and_deleted_by_changes(folder):
     [
         ({"swap": {}}, "expected one of patch, apply, delete, policy, got 'swap'"),
         ({"delete": {"kind": "Job", "name": "none"}}, "Job//none"),
+        (
+            {"delete": {"kind": "Job", "nmae": "j0"}},
+            r"changes\[1\]\.delete: name is missing; nmae is unknown; known: kind, name",
+        ),
+        ({"patch": "all"}, r"changes\[1\]\.patch: expected an object, got 'all'"),
         ({"policy": {"spec": {"stack": "none"}}}, "stack"),
         ({"apply": {"kind": "Node"}}, r"changes\[1\]:1: apiVersion"),
     ],
@@ -151,3 +167,16 @@ def test_a_server_answers_as_this_process_does(folder, shared_run: DefaultRun):
     theirs.keep()
     assert server.sandbox(there.id).step(3).tick == 23
     assert len(there.shares().lines) == 1
+
+
+def test_the_first_lines_of_its_help_work(folder, monkeypatch):
+    (folder / "queues").mkdir()
+    (folder / "queues.yaml").rename(folder / "queues" / "queues.yaml")
+    monkeypatch.chdir(folder)
+    lines = [
+        line.removeprefix("    ")
+        for line in (quotalab.__doc__ or "").splitlines()
+        if line.startswith("    ") and line.strip() != "import quotalab"
+    ]
+    assert len(lines) == 6
+    exec("\n".join(lines), {"quotalab": quotalab})
