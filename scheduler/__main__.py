@@ -21,11 +21,11 @@ VERBS = {
     "backtest": "scheduler.cli.backtest",
     "explain": "scheduler.cli.explain",
     "forecast": "scheduler.cli.forecast",
-    "check": "scheduler.cli.check",
     "plan": "scheduler.cli.plan",
+    "check": "scheduler.cli.plan",  # its name in 0.1
 }
 USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m] [--json]
-       python -m scheduler experiment FILE [--json]
+       python -m scheduler experiment FILE [--json] [--junit F]
        python -m scheduler advise GOAL [FILE...] [--estimate] [--patches F] [--html F] [--markdown F]
        python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
        python -m scheduler rerun FOLDER|FILE [--latencies default|recorded|none] [--seeds N]
@@ -35,7 +35,7 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler convert PATH... [--to kueue|yunikorn]
        python -m scheduler explain PATH... [--at 5m] [--workload NAME] [--json]
        python -m scheduler forecast PATH... [--at 5m] [--horizon 1h] [--json]
-       python -m scheduler check CHANGED --against BASE --on WORK --assert FILE
+       python -m scheduler plan CHANGED [--against BASE | --git A..B] --on WORK [--assert FILE]
        python -m scheduler plan --release 0.16.4 --against 0.19.2 --on WORK [--json]
        python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]
 """

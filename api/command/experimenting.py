@@ -10,7 +10,13 @@ import msgspec
 
 from api.command.output import Bar, Found
 from api.command.verbs import Asked, Part, WrongError, verb
-from scheduler.cli.experiment import read_file, sources_of
+from scheduler.analysis.experiments.results import Verdict
+from scheduler.cli.experiment import (
+    add_junit_word,
+    junit_text,
+    read_file,
+    sources_of,
+)
 from scheduler.model.errors import SchedulerError
 
 LOOK_EVERY_S = 0.3
@@ -20,12 +26,13 @@ _WORDS = {True: "ok  ", False: "FAIL", None: "-   "}
 def _arguments(part: Part) -> None:
     part.add_argument("file", help="the document of the experiment")
     part.add_argument("--workers", type=int, help="processes to start here")
+    add_junit_word(part)
 
 
 @verb(
     "experiment",
     "run variants x seeds; the exit status says whether the assertions hold",
-    "experiment compare.yaml",
+    "experiment compare.yaml --junit report.xml",
     "experiment compare.yaml --server https://quotalab.example --json",
     arguments=_arguments,
 )
@@ -44,6 +51,9 @@ def experiment(asked: Asked) -> Found:
             break
         time.sleep(LOOK_EVERY_S)
     bar.end()
+    if words.junit:
+        verdicts = msgspec.convert(found["verdicts"], list[Verdict])
+        words.junit.write_text(junit_text(found["variants"], verdicts), "utf-8")
     failed = any(verdict["holds"] is False for verdict in found["verdicts"])
     status = int(failed or found["failed"] > 0 or found["state"] != "done")
     return Found(document=found, text=_text(found), status=status)
@@ -78,5 +88,6 @@ def _here(words: Any) -> Found:
 
     words_given = ["experiment", words.file]
     words_given += ["--json"] if words.json else []
+    words_given += ["--junit", str(words.junit)] if words.junit else []
     words_given += [] if words.workers is None else ["--workers", str(words.workers)]
     return Found(status=manage(words_given))

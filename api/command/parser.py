@@ -33,14 +33,12 @@ LOCAL = {
 #: Commands that need neither a database nor, unless they say so, a server: modules
 #: with `main(words)`, read when they are called.
 ALONE = {
-    "check": (
-        "hold a change of policy to assertions, on the same work as its base",
-        "api.command.checking",
-    ),
     "plan": (
-        "say what another release would do to the same work, and by which rule",
+        "say what another policy or release would do to the same work, and hold it to "
+        "assertions",
         "api.command.planning",
     ),
+    "check": ("the name of plan in 0.1", "api.command.planning"),
     "advise": (
         "search for the smallest change that reaches a goal, and prove it",
         "api.command.advising",
@@ -58,7 +56,7 @@ Sandboxes of this machine or, with --server, of a server.
   quotalab run ID --ticks 100                   until they are made
   quotalab table ID workloads phase=pending     who waits
   quotalab explain ID default/job-a             why
-  quotalab check new/ --against old/ --on friday-rush --assert checks.yaml
+  quotalab plan new/ --against old/ --on friday-rush --assert checks.yaml
   quotalab plan --release 0.16.4 --against 0.19.2 --on last-night.qrec
   quotalab prove mine.yaml --kubeconfig FILE --context NAME --yes-write
   quotalab advise goal.yaml --patches set.yaml  what should be set

@@ -1,4 +1,4 @@
-"""The command `plan`: two releases on the same work, without a server or database."""
+"""The command `plan`: what a change would do, without a server or database."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from scheduler.cli import plan
 
 
 def main(words: Sequence[str]) -> int:
-    """Compare; return the exit status. Scenarios of the library are known by name."""
+    """Plan; return the exit status. Scenarios of the library are known by name."""
     return plan.main(words, library=library.known_files, prog="quotalab plan")

@@ -18,9 +18,9 @@ from scheduler.analysis.advice.reports.page import html_of
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import ExperimentDocument
 from scheduler.assembly import Sources, StackOpenError
-from scheduler.cli.check_input import Library, no_library
 from scheduler.cli.experiment import read_file, sources_of
 from scheduler.cli.files import add_stack_word
+from scheduler.cli.plan_input import Library, no_library
 from scheduler.cli.run import read_sources
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.model.errors import SchedulerError

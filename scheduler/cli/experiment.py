@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -26,11 +26,12 @@ from scheduler.analysis.experiments.results import (
     table,
 )
 from scheduler.analysis.experiments.runs import plan, run
+from scheduler.analysis.junit import Case, junit_of
 from scheduler.analysis.measures import flat
 from scheduler.assembly import StackOpenError
 from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import read_sources
-from scheduler.cli.statuses import refused
+from scheduler.cli.statuses import refused, try_to_write
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Wanted, expected
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
+        try_to_write([options.junit])
         experiment, files = read_file(options.file)
         sources = sources_of(experiment, options.file, files)
         stack = options.stack or experiment.spec.base.stack
@@ -78,6 +80,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     verdicts = judge(experiment.spec.assertions, names, lines, cells, files)
     report = write_json if options.json else write_table
     report(out, names, lines, verdicts)
+    if options.junit:
+        options.junit.write_text(junit_text(names, verdicts), encoding="utf-8")
     return status_of(verdicts)
 
 
@@ -88,8 +92,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", type=Path)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_junit_word(parser)
     add_stack_word(parser)
     return parser
+
+
+def add_junit_word(parser: argparse.ArgumentParser) -> None:
+    """Add the word that names a file for the assertions as JUnit XML."""
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="write assertions as JUnit XML here"
+    )
 
 
 def read_file(path: Path) -> tuple[ExperimentDocument, dict[str, str]]:
@@ -140,6 +152,21 @@ def sources_of(
 def status_of(verdicts: Sequence[Verdict]) -> int:
     """Return the exit status: 1 when an assertion failed."""
     return int(any(verdict.holds is False for verdict in verdicts))
+
+
+def junit_text(names: Sequence[str], verdicts: Iterable[Verdict]) -> str:
+    """Return the assertions as JUnit XML, a case for each variant."""
+    return junit_of("experiment", [_case(names, verdict) for verdict in verdicts])
+
+
+def _case(names: Sequence[str], verdict: Verdict) -> Case:
+    name = f"{names[verdict.variant]}: {verdict.text}"
+    if verdict.holds is None:
+        said = "a simulation cannot show it"
+        return Case(name=name, came="skipped", said=said)
+    return (
+        Case(name=name) if verdict.holds else Case(name=name, came="failed", said=name)
+    )
 
 
 def write_json(

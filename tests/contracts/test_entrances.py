@@ -27,7 +27,7 @@ ENTRANCES = {
 #: Patterns that are put together here, of parts of ours: no text of a person.
 OURS = {
     "scheduler/analysis/advice/wording.py": "the rows of a table of ours",
-    "scheduler/analysis/check/sentences.py": "the forms of a table of ours",
+    "scheduler/analysis/plan/sentences.py": "the forms of a table of ours",
     "scheduler/model/problems/validation.py": "our forms, with all letters escaped",
     "scheduler/words/reading.py": "our sentences, with all letters escaped",
     "scheduler/model/texts/yaml_events.py": "a column, which is a number",

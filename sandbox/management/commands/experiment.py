@@ -24,6 +24,8 @@ from sandbox.live.people import local_user
 from sandbox.models import Experiment
 from sandbox.process.processes import ourselves
 from scheduler.cli.experiment import (
+    add_junit_word,
+    junit_text,
     read_file,
     sources_of,
     status_of,
@@ -31,6 +33,7 @@ from scheduler.cli.experiment import (
     write_table,
 )
 from scheduler.cli.files import add_stack_word
+from scheduler.cli.statuses import try_to_write
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import Stack
 
@@ -60,6 +63,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", default="", help="whose it is, in a server run")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument("--work", default="", help="work on this one and end")
+        add_junit_word(parser)
         add_stack_word(parser)
 
     def handle(self, *_: object, **options: Any) -> None:
@@ -72,6 +76,7 @@ class Command(BaseCommand):
         if not settings.SERVER:
             call_command("migrate", verbosity=0, interactive=False)
         try:
+            try_to_write([options["junit"]])
             experiment = start(
                 _user(options["user"]), options["file"], stack=options["stack"]
             )
@@ -83,6 +88,8 @@ class Command(BaseCommand):
         report = write_json if options["json"] else write_table
         names = reading.variants_of(experiment)
         report(sys.stdout, names, found.lines, found.verdicts)
+        if options["junit"]:
+            options["junit"].write_text(junit_text(names, found.verdicts), "utf-8")
         for line in reading.failures(experiment):
             self.stderr.write(line)
         sys.exit(status_of(found.verdicts) or int(experiment.failed > 0))

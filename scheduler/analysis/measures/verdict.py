@@ -154,6 +154,13 @@ class RunReader:
             work_lost_ms=sum(one.lost_ms for one in courses),
         )
 
+    def all_courses(self) -> dict[Key, RunCourse]:
+        """Return every subject's course, also of those that ran on from the begin."""
+        for key in self.since:
+            if key.kind == self.kind:
+                self.course(key)
+        return self.courses
+
     def course(self, key: Key) -> RunCourse:
         """Return what became of a subject so far."""
         course = self.courses.get(key)
@@ -212,8 +219,8 @@ def verdict(
             reader.hear([decision])
             if kind != "Pod":
                 bound.hear([decision])
-    workloads = _differing(*readers)
-    other_pods = len(_differing(*pods))
+    workloads = _differing_of(*readers)
+    other_pods = len(_differing_of(*pods))
     return ChangeVerdict(
         from_ms=from_ms,
         to_ms=to_ms,
@@ -248,13 +255,27 @@ def _preempted(decisions: Iterable[Decision], kind: str) -> list[Preempt]:
     return [d for d in decisions if isinstance(d, Preempt) and d.subject.kind == kind]
 
 
-def _differing(without: RunReader, changed: RunReader) -> list[WorkloadVerdict]:
-    """Return who comes out otherwise: those that lose first, then by name."""
+def _differing_of(without: RunReader, changed: RunReader) -> list[WorkloadVerdict]:
+    keys = sorted({*without.courses, *changed.courses})
+    return differing(
+        {str(key): without.course(key) for key in keys},
+        {str(key): changed.course(key) for key in keys},
+    )
+
+
+def differing(
+    without: Mapping[str, RunCourse], changed: Mapping[str, RunCourse]
+) -> list[WorkloadVerdict]:
+    """Return who comes out otherwise: those that lose first, then in the given order.
+
+    Whoever is in one of them alone has the empty course in the other.
+    """
+    none = RunCourse()
     found = []
-    for key in sorted({*without.courses, *changed.courses}):
-        one, other = without.course(key), changed.course(key)
+    for name in {**without, **changed}:
+        one, other = without.get(name, none), changed.get(name, none)
         if one != other:
-            found.append(_judged(str(key), one, other))
+            found.append(_judged(name, one, other))
     return sorted(found, key=lambda one: not one.loses)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
@@ -55,6 +56,16 @@ def test_an_assertion_that_fails_is_exit_status_1(tmp_path):
     status, said = run(path)
     assert status == 1
     assert "FAIL base: waitMaxMs <= 1: 20000" in said
+
+
+def test_assertions_are_written_as_junit(tmp_path):
+    asserted = [{"measure": "waitMaxMs", "max": 1}, {"measure": "waiting", "max": 0}]
+    path, report = write(tmp_path, assertions=asserted), tmp_path / "report.xml"
+    assert run(path, "--junit", str(report))[0] == 1
+    [suite] = ET.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    failed = [case.get("name") for case in suite if len(case)]
+    assert failed == ["base: waitMaxMs <= 1: 20000"]
 
 
 def test_files_for_two_stacks_run_under_the_one_that_is_named(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""The file of a check: what must hold on the changed side, by itself or beside the base."""
+"""The file of assertions: what must hold on the changed side, by itself or beside the base."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from scheduler.analysis.check.faults import Fault, FaultsError, faults_of
-from scheduler.analysis.check.sentences import EXAMPLES, read_sentence
-from scheduler.analysis.check.terms import (
+from scheduler.analysis.plan.faults import Fault, FaultsError, faults_of
+from scheduler.analysis.plan.sentences import EXAMPLES, read_sentence
+from scheduler.analysis.plan.terms import (
     Unit,
     amount,
     has_queues,
@@ -69,6 +69,7 @@ class Assertion:
     decrease: Growth | None = None
     tolerance: float = 0.0
     over: Literal["mean", "every"] = "mean"
+    given: Any = None  # as the file has it: a sentence or fields
 
     @property
     def against_base(self) -> bool:
@@ -150,7 +151,7 @@ class _Reading:
             self._fault(f"{path}.queue", problem)
         if unit is None or len(self.faults) > before:
             return None
-        return self._made(fields, path, measure, unit)
+        return self._made(fields, path, measure, unit, item)
 
     def _fields_of(self, item: Any, path: str) -> dict[str, Any] | None:
         if isinstance(item, str):
@@ -178,7 +179,7 @@ class _Reading:
         return str(measure), unit
 
     def _made(
-        self, fields: dict[str, Any], path: str, measure: str, unit: Unit
+        self, fields: dict[str, Any], path: str, measure: str, unit: Unit, given: Any
     ) -> Assertion | None:
         before = len(self.faults)
         growing = [self._growth(fields, n, path, unit) for n in _BOUNDS[2:]]
@@ -196,6 +197,7 @@ class _Reading:
             decrease=growing[1],
             tolerance=_tolerance(tolerance, unit, growing),
             over=fields.get("over", "mean"),
+            given=given,
         )
         if len(self.faults) > before:
             return None

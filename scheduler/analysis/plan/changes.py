@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from scheduler.analysis.check.sides import Side
+from scheduler.analysis.plan.sides import Side
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import Key, Object
 

@@ -1,47 +1,60 @@
-"""A check as a comment in Markdown: short, and safe whatever objects are called."""
+"""A plan as a comment in Markdown: short, and safe whatever objects are called."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
-from scheduler.analysis.check.changes import Change
-from scheduler.analysis.check.faults import Fault
-from scheduler.analysis.check.judging import Comparison, Verdict
-from scheduler.analysis.check.outcome import BY_QUEUE, Outcome
-from scheduler.analysis.check.terms import shown, unit_of
 from scheduler.analysis.experiments.intervals import Interval
+from scheduler.analysis.plan.changes import Change
+from scheduler.analysis.plan.counterexample import Counterexample
+from scheduler.analysis.plan.faults import Fault
+from scheduler.analysis.plan.judging import Comparison, Verdict
+from scheduler.analysis.plan.outcome import BY_QUEUE, Outcome
+from scheduler.analysis.plan.terms import shown, unit_of
 from scheduler.model import durations
 
 #: By this line a pipeline finds the comment that it wrote before.
-MARK = "<!-- quotalab check -->"
+MARK = "<!-- quotalab plan -->"
 _MOST = 30
+_NAMED = 5
+_LONGEST_FILE = 6_000
 
 
 def markdown_of(outcome: Outcome) -> str:
     """Return the comment, at most some 30 rows of everything."""
     parts = [
         MARK,
-        f"### Policy check: {_headline(outcome)}",
+        f"### Policy plan: {_headline(outcome)}",
         "",
         *_verdicts(outcome.verdicts),
         *_changes(outcome),
+        *_starts(outcome),
         *_measures(outcome.measures),
         *_queues(outcome.queues),
+        *_counterexamples(outcome.counterexamples),
         *_closing(outcome),
     ]
     return "\n".join(parts) + "\n"
 
 
 def faults_markdown(faults: Sequence[Fault]) -> str:
-    """Return the comment of a check whose input cannot be taken."""
+    """Return the comment of a plan whose input cannot be taken."""
     rows = [f"- {code(str(f.place))}: {_plain(f.problem)}" for f in faults[:_MOST]]
     more = [f"- and {len(faults) - _MOST} more"] if len(faults) > _MOST else []
-    head = f"### Policy check: nothing was run, {len(faults)} faults in the input"
+    head = f"### Policy plan: nothing was run, {len(faults)} faults in the input"
     return "\n".join([MARK, head, "", *rows, *more]) + "\n"
 
 
 def _headline(outcome: Outcome) -> str:
     count = len(outcome.verdicts)
+    if not count:
+        one = outcome.starts[0]
+        moved = one.earlier, one.later, one.never, one.only
+        if not any(moved):
+            return "nobody starts at another time"
+        words = zip(moved, ("earlier", "later", "no more", "only then"), strict=True)
+        return ", ".join(f"{n} start {word}" for n, word in words if n)
     failed = sum(not verdict.holds for verdict in outcome.verdicts)
     if not failed:
         return f"passed ({count} of {count} assertions hold)"
@@ -49,6 +62,8 @@ def _headline(outcome: Outcome) -> str:
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    if not verdicts:
+        return
     yield "| | assertion | expected | base | changed |"
     yield "| --- | --- | --- | --- | --- |"
     for verdict in verdicts:
@@ -98,6 +113,64 @@ def _change(change: Change) -> str:
     before = code(change.before) if change.before else "nothing"
     after = code(change.after) if change.after else "nothing"
     return f"{place}{code(change.object)} {code(change.field)}: {before} → {after}"
+
+
+def _starts(outcome: Outcome) -> Iterator[str]:
+    """Say who starts earlier, later, no more and only with the change."""
+    if outcome.same:
+        return
+    first = outcome.starts[0]
+    yield "| starts | workloads | by (median, most) | who, with the first seed |"
+    yield "| --- | --- | --- | --- |"
+    for start, title in _TITLES.items():
+        who = [one.subject for one in outcome.workloads if one.start == start]
+        counts = [int(getattr(one, start)) for one in outcome.starts]
+        if not any(counts):
+            continue
+        by = "-"
+        if start in ("earlier", "later"):
+            middle, most = (
+                getattr(first, f"{start}_{which}_ms") for which in ("median", "most")
+            )
+            by = f"{shown(middle, 'time')}, {shown(most, 'time')}" if who else "-"
+        yield f"| {title} | {_range(counts)} | {by} | {_who(who)} |"
+    for title, side in (("never, on the base", 0), ("never, on the changed side", 1)):
+        yield f"| {title} | {_range([one.waiting[side] for one in outcome.starts])} | - | |"
+    yield ""
+
+
+_TITLES = {
+    "earlier": "earlier",
+    "later": "later",
+    "only": "on the changed side alone",
+    "never": "on the base alone",
+}
+
+
+def _range(counts: Sequence[int]) -> str:
+    least, most = min(counts), max(counts)
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def _who(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(code(name) for name in names[:_NAMED]) + more
+
+
+def _counterexamples(found: Sequence[Counterexample]) -> Iterator[str]:
+    for one in found:
+        yield (
+            f"<details><summary>Smallest world found in which "
+            f"“{_plain(one.assertion)}” fails: {one.objects} of {one.before} objects"
+            f"</summary>"
+        )
+        for name, text in one.files.items():
+            if len(text) > _LONGEST_FILE:
+                text = f"# {len(text)} characters: --counterexamples writes this file\n"
+            fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+            yield f"\n{name}\n\n{fence}yaml\n{text}{fence}"
+        yield "</details>"
+        yield ""
 
 
 def _measures(found: Sequence[Comparison]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""A day of 5,000 jobs: both sides of a check, with three seeds each.
+"""A day of 5,000 jobs: both sides of a plan, with three seeds each.
 
-Run `./dev bench tests/bench/bench_check.py`.
+Run `./dev bench tests/bench/bench_plan.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 import pytest
 import yaml
 
-from scheduler.cli import check
+from scheduler.cli import plan
 from tests.bench.size import sized, some
 from tests.builders import cluster_queue, flavor, local_queue
 
@@ -67,7 +67,7 @@ def test_a_day_of_5000_jobs(tmp_path, workers):
     words += ["--on", tmp_path / "day.swf", "--queues", "0=a,1=b,2=c,3=d"]
     words += ["--queue-by", "queue", "--assert", asserted, "--workers", workers]
     began, cpu = time.perf_counter(), _cpu()
-    check.main([str(word) for word in words], io.StringIO())
+    plan.main([str(word) for word in words], io.StringIO())
     said = (
         f"\n{workers} workers of {os.cpu_count()} CPUs: "
         f"{time.perf_counter() - began:.1f} s, {_cpu() - cpu:.1f} s of CPU"

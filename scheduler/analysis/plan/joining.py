@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from scheduler.analysis.check.faults import Fault, FaultsError, faults_in, faults_of
-from scheduler.analysis.check.sides import Side, is_work, read_side
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import Variant
+from scheduler.analysis.plan.faults import Fault, FaultsError, faults_in, faults_of
+from scheduler.analysis.plan.sides import Side, is_work, read_side
 from scheduler.assembly import Prepared, Sources, prepare
 from scheduler.input.manifests.loading.loaded import Loaded, rank
 from scheduler.input.manifests.stack_signs import stack_of
@@ -21,11 +21,11 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Stack
 
 _YAML = (".yaml", ".yml", ".json", ".jsonl")
-PLAIN = Variant(name="check")
+PLAIN = Variant(name="plan")
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
-    """The texts of a check: plain values, so that another process can take them.
+    """The texts of a plan: plain values, so that another process can take them.
 
     `base` = None stands for the policy that comes with the work, `stack` = None for the
     stack that files and policies are for.

@@ -1,4 +1,4 @@
-"""`python -m scheduler check`: a change of policy against its base, for pipelines."""
+"""`python -m scheduler plan CHANGED`: a change of policy on the same work as its base."""
 
 from __future__ import annotations
 
@@ -13,28 +13,32 @@ from urllib.parse import quote
 
 import msgspec
 
-from scheduler.analysis.check import junit, markdown, sarif
-from scheduler.analysis.check.assertions import Assertion, read_assertions
-from scheduler.analysis.check.changes import changes
-from scheduler.analysis.check.faults import Fault, FaultsError, faults_of
-from scheduler.analysis.check.joining import Inputs, Joined, join
-from scheduler.analysis.check.judging import Pair
-from scheduler.analysis.check.measuring import (
+from scheduler.analysis.junit import Case, junit_of
+from scheduler.analysis.plan import markdown, sarif
+from scheduler.analysis.plan.assertions import Assertion, read_assertions
+from scheduler.analysis.plan.changes import changes
+from scheduler.analysis.plan.counterexample import counterexample
+from scheduler.analysis.plan.faults import Fault, FaultsError, faults_of
+from scheduler.analysis.plan.joining import Inputs, Joined, join
+from scheduler.analysis.plan.judging import Pair, Verdict, judge, sentence_of
+from scheduler.analysis.plan.measuring import (
     RunNumbers,
     horizon_of,
     measure,
     usual_seeds,
 )
-from scheduler.analysis.check.outcome import Outcome, check_queues, outcome_of
-from scheduler.analysis.check.terms import quantile_of
-from scheduler.cli.check_input import Library, no_library, read_inputs
+from scheduler.analysis.plan.outcome import Outcome, check_queues, outcome_of
+from scheduler.analysis.plan.terms import quantile_of
 from scheduler.cli.files import add_stack_word, read_one
+from scheduler.cli.plan_cache import key_of, store, stored
+from scheduler.cli.plan_input import Library, no_library, read_inputs
 from scheduler.cli.statuses import OURS, REFUSED, try_to_write
 from scheduler.cli.trace_words import add_trace_words
 from scheduler.model import durations
 from scheduler.model.errors import InvariantError, NoProgressError, SchedulerError
 from scheduler.model.problems import Wanted, expected, in_field
 
+_FILES = ("markdown", "junit", "sarif", "result")
 _MOST_SEEDS = 1000
 _MOST_WORKERS = 64
 
@@ -44,26 +48,28 @@ def main(
     out: TextIO | None = None,
     *,
     library: Library = no_library,
-    prog: str = "python -m scheduler check",
+    prog: str = "python -m scheduler plan",
 ) -> int:
-    """Check a change; 0 when every assertion holds, 1 when one does not, 2 for input
+    """Plan a change; 0 when every assertion holds, 1 when one does not, 2 for input
     that cannot be taken. `library` finds scenarios by name.
     """
     out = out or sys.stdout
     options = _parser(prog).parse_args(arguments)
     try:
-        try_to_write([options.markdown, options.junit, options.sarif])
-        outcome = run(options, library)
+        try_to_write([getattr(options, name) for name in _FILES])
+        outcome = _shown(options.show) if options.show else run(options, library)
         written = {
             "markdown": markdown.markdown_of(outcome),
-            "junit": junit.junit_of(outcome.verdicts),
+            "junit": junit_of("plan", map(_case, outcome.verdicts)),
             "sarif": sarif.sarif_of(outcome, uri_of),
-            "json": _json(outcome),
+            "result": _json(outcome),
         }
+        if options.counterexamples:
+            _write_counterexamples(options.counterexamples, outcome)
     except (SchedulerError, OSError) as error:
         return _refused(options, out, error)
     _write(options, written)
-    out.write(written["json" if options.json else "markdown"])
+    out.write(written["result" if options.json else "markdown"])
     return 0 if outcome.holds else 1
 
 
@@ -71,18 +77,21 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
         description="Run a changed policy and its base on the same work with the same "
-        "random numbers, hold the changed one to assertions, and print a comment in "
-        "Markdown. docs/check.md has examples for pipelines.",
+        "random numbers, say who starts earlier, later or never, hold the changed one "
+        "to assertions, and print a comment in Markdown. With --release in place of "
+        "CHANGED two releases are compared. docs/plan.md has examples for pipelines.",
         epilog="exit status: 0 every assertion holds; 1 one does not; 2 the input "
         "cannot be taken.",
     )
     add = parser.add_argument
-    add("changed", metavar="CHANGED", help="a folder or file of the changed policy")
+    add("changed", metavar="CHANGED", nargs="?", help="a folder or file of the changed "
+        "policy; - reads rendered manifests from standard input")  # fmt: skip
     add("--against", metavar="BASE", help="the policy before; that of --on without it")
-    add("--on", required=True, metavar="WORK", help="a recording (folder or .qrec), a "
+    add("--git", metavar="A..B", help="CHANGED as commit B has it (the working tree "
+        "where B is left out) against A, or where both went apart (A...B)")  # fmt: skip
+    add("--on", metavar="WORK", help="a recording (folder or .qrec), a "
         "scenario (name or folder), a folder of YAML, or a trace")  # fmt: skip
-    add("--assert", dest="asserted", required=True, metavar="FILE", type=Path,
-        help="what must hold")  # fmt: skip
+    add("--assert", dest="asserted", metavar="FILE", type=Path, help="what must hold")
     add("--seeds", type=int, default=0, metavar="N",
         help="runs of each side (3; 2 of more than 2,000 objects of work)")  # fmt: skip
     add("--seed", type=int, default=1, help="the first of them (1)")
@@ -93,13 +102,30 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print one JSON object instead")
     for name in ("markdown", "junit", "sarif"):
         add(f"--{name}", type=Path, metavar="FILE", help=f"write {name} here too")
+    add(
+        "--result",
+        type=Path,
+        metavar="FILE",
+        help="keep the whole result here, as JSON",
+    )
+    add("--show", type=Path, metavar="FILE", help="run nothing: show a kept result")
+    add(
+        "--cache",
+        type=Path,
+        metavar="FOLDER",
+        help="keep runs here, and run none twice",
+    )
+    add("--counterexamples", type=Path, metavar="FOLDER",
+        help="write the smallest world of each failed assertion here")  # fmt: skip
+    add("--no-counterexamples", action="store_true", help="search for none")
     add_trace_words(parser)
     add_stack_word(parser)
     return parser
 
 
 def run(options: argparse.Namespace, library: Library) -> Outcome:
-    """Return what the check comes to. Raises FaultsError, SchedulerError, OSError."""
+    """Return what the plan comes to. Raises FaultsError, SchedulerError, OSError."""
+    _expect_words(options)
     first, given_ms = options.seed, _horizon(options)
     assertions, inputs = _read(options, library)
     joined = join(inputs, first)
@@ -110,7 +136,36 @@ def run(options: argparse.Namespace, library: Library) -> Outcome:
     wanted = tuple(sorted({a.measure for a in assertions if quantile_of(a.measure)}))
     pairs = _run(options, inputs, joined, seeds, horizon_ms, wanted)
     check_queues(joined, assertions, first, pairs)
-    return outcome_of(joined, assertions, pairs, seeds, horizon_ms)
+    verdicts = judge(assertions, pairs)
+    smallest = (
+        [] if options.no_counterexamples else zip(assertions, verdicts, strict=True)
+    )
+    searched = [
+        counterexample(joined, assertion, verdict, seeds, horizon_ms)
+        for assertion, verdict in smallest
+    ]
+    found = [one for one in searched if one is not None]
+    return outcome_of(joined, verdicts, pairs, seeds, horizon_ms, found)
+
+
+def _expect_words(options: argparse.Namespace) -> None:
+    for name, given in (("CHANGED", options.changed), ("--on", options.on)):
+        if not given:
+            raise SchedulerError(
+                f"expected {name}, or --show FILE; --help says what it is"
+            )
+    if options.git and options.against:
+        raise SchedulerError("expected --git or --against, got both")
+
+
+def _shown(file: Path) -> Outcome:
+    """Return a kept result. Raises SchedulerError for a file that is none."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Outcome)
+    except msgspec.DecodeError as error:
+        raise SchedulerError(
+            f"--show {file}: expected a file that --result wrote: {error}"
+        ) from error
 
 
 def _horizon(options: argparse.Namespace) -> int:
@@ -146,8 +201,9 @@ def _read(
     assertions: list[Assertion] = []
     inputs: Inputs | None = None
     try:
-        name, text = read_one(options.asserted)
-        assertions = read_assertions(text, name)
+        if options.asserted:
+            name, text = read_one(options.asserted)
+            assertions = read_assertions(text, name)
     except SchedulerError as error:
         faults += faults_of(error, str(options.asserted))
     try:
@@ -178,15 +234,28 @@ def _run(
     """
     sides = (0, 1) if changes(joined.base, joined.changed) else (0,)
     jobs: list[_Job] = [(side, seed) for seed in seeds for side in sides]
-    workers = min(options.workers or os.cpu_count() or 1, len(jobs))
-    if workers == 1:
-        runs = [measure(joined.bases[s], seed, horizon_ms, wanted) for s, seed in jobs]
-    else:
+    known: dict[_Job, RunNumbers] = {}
+    keys: dict[_Job, str] = {}
+    if folder := options.cache:
+        for side, seed in jobs:
+            key = keys[side, seed] = key_of(
+                joined.bases[side], seed, horizon_ms, wanted
+            )
+            if (run := stored(folder, key)) is not None:
+                known[side, seed] = run
+    todo = [job for job in jobs if job not in known]
+    workers = min(options.workers or os.cpu_count() or 1, len(todo))
+    if workers > 1:
         given = (inputs, seeds[0], horizon_ms, wanted)
         with ProcessPoolExecutor(workers, initializer=_begin, initargs=given) as pool:
-            runs = list(pool.map(_one, jobs))
-    count = len(sides)
-    return list(zip(runs[::count], runs[count - 1 :: count], strict=True))
+            made = list(pool.map(_one, todo))
+    else:
+        made = [measure(joined.bases[s], seed, horizon_ms, wanted) for s, seed in todo]
+    for job, run in zip(todo, made, strict=True):
+        known[job] = run
+        if options.cache:
+            store(options.cache, keys[job], run)
+    return [(known[0, seed], known[sides[-1], seed]) for seed in seeds]
 
 
 _work: list[Callable[[_Job], RunNumbers]] = []  # of this process
@@ -207,30 +276,59 @@ def _json(outcome: Outcome) -> str:
 
 def _refused(options: argparse.Namespace, out: TextIO, error: Exception) -> int:
     """Report faults in every form that was asked for."""
-    found = FaultsError(faults_of(SchedulerError(str(error)), options.on))
+    found = FaultsError(faults_of(SchedulerError(str(error)), options.on or "input"))
     faults = error.faults if isinstance(error, FaultsError) else found.faults
     sys.stderr.write("".join(f"{fault}\n" for fault in faults))
     listed = [{**msgspec.to_builtins(f.place), "problem": f.problem} for f in faults]
     written = {
         "markdown": markdown.faults_markdown(faults),
-        "junit": junit.faults_junit(faults),
+        "junit": junit_of("plan", map(_refusal, faults)),
         "sarif": sarif.faults_sarif(faults, uri_of),
     }
+    listed_json = msgspec.json.encode({"faults": listed}).decode() + "\n"
     try:
-        _write(options, written)
+        _write(options, {**written, "result": listed_json})
     except OSError as problem:
         sys.stderr.write(f"{problem}\n")
     if options.json:
-        out.write(msgspec.json.encode({"faults": listed}).decode() + "\n")
+        out.write(listed_json)
     else:
         out.write(written["markdown"])
     return OURS if isinstance(error, InvariantError | NoProgressError) else REFUSED
 
 
+def _case(verdict: Verdict) -> Case:
+    return Case(
+        name=verdict.name,
+        came="held" if verdict.holds else "failed",
+        said="" if verdict.holds else sentence_of(verdict),
+        file=verdict.file,
+        line=verdict.line,
+    )
+
+
+def _refusal(fault: Fault) -> Case:
+    return Case(
+        name=str(fault.place),
+        came="refused",
+        said=fault.problem,
+        file=fault.place.file,
+        line=fault.place.line,
+    )
+
+
 def _write(options: argparse.Namespace, written: dict[str, str]) -> None:
-    for name in ("markdown", "junit", "sarif"):
+    for name in _FILES:
         if path := getattr(options, name):
             path.write_text(written[name], encoding="utf-8")
+
+
+def _write_counterexamples(folder: Path, outcome: Outcome) -> None:
+    for one in outcome.counterexamples:
+        inside = folder / one.folder
+        inside.mkdir(parents=True, exist_ok=True)
+        for name, text in one.files.items():
+            (inside / name).write_text(text, encoding="utf-8")
 
 
 def uri_of(file: str) -> str:

@@ -1,25 +1,33 @@
-"""All that a check came to: what changed, what was measured, what holds."""
+"""All that a plan came to: what changed, what was measured, what holds."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from statistics import median
 
 import msgspec
 
-from scheduler.analysis.check.assertions import Assertion
-from scheduler.analysis.check.changes import Change, changes
-from scheduler.analysis.check.faults import Fault, FaultsError
-from scheduler.analysis.check.joining import PLAIN, Joined
-from scheduler.analysis.check.judging import (
+from scheduler.analysis.measures.capacity import read_capacity
+from scheduler.analysis.measures.verdict import (
+    StartVerdict,
+    WorkloadVerdict,
+    differing,
+)
+from scheduler.analysis.plan.assertions import Assertion
+from scheduler.analysis.plan.changes import Change, changes
+from scheduler.analysis.plan.counterexample import Counterexample
+from scheduler.analysis.plan.faults import Fault, FaultsError
+from scheduler.analysis.plan.joining import PLAIN, Joined
+from scheduler.analysis.plan.judging import (
     Comparison,
     Pair,
     Verdict,
     compare,
-    judge,
     queues_of,
 )
-from scheduler.analysis.check.terms import nearest
-from scheduler.analysis.measures.capacity import read_capacity
+from scheduler.analysis.plan.measuring import RunNumbers
+from scheduler.analysis.plan.terms import nearest
 from scheduler.model.errors import SourceLocation
 
 #: The rows of the table of the whole run, where there is anything to say.
@@ -38,8 +46,31 @@ MEASURES = (
 BY_QUEUE = ("waitMean", "waitP50", "waitP95", "waitMax", "waiting")
 
 
+class Starts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How the starts of one seed come out on the changed side, in counts.
+
+    `only` starts on the changed side alone, `never` on the base alone. `waiting` never
+    started, on the base and on the changed side. The changes of start are of those
+    that start on both sides, in ms.
+    """
+
+    seed: int
+    earlier: int
+    later: int
+    never: int
+    only: int
+    waiting: tuple[int, int]
+    earlier_median_ms: float | None
+    earlier_most_ms: int | None
+    later_median_ms: float | None
+    later_most_ms: int | None
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The result of a check. Equal input gives equal bytes."""
+    """The result of a plan. Equal input gives equal bytes.
+
+    `workloads`: whose start, end or evictions differ with the first seed, losers first.
+    """
 
     holds: bool
     verdicts: list[Verdict]
@@ -53,25 +84,29 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     same: bool  # every run of the changed side is that of the base, bit for bit
     left_out: dict[str, int]  # work in the folders of policy, by kind
     hashes: list[tuple[str, str]]
+    starts: list[Starts]
+    workloads: list[WorkloadVerdict]
+    counterexamples: list[Counterexample] = []
 
 
 def outcome_of(
     joined: Joined,
-    assertions: Sequence[Assertion],
+    verdicts: Sequence[Verdict],
     pairs: Sequence[Pair],
     seeds: Sequence[int],
     horizon_ms: int,
+    counterexamples: Sequence[Counterexample] = (),
 ) -> Outcome:
     """Return what the runs of the seeds come to, in their order."""
-    verdicts = judge(assertions, pairs)
     whole = pairs[0][1].whole
     left_out = dict(joined.base.left_out)
     for kind, count in joined.changed.left_out.items():
         left_out[kind] = left_out.get(kind, 0) + count
+    found = [differing(base.courses, changed.courses) for base, changed in pairs]
     names = [*MEASURES, *(n for n in whole if n.startswith("utilisation."))]
     return Outcome(
         holds=all(verdict.holds for verdict in verdicts),
-        verdicts=verdicts,
+        verdicts=list(verdicts),
         changes=changes(joined.base, joined.changed),
         measures=[compare(name, "", pairs) for name in names],
         queues=[compare(n, q, pairs) for q in queues_of(pairs) for n in BY_QUEUE],
@@ -82,7 +117,41 @@ def outcome_of(
         same=all(base.hash == changed.hash for base, changed in pairs),
         left_out=dict(sorted(left_out.items())),
         hashes=[(base.hash, changed.hash) for base, changed in pairs],
+        starts=[
+            _starts(seed, one, pair)
+            for seed, one, pair in zip(seeds, found, pairs, strict=True)
+        ],
+        workloads=found[0],
+        counterexamples=list(counterexamples),
     )
+
+
+def _starts(seed: int, found: Sequence[WorkloadVerdict], pair: Pair) -> Starts:
+    def moved(start: StartVerdict) -> list[int]:
+        return sorted(
+            abs((one.changed.started_ms or 0) - (one.without.started_ms or 0))
+            for one in found
+            if one.start == start
+        )
+
+    earlier, later = moved("earlier"), moved("later")
+    counts = Counter(one.start for one in found)
+    return Starts(
+        seed=seed,
+        earlier=len(earlier),
+        later=len(later),
+        never=counts["never"],
+        only=counts["only"],
+        waiting=(_waiting(pair[0]), _waiting(pair[1])),
+        earlier_median_ms=median(earlier) if earlier else None,
+        earlier_most_ms=earlier[-1] if earlier else None,
+        later_median_ms=median(later) if later else None,
+        later_most_ms=later[-1] if later else None,
+    )
+
+
+def _waiting(run: RunNumbers) -> int:
+    return int(run.whole.get("waiting", 0))
 
 
 def check_queues(

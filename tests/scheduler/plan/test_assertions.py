@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.analysis.check.assertions import read_assertions, words_of
-from scheduler.analysis.check.faults import FaultsError
-from scheduler.analysis.check.sentences import EXAMPLES
-from scheduler.analysis.check.terms import shown
+from scheduler.analysis.plan.assertions import read_assertions, words_of
+from scheduler.analysis.plan.faults import FaultsError
+from scheduler.analysis.plan.sentences import EXAMPLES
+from scheduler.analysis.plan.terms import shown
 
 
 def read(*lines: str):

@@ -1,4 +1,4 @@
-"""What a check is given on the command line, read from disk: work, base and change."""
+"""What a plan is given on the command line, read from disk: work, base and change."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from scheduler.analysis.check.faults import Fault, FaultsError, faults_of
-from scheduler.analysis.check.joining import Inputs
+from scheduler.analysis.plan.faults import Fault, FaultsError, faults_of
+from scheduler.analysis.plan.joining import Inputs
 from scheduler.cli.files import read_paths
+from scheduler.cli.git_files import files_at, range_of
 from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_followed_folder
 from scheduler.cli.trace_words import options_of
@@ -40,10 +41,11 @@ def read_inputs(options: argparse.Namespace, library: Library) -> Inputs:
             faults.extend(faults_of(known or SchedulerError(str(error)), given))
             return []
 
+    changed_of, base_of = _policies(options)
     found = Inputs(
         work=tried(options.on, lambda given: read_work(given, options.at, library)),
-        changed=tried(options.changed, _policy),
-        base=tried(options.against, _policy) if options.against else None,
+        changed=tried(options.changed, changed_of),
+        base=tried(options.against or options.changed, base_of) if base_of else None,
         traces=options_of(options),
         stack=options.stack,
     )
@@ -52,8 +54,29 @@ def read_inputs(options: argparse.Namespace, library: Library) -> Inputs:
     return found
 
 
+_Read = Callable[[str], list[Source]]
+
+
+def _policies(options: argparse.Namespace) -> tuple[_Read, _Read | None]:
+    """Return what reads the changed policy and the base; None for the base of the work.
+
+    Raises SchedulerError for a range that git does not know.
+    """
+    if not options.git:
+        return _policy, _policy if options.against else None
+    base, changed = range_of(options.git, Path(options.changed))
+
+    def at(commit: str) -> _Read:
+        return lambda path: _some(path, files_at(commit, Path(path)))
+
+    return (_policy if changed is None else at(changed)), at(base)
+
+
 def _policy(path: str) -> list[Source]:
-    found = read_paths([path])
+    return _some(path, read_paths([path]))
+
+
+def _some(path: str, found: list[Source]) -> list[Source]:
     if not found:
         place = SourceLocation(file=path, line=1)
         raise FaultsError([Fault(place, "expected manifests, found none")])

@@ -1,4 +1,4 @@
-"""A check as SARIF 2.1.0: what failed, at the file and line of the object that changed.
+"""A plan as SARIF 2.1.0: what failed, at the file and line of the object that changed.
 
 Source: SARIF 2.1.0, <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>
 """
@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from scheduler.analysis.check.changes import Change
-from scheduler.analysis.check.faults import Fault
-from scheduler.analysis.check.judging import Verdict, sentence_of
-from scheduler.analysis.check.outcome import Outcome
+from scheduler.analysis.plan.changes import Change
+from scheduler.analysis.plan.faults import Fault
+from scheduler.analysis.plan.judging import Verdict, sentence_of
+from scheduler.analysis.plan.outcome import Outcome
 
 #: Of a path, as it was given on the command line, what others open.
 Locate = Callable[[str], str]
@@ -34,7 +34,7 @@ def sarif_of(outcome: Outcome, locate: Locate) -> str:
 
 
 def faults_sarif(faults: Sequence[Fault], locate: Locate) -> str:
-    """Return the document of a check whose input cannot be taken."""
+    """Return the document of a plan whose input cannot be taken."""
     results = [
         {
             "ruleId": "input",
@@ -44,7 +44,7 @@ def faults_sarif(faults: Sequence[Fault], locate: Locate) -> str:
         }
         for fault in faults
     ]
-    text = {"text": "The input of the check can be taken."}
+    text = {"text": "The input of the plan can be taken."}
     return _document([{"id": "input", "shortDescription": text}], results)
 
 
@@ -100,7 +100,7 @@ def _place(file: str, line: int, locate: Locate, text: str = "") -> dict[str, An
 def _document(rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
     unique = list({rule["id"]: rule for rule in rules}.values())
     run = {
-        "tool": {"driver": {"name": "quotalab check", "rules": unique}},
+        "tool": {"driver": {"name": "quotalab plan", "rules": unique}},
         "results": results,
         "columnKind": "unicodeCodePoints",
     }

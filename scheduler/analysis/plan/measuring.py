@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import msgspec
 
-from scheduler.analysis.check.joining import PLAIN
-from scheduler.analysis.check.sides import is_work
-from scheduler.analysis.check.terms import quantile_of
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.runs import run_until
 from scheduler.analysis.measures import Measures, Waits
 from scheduler.analysis.measures.queues import waits_in
+from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.measures.summary import Summary
+from scheduler.analysis.measures.verdict import RunCourse, RunReader, running_since
+from scheduler.analysis.plan.joining import PLAIN
+from scheduler.analysis.plan.sides import is_work
+from scheduler.analysis.plan.terms import quantile_of
 from scheduler.model.annotations import read_timing
+from scheduler.model.decisions import Decision
 from scheduler.model.objects import Key, Object
 
 _HOUR_MS = 3_600_000
@@ -27,12 +30,16 @@ Numbers = dict[str, float]
 
 
 class RunNumbers(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run came to. Equal input gives equal numbers, in whatever process."""
+    """What one run came to. Equal input gives equal numbers, in whatever process.
+
+    `courses`: what became of each workload (each pod where nothing but pods is scheduled).
+    """
 
     hash: str
     settled: bool
     whole: Numbers
     queues: dict[str, Numbers]
+    courses: dict[str, RunCourse]
 
 
 def measure(
@@ -46,7 +53,13 @@ def measure(
     world = base.world(PLAIN, seed)
     begin_ms = world.context.now_ms
     measures = Measures(world, until_ms=begin_ms + horizon_ms)
-    settled = run_until(world, begin_ms + horizon_ms, hear=measures.observe)
+    reader = RunReader(kind=kind_of_subjects(world), since=running_since(world))
+
+    def hear(decisions: list[Decision]) -> None:
+        measures.observe(decisions)
+        reader.hear(decisions)
+
+    settled = run_until(world, begin_ms + horizon_ms, hear=hear)
     names = (*_QUANTILES, *wanted)
     hours = max(world.context.now_ms - begin_ms, 1) / _HOUR_MS
     whole = _whole(measures.summary(), hours)
@@ -63,6 +76,7 @@ def measure(
             queue: _of_waits(waits_in(measures, keys), names)
             for queue, keys in sorted(queues.items())
         },
+        courses={str(key): one for key, one in sorted(reader.all_courses().items())},
     )
 
 

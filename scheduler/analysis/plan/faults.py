@@ -1,4 +1,4 @@
-"""Everything that is wrong with the input of a check, each with its file and line."""
+"""Everything that is wrong with the input of a plan, each with its file and line."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
-from scheduler.cli import check
+from scheduler.cli import plan
 from tests.builders import cluster_queue, flavor, job, local_queue
 
 ROOT = Path(__file__).parents[3]
-EXAMPLE = ROOT / "docs/examples/check"
+EXAMPLE = ROOT / "docs/examples/plan"
 RECORDINGS = ROOT.parent / "shared" / "recordings"
 POLICY = [
     flavor(),
@@ -47,7 +47,7 @@ def run(*words, seeds: int = 1) -> tuple[int, str]:
     out = io.StringIO()
     given = [str(word) for word in words]
     common = ["--seeds", str(seeds), "--workers", "1"]
-    return check.main([*given, *common], out), out.getvalue()
+    return plan.main([*given, *common], out), out.getvalue()
 
 
 def example(*words) -> tuple[int, str]:
@@ -84,7 +84,7 @@ def test_the_example_fails_at_the_line_that_changed(tmp_path):
     places = [r["locations"][0]["physicalLocation"] for r in results]
     assert [place["region"]["startLine"] for place in places] == [14, 14]
     uri = places[0]["artifactLocation"]["uri"]
-    assert uri.endswith("docs/examples/check/changed/queues.yaml")
+    assert uri.endswith("docs/examples/plan/changed/queues.yaml")
     suite = ET.parse(tmp_path / "j").getroot()
     assert (suite.get("tests"), suite.get("failures")) == ("4", "2")
 
@@ -98,7 +98,7 @@ def test_the_same_check_is_the_same_bytes_with_one_process_and_with_two():
         [*command, "--workers", "2"], capture_output=True, text=True, cwd=ROOT
     )
     out = io.StringIO()
-    status = check.main([*words, "--workers", "1"], out)
+    status = plan.main([*words, "--workers", "1"], out)
     assert (two.returncode, two.stdout) == (status, out.getvalue())
 
 

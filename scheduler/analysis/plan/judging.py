@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from scheduler.analysis.check.assertions import Assertion, words_of
-from scheduler.analysis.check.measuring import RunNumbers
-from scheduler.analysis.check.terms import Unit, shown
 from scheduler.analysis.experiments.intervals import Interval, interval
+from scheduler.analysis.plan.assertions import Assertion, words_of
+from scheduler.analysis.plan.measuring import RunNumbers
+from scheduler.analysis.plan.terms import Unit, shown
 
 Pair = tuple[RunNumbers, RunNumbers]  # base and changed, of one seed
 

@@ -1,4 +1,4 @@
-"""One side of a check: the objects and configuration of a policy, without its work."""
+"""One side of a plan: the objects and configuration of a policy, without its work."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def is_work(kind: str) -> bool:
 def read_side(sources: Sources) -> Side:
     """Read one side. What is wrong becomes errors; nothing is raised for bad input.
 
-    Work and arrivals among the files are left out: the work of a check is the same
+    Work and arrivals among the files are left out: the work of a plan is the same
     on both sides, and so is what a policy says of the simulation. The rest of the
     policy of a Scenario among them counts.
     """

@@ -1,4 +1,4 @@
-"""What a check writes for others is as their formats ask: each object, each property.
+"""What a plan writes for others is as their formats ask: each object, each property.
 
 Sources: SARIF 2.1.0, <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>,
 section 3; of JUnit, which no body has standardised, the attributes that
@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.builders import cluster_queue
-from tests.scheduler.check.test_check import checked, example, policy, write
+from tests.scheduler.plan.test_plan import checked, example, policy, write
 
 __all__ = ["policy"]
 Holds = Callable[[Any], object]
@@ -119,7 +119,7 @@ def expect_element(element: ET.Element) -> None:
 
 
 def written(case: str, folder, given) -> int:
-    """The exit status of a check that wrote both forms."""
+    """The exit status of a plan that wrote both forms."""
     forms = ("--sarif", folder / "s", "--junit", folder / "j")
     if case == "changed":
         return example(*forms)[0]

@@ -1,0 +1,227 @@
+"""The smallest work and policy with which an assertion still fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from scheduler.analysis.experiments.bases import FileBase
+from scheduler.analysis.plan.assertions import Assertion
+from scheduler.analysis.plan.joining import PLAIN, Inputs, Joined, join
+from scheduler.analysis.plan.judging import Verdict, judge
+from scheduler.analysis.plan.measuring import measure
+from scheduler.analysis.plan.sides import is_work
+from scheduler.analysis.plan.terms import quantile_of
+from scheduler.analysis.reproduction.shrinking import shrink, shrink_groups
+from scheduler.analysis.reproduction.trimming import differences
+from scheduler.input.manifests.loading.loaded import Loaded
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, Object
+from scheduler.model.texts.writing import write_all
+
+#: How many objects all tries of an assertion together may run, on each side.
+MOST_OBJECTS = 40_000
+_API = "quotalab.dev/v1"
+
+
+class Counterexample(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Files with which `quotalab plan` finds the same assertion failed.
+
+    `files`: base.yaml, changed.yaml, work.yaml and assertion.yaml, to their texts.
+    `before` and `objects` count objects of policy and work of both sides. `minimal`: no
+    object can be left out; else the search was stopped early.
+    """
+
+    assertion: str
+    seed: int
+    before: int
+    objects: int
+    runs: int
+    minimal: bool
+    files: dict[str, str]
+
+    @property
+    def folder(self) -> str:
+        """Return a name for a folder of these files."""
+        slug = re.sub(r"[^a-z0-9]+", "-", self.assertion.lower()).strip("-")
+        return slug[:60] or "assertion"
+
+
+def counterexample(
+    joined: Joined,
+    assertion: Assertion,
+    verdict: Verdict,
+    seeds: Sequence[int],
+    horizon_ms: int,
+    *,
+    most_objects: int = MOST_OBJECTS,
+) -> Counterexample | None:
+    """Return the smallest files found with which the assertion fails in one run.
+
+    Where it holds on the base, it holds there with them too; else the sides differ, where
+    they did. None where no single run
+    fails, or where it failed as nothing arrived. The files were read and run once more.
+    Cost: two runs per try, of at most `most_objects` objects together.
+    """
+    if verdict.holds or verdict.why:
+        return None
+    for seed in seeds:
+        search = _Search(joined, assertion, verdict, seed, horizon_ms, most_objects)
+        found = search.found()
+        if found is not None:
+            return found
+    return None
+
+
+class _Search:
+    """One seed of one assertion, and what is left of its objects."""
+
+    def __init__(
+        self,
+        joined: Joined,
+        assertion: Assertion,
+        verdict: Verdict,
+        seed: int,
+        horizon_ms: int,
+        most_objects: int,
+    ) -> None:
+        self.joined = joined
+        self.assertion = assertion
+        self.only_changed = verdict.on_base is True
+        self.differs = verdict.base != verdict.changed
+        self.seed = seed
+        self.horizon_ms = horizon_ms
+        self.left = most_objects
+        self.runs = 0
+        self.sides = [one.prepared.with_arrivals(seed) for one in joined.bases]
+        self.wanted = (
+            (assertion.measure,) if quantile_of(assertion.measure) is not None else ()
+        )
+
+    def found(self) -> Counterexample | None:
+        """Return the smallest that this seed shows, None where it shows nothing."""
+        keys = list(
+            dict.fromkeys(obj.key for one in self.sides for obj in one.loaded.objects)
+        )
+        self.left = max(self.left, len(keys))
+        if not self.shows(keys):
+            return None
+        work = [key for key in keys if is_work(key.kind)]
+        policy = [key for key in keys if not is_work(key.kind)]
+        work, _ = shrink(work, lambda some: self.shows([*policy, *some]), self.go_on)
+        kept = shrink_groups(
+            [*policy, *work], lambda key: key.kind, self.shows, self.go_on
+        )
+        kept, minimal = shrink(kept, self.shows, self.go_on)
+        files = self._files(frozenset(kept))
+        if not self._fails_again(files):
+            return None
+        return Counterexample(
+            assertion=self.assertion.name,
+            seed=self.seed,
+            before=len(keys),
+            objects=len(kept),
+            runs=self.runs,
+            minimal=minimal,
+            files=files,
+        )
+
+    def go_on(self) -> bool:
+        """Return whether there may be another try."""
+        return self.left > 0
+
+    def shows(self, keys: Iterable[Key]) -> bool:
+        """Return whether the assertion fails where both sides have these objects alone."""
+        kept = frozenset(keys)
+        self.runs += 1
+        self.left -= len(kept)
+        bases = [
+            FileBase(replace(side, loaded=_only(side.loaded, kept)))
+            for side in self.sides
+        ]
+        return self._fails(bases)
+
+    def _fails(self, bases: Sequence[FileBase]) -> bool:
+        try:
+            base, changed = (
+                measure(one, self.seed, self.horizon_ms, self.wanted) for one in bases
+            )
+        except SchedulerError:
+            return False
+        [verdict] = judge([self.assertion], [(base, changed)])
+        if verdict.holds or verdict.why:
+            return False
+        if self.only_changed:
+            return verdict.on_base is True
+        return not self.differs or verdict.base not in (None, verdict.changed)
+
+    def _fails_again(self, files: dict[str, str]) -> bool:
+        """Read the files as anybody would, and ask once more."""
+        base, changed, work = (
+            [(name, files[name])] for name in ("base.yaml", "changed.yaml", "work.yaml")
+        )
+        try:
+            joined = join(Inputs(work=work, changed=changed, base=base), self.seed)
+        except SchedulerError:
+            return False
+        return self._fails(joined.bases)
+
+    def _files(self, kept: frozenset[Key]) -> dict[str, str]:
+        own = {*self.joined.base.objects, *self.joined.changed.objects}
+        shared = [o for o in self.sides[0].loaded.objects if o.key in kept - own]
+        return {
+            "base.yaml": write_all(self._policy(0, kept & own)),
+            "changed.yaml": write_all(self._policy(1, kept & own)),
+            "work.yaml": write_all([self._scenario(), *map(_document, shared)]),
+            "assertion.yaml": write_all([{"assertions": [self.assertion.given]}]),
+        }
+
+    def _policy(self, side: int, kept: frozenset[Key]) -> list[dict[str, Any]]:
+        found = (self.joined.base, self.joined.changed)[side]
+        objects = [o for o in self.sides[side].loaded.objects if o.key in kept]
+        said = {"apiVersion": _API, "kind": "Policy", "spec": found.policy}
+        return [*([said] if found.policy else []), *map(_document, objects)]
+
+    def _scenario(self) -> dict[str, Any]:
+        """Return what both sides share of the policy, with the seed and the horizon."""
+        world = self.joined.bases[0].world(PLAIN, self.seed)
+        sections = {*self.joined.base.policy, *self.joined.changed.policy}
+        spec = differences(world.policy.document())
+        title = f"Fails: {self.assertion.name}"
+        return {
+            "apiVersion": _API,
+            "kind": "Scenario",
+            "metadata": {"name": "counterexample"},
+            "spec": {
+                "title": {"en": title, "zh-Hans": title, "zh-Hant": title},
+                "summary": {"en": title, "zh-Hans": title, "zh-Hant": title},
+                "seed": self.seed,
+                "policy": {n: v for n, v in spec.items() if n not in sections},
+                "horizon": durations.duration_text(self.horizon_ms),
+            },
+        }
+
+
+def _only(loaded: Loaded, kept: frozenset[Key]) -> Loaded:
+    return Loaded(
+        objects=[obj for obj in loaded.objects if obj.key in kept],
+        policy=loaded.policy,
+        scenarios=loaded.scenarios,
+        findings=loaded.findings,
+        places={key: place for key, place in loaded.places.items() if key in kept},
+        files=loaded.files,
+    )
+
+
+def _document(obj: Object) -> dict[str, Any]:
+    manifest: dict[str, Any] = msgspec.to_builtins(obj.manifest)
+    return (
+        {**manifest, "status": msgspec.to_builtins(obj.status)}
+        if obj.status
+        else manifest
+    )

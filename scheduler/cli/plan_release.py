@@ -1,0 +1,149 @@
+"""`python -m scheduler plan`: what another release would do to the same work."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TextIO
+
+import msgspec
+
+from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
+from scheduler.assembly import prepare
+from scheduler.cli.files import add_stack_word, release_of
+from scheduler.cli.plan_input import Library, no_library, read_work
+from scheduler.cli.statuses import refused
+from scheduler.cli.trace_words import add_trace_words, options_of
+from scheduler.engine.world import World
+from scheduler.model import durations
+from scheduler.model.errors import SchedulerError
+from scheduler.model.releases.versions import TITLES
+from scheduler.model.texts.plain_text import printable
+
+_HORIZON = "24h"
+_SHOWN = 10
+
+
+def main(
+    arguments: Sequence[str],
+    out: TextIO | None = None,
+    *,
+    library: Library = no_library,
+    prog: str = "python -m scheduler plan",
+) -> int:
+    """Compare two releases on the same work; 0 done, 2 for input that is not taken.
+
+    `library` finds scenarios by name.
+    """
+    out = out or sys.stdout
+    options = _parser(prog).parse_args(arguments)
+    try:
+        report = _report(options, library)
+    except (SchedulerError, OSError) as error:
+        return refused(error)
+    if options.json:
+        out.write(msgspec.json.format(msgspec.json.encode(report)).decode() + "\n")
+    else:
+        out.writelines(f"{line}\n" for line in _lines(report))
+    return 0
+
+
+def _parser(prog: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description="Run the same work as two releases decide on it, and say who starts "
+        "otherwise, which reasons are said otherwise, and which rule does it. "
+        "docs/releases.md lists the rules.",
+    )
+    add = parser.add_argument
+    for name, what in (("release", "that runs"), ("against", "that would run")):
+        add(f"--{name}", action="append", required=True, metavar="kueue=0.19.2",
+            help=f"the release {what}, of kueue, kubernetes or yunikorn; may be given "
+            "for each")  # fmt: skip
+    add("--on", required=True, metavar="WORK", help="a recording (folder or .qrec), a "
+        "scenario (name or folder), a folder or file of YAML, or a trace")  # fmt: skip
+    add("--at", default="0s", help="of a recording: the instant to begin at (0s)")
+    add("--horizon", default="", help="how long each run is, e.g. 24h; the scenario's, "
+        "else 24h or until nothing more happens")  # fmt: skip
+    add("--json", action="store_true", help="print one JSON object instead")
+    add_trace_words(parser)
+    add_stack_word(parser)
+    return parser
+
+
+def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
+    before, after = release_of(options.release), release_of(options.against)
+    sources = read_work(options.on, options.at, library)
+    prepared = prepare(sources, traces=options_of(options), stack=options.stack)
+    scenario = prepared.scenario
+    horizon = options.horizon or (scenario.spec.horizon if scenario else _HORIZON)
+    fixed = {"stack": options.stack} if options.stack else {}
+
+    def make(patch: Mapping[str, Any]) -> World:
+        return prepared.assemble(policy={**fixed, **patch}, newest=False).world
+
+    return compare_releases(
+        make, before, after, until_ms=durations.milliseconds(horizon)
+    )
+
+
+def _lines(report: UpgradeReport) -> Iterator[str]:
+    yield f"{_named(report.before)} against {_named(report.after)}"
+    if not report.differs:
+        yield "nothing comes out otherwise"
+    for name in ("earlier", "later", "never", "only"):
+        subjects = getattr(report, name)
+        if subjects:
+            yield f"{_START[name]}: {_some(subjects)}"
+    totals = report.verdict.without, report.verdict.changed
+    for what in ("preemptions", "evictions", "finished"):
+        one, other = (getattr(each, what) for each in totals)
+        if one != other:
+            yield f"{what}: {one}, then {other}"
+    if report.said_otherwise:
+        yield f"other reasons: {_some(report.said_otherwise)}"
+        for reason, (one, other) in report.reasons.items():
+            yield f"  {reason}: {one}, then {other}"
+    yield from map(_rule, report.rules)
+    if report.unexplained:
+        yield f"by no rule alone: {_some(report.unexplained)}"
+    if report.left_out:
+        yield f"not followed: {', '.join(report.left_out)}"
+
+
+_START = {
+    "earlier": "start earlier",
+    "later": "start later",
+    "never": "start no more",
+    "only": "start only then",
+}
+
+
+def _named(release: Mapping[str, str]) -> str:
+    titles: dict[str, str] = {str(name): title for name, title in TITLES.items()}
+    return ", ".join(f"{titles[name]} {version}" for name, version in release.items())
+
+
+def _rule(effect: RuleEffect) -> str:
+    head = f"rule {effect.rule}: {effect.now}; before, {effect.before}"
+    if effect.workloads is None:
+        return f"{head}. Nothing turns it alone, so what it does here is not known"
+    done = "changes nothing here"
+    if effect.workloads or effect.reasons:
+        parts = []
+        if effect.workloads:
+            parts.append(f"moves {_some(effect.workloads)}")
+        if effect.reasons:
+            parts.append(f"gives {effect.reasons} other reasons")
+        done = " and ".join(parts)
+    back = ""
+    if effect.gate:
+        back = f"; {effect.gate}={'true' if effect.given else 'false'} turns it back"
+    return f"{head}. It {done}{back}"
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(printable, names[:_SHOWN]))
+    more = len(names) - _SHOWN
+    return f"{len(names)}: {shown}{f' and {more} more' if more > 0 else ''}"
