@@ -1,0 +1,37 @@
+"""The Dockerfile copies what there is, and brings the client of the server that it talks to."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+SENT = [
+    line.removeprefix("!")
+    for line in (ROOT / ".dockerignore").read_text().splitlines()
+    if line.startswith("!")
+]
+COPIED = sorted(set(re.findall(r"^COPY (?!--from)(\S+) ", IMAGE, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("path", COPIED)
+def test_what_is_copied_is_there_and_sent_to_the_builder(path):
+    assert (ROOT / path).exists()
+    within = [path, f"{path}/x", f"{path}/x.md"]
+    assert any(fnmatch(name, sent) for sent in SENT for name in within)
+
+
+def test_the_client_has_the_version_of_every_server():
+    [client] = re.findall(r"postgresql-client-(\d+)", IMAGE)
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    chart = yaml.safe_load((ROOT / "docs/deploy/chart/values.yaml").read_text())
+    servers = {
+        compose["services"]["postgres"]["image"],
+        chart["postgres"]["image"],
+    }
+    assert servers == {f"postgres:{client}"}
