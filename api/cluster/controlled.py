@@ -17,19 +17,25 @@ import hashlib
 import re
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
+
+from msgspec import UNSET
 
 from api.cluster import rollouts
 from api.cluster.rollouts import template_hash
-from sandbox.models import table_of
+from sandbox.models import Sandbox, table_of
+from sandbox.world.worlds import policy_of
 from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
 from scheduler.engine.lifetime.pods import POD_SET
 from scheduler.engine.world import World
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.conditions import is_true
-from scheduler.model.jobs import QUEUE, workload_name
+from scheduler.model.jobs import QUEUE, pods_at_once, workload_name
+from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key
+from scheduler.model.policy import Policy, read_policy
 
 Document = dict[str, Any]
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -87,12 +93,42 @@ def of_world(world: World) -> LookUp:
     return look_up
 
 
-class Owners:
-    """Who owns what is shown; each is looked up once."""
+def _stored_policy(sandbox_id: str) -> Policy:
+    sandbox = Sandbox.objects.get(pk=sandbox_id)
+    return read_policy(policy_of(sandbox))
 
-    def __init__(self, look_up: LookUp) -> None:
-        self.look_up = look_up
+
+class Owners:
+    """Who owns what is shown; each is looked up once.
+
+    `policy` is asked, once and where it matters, for the policy in force.
+    """
+
+    def __init__(self, look_up: LookUp, policy: Callable[[], Policy] = Policy) -> None:
+        self.look_up, self._policy = look_up, policy
         self.known: dict[tuple[str, str, str], Known | None] = {}
+
+    @classmethod
+    def stored(cls, sandbox_id: str) -> Owners:
+        """Return the owners among the rows of a sandbox."""
+        return cls(stored(sandbox_id), lambda: _stored_policy(sandbox_id))
+
+    @classmethod
+    def of_world(cls, world: World) -> Owners:
+        """Return the owners in a world."""
+        return cls(of_world(world), lambda: world.policy)
+
+    @cached_property
+    def waits_for_pods(self) -> bool:
+        """Return whether Kueue says of each Workload whether its pods are ready.
+
+        It does where its Configuration, or the default of its release, waits for them;
+        by default the default branch does.
+        """
+        spec = self._policy().spec
+        release = spec.decides_as()
+        waiting = read_configuration(spec.kueue, release).waiting
+        return waiting is not None or release.kueue is UNSET
 
     def get(self, kind: str, namespace: str, name: str) -> Known | None:
         """Return an object, or None where it is not there."""
@@ -332,15 +368,16 @@ def _job_pod(
     owners: Owners,
     labels: Document,
     annotations: Document,
+    index: int | None = None,
 ) -> Document:
-    """Return the metadata of a pod of a Job."""
+    """Return the metadata of a pod of a Job; `index` is that of one that has ended."""
     namespace, kept, name = metadata["namespace"], metadata["name"], job["name"]
     found = owners.get("Job", namespace, name)
     spec = (found.manifest.get("spec") or {}) if found else {}
     template = ((spec.get("template") or {}).get("metadata")) or {}
     base = f"{name}-"
     if spec.get("completionMode") == "Indexed":
-        number = kept.rpartition("-")[2]
+        number = str(_index_of(kept, found) if index is None else index)
         labels = {**labels, _INDEX: number}
         annotations = {**annotations, _INDEX: number}
         base = f"{name}-{number}-"
@@ -362,6 +399,33 @@ def _job_pod(
         ownerReferences=_reference("batch/v1", "Job", name, str(job.get("uid", ""))),
         finalizers=[*(metadata.get("finalizers") or ()), _TRACKED],
     )
+
+
+def _index_of(kept: str, job: Known | None) -> int:
+    """Return the index of a pod of an indexed Job by the name that it is kept under.
+
+    Pods of later attempts have higher numbers; those of later rounds the same ones.
+    """
+    number = int(kept.rpartition("-")[2])
+    if job is None:
+        return number
+    spec = job.manifest.get("spec") or {}
+    return int(job.status.get("succeeded") or 0) + number % max(1, pods_at_once(spec))
+
+
+def ended_pod(
+    metadata: Document, job: Document, index: int, owners: Owners
+) -> Document:
+    """Return the metadata of a pod of a Job that has ended; nothing holds it."""
+    workload = None
+    given = job["metadata"]
+    if QUEUE in (given.get("labels") or {}):
+        name = workload_name({**job, "kind": "Job"})
+        workload = owners.get("Workload", given.get("namespace", ""), name)
+    labels, annotations = injected(workload) if workload is not None else ({}, {})
+    labels.pop(POD_SET, None)
+    made = _job_pod(metadata, given, owners, labels, annotations, index)
+    return {name: value for name, value in made.items() if name != "finalizers"}
 
 
 def job_labels(name: str, uid: str) -> dict[str, str]:
@@ -502,13 +566,23 @@ def _job(document: Document, owners: Owners) -> Document:
 
 
 def _selector_of(workload: Known, owners: Owners) -> Document:
-    """Return the labels of the flavors that a Job was admitted with."""
+    """Return the labels of the flavors that a Job was admitted with.
+
+    A flavor that was edited may have had others then: the Job's pods know.
+    """
     sets = workload.status["admission"].get("podSetAssignments") or [{}]
     selector: Document = {}
+    edited = False
     for name in sorted(set((sets[0].get("flavors") or {}).values())):
         flavor = owners.get("ResourceFlavor", "", name)
         if flavor is not None:
             selector |= (flavor.manifest.get("spec") or {}).get("nodeLabels") or {}
+            edited = edited or flavor.manifest["metadata"].get("generation", 1) > 1
+    if edited:
+        metadata, first = workload.manifest["metadata"], sets[0].get("name")
+        name = f"{metadata['name']}-{first}-0"
+        if (pod := owners.get("Pod", metadata["namespace"], name)) is not None:
+            return (pod.manifest.get("spec") or {}).get("nodeSelector") or {}
     return selector
 
 

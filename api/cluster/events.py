@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from api.cluster import rollouts
-from api.cluster.controlled import Owners, owner_of, replica_set, shown, stored
+from api.cluster.controlled import Owners, owner_of, replica_set, shown
 from api.cluster.statuses import unscheduled
 from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
@@ -97,7 +97,7 @@ class Set(NamedTuple):
 
 def _replica_sets(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
     """Return the ReplicaSet of each Deployment that made pods of these events."""
-    owners, found = Owners(stored(sandbox.pk)), {}
+    owners, found = Owners.stored(sandbox.pk), {}
     for job in {one for one in jobs.values() if one.kind == "Deployment"}:
         if (known := owners.get("Deployment", job.namespace, job.name)) is None:
             continue
@@ -149,7 +149,7 @@ def _deployment_of(event: Event, jobs: Jobs) -> Key | None:
 
 def _shown_names(sandbox: Sandbox, pods: Metadata) -> dict[str, tuple[str, str]]:
     """Return (the name that is kept, the name that is shown) of the pods of events."""
-    owners = Owners(stored(sandbox.pk))
+    owners = Owners.stored(sandbox.pk)
     owners.prepare({"metadata": one} for one in pods.values())
     found = {}
     for (namespace, name), metadata in pods.items():

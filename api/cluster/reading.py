@@ -19,6 +19,7 @@ from api.cluster import (
     controlled,
     counting,
     definitions,
+    ended,
     events,
     placeholders,
     refusals,
@@ -79,7 +80,7 @@ def document_of(
     with the row, which is not to be read any more.
     """
     if owners is None:
-        owners = Owners(controlled.stored(row.sandbox_id))
+        owners = Owners.stored(row.sandbox_id)
     return shown(kept_document(row, resource), resource, owners)
 
 
@@ -111,7 +112,7 @@ def new_document(row: StoredObject, resource: Resource) -> Document:
     if resource.kind.kind in _REPORTED:
         document = kept_document(row, resource)
         document.pop("status", None)
-        document = shown(document, resource, Owners(controlled.stored(row.sandbox_id)))
+        document = shown(document, resource, Owners.stored(row.sandbox_id))
     else:
         document = document_of(row, resource)
     given = row.manifest["metadata"].get("finalizers")
@@ -186,7 +187,7 @@ def _find_made(
     kept = [one for one in rows.values_list("name", flat=True) if may_be(one)]
     for row in rows.filter(name__in=kept):
         found: StoredObject = row
-        owners = Owners(controlled.stored(found.sandbox_id))
+        owners = Owners.stored(found.sandbox_id)
         metadata = controlled.shown(kept_document(found, resource), owners)["metadata"]
         if metadata["name"] == name:
             return found
@@ -266,7 +267,7 @@ def not_kept(
 ) -> list[Document]:
     """Return the objects that are no rows: nobody writes them, no watch shows them.
 
-    Pods that hold room for gangs of YuniKorn, the ReplicaSets of Deployments whose
+    Pods that hold room for gangs of YuniKorn, pods of Jobs that have ended, the ReplicaSets of Deployments whose
     pods the simulation makes itself, the ControllerRevisions of StatefulSets and
     DaemonSets, and what a cluster has from its beginning.
     """
@@ -279,6 +280,9 @@ def not_kept(
             return find(sandbox.pk, resource, place, name)
 
         found = placeholders.documents(sandbox, namespace, find_pod)
+        jobs = ended.jobs_with_some(sandbox, namespace)
+        over = ended.documents(sandbox, jobs, Owners.stored(sandbox.pk))
+        found = itertools.chain(found, (pod for _, _, pod in over))
     elif (resource.kind.group, resource.kind.kind) == ("apps", "ReplicaSet"):
         found = _replica_sets(sandbox, resource, namespace)
     elif resource.kind.kind == "ControllerRevision":
@@ -288,7 +292,7 @@ def not_kept(
         kept = set(rows_of(sandbox.pk, resource, "").values_list("name", flat=True))
         every = _FROM_THE_BEGINNING[resource.kind.kind](whole_seconds(start))
         found = (one for one in every if one["metadata"]["name"] not in kept)
-    owners = Owners(controlled.stored(sandbox.pk))
+    owners = Owners.stored(sandbox.pk)
     whole = (shown(one, resource, owners) for one in found)
     return [one for one in whole if test is None or test(one)]
 
@@ -407,7 +411,7 @@ def with_owners(
     rows: QuerySet[Any], resource: Resource, sandbox_id: str
 ) -> Iterator[tuple[StoredObject, Owners]]:
     """Yield rows in their order, and the owners that they are shown with."""
-    owners = Owners(controlled.stored(sandbox_id))
+    owners = Owners.stored(sandbox_id)
     if resource.kind.kind not in _OWNED:
         for row in rows.iterator():
             yield row, owners

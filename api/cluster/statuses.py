@@ -20,6 +20,7 @@ from typing import Any
 from api.cluster.controlled import Known, Owners, owner_of, replica_set
 from api.cluster.rollouts import template_hash
 from scheduler.model.amounts import parse, text_of
+from scheduler.model.annotations import READY_AFTER
 from scheduler.model.errors import SchedulerError
 from scheduler.model.podset_template import pod_requests
 from scheduler.model.releases.kueue_words import COARSE
@@ -60,6 +61,8 @@ def _since(document: Document) -> Any:
 def _pod(document: Document, status: Document, _: Owners) -> Document:
     spec = document.get("spec") or {}
     status.setdefault("phase", "Pending")
+    if status["phase"] == "Pending" and spec.get("nodeName") and _is_slow(document):
+        status["phase"] = "Running"
     status.setdefault("qosClass", _service_class(spec))
     at = status.get("startTime") or _since(document)
     given = [dict(one) for one in status.get("conditions") or ()]
@@ -97,6 +100,11 @@ def _pod(document: Document, status: Document, _: Owners) -> Document:
         status["podIP"] = _address(str(document["metadata"]["uid"]))
         status["podIPs"] = [{"ip": status["podIP"]}]
     return status
+
+
+def _is_slow(pod: Document) -> bool:
+    """Return whether the containers of a pod run for a while before it is ready."""
+    return READY_AFTER in (pod["metadata"].get("annotations") or {})
 
 
 def unscheduled(said: str) -> str:
@@ -201,6 +209,9 @@ def _workload(document: Document, status: Document, owners: Owners) -> Document:
         never = one.get("type") == "Admitted" and one.get("reason") == "NoReservation"
         if by_release or not never:
             conditions.append(one)
+    if not document["metadata"].get("ownerReferences"):
+        # A person made it: no controller of a job writes whether its pods are ready.
+        conditions = [one for one in conditions if one.get("type") != "PodsReady"]
     types = [one.get("type") for one in conditions]
     if "PodsReady" not in types:
         made = _pods_ready(document, conditions, owners)
@@ -209,7 +220,7 @@ def _workload(document: Document, status: Document, owners: Owners) -> Document:
                 types.index(n) for n in ("QuotaReserved", "Admitted") if n in types
             ]
             conditions.insert(max(heads, default=-1) + 1, made)
-    if conditions:
+    if conditions or "conditions" in status:
         status["conditions"] = conditions
     if not status.get("admission") and "QuotaReserved" in types:
         asked = _resource_requests(document.get("spec") or {})
@@ -229,10 +240,11 @@ def _pods_ready(
 ) -> Document | None:
     """Return the condition that tells whether the pods of a Workload are ready.
 
-    One that a person made has none: no controller writes it.
+    One that a person made has none: no controller writes it. None has it where Kueue
+    does not wait for pods.
     """
     owners_given = document["metadata"].get("ownerReferences")
-    if not owners_given:
+    if not owners_given or not owners.waits_for_pods:
         return None
     job = owner_of(document["metadata"])
     admitted = next((c for c in conditions if c.get("type") == "Admitted"), {})
@@ -362,7 +374,7 @@ def _stateful_set(document: Document, status: Document, _: Owners) -> Document:
     return counts
 
 
-_ALWAYS = frozenset({"Pod"})
+_ALWAYS = frozenset({"Pod", "Workload"})
 _FILLS: dict[str, Callable[[Document, Document, Owners], Document]] = {
     "Deployment": _deployment,
     "Job": _job,

@@ -18,12 +18,13 @@ from typing import Any
 import msgspec
 from channels.db import database_sync_to_async
 from django.db import DatabaseError
+from django.db.models import Q
 from django.http import StreamingHttpResponse
 from rest_framework import exceptions
 from rest_framework.request import Request
 
-from api.cluster import events, reading, refusals
-from api.cluster.controlled import Owners, of_world
+from api.cluster import ended, events, reading, refusals
+from api.cluster.controlled import Owners
 from api.cluster.presenting import bare
 from api.cluster.resources import Resource
 from api.cluster.tables import table
@@ -100,6 +101,7 @@ class Watch:
         self.bookmarks = flag(request, "allowWatchBookmarks")
         self.revision = -1  # looked at last
         self.known: dict[NamespacedName, _State] = {}  # shown
+        self.over: dict[NamespacedName, str] = {}  # ended pod of a Job -> its uid
         self.refused: Event | None = None  # said in the stream, as servers do
         self.closing = False  # whether a bookmark ends the first events
         self.columns = True  # whether a table still has to say its columns
@@ -129,7 +131,7 @@ class Watch:
         self.revision = -1 if since < self.sandbox.revision else since
         kind = self.resource.kind.kind
         world = history.world_at(self.sandbox, since)
-        owners = Owners(of_world(world))
+        owners = Owners.of_world(world)
         for obj in list(world.objects.values()):
             if obj.key.kind == kind and self.namespace in ("", obj.key.namespace):
                 kept = copy.deepcopy(obj.manifest)
@@ -140,6 +142,8 @@ class Watch:
                 if self._picks(document):
                     place = (obj.key.namespace, obj.key.name)
                     self._show(place, document, since)
+        for _ in self._ended(Q(revision__lte=since)):
+            pass
 
     def _show(self, place: NamespacedName, document: Event, revision: int) -> None:
         key = (self.sandbox.pk, self.resource.group_version, self.resource.kind.kind)
@@ -163,7 +167,9 @@ class Watch:
             before, self.revision = self.revision, sandbox.revision
             self.sandbox = sandbox
             events_ = (
-                self._happened(before) if self.resource.is_events else self._changes()
+                self._happened(before)
+                if self.resource.is_events
+                else self._changes(before)
             )
             found = list(events_)
         if self.closing:
@@ -178,7 +184,29 @@ class Watch:
             if late and self._picks(document):
                 yield self._event("ADDED", document)
 
-    def _changes(self) -> Iterator[Event]:
+    def _ended(self, changed: Q) -> Iterator[Event]:
+        """Yield the pods that ended, of Jobs that changed: they stay with their Job."""
+        if self.resource.kind.kind != "Pod":
+            return
+        jobs = ended.jobs_with_some(self.sandbox, self.namespace, changed)
+        owners = Owners.stored(self.sandbox.pk)
+        for job, key, kept in ended.documents(self.sandbox, jobs, owners):
+            place = (key.namespace, key.name)
+            is_new = place not in self.over
+            self.over[place] = job
+            if not is_new:
+                continue
+            document = reading.shown(kept, self.resource, owners)
+            known = place in self.known
+            if self._picks(document):
+                version = int(document["metadata"]["resourceVersion"])
+                self._show(place, document, version)
+                yield self._event("MODIFIED" if known else "ADDED", document)
+            elif known:
+                yield self._forget(place, self.revision)
+
+    def _changes(self, before: int) -> Iterator[Event]:
+        yield from self._ended(Q(revision__gt=before))
         present = reading.rows_of(sandbox_id=self.sandbox.pk, **self._where())
         heads = {
             (namespace, name): revision
@@ -189,8 +217,12 @@ class Watch:
         fresh = [p for p, revision in heads.items() if revision > self._seen(p)]
         yield from self._fresh(fresh, present)
         # Last: they bear the newest version, and who breaks off goes on behind it.
-        for place in [place for place in self.known if place not in heads]:
-            yield self._forget(place, self.revision)
+        gone = [place for place in self.known if place not in heads]
+        jobs = ended.uids_of_jobs(self.sandbox) if self.over and gone else set()
+        for place in gone:
+            if self.over.get(place) not in jobs:
+                self.over.pop(place, None)
+                yield self._forget(place, self.revision)
 
     def _seen(self, place: NamespacedName) -> int:
         state = self.known.get(place)

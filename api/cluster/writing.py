@@ -15,7 +15,6 @@ from django.contrib.auth.models import User
 from api.cluster import (
     admission,
     checks,
-    controlled,
     deleting,
     managing,
     published,
@@ -463,7 +462,7 @@ class Change:
         document = {**document, "metadata": {**document["metadata"], **own}}
         if row.status and not self.of_status:
             document["status"] = row.status
-        owners = Owners(controlled.stored(self.sandbox.pk))
+        owners = Owners.stored(self.sandbox.pk)
         made = in_version(document, self.resource)
         return reading.shown(made, self.resource, owners)
 

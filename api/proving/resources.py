@@ -12,6 +12,7 @@ RESOURCES = {
     "Pod": ("v1", "pods"),
     "ConfigMap": ("v1", "configmaps"),
     "LimitRange": ("v1", "limitranges"),
+    "ResourceQuota": ("v1", "resourcequotas"),
     "PriorityClass": ("scheduling.k8s.io/v1", "priorityclasses"),
     "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses"),
     "PodDisruptionBudget": ("policy/v1", "poddisruptionbudgets"),

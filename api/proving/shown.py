@@ -1,7 +1,7 @@
 """What a person would call the state of a cluster: no drawn name, time, uid, message.
 
-`cluster_as_seen` reads it, of a sandbox or of a real cluster; `compared` leaves out of
-it what is set aside, on both sides; `differences` names what is left.
+`cluster_as_seen` reads it, of a sandbox or of a real cluster; `compared` leaves the names
+of podsets out, which a cluster draws; `differences` names what is left.
 """
 
 from __future__ import annotations
@@ -42,16 +42,6 @@ _FINALIZED = (
 )
 _MADE = ("Workload", "Pod", "ReplicaSet")  # named after what owns them in the end
 _HASH = re.compile("[0-9a-f]{8}")  # names the podsets of a pod group
-
-# Set aside on both sides: every script would show it. docs/semantics says of each
-# what a cluster has there.
-_FIELDS = {
-    # Of a flavor whose labels are edited while a Job runs, ours shows the new ones.
-    ("Job", "nodeSelector"),
-}
-#: False and absent count as one.
-_ABSENT = {("Workload", "PodsReady")}
-
 
 def cluster_as_seen(list_of: Callable[[str], list[Document]]) -> Rows:
     """Return what stands in a cluster, by kind and name."""
@@ -252,8 +242,7 @@ def _queue(status: Document) -> Document:
 
 
 def compared(seen: Document, script: Document) -> Document:
-    """Return what is compared of one play: less what is set aside, names of podsets."""
-    with_ready = "waitForPodsReady" in (script.get("config") or {})
+    """Return what is compared of one play: all of it, but for the names of podsets."""
     kept: Document = {}
     for step, found in seen.items():
         if step == "# messages":
@@ -261,44 +250,22 @@ def compared(seen: Document, script: Document) -> Document:
         if not isinstance(found, dict):
             kept[step] = found
             continue
-        rows = {
-            name: [
-                _plain(name.split()[0], row, with_ready=with_ready)
-                for row in listed
-                if not (name.startswith("Pod ") and row.get("phase") == "Succeeded")
-            ]
-            for name, listed in found.items()
-        }
         kept[step] = {
-            n: sorted(listed, key=_text) for n, listed in rows.items() if listed
+            name: sorted(map(_plain, listed), key=_text)
+            for name, listed in found.items()
         }
     return kept
 
 
-def _plain(kind: str, row: Document, *, with_ready: bool) -> Document:
-    row = {name: value for name, value in row.items() if ("*", name) not in _FIELDS}
-    row = {name: value for name, value in row.items() if (kind, name) not in _FIELDS}
+def _plain(row: Document) -> Document:
+    row = dict(row)
     for name in ("podSets", "reclaimable"):
         if row.get(name):
             row[name] = sorted(map(_unnamed, row[name]), key=_text)
     if admission := row.get("admission"):
         sets = sorted(map(_unnamed, admission["podSets"]), key=_text)
         row["admission"] = {"cq": admission["cq"], "podSets": sets}
-    if kind == "Pod" and row.get("phase") == "Pending" and row.get("bound"):
-        row["phase"] = "Running"
-    if "conditions" in row:
-        row["conditions"] = {
-            name: said
-            for name, said in row["conditions"].items()
-            if not _is_set_aside(kind, name, said, with_ready=with_ready)
-        }
     return row
-
-
-def _is_set_aside(kind: str, name: str, said: str, *, with_ready: bool) -> bool:
-    if (kind, name) == ("Workload", "PodsReady"):
-        return not with_ready or (said.startswith("False") and "Start" in said)
-    return (kind, name) in _ABSENT and said.startswith("False")
 
 
 def _unnamed(pod_set: list[Any]) -> list[Any]:

@@ -356,6 +356,7 @@ class KueueStage:
         self.life.release_quota(work)
         self.life.set_pending(work, ON_HOLD, message)
         self.life.note_pods_ready(work, ready=False)
+        self.life.await_start(work)
         self.life.dirty[work] = None
         self.life.flush()
 

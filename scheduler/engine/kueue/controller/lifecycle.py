@@ -41,6 +41,7 @@ from scheduler.model.reasons import (
     RECOVERED,
     STARTED,
     WAIT_FOR_RECOVERY,
+    WAIT_FOR_START,
     WAITING_FOR_REPLACEMENT_PODS,
 )
 from scheduler.model.releases import kueue_words as words
@@ -290,6 +291,11 @@ class Lifecycle:
                 work, PODS_READY, False, WAIT_FOR_RECOVERY, PODS_DO_NOT_RUN
             )
         self.arm_timer(work)
+
+    def await_start(self, work: WorkloadInfo) -> None:
+        """Say that the pods of a workload that lost its quota did not start."""
+        if self.context.compatibility >= PROVED and PODS_READY in work.conditions:
+            self.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
 
     def arm_timer(self, work: WorkloadInfo) -> None:
         """Set the workload's timer, and count whether admissions wait for its pods."""

@@ -205,6 +205,9 @@ class PodGroups(JobWorkloads):
             self.lifetime.end_members(run, failed=False)
             return
         if self.host.kueue is not None:
+            if self.lifetime.proved:
+                # A pod that has ended is not ready, however it ended.
+                self.host.kueue.pods_ready(run.owner, False)
             given = kind.group_reclaimable(manifests)
             self._reclaim_members(workload, given)
         self.sync_group(group)
