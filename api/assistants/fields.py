@@ -15,7 +15,7 @@ Name = Annotated[
     str,
     Field(
         pattern=r"^[^/\x00-\x20]{1,253}/[^/\x00-\x20]{1,253}$",
-        description="NAMESPACE/NAME; see list_objects",
+        description="NAMESPACE/NAME, of a Workload or of its Job; see list_objects",
     ),
 ]
 MaybeName = Annotated[

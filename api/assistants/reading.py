@@ -79,10 +79,11 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
             found: Any = up.client(context).operations.explain_read(
                 sandbox, namespace, own, kind=kind, tick=tick
             )
-        state = f"{kind} {name}: {plain(found.get('state') or 'see below')}"
+        own = str(found.get("workload") or f"{kind}/{name}").partition("/")[2]
+        state = f"{kind} {own}: {plain(found.get('state') or 'see below')}"
         sentences = found.get("sentences") or [found.get("summary") or "nothing to say"]
         lines = [state, *(plain(one, most=600) for one in sentences)]
-        return answer(lines, up.link(sandbox, f"{kind}/{name}"))
+        return answer(lines, up.link(sandbox, f"{kind}/{own}"))
 
     @tool
     def what_would_start(
@@ -150,10 +151,16 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
             found: Any = up.client(context).operations.forecast_read(
                 sandbox, futures=futures, horizon_ms=round(horizon_minutes * 60_000)
             )
+            waiting = {one["workload"].partition("/")[2] for one in found["starts"]}
+            if name and name not in waiting:  # of a job, or of what does not wait
+                about: Any = up.client(context).operations.explain_read(
+                    sandbox, *name.partition("/")[::2]
+                )
+                name = str(about["workload"]).removeprefix("Workload/")
         starts = [
             one
             for one in found["starts"]
-            if not name or one["workload"] in (name, f"Workload/{name}")
+            if name in ("", one["workload"].partition("/")[2])
         ]
         head = f"{len(starts)} wait; {found['futures']} futures"
         if not found["enough"]:

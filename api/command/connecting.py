@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from api.command.output import Found
@@ -34,7 +35,18 @@ def kubeconfig(asked: Asked) -> Found:
         "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
         "current-context": name,
     }
+    sys.stderr.write(warning(root, words.token))
     return Found(document=document, text=write(document))
+
+
+def warning(root: str, token: str) -> str:
+    """Return what is said of an address to which kubectl sends no token; else ""."""
+    if not token or not root.startswith("http:"):
+        return ""
+    return (
+        "quotalab: kubectl sends no token over plain HTTP; use an https:// address, or a "
+        "local server, which needs none\n"
+    )
 
 
 def _user(token: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from api.notebook.lines import Lines
 from api.notebook.tables import Table, extra
 from api.notebook.verdicts import WhatIf
 from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.names import named
 from scheduler.analysis.explain.workloads import explain
 from scheduler.analysis.lines import RunLines
 from scheduler.analysis.measures.subjects import kind_of_subjects
@@ -158,14 +159,8 @@ class LocalSandbox:
         return Why(to_document(explain(self.world, key)))
 
     def _find(self, name: str) -> Key:
-        wanted = name.removeprefix("job/")
-        for key, obj in sorted(self.world.objects.items()):
-            if key.kind != "Workload":
-                continue
-            owners = obj.metadata.get("ownerReferences") or ()
-            names = {key.name, *(str(owner.get("name")) for owner in owners)}
-            if wanted in names or wanted in {f"{key.namespace}/{one}" for one in names}:
-                return key
+        if (key := named(self.world, name)) is not None:
+            return key
         raise SchedulerError(Form.NOT_IN_WORLD.said(key=f"Workload {name}"))
 
     def what_if(

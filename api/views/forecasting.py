@@ -64,7 +64,7 @@ class Forecasts(View):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return p10, p50, p90 and chances; every future was run on a copy.
 
-        Fewer futures than asked when the seconds are over; 422 when it was none.
+        Fewer futures than asked when the seconds are over; 503 when it was none.
         A 202 while it is still made.
         """
         sandbox = self.sandbox(sandbox_id)

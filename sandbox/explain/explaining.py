@@ -17,6 +17,7 @@ from scheduler.analysis.explain.capacity import capacity
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.moves import what_if, what_if_move
+from scheduler.analysis.explain.names import meant
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.queues import queue_fairness
@@ -39,7 +40,7 @@ def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, An
     What runs in a worker cluster is explained there, under the names that it has there.
     """
     with _world(sandbox, tick) as manager:
-        _check(manager, key)
+        key = _meant(manager, key)
         world, inner = manager.inside(key)
         if key.kind != "Pod":
             return to_document(explain(world, inner))
@@ -87,8 +88,7 @@ def explain_capacity(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
 def preview_move(sandbox: Sandbox, subject: Key, target: Key) -> Preview:
     """Return what a move would come to: it was run on a copy."""
     with _world(sandbox, None) as world:
-        _check(world, subject)
-        return what_if_move(world, subject, target)
+        return what_if_move(world, _meant(world, subject), target)
 
 
 def _problem_of(preview: Preview) -> Sentence | str:
@@ -152,9 +152,8 @@ def preview_change(
 ) -> dict[str, Any]:
     """Return what edits would come to, for a Workload or for everybody."""
     with _world(sandbox, None) as world:
-        if subject is not None:
-            _check(world, subject)
-        return to_document(what_if(world, change, subject=subject))
+        about = None if subject is None else _meant(world, subject)
+        return to_document(what_if(world, change, subject=about))
 
 
 def explain_counterfactuals(
@@ -162,8 +161,8 @@ def explain_counterfactuals(
 ) -> dict[str, Any]:
     """Return what would let a Workload in; every verdict was run on a copy."""
     with _world(sandbox, tick) as world:
-        _check(world, key)
-        found = counterfactuals(world, key, horizon_ms=horizon_ms, limit=limit)
+        about = _meant(world, key)
+        found = counterfactuals(world, about, horizon_ms=horizon_ms, limit=limit)
         return to_document(found)
 
 
@@ -210,6 +209,8 @@ def _world(sandbox: Sandbox, tick: int | None) -> Iterator[World]:
     yield history.world_at(sandbox, history.revision_at(sandbox, tick))
 
 
-def _check(world: World, key: Key) -> None:
-    if key not in world.objects:
+def _meant(world: World, key: Key) -> Key:
+    found = meant(world, key)
+    if found is None:
         raise NotFoundError(Refused.NOT_THERE.said(kind=key.kind, name=key.path))
+    return found

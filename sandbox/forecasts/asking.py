@@ -12,7 +12,7 @@ from django.db.models import Sum
 
 from sandbox.base.absences import Absent
 from sandbox.base.database_time import DatabaseTime, database_seconds
-from sandbox.base.errors import NotFoundError, NotYetError
+from sandbox.base.errors import BusyError, NotFoundError, NotYetError
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
@@ -26,8 +26,9 @@ from scheduler.analysis.forecast.present import check_stack
 from scheduler.analysis.forecast.starts import Forecast
 from scheduler.analysis.forecast.world import check_futures
 from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import RequestProblem
 from scheduler.model.problems.forms import joined
-from scheduler.model.sentence import Sentence
+from scheduler.model.sentence import Sentence, plain
 
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0
@@ -80,8 +81,8 @@ def result(kept: KeptForecast) -> Forecast:
     """Return the forecast when it is done, waiting for it; workers run its futures.
 
     What is still at work a lease after its time is left out. Raises NotYetError when
-    it takes longer than `ANSWER_WAIT_S`, and SchedulerError when no future came to its
-    end.
+    it takes longer than `ANSWER_WAIT_S`, BusyError when no future came to its end in the
+    time given, and SchedulerError for what cannot be forecast.
     """
     begun = time.monotonic()
     over = begun + kept.until - database_seconds() + parts.LEASE_S
@@ -99,9 +100,10 @@ def result(kept: KeptForecast) -> Forecast:
         kept.refresh_from_db(fields=["state", "answer", "error"])
     if kept.state != KeptForecast.DONE:
         said = Sayings.of(kept.error).said
-        raise SchedulerError(
-            joined(said) if said else "the forecast was given up; ask again"
-        )
+        problem = joined(said) if said else plain("the forecast was given up; ask again")
+        if any(one.code == RequestProblem.NO_END.value for one in said):
+            raise BusyError(problem)
+        raise SchedulerError(problem)
     return msgspec.convert(kept.answer, Forecast)
 
 

@@ -13,6 +13,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
 from api.command import main
+from api.command.connecting import warning
 from api.command.parser import LOCAL, parser
 from api.command.reports import lines_of
 from api.command.verbs import VERBS
@@ -334,6 +335,18 @@ def test_a_kubeconfig_names_the_sandbox_and_carries_the_token(person, said, worl
     assert document["clusters"][0]["cluster"]["server"].endswith(f"/sandboxes/{key}")
     assert document["current-context"] == document["contexts"][0]["name"]
     assert document["users"][0]["user"] == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "token", "warned"),
+    [
+        ("http://lab.example:8000", "abc", True),
+        ("https://lab.example", "abc", False),
+        ("http://127.0.0.1:8000", "", False),
+    ],
+)
+def test_a_token_that_kubectl_would_not_send_is_warned_of(address, token, warned):
+    assert bool(warning(address, token)) == warned
 
 
 def test_tokens_are_made_listed_and_revoked(person, said):

@@ -27,6 +27,13 @@ def test_a_waiting_workload_is_explained_in_numbers_and_sentences(call, busy, wa
     assert row(busy).tick == 8
 
 
+@pytest.mark.parametrize("path", ["", "/counterfactuals?limit=1"])
+def test_a_job_is_asked_about_by_its_own_name(call, busy, waiting, path):
+    job_name = waiting.name.removeprefix("job-").rpartition("-")[0]
+    body = call("get", busy, f"/explain/default/{job_name}{path}").json()
+    assert body["workload"] == f"Workload/default/{waiting.name}"
+
+
 def test_a_past_tick_is_explained_as_it_was(call, busy, waiting):
     tick(busy, 12)
     body = call("get", busy, f"/explain/default/{waiting.name}?tick=8").json()

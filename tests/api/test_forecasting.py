@@ -49,7 +49,6 @@ def test_a_past_tick_forecasts_from_what_was_known_then(call, queue):
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ("seconds=0", "no future came to its end"),
         ("futures=0", "expected at least 1 future"),
         ("futures=x", "expected a whole number"),
         ("future=3", "future"),
@@ -59,6 +58,13 @@ def test_what_cannot_be_forecast_is_refused_with_the_reason(call, queue, asked, 
     answer = call("get", queue, f"/forecast?{asked}")
     assert answer.status_code == 422
     assert words in answer.content.decode()
+
+
+def test_a_forecast_that_ran_out_of_time_may_be_asked_for_again(call, queue):
+    answer = call("get", queue, "/forecast?seconds=0")
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    assert "no future came to its end" in answer.content.decode()
 
 
 def test_a_sandbox_without_kueue_says_so(call, make):

@@ -118,6 +118,8 @@ async def test_why_a_job_waits_and_what_starts_it_is_answered_by_tools_alone(
         why = await ask(client, "explain", sandbox=fork, name=name)
         assert "2 CPU asked, 1 CPU free; short by 1 CPU" in why
         assert f"{shared_run.url}/s/{fork}/board?sel=Workload" in why
+        of_job = await ask(client, "explain", sandbox=fork, name="default/second")
+        assert of_job.splitlines()[0] == why.splitlines()[0]
         what = await ask(
             client, "what_would_start", sandbox=fork, name=name, within_minutes=10
         )
@@ -140,6 +142,10 @@ async def test_why_a_job_waits_and_what_starts_it_is_answered_by_tools_alone(
         assert "compared up to tick 20" in compared
         forecast = await ask(client, "forecast", sandbox=fork, name=name, futures=2)
         assert forecast.startswith("1 wait")
+        of_job = await ask(
+            client, "forecast", sandbox=fork, name="default/second", futures=2
+        )
+        assert of_job.splitlines()[0] == forecast.splitlines()[0]
         assert ("a guess" in forecast) == ("not enough finished" in forecast)
         assert len(why) + len(what) + len(tried) < 4_000
 
