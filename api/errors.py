@@ -199,7 +199,7 @@ def _said_of_detail(detail: Any) -> Sentence:
 
 def cause_body(cause: Cause) -> dict[str, Any]:
     """Return one cause as it travels."""
-    body = {
+    body: dict[str, Any] = {
         "reason": "FieldValueInvalid" if cause.level == "error" else cause.level,
         "message": cause.problem.text,
         "field": cause.field,
@@ -209,7 +209,11 @@ def cause_body(cause: Cause) -> dict[str, Any]:
         "count": cause.count,
     }
     said = cause.problem
-    return {**body, "said": to_builtins(said)} if said.code else body
+    if said.code:
+        body["said"] = to_builtins(said)
+    if cause.repairs:
+        body["repairs"] = to_builtins(list(cause.repairs))
+    return body
 
 
 def places_of(detail: Any, place: str = "") -> Iterator[tuple[str, Any]]:

@@ -21,7 +21,9 @@ from scheduler.input.manifests.load import (
     refuse_if_nothing_came,
     take_document,
 )
+from scheduler.input.manifests.loading.identity import say_aside
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.loading.rendered import RenderedFiles
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.releases import take_newest_releases, take_seen_releases
 from scheduler.input.manifests.run_times import take_written_run_times
@@ -73,11 +75,14 @@ class InputError(SchedulerError):
 
 
 class StackOpenError(InputError):
-    """Files are for several schedulers and nobody said which; `asks` asks."""
+    """Files are for several schedulers and nobody said which of `stacks`; `asks` asks."""
 
-    def __init__(self, loaded: Loaded, *, asks: Sentence) -> None:
+    def __init__(
+        self, loaded: Loaded, *, asks: Sentence, stacks: Sequence[Stack]
+    ) -> None:
         super().__init__(loaded, asks=asks)
         self.args = (asks.text,)
+        self.stacks = tuple(stacks)
 
 
 def assemble(
@@ -249,9 +254,14 @@ def _holds_manifests(name: str, text: str) -> bool:
 
 
 def _report_unread(loaded: Loaded, sources: Sources) -> None:
+    rendered = RenderedFiles.of(sources)
     for name, text in sources:
         if not (_is_loaded(name, text) or is_trace(name, text)):
-            loaded.warn(SourceLocation(file=name, line=1), UNREAD)
+            place = SourceLocation(file=name, line=1)
+            if said := rendered.beside(name):
+                say_aside(loaded, place, said)
+            else:
+                loaded.warn(place, UNREAD)
             loaded.files.append(name)
 
 
@@ -271,6 +281,8 @@ def _copy(loaded: Loaded) -> Loaded:
         findings=list(loaded.findings),
         places=dict(loaded.places),
         files=loaded.files,
+        sources=loaded.sources,
+        rendered=loaded.rendered,
         refused=loaded.refused,
         outcomes=loaded.outcomes.copy(),
         unread=dict(loaded.unread),
@@ -340,12 +352,14 @@ def _policy_spec(
 
 def _stack(loaded: Loaded) -> Stack:
     """Return the stack that files are for. Raises StackOpenError for several."""
-    said = disagreement(signs_of(loaded))
+    signs = signs_of(loaded)
+    said = disagreement(signs)
     if said is None:
         return stack_of(loaded)
     place = SourceLocation(file="", line=0, field=STACK_FIELD)
     asked = [Finding("error", place, said)]
-    raise StackOpenError(Loaded(findings=asked, files=loaded.files), asks=said)
+    found = Loaded(findings=asked, files=loaded.files)
+    raise StackOpenError(found, asks=said, stacks=list(signs))
 
 
 def _at_its_time(spec: dict[str, Any], time: str | None) -> dict[str, Any]:

@@ -50,6 +50,9 @@ OverEnum: TypeAlias = Literal['mean', 'every']
 PinOutcomeOutcomeEnum: TypeAlias = Literal['bound', 'waits']
 
 
+ReadsEnum: TypeAlias = Literal['annotations', 'sleep', 'deadline', 'sleep-deadline']
+
+
 RunStateEnum: TypeAlias = Literal['waiting', 'running', 'done', 'failed', 'cancelled']
 
 
@@ -179,6 +182,17 @@ class AdviceRow(TypedDict):
     heldBefore: AdviceMean | None
     heldAfter: AdviceMean | None
     heldDifference: AdviceMean | None
+
+
+class AppliedRepair(TypedDict):
+    """A repair to apply, as an answer offered it."""
+
+    said: NotRequired[Said]
+    file: str
+    line: NotRequired[int]
+    old: NotRequired[str]
+    new: NotRequired[str]
+    document: NotRequired[str]
 
 
 class AssertionResult(TypedDict):
@@ -367,6 +381,7 @@ class Create(TypedDict):
     scenario: NotRequired[str]
     files: NotRequired[list[File]]
     traces: NotRequired[Traces]
+    runTimes: NotRequired[RunTimes]
     seed: NotRequired[int | None]
     policy: NotRequired[dict[str, Any]]
     release: NotRequired[Release]
@@ -480,6 +495,7 @@ class DryImport(TypedDict):
     report: Report
     refused: Said | None
     stacks: list[str]
+    untimed: list[Untimed]
 
 
 class DryImportQuestion(TypedDict):
@@ -489,7 +505,10 @@ class DryImportQuestion(TypedDict):
     into: NotRequired[str]
     policy: NotRequired[dict[str, Any]]
     traces: NotRequired[Traces]
+    runTimes: NotRequired[RunTimes]
     convert: NotRequired[bool]
+    repairs: NotRequired[list[AppliedRepair]]
+    repairAll: NotRequired[bool]
 
 
 class Entry(TypedDict):
@@ -583,6 +602,7 @@ class Finding(TypedDict):
     field: str
     problem: str
     count: int
+    repairs: NotRequired[list[Repair]]
 
 
 class FindingGroup(TypedDict):
@@ -595,6 +615,7 @@ class FindingGroup(TypedDict):
     count: int
     places: list[Place]
     said: NotRequired[Said | None]
+    repairs: NotRequired[list[Repair]]
 
 
 class ForecastOptions(TypedDict):
@@ -644,6 +665,7 @@ class Import(TypedDict):
     revision: NotRequired[int | None]
     files: NotRequired[list[File]]
     traces: NotRequired[Traces]
+    runTimes: NotRequired[RunTimes]
     objects: NotRequired[list[dict[str, Any]]]
     skipErrors: NotRequired[bool]
     dryRun: NotRequired[bool]
@@ -1235,6 +1257,27 @@ class Run(TypedDict):
     measures: dict[str, float]
 
 
+class RunTimeRule(TypedDict):
+    """How long work takes that matches all terms; a term may hold `*`, "" is any."""
+
+    takes: str
+    kind: NotRequired[str]
+    namespace: NotRequired[str]
+    name: NotRequired[str]
+    queue: NotRequired[str]
+    image: NotRequired[str]
+    labels: NotRequired[dict[str, str]]
+
+
+class RunTimes(TypedDict):
+    """How long work takes that comes without a run time; annotations count first."""
+
+    rules: NotRequired[list[RunTimeRule]]
+    like: NotRequired[list[File]]
+    reads: NotRequired[ReadsEnum | NullEnum]
+    strict: NotRequired[bool]
+
+
 class Said(TypedDict):
     """A sentence: its code, the same in English, and what fills the holes of its
     words. A hole is a text, a number, another such sentence, `{resource,
@@ -1546,6 +1589,16 @@ class UntilEvent(TypedDict):
     type: str | list[str]
     subject: NotRequired[str]
     reason: NotRequired[str]
+
+
+class Untimed(TypedDict):
+    """Work whose run time would be assumed."""
+
+    kind: str
+    namespace: str
+    name: str
+    queue: str
+    size: str
 
 
 class Use(TypedDict):

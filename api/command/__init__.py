@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from api.client import ApiError, StoppedError
 from api.command.completion import script
@@ -42,8 +43,11 @@ def _run(words: list[str]) -> int:
     if words and words[0] in LOCAL:
         return manage(words)
     if words and words[0] in ALONE:
-        code: int = importlib.import_module(ALONE[words[0]][1]).main(words[1:])
-        return code
+        alone: int = importlib.import_module(ALONE[words[0]][1]).main(words[1:])
+        return alone
+    if words[:1] == ["run"] and any(map(_is_file, words[1:2])):
+        code = importlib.import_module("scheduler.cli.run").main(words[1:])
+        return int(code)
     given = parser().parse_args(words)
     try:
         if given.verb == "completion":
@@ -61,6 +65,11 @@ def _run(words: list[str]) -> int:
     except (WrongError, OSError, TimeoutError) as error:
         print(f"quotalab: {_reason(error)}", file=sys.stderr)
         return REFUSED
+
+
+def _is_file(word: str) -> bool:
+    """Return whether `run` is given files, `-` for stdin, in place of a sandbox."""
+    return word == "-" or Path(word).exists()
 
 
 def _do(given: argparse.Namespace) -> int:

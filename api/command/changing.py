@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 import base64
 import time
-from typing import Any
+from typing import Any, get_args
+
+from msgspec import to_builtins
 
 from api.command.output import Bar, Found
 from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
 from scheduler.cli.convert import converted, text_of
 from scheduler.cli.files import add_stack_word, read_bytes, read_one, read_paths
+from scheduler.cli.run_time_words import add_run_time_words
 from scheduler.cli.trace_words import add_trace_words, traces_of
 from scheduler.input.files.unpacking import PACKED
+from scheduler.input.manifests.chosen_run_times import read_rule
 from scheduler.model.errors import SchedulerError
+from scheduler.model.policy import RunTimesFrom
 from scheduler.model.texts.values import read_value
 from scheduler.model.texts.writing import write
 
@@ -37,6 +42,7 @@ def _import(part: Part) -> None:
         help="what is of Volcano, KAI or Armada in Kueue's terms",
     )
     add_trace_words(part)
+    add_run_time_words(part)
 
 
 @verb(
@@ -63,6 +69,7 @@ def import_(asked: Asked) -> Found:
             "skipErrors": words.skip_errors,
             "convert": words.convert,
             "traces": _traces(words),
+            "runTimes": _run_times(words),
         }
         found: Any = operations.import_files(words.into, body)
         found = {"id": words.into, **found}
@@ -77,6 +84,7 @@ def import_(asked: Asked) -> Found:
             "skipErrors": words.skip_errors,
             "convert": words.convert,
             "traces": _traces(words),
+            "runTimes": _run_times(words),
         }
         found = operations.sandboxes_create(made)
     return Found(document=found, line=found["id"], notes=lines_of(found["report"]))
@@ -111,6 +119,23 @@ def _traces(words: argparse.Namespace) -> Any:
         raise WrongError(str(error)) from error
 
 
+def _run_times(words: argparse.Namespace) -> Any:
+    """Return what the words say as an import takes it; a file goes with it."""
+    try:
+        rules = [to_builtins(read_rule(text)) for text in words.run_time]
+    except SchedulerError as error:
+        raise WrongError(str(error)) from error
+    given = words.run_times_from
+    reads = given if given in get_args(RunTimesFrom) else None
+    like = _files([given]) if given and reads is None else []
+    return {
+        "rules": rules,
+        "like": [_sent(name, data) for name, data in like],
+        "reads": reads,
+        "strict": words.strict,
+    }
+
+
 def _convert(part: Part) -> None:
     part.add_argument("paths", nargs="+", help="files or folders; - is stdin")
     part.add_argument(
@@ -143,8 +168,10 @@ def _run(part: Part) -> None:
 
 @verb(
     "run",
-    "make ticks and wait until they are made; here needs no `up`",
+    "make ticks and wait until they are made; here needs no `up`. Files in place of a "
+    "sandbox are run as `python -m scheduler run` does",
     "run ID --ticks 600",
+    "kubectl kustomize prod | quotalab run -",
     "run ID --ticks 600 --server https://quotalab.example --json",
     arguments=_run,
 )

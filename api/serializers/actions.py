@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
+from msgspec import to_builtins
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
@@ -15,6 +16,7 @@ from api.serializers.sandboxes import (
     FileSerializer,
     FindingSerializer,
     ReportSerializer,
+    RunTimesSerializer,
     SandboxSerializer,
     TracesSerializer,
     report_body,
@@ -143,6 +145,9 @@ class ImportSerializer(SeenSerializer):
 
     files = FileSerializer(many=True, required=False, default=list)
     traces = TracesSerializer(required=False, default=dict)
+    runTimes = RunTimesSerializer(  # noqa: N815 - as it travels
+        required=False, default=dict
+    )
     objects = serializers.ListField(
         child=serializers.DictField(), required=False, default=list
     )
@@ -417,4 +422,5 @@ def finding_body(cause: Cause) -> dict[str, Any]:
         "field": cause.field,
         "problem": cause.problem.text,
         "count": cause.count,
+        "repairs": to_builtins(list(cause.repairs)),
     }

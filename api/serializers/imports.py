@@ -12,7 +12,9 @@ from api.serializers.sandboxes import (
     FindingGroupSerializer,
     FindingSerializer,
     PlaceSerializer,
+    RepairSerializer,
     ReportSerializer,
+    RunTimesSerializer,
     TracesSerializer,
 )
 
@@ -159,6 +161,19 @@ class ConversionsSerializer(serializers.Serializer[Any]):
     unread = FindingSerializer(many=True, help_text="files that cannot be read")
 
 
+class AppliedRepairSerializer(serializers.Serializer[Any]):
+    """A repair to apply, as an answer offered it."""
+
+    said = SaidSerializer(required=False, help_text="not read")
+    file = serializers.CharField(max_length=1000)
+    line = serializers.IntegerField(required=False, default=0, min_value=0)
+    old = serializers.CharField(required=False, default="", allow_blank=True)
+    new = serializers.CharField(required=False, default="", allow_blank=True)
+    document = serializers.CharField(
+        required=False, default="", allow_blank=True, trim_whitespace=False
+    )
+
+
 class DryImportQuestionSerializer(serializers.Serializer[Any]):
     """Files as a new sandbox or an import would get them."""
 
@@ -172,23 +187,18 @@ class DryImportQuestionSerializer(serializers.Serializer[Any]):
         help_text="Merge patch of the policy's spec of a new sandbox.",
     )
     traces = TracesSerializer(required=False, default=dict)
+    runTimes = RunTimesSerializer(  # noqa: N815 - as it travels
+        required=False, default=dict
+    )
     convert = serializers.BooleanField(required=False, default=False)
-
-
-class RepairSerializer(serializers.Serializer[Any]):
-    """One way to repair a finding.
-
-    With a `line` (from 1) `new` takes the place of `old`, which stands there once as a
-    whole word; without one `document` is added at the end of the file, which may be
-    new.
-    """
-
-    said = SaidSerializer()
-    file = serializers.CharField()
-    line = serializers.IntegerField()
-    old = serializers.CharField(allow_blank=True)
-    new = serializers.CharField(allow_blank=True)
-    document = serializers.CharField(allow_blank=True)
+    repairs = AppliedRepairSerializer(
+        many=True, required=False, default=list, help_text="applied first"
+    )
+    repairAll = serializers.BooleanField(  # noqa: N815 - as it travels
+        required=False,
+        default=False,
+        help_text="Apply the one repair of each finding that has one, too.",
+    )
 
 
 class RepairableSerializer(serializers.Serializer[Any]):
@@ -201,6 +211,16 @@ class RepairableSerializer(serializers.Serializer[Any]):
     effect = serializers.CharField(allow_blank=True)
     code = serializers.CharField(allow_blank=True, help_text="names the effect")
     repairs = RepairSerializer(many=True)
+
+
+class UntimedSerializer(serializers.Serializer[Any]):
+    """Work whose run time would be assumed."""
+
+    kind = serializers.CharField()
+    namespace = serializers.CharField(allow_blank=True)
+    name = serializers.CharField()
+    queue = serializers.CharField(allow_blank=True, help_text="its LocalQueue")
+    size = serializers.CharField(help_text="its pods, and what one asks for")
 
 
 class DryImportSerializer(serializers.Serializer[Any]):
@@ -217,4 +237,7 @@ class DryImportSerializer(serializers.Serializer[Any]):
     stacks = serializers.ListField(
         child=serializers.CharField(),
         help_text="to choose from, where the files are for several",
+    )
+    untimed = UntimedSerializer(
+        many=True, help_text="work without a run time, the first 200"
     )

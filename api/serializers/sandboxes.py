@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from rest_framework import serializers
@@ -15,6 +15,7 @@ from sandbox.retention.disk import PARTS, Use
 from scheduler.input.manifests.report import Report
 from scheduler.model import ranges
 from scheduler.model.patches import merge
+from scheduler.model.policy import RunTimesFrom
 
 #: As the column holds.
 LONGEST_TITLE = 200
@@ -76,6 +77,67 @@ class TracesSerializer(serializers.Serializer[Any]):
     )
 
 
+class RunTimeRuleSerializer(serializers.Serializer[Any]):
+    """How long work takes that matches all terms; a term may hold `*`, "" is any."""
+
+    takes = serializers.CharField(
+        max_length=200, help_text="such as 5m or lognormal(median 5m, p90 20m)"
+    )
+    kind = serializers.CharField(required=False, default="", allow_blank=True)
+    namespace = serializers.CharField(required=False, default="", allow_blank=True)
+    name = serializers.CharField(required=False, default="", allow_blank=True)
+    queue = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="a LocalQueue, by its name or namespace/name",
+    )
+    image = serializers.CharField(required=False, default="", allow_blank=True)
+    labels = serializers.DictField(
+        child=serializers.CharField(allow_blank=True), required=False, default=dict
+    )
+
+
+class RunTimesSerializer(serializers.Serializer[Any]):
+    """How long work takes that comes without a run time; annotations count first."""
+
+    rules = RunTimeRuleSerializer(
+        many=True, required=False, default=list, help_text="the first that matches"
+    )
+    like = FileSerializer(
+        many=True,
+        required=False,
+        default=list,
+        help_text="a recording, dump or trace in which the like of it ended",
+    )
+    reads = serializers.ChoiceField(
+        list(get_args(RunTimesFrom)),
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="what is read of the manifests; null is as the policy says",
+    )
+    strict = serializers.BooleanField(
+        required=False, default=False, help_text="refuse what would be assumed"
+    )
+
+
+class RepairSerializer(serializers.Serializer[Any]):
+    """One way to repair a finding.
+
+    With a `line` (from 1) `new` takes the place of `old`, which stands there once as a
+    whole word; without one `document` is added at the end of the file, which may be
+    new.
+    """
+
+    said = SaidSerializer()
+    file = serializers.CharField()
+    line = serializers.IntegerField()
+    old = serializers.CharField(allow_blank=True)
+    new = serializers.CharField(allow_blank=True)
+    document = serializers.CharField(allow_blank=True)
+
+
 class FindingSerializer(serializers.Serializer[Any]):
     """Something that the importer found: its first place, and how often."""
 
@@ -85,6 +147,7 @@ class FindingSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
     problem = serializers.CharField()
     count = serializers.IntegerField()
+    repairs = RepairSerializer(many=True, default=list, help_text="choices")
 
 
 class FileOutcomeSerializer(serializers.Serializer[Any]):
@@ -140,6 +203,9 @@ class FindingGroupSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="The problem with its code, where it has one.",
     )
+    repairs = RepairSerializer(
+        many=True, default=list, help_text="choices for the first place"
+    )
 
 
 class ReportSerializer(serializers.Serializer[Any]):
@@ -181,6 +247,9 @@ class CreateSerializer(serializers.Serializer[Any]):
     )
     files = FileSerializer(many=True, required=False, default=list)
     traces = TracesSerializer(required=False, default=dict)
+    runTimes = RunTimesSerializer(  # noqa: N815 - as it travels
+        required=False, default=dict
+    )
     seed = serializers.IntegerField(
         required=False,
         allow_null=True,

@@ -14,7 +14,7 @@ from api.idempotency import once
 from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
-from api.uploads import FilesParser, converted_texts, traces
+from api.uploads import FilesParser, converted_texts, run_times, traces
 from api.views.base import View, flag
 from api.views.explaining import key_of
 from api.views.transport import (
@@ -71,6 +71,7 @@ class Import(View):
             dry_run=given["dryRun"] or flag(request, "dryRun"),
             seen=given["revision"],
             traces=traces(given["traces"]),
+            run_times=run_times(given["runTimes"]),
             said=said,
         )
         return Response(bodies.imported_body(imported))

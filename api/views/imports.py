@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -19,7 +22,7 @@ from api.serializers.imports import (
     TraceQuestionSerializer,
 )
 from api.serializers.sandboxes import report_body
-from api.uploads import FilesParser, converted_texts, texts, traces
+from api.uploads import FilesParser, converted_texts, run_times, texts, traces
 from api.views.base import View
 from api.views.explaining import COSTLY
 from sandbox import actions
@@ -33,8 +36,12 @@ from sandbox.world import worlds
 from sandbox.world.findings import causes_of
 from scheduler.analysis.conversion.files import ConvertedFiles
 from scheduler.input.files.unpacking import UnreadText
+from scheduler.input.manifests.learned_run_times import queue_of, size_of
+from scheduler.input.manifests.repairs import Repair
 from scheduler.input.manifests.report import Report
 from scheduler.input.traces.preview import preview
+from scheduler.model.objects import Object
+from scheduler.model.sentence import plain
 
 
 class Imports(View):
@@ -137,13 +144,16 @@ class DryImports(View):
             into=given["into"],
             policy=given["policy"],
             traces=traces(given["traces"]),
+            run_times=run_times(given["runTimes"]),
             said=said,
+            repairs=[_repair(one) for one in given["repairs"]],
+            repair_all=given["repairAll"],
         )
         return Response(
             {
                 "files": [
                     {"name": name, "text": text}
-                    for name, text in files
+                    for name, text in found.files
                     if not isinstance(text, UnreadText)
                 ],
                 "findings": [_repairable(one) for one in found.findings],
@@ -151,9 +161,26 @@ class DryImports(View):
                 "left": found.left,
                 "report": report_body(found.report),
                 "refused": msgspec.to_builtins(found.refused),
-                "stacks": found.stacks,
+                "stacks": list(found.stacks),
+                "untimed": [_untimed(one) for one in found.untimed],
             }
         )
+
+
+def _untimed(obj: Object) -> dict[str, object]:
+    kind, namespace, name = obj.key
+    return {
+        "kind": kind,
+        "namespace": namespace,
+        "name": name,
+        "queue": queue_of(obj),
+        "size": size_of(obj),
+    }
+
+
+def _repair(given: Mapping[str, Any]) -> Repair:
+    names = ("file", "line", "old", "new", "document")
+    return Repair(said=plain(""), **{name: given[name] for name in names})
 
 
 def _repairable(one: Repairable) -> dict[str, object]:

@@ -23,7 +23,7 @@ from api.serializers.sandboxes import (
     use_body,
     with_release,
 )
-from api.uploads import FilesParser, converted_texts, traces
+from api.uploads import FilesParser, converted_texts, run_times, traces
 from api.views.base import View, flag, number
 from sandbox import actions
 from sandbox.actions.access import owned
@@ -77,6 +77,7 @@ class Sandboxes(View):
             files=files,
             said=said,
             traces=traces(given["traces"]),
+            run_times=run_times(given["runTimes"]),
             seed=given["seed"],
             policy=with_release(given["policy"], given["release"]),
             skip_errors=given["skipErrors"] or flag(request, "skipErrors"),

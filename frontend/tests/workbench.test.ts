@@ -1,37 +1,24 @@
 import { expect, test } from "vitest";
 
 import type { Repair } from "@/protocol/types";
-import { policyOf, repaired } from "@/store/sandboxes/repairing";
+import { choiceOf, LEFT } from "@/store/sandboxes/repairing";
 import { countsOf, needsLook, shownOf } from "@/store/sandboxes/workbench.svelte";
 import type { DryImport } from "@/protocol/types";
 
 const SAID = { code: "repair.replace", text: "", holes: {} };
-const put = (line: number, old: string, meant: string): Repair => ({ said: SAID, file: "a.yaml", line, old, new: meant, document: "" });
 const add = (document: string): Repair => ({ said: SAID, file: "added.yaml", line: 0, old: "", new: "", document });
-const text = (given: string, ...repairs: Repair[]): string => repaired([{ name: "a.yaml", text: given }], repairs)[0]?.text ?? "";
 
-test("a text is put in place of another as a whole word, in its line alone", () => {
-  expect(text("x: 2Gb\ny: 12Gb 2Gb\n", put(2, "2Gb", "2G"))).toBe("x: 2Gb\ny: 12Gb 2G\n");
-});
-
-test("a text that is not there any more is left as it is", () => {
-  expect(text("x: 3G\n", put(1, "2Gb", "2G"))).toBe("x: 3G\n");
-});
-
-test("documents are added to a file of their own, each once", () => {
-  const files = repaired([{ name: "a.yaml", text: "" }], [add("kind: A\n"), add("kind: A\n"), add("kind: B\n")]);
-  expect(files.map((file) => file.name)).toEqual(["a.yaml", "added.yaml"]);
-  expect(files[1]?.text).toBe("kind: A\n---\nkind: B\n");
-});
-
-test("the run times that were chosen are part of the policy of the new sandbox", () => {
-  expect(policyOf(undefined, { way: "leave", span: "" })).toEqual({});
-  expect(policyOf("kueue", { way: "written", span: "" })).toEqual({ stack: "kueue", simulation: { runTimesFrom: "sleep-deadline" } });
-  expect(policyOf(undefined, { way: "all", span: "5m" })).toEqual({ simulation: { defaultRuntime: "5m" } });
+test("the run times that were chosen go with the files, those of single objects first", () => {
+  expect(choiceOf(LEFT)).toEqual({});
+  expect(choiceOf({ ...LEFT, way: "written" })).toEqual({ reads: "sleep-deadline" });
+  const each = { "Job/team/train": "2h" };
+  expect(choiceOf({ ...LEFT, way: "all", span: "5m", each })).toEqual({ rules: [{ kind: "Job", namespace: "team", name: "train", takes: "2h" }, { takes: "5m" }] });
+  const like = { name: "past.yaml", text: "kind: List" };
+  expect(choiceOf({ ...LEFT, way: "like", like })).toEqual({ like: [like] });
 });
 
 const place = (file: string) => ({ file, line: 1, field: "" });
-const NOTHING: DryImport = { files: [], findings: [], errors: 0, left: 0, report: { files: [], kinds: [], findings: [] }, refused: null, stacks: [] };
+const NOTHING: DryImport = { files: [], findings: [], errors: 0, left: 0, report: { files: [], kinds: [], findings: [] }, refused: null, stacks: [], untimed: [] };
 const warned = (code: string, repairs: Repair[] = []): DryImport => ({
   ...NOTHING,
   findings: [{ level: "warning", place: place("a.yaml"), problem: "", said: { ...SAID, code }, effect: "", code: "", repairs }],
@@ -43,12 +30,12 @@ test("errors and other findings are counted per file", () => {
 });
 
 test("files need a look for an error, a repair, and run times that commands say", () => {
-  expect(needsLook(NOTHING, null)).toBe(false);
-  expect(needsLook({ ...NOTHING, errors: 1 }, null)).toBe(true);
-  expect(needsLook(warned("missing.named"), null)).toBe(false);
-  expect(needsLook(warned("missing.named", [add("kind: A\n")]), null)).toBe(true);
-  expect(needsLook(warned("runTime.readable"), null)).toBe(true);
-  expect(needsLook(warned("runTime.readable"), "one")).toBe(false);
+  expect(needsLook(NOTHING)).toBe(false);
+  expect(needsLook({ ...NOTHING, errors: 1 })).toBe(true);
+  expect(needsLook(warned("missing.named"))).toBe(false);
+  expect(needsLook(warned("missing.named", [add("kind: A\n")]))).toBe(true);
+  expect(needsLook(warned("runTime.readable"))).toBe(true);
+  expect(needsLook(warned("missing.noNodes", [add("kind: Node\n")]))).toBe(false);
 });
 
 test("what the server unpacked is shown instead of the archive, what it could not read stays", () => {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,22 +19,38 @@ from sandbox.models import Sandbox
 from sandbox.world import worlds
 from scheduler.assembly import InputError, StackOpenError, assemble
 from scheduler.engine.worlds.memory import gc_paused
+from scheduler.input.manifests.chosen_run_times import (
+    NO_CHOICE,
+    RunTimeChoice,
+    take_chosen_run_times,
+    untimed,
+)
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
-from scheduler.input.manifests.repairs import Repair, Repairs
+from scheduler.input.manifests.repairs import Repair, Repairs, applied
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace
 from scheduler.model.errors import SchedulerError
-from scheduler.model.objects import Key
+from scheduler.model.objects import Object
 from scheduler.model.patches import merge
+from scheduler.model.policy import Stack
 from scheduler.model.sentence import Sentence
+from scheduler.words.findings import Missing
 
 Files = Sequence[tuple[str, str]]
 #: Findings that are answered; of more their number.
 MOST_FINDINGS = 500
+#: Objects without a run time that are answered by name.
+MOST_UNTIMED = 200
 _ORDER = ("error", "warning", "unsupported")
+#: What is repaired may show what it hid: so often all is repaired that has one repair.
+MOST_ROUNDS = 5
+#: Quota without nodes is a world too: not repaired unless somebody asks for it.
+_MAY_BE_MEANT = Missing.NO_NODES.value
+#: Kinds that bring nodes or stand for some.
+_NODES = frozenset({"Node", "NodeGroup", "NodePool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +65,14 @@ class Repairable:
 class DryImport:
     """What an import of files would say; nothing was changed."""
 
+    files: Files  # with the repairs that were asked for
     findings: list[Repairable]
     errors: int
     left: int  # findings beyond those answered
     report: Report
     refused: Sentence | None = None  # why nothing would be taken
-    stacks: list[str] = field(default_factory=list)  # to choose from
+    stacks: Sequence[Stack] = ()  # to choose from
+    untimed: Sequence[Object] = ()  # whose run time is assumed
 
 
 @dataclass(slots=True)
@@ -63,8 +82,8 @@ class _Tried:
     loaded: Loaded
     span: str = ""  # the run time assumed; "" where nothing was taken
     refused: Sentence | None = None
-    stacks: list[str] = field(default_factory=list)
-    present: list[Key] = field(default_factory=list)
+    stacks: list[Stack] = field(default_factory=list)
+    present: list[Object] = field(default_factory=list)
 
 
 def look_at_files(
@@ -74,45 +93,70 @@ def look_at_files(
     into: str = "",
     policy: Mapping[str, Any] | None = None,
     traces: TraceOptions = NO_OPTIONS,
+    run_times: RunTimeChoice = NO_CHOICE,
     said: Sequence[Finding] = (),
+    repairs: Sequence[Repair] = (),
+    repair_all: bool = False,
 ) -> DryImport:
     """Return what a new sandbox of the files, or an import `into` one, would say.
 
     `policy` is a patch of the spec of a new one; `said` is found of the files already.
+    The files are looked at with `repairs` applied; `repair_all` applies what is the
+    one repair of a finding as well, and of what shows then.
     Raises NotFoundError for a sandbox that is not there, InvalidError for what passes
     a limit.
     """
+    files = applied(files, repairs)
     limited.check_bytes(files)
     with counted(files), gc_paused():
-        found = (
-            _into(user, into, files, traces)
-            if into
-            else _anew(files, policy or {}, traces)
-        )
-        loaded = found.loaded
-        limited.check_objects(len(loaded.objects))
-        loaded.findings += said
-        if found.span:
-            loaded.findings += assumed_run_times(loaded, found.span)
-        return _answer(files, found)
+        for last in range(MOST_ROUNDS - 1, -1, -1):
+            found = (
+                _into(user, into, files, traces, run_times)
+                if into
+                else _anew(files, policy or {}, traces, run_times)
+            )
+            limited.check_objects(len(found.loaded.objects))
+            if run_times.strict:
+                found.span = ""  # nothing is assumed
+            answer = _answer(files, found, said)
+            single = [
+                one.repairs[0]
+                for one in answer.findings
+                if len(one.repairs) == 1 and one.finding.said.code != _MAY_BE_MEANT
+            ]
+            if not (repair_all and single and last):
+                return answer
+            files = applied(files, single)
+            limited.check_bytes(files)
+        raise AssertionError("the last round answers")
 
 
-def _answer(files: Files, found: _Tried) -> DryImport:
+def _answer(files: Files, found: _Tried, said: Sequence[Finding]) -> DryImport:
     loaded = found.loaded
+    loaded.findings += said
+    if found.span:
+        loaded.findings += assumed_run_times(loaded, found.span)
     findings = sorted(loaded.findings, key=lambda one: _ORDER.index(one.level))
-    repairs = Repairs(sources=files, loaded=loaded, present=found.present)
+    repairs = Repairs(loaded=loaded, present=found.present)
     shown = [Repairable(one, repairs.of(one)) for one in findings[:MOST_FINDINGS]]
     return DryImport(
+        files=files,
         findings=shown,
         errors=len(loaded.errors),
         left=len(findings) - len(shown),
         report=report_of(loaded),
         refused=found.refused,
         stacks=found.stacks,
+        untimed=untimed(loaded.objects, MOST_UNTIMED) if found.span else (),
     )
 
 
-def _anew(files: Files, policy: Mapping[str, Any], traces: TraceOptions) -> _Tried:
+def _anew(
+    files: Files,
+    policy: Mapping[str, Any],
+    traces: TraceOptions,
+    run_times: RunTimeChoice,
+) -> _Tried:
     try:
         made = assemble(
             files,
@@ -120,30 +164,52 @@ def _anew(files: Files, policy: Mapping[str, Any], traces: TraceOptions) -> _Tri
             limits=limited.of_texts(),
             skip_errors=True,
             traces=traces,
+            change=partial(take_chosen_run_times, choice=run_times),
         )
     except StackOpenError as error:
-        stacks = str(error.asks.holes["stacks"]).split(" or ") if error.asks else []
-        found = _anew(files, merge(dict(policy), {"stack": stacks[0]}), traces)
+        stacks = list(error.stacks)
+        found = _anew(
+            files, merge(dict(policy), {"stack": stacks[0]}), traces, run_times
+        )
         found.refused, found.stacks = error.asks, stacks
         return found
     except InputError as error:
         return _Tried(error.loaded, refused=error.asks or NotTaken.FILES.said())
     except SchedulerError as error:
         return _Tried(Loaded(files=[name for name, _ in files]), refused=error.said)
-    simulation = made.world.policy.spec.simulation
-    return _Tried(made.loaded, simulation.default_runtime)
+    spec = made.world.policy.spec
+    if spec.stack == "kueue":
+        made.loaded.findings += _without_nodes(made.loaded)
+    return _Tried(made.loaded, spec.simulation.default_runtime)
 
 
-def _into(user: User, into: str, files: Files, traces: TraceOptions) -> _Tried:
+def _without_nodes(loaded: Loaded) -> Iterator[Finding]:
+    """Yield that there is no Node for what the ClusterQueues admit."""
+    kinds = {obj.key.kind for obj in loaded.objects}
+    if kinds & _NODES or not kinds & {"ClusterQueue"}:
+        return
+    first = next(obj for obj in loaded.objects if obj.key.kind == "ClusterQueue")
+    place = loaded.places[first.key].place("spec.resourceGroups")
+    yield Finding("warning", place, Missing.NO_NODES.said())
+
+
+def _into(
+    user: User,
+    into: str,
+    files: Files,
+    traces: TraceOptions,
+    run_times: RunTimeChoice,
+) -> _Tried:
     if not Sandbox.objects.visible_to(user).filter(pk=into).exists():
         raise NotFoundError(Absent.SANDBOX.said(sandbox=into))
     world, _ = worlds.copy_of(into)
     texts = [file for file in files if not is_trace(*file)]
     loaded = load(texts, limits=limited.of_texts())
-    found = _Tried(loaded, present=list(world.objects))
+    found = _Tried(loaded, present=list(world.objects.values()))
     try:
         follow_stack(world, loaded)
         take_traces_into(world, loaded, files, traces)
+        take_chosen_run_times(loaded, run_times)
         operation, _ = plan_of(world, loaded, skip_errors=True)
         try_out(world, operation)
     except SandboxError as error:

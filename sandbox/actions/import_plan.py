@@ -27,6 +27,7 @@ from scheduler.engine.worlds.edits import reported_status
 from scheduler.input.manifests.dumps.dump_time import time_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
+from scheduler.input.manifests.repairs import Repairs
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.run_times import take_written_run_times
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
@@ -85,24 +86,26 @@ def plan_of(
     findings += fixed.values()
     findings += _kept_time(world, loaded)
     findings += _kept_stack(loaded, stack)
+    repairs = Repairs(loaded=loaded, present=world.objects.values())
     errors = [finding for finding in findings if finding.level == "error"]
     if errors and not skip_errors:
         if len(errors) == len([one for one in refusals.values() if one.webhook]):
-            raise DeniedError(_denial(refusals), causes=causes_of(findings))
-        raise InvalidError(NotTaken.NOTHING.said(), causes=causes_of(findings))
+            raise DeniedError(_denial(refusals), causes=causes_of(findings, repairs))
+        raise InvalidError(NotTaken.NOTHING.said(), causes=causes_of(findings, repairs))
     answer = Imported(
-        findings=causes_of(findings),
+        findings=causes_of(findings, repairs),
         report=report_of(
             loaded,
             findings,
             default_runtime=simulation.default_runtime,
+            repairs=repairs,
         ),
     )
     loaded.findings = findings
     loaded.leave_out_errors()
     taken = [obj for obj in loaded.objects if obj.key not in fixed]
     if errors and not (taken or loaded.policy):
-        raise InvalidError(NOTHING_LEFT, causes=causes_of(findings))
+        raise InvalidError(NOTHING_LEFT, causes=causes_of(findings, repairs))
     put = _put(world, taken, answer)
     policy = _policy(world, loaded, answer)
     parts: list[Part] = [p for p in (policy, put) if p is not None]

@@ -31,6 +31,11 @@ from sandbox.world.operations import (
 )
 from scheduler.assembly import merge
 from scheduler.engine.world import World
+from scheduler.input.manifests.chosen_run_times import (
+    NO_CHOICE,
+    RunTimeChoice,
+    take_chosen_run_times,
+)
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.stack_signs import signs_of
@@ -56,6 +61,7 @@ def do_import(
     only: Key | None = None,
     limits: Limits | None = None,
     traces: TraceOptions = NO_OPTIONS,
+    run_times: RunTimeChoice = NO_CHOICE,
     said: Sequence[Finding] = (),
     metadata: Mapping[str, Any] | None = None,
 ) -> Imported:
@@ -64,7 +70,8 @@ def do_import(
     With `skip_errors` what cannot be taken is left out and the rest is taken.
     With `only` the texts must hold that object and nothing else; `metadata` is then
     kept of it beside what an import keeps of metadata. `traces` says how
-    the traces among them are taken; `said` is found of the files already and belongs
+    the traces among them are taken, `run_times` how long work takes that nobody gave a
+    run time; `said` is found of the files already and belongs
     to the report. Raises InvalidError with every finding.
     """
     limited.check_bytes(files)
@@ -81,6 +88,7 @@ def do_import(
             if only is None:
                 follow_stack(session.loaded.world, loaded)
             take_traces_into(session.loaded.world, loaded, files, traces)
+            take_chosen_run_times(loaded, run_times)
             refuse_stale(
                 session.sandbox, seen, [str(obj.key) for obj in loaded.objects]
             )

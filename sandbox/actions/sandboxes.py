@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
@@ -43,7 +44,13 @@ from sandbox.world.worlds import LoadedSandbox
 from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.engine.world import World
 from scheduler.engine.worlds.memory import gc_paused
+from scheduler.input.manifests.chosen_run_times import (
+    NO_CHOICE,
+    RunTimeChoice,
+    take_chosen_run_times,
+)
 from scheduler.input.manifests.loading.loaded import Finding
+from scheduler.input.manifests.repairs import Repairs
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.model import durations
@@ -76,6 +83,7 @@ def do_create(
     limits: Limits | None = None,
     skip_errors: bool = False,
     traces: TraceOptions = NO_OPTIONS,
+    run_times: RunTimeChoice = NO_CHOICE,
     said: Sequence[Finding] = (),
 ) -> Created:
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
@@ -83,7 +91,8 @@ def do_create(
     `policy` is a patch of the policy's spec. Raises InvalidError with every
     finding of the files; then nothing is made. A scenario of a twin becomes one: it
     shows a recording of its run. With `skip_errors` what cannot be
-    taken is left out; `traces` says how the traces among the files are taken;
+    taken is left out; `traces` says how the traces among the files are taken,
+    `run_times` how long work takes that nobody gave a run time;
     `said` is found of the files already and belongs to the report.
     """
     limited.check_sandboxes(user)
@@ -99,6 +108,7 @@ def do_create(
                 limits=limits or limited.of_texts(),
                 skip_errors=skip_errors,
                 traces=traces,
+                change=partial(take_chosen_run_times, choice=run_times),
             )
         limited.check_objects(len(made.loaded.objects))
         limited.check_texts(files, made.loaded.objects)
@@ -108,13 +118,15 @@ def do_create(
         }
         sandbox = _show_run(user, made, columns) or begin(user, made.world, **columns)
         made.loaded.findings += said
+        repairs = Repairs(loaded=made.loaded)
         report = report_of(
             made.loaded,
+            repairs=repairs,
             default_runtime=made.world.policy.spec.simulation.default_runtime,
         )
         if not scenario:
             keep_report(user, sandbox, sandbox.revision, report)
-        return Created(sandbox, causes_of(made.loaded.findings), report)
+        return Created(sandbox, causes_of(made.loaded.findings, repairs), report)
 
 
 def _show_run(
@@ -139,7 +151,7 @@ def _assemble(files: Files, **given: Any) -> Assembled:
     except InputError as error:
         raise InvalidError(
             error.asks or NotTaken.FILES.said(),
-            causes=causes_of(error.loaded.findings),
+            causes=causes_of(error.loaded.findings, Repairs(loaded=error.loaded)),
         ) from error
     except SchedulerError as error:
         raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error

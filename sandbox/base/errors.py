@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scheduler.input.manifests.repairs import Repair
 from scheduler.model.sentence import Sentence, plain
 
 
@@ -18,6 +19,7 @@ class Cause:
     line: int = 0
     level: str = "error"  # "error", "warning" or "unsupported"
     count: int = 1  # how often it was found; the place is the first
+    repairs: tuple[Repair, ...] = ()  # choices; one is the one repair
 
 
 class SandboxError(Exception):

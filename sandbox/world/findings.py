@@ -6,10 +6,13 @@ from collections.abc import Iterable
 
 from sandbox.base.errors import Cause
 from scheduler.input.manifests.loading.loaded import Finding
+from scheduler.input.manifests.repairs import Repairs
 
 
-def causes_of(findings: Iterable[Finding]) -> list[Cause]:
-    """Return the findings as causes, in their order.
+def causes_of(
+    findings: Iterable[Finding], repairs: Repairs | None = None
+) -> list[Cause]:
+    """Return the findings as causes, in their order, with what `repairs` knows.
 
     What repeats is one cause with the first place and a count: a warning of one sort,
     an error of the same words in one file.
@@ -21,10 +24,10 @@ def causes_of(findings: Iterable[Finding]) -> list[Cause]:
         else:
             sort = (finding.level, (finding.sort or finding.said).text, "")
         sorts.setdefault(sort, []).append(finding)
-    return [_cause(members) for members in sorts.values()]
+    return [_cause(members, repairs) for members in sorts.values()]
 
 
-def _cause(members: list[Finding]) -> Cause:
+def _cause(members: list[Finding], repairs: Repairs | None) -> Cause:
     first, several = members[0], len(members) > 1
     by_sort = first.sort if several and first.level != "error" else None
     said = by_sort or first.said
@@ -35,4 +38,5 @@ def _cause(members: list[Finding]) -> Cause:
         field=first.place.field,
         problem=said,
         count=len(members),
+        repairs=() if repairs is None else repairs.of(first),
     )

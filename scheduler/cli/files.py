@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from scheduler.input.files.unpacking import READ, Text, Unpacking, UnreadText, is_read
+from scheduler.input.manifests.loading.rendered import OTHERS
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import Stack
 from scheduler.model.releases.versions import TITLES
@@ -61,7 +62,7 @@ def read_paths(paths: Iterable[Path | str], *, short: bool = False) -> list[Text
     """Return (name, text) of each file; folders are looked through, `-` is stdin.
 
     What a folder holds under other names is reported on stderr. Archives are
-    unpacked. `short` names have no folder. A file that is no text is an `UnreadText`.
+    unpacked. `short` names begin below the folder that is given. A file that is no text is an `UnreadText`.
     Raises SchedulerError for a path that is not there or may not be read.
     """
     return [
@@ -93,12 +94,14 @@ def read_bytes(
         if not path.exists():
             raise SchedulerError(f"{path}: No such file or directory")
         for file in _inside(path) if path.is_dir() else [path]:
-            yield file.name if short else str(file), _bytes(file)
+            base = path if path.is_dir() else path.parent
+            name = file.relative_to(base).as_posix() if short else str(file)
+            yield name, _bytes(file)
 
 
 def _inside(folder: Path) -> Iterator[Path]:
     for file in sorted(folder.rglob("*")):
-        if file.is_file() and is_read(file.name):
+        if file.is_file() and (is_read(file.name) or file.name.endswith(OTHERS)):
             yield file
         elif not file.is_dir() and not _is_hidden(file.relative_to(folder)):
             known = ", ".join(sorted(READ))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, get_args
+from typing import Any, TextIO
 
 import msgspec
 
@@ -16,7 +17,6 @@ from scheduler.analysis.expectations import Verdict, judge
 from scheduler.analysis.measures import Measures, Summary
 from scheduler.assembly import (
     Assembled,
-    InputError,
     Sources,
     StackOpenError,
     assemble,
@@ -27,18 +27,22 @@ from scheduler.cli.files import (
     read_paths,
     release_of,
 )
-from scheduler.cli.run_times_file import learning_from
+from scheduler.cli.run_time_words import add_run_time_words, run_time_choice
 from scheduler.cli.statuses import refused, try_to_write
 from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.simulation import SimulationResult, simulate
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
+from scheduler.input.manifests.chosen_run_times import (
+    NO_CHOICE,
+    RunTimeChoice,
+    take_chosen_run_times,
+)
 from scheduler.input.manifests.report import FindingGroup, groups_of
-from scheduler.input.manifests.run_times import assumed_run_times, refused_run_times
+from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
-from scheduler.model.policy import RunTimesFrom
 from scheduler.model.releases.release import NO_RELEASE
 from scheduler.model.scenario import FALLBACK, Scenario
 from scheduler.model.texts.plain_text import printable
@@ -61,11 +65,9 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             seed=options.seed,
             traces=options_of(options),
             skip_errors=options.skip_errors,
-            run_times_from=options.run_times_from,
+            run_times=run_time_choice(options),
             release=release_of(options.release),
         )
-        if options.strict:
-            _refuse_assumed(assembled)
         if options.record:
             return _record(out, assembled, _until(options, assembled), options.record)
         # Before the run, which ends the work and so the need for its time.
@@ -123,49 +125,30 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--skip-errors", action="store_true", help="leave out what cannot be taken"
     )
-    parser.add_argument(
-        "--run-times-from",
-        metavar="WHAT",
-        help="for work without a run time: sleep, deadline, sleep-deadline, or a "
-        "recording or dump in which its like ended",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="refuse work without a run time"
-    )
+    add_run_time_words(parser)
     add_stack_word(parser)
     add_release_word(parser)
     add_trace_words(parser)
     return parser
 
 
-def _refuse_assumed(assembled: Assembled) -> None:
-    """Raise InputError where a run time would be assumed."""
-    if found := refused_run_times(assembled.loaded):
-        assembled.loaded.findings += found
-        raise InputError(assembled.loaded)
-
-
 def assemble_as(
     sources: Sources,
     stack: str | None,
     *,
-    run_times_from: str | None = None,
+    run_times: RunTimeChoice = NO_CHOICE,
     release: Mapping[str, str] | None = None,
     **given: Any,
 ) -> Assembled:
     """Return the world of files under a stack, or the one that they are for.
 
-    `run_times_from` replaces the policy's, or names a file of work that ended;
+    `run_times` says how long work takes that nobody gave a run time;
     `release` is whose decisions are taken, by scheduler. Raises as `assemble` does; where the stack is open, the error names the option.
     """
     policy: dict[str, Any] = {"stack": stack} if stack else {}
     if release:
         policy["release"] = dict(release)
-    change = None
-    if run_times_from in get_args(RunTimesFrom):
-        policy["simulation"] = {"runTimesFrom": run_times_from}
-    elif run_times_from is not None:
-        change = learning_from(Path(run_times_from))
+    change = partial(take_chosen_run_times, choice=run_times)
     try:
         return assemble(sources, policy=policy or None, change=change, **given)
     except StackOpenError as error:
@@ -173,7 +156,7 @@ def assemble_as(
 
 
 def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
-    """Return (name, text) of the files; names have no folder.
+    """Return (name, text) of the files; names begin below the folder that is given.
 
     Raises SchedulerError for a path that is not there or not text.
     """

@@ -25,6 +25,19 @@ class Missing(Words):
         "missing.noWorkload",
         "a job that names it gets no Workload until it does",
     )
+    NO_PRIORITY = (
+        "missing.noPriority",
+        "here its pods have priority 0, an API server refuses them",
+    )
+    NAMESPACE = (
+        "missing.namespace",
+        "Namespace {name} is not here, and so has no labels; ClusterQueue {queue} "
+        "selects namespaces by theirs and admits nothing from it",
+    )
+    NO_NODES = (
+        "missing.noNodes",
+        "no Node is here: work is admitted by quota alone, and its pods are on no node",
+    )
     NO_TRAIN_JOB = ("missing.noTrainJob", "the TrainJob gets no Workload until it does")
     FLAVOR = (
         "missing.flavor",
@@ -96,10 +109,20 @@ class RunTimes(Words):
         "their run time from their like in {name}; the annotation "
         "quotalab.dev/runtime-source says from which",
     )
+    CHOSEN = (
+        "runTime.chosen",
+        "{n} object takes its run time from the choice {rule}|"
+        "{n} objects take their run time from the choice {rule}",
+    )
     REFUSED = (
         "runTime.refused",
         "{n} {kind} has no run time; give one with the annotation {name}|{n} objects of "
         "kind {kind} have no run time; give each one with the annotation {name}",
+    )
+    TWO_OWNERS = (
+        "runTime.twoOwners",
+        "{name} is {object} on the object and {other} on its owner {owner}; the "
+        "object's counts",
     )
     TWO = (
         "runTime.two",
@@ -193,6 +216,21 @@ class Aside(Words):
         "aside.patch",
         "a JSON 6902 patch, which is not applied; render it first, e.g. with "
         "`kubectl kustomize`",
+    )
+    PART = (
+        "aside.part",
+        "a part of the kustomization in {folder}, not applied by itself; drop what "
+        "`kubectl kustomize {folder}` prints, or pipe it into `quotalab run -`",
+    )
+    CHART = (
+        "aside.chart",
+        "a part of the Helm chart in {folder}, no manifest yet; drop what "
+        "`helm template {folder}` prints, or pipe it into `quotalab run -`",
+    )
+    TERRAFORM = (
+        "aside.terraform",
+        "Terraform's own language, which is not read; its plan and its state are: drop "
+        "what `terraform show -json` prints, or pipe it into `quotalab run -`",
     )
     ARMADA = (
         "aside.armada",

@@ -366,3 +366,10 @@ def test_what_workers_answer_elsewhere_is_answered_where_none_is(
     settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = False, 5
     others = [sandbox.pk] if words == ("compare",) else ["--futures", "1"]
     assert said(*words, sandbox.pk, *others)[0] == 0
+
+
+def test_run_takes_files_where_it_is_given_files(tmp_path, capsys):
+    file = tmp_path / "w.yaml"
+    file.write_text(text_of(*small_cluster(), job("j", queue="main", cpu=1)))
+    assert main(["run", str(file), "--run-time", "5m"]) == 0
+    assert "1 arrived, 1 admitted, 1 finished" in capsys.readouterr().out

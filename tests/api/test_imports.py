@@ -307,3 +307,125 @@ def test_files_for_several_schedulers_are_looked_at_with_the_stacks_to_choose_fr
     answer = client.post(LOOK, {"files": files}, format="json").json()
     assert set(answer["stacks"]) == {"kueue", "yunikorn"}
     assert answer["refused"]["code"] == "stackSign.open"
+
+
+def looked(client, **body):
+    return client.post(LOOK, body, format="json").json()
+
+
+def test_repairs_that_were_offered_are_applied_by_the_server(client):
+    files = [{"name": "j.yaml", "text": SLEEPER}]
+    (finding,) = looked(client, files=files)["findings"]
+    body = looked(client, files=files, repairs=finding["repairs"])
+    assert body["files"][0]["text"] == SLEEPER.replace("1gi", "1Gi")
+    assert body["errors"] == 0
+
+
+def test_all_that_has_one_repair_is_repaired_with_what_that_showed(client):
+    queues = (
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ClusterQueue\n"
+        "metadata: {name: q}\nspec:\n  namespaceSelector: {}\n  resourceGroups:\n"
+        "  - coveredResources: [cpu, memory]\n    flavors:\n    - name: default\n"
+        "      resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 4Gb}]\n"
+    )
+    files = [{"name": "j.yaml", "text": SLEEPER}, {"name": "q.yaml", "text": queues}]
+    body = looked(client, files=files, repairAll=True)
+    assert body["errors"] == 0
+    assert [one["name"] for one in body["files"]] == ["j.yaml", "q.yaml", "added.yaml"]
+    left = {one["said"]["code"] for one in body["findings"]}
+    assert left == {"runTime.readable", "missing.noNodes"}
+
+
+def test_a_repair_of_a_line_that_is_not_there_changes_nothing(client):
+    files = [{"name": "j.yaml", "text": SLEEPER}]
+    away = {"file": "j.yaml", "line": 999, "old": "1gi", "new": "1Gi"}
+    assert looked(client, files=files, repairs=[away])["files"][0]["text"] == SLEEPER
+
+
+def test_files_that_are_refused_say_what_repairs_them(client):
+    body = {"files": [{"name": "j.yaml", "text": SLEEPER}]}
+    answer = client.post("/api/v1/sandboxes", body, format="json")
+    assert answer.status_code == 422
+    (cause,) = answer.json()["details"]["causes"]
+    assert cause["repairs"][0]["new"] == "1Gi"
+
+
+def test_the_report_that_is_kept_says_what_repairs_a_finding(call, make, client):
+    sandbox = make(*contended())
+    files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    assert call("post", sandbox, "/actions/import", {"files": files}).status_code == 200
+    (newest, *_) = call("get", sandbox, "/imports").json()["items"]
+    missing = [
+        one
+        for one in newest["report"]["findings"]
+        if one["said"]["code"] == "missing.namedIn"
+    ]
+    assert "kind: LocalQueue" in missing[0]["repairs"][0]["document"]
+
+
+def test_run_times_are_chosen_for_what_comes_into_an_open_sandbox(call, make):
+    sandbox = make(*contended())
+    files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    body = {"files": files, "runTimes": {"rules": [{"name": "train", "takes": "7m"}]}}
+    answer = call("post", sandbox, "/actions/import", body).json()
+    said = [one["said"]["code"] for one in answer["report"]["findings"]]
+    assert "runTime.chosen" in said
+    made = call("get", sandbox, "/objects/Job/team/train").json()
+    assert made["metadata"]["annotations"]["quotalab.dev/runtime"] == "7m"
+
+
+def test_nothing_is_assumed_where_somebody_is_strict(call, make):
+    sandbox = make(*contended())
+    files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    body = {"files": files, "runTimes": {"strict": True}}
+    answer = call("post", sandbox, "/actions/import", body)
+    assert answer.status_code == 422
+    assert "has no run time" in answer.json()["details"]["causes"][0]["message"]
+
+
+def test_work_without_a_run_time_is_answered_by_name(client):
+    files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    assert looked(client, files=files)["untimed"] == [
+        {
+            "kind": "Job",
+            "namespace": "team",
+            "name": "train",
+            "queue": "main",
+            "size": "1 x 1 cpu",
+        }
+    ]
+
+
+PAST = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train-1, namespace: team, labels: {kueue.x-k8s.io/queue-name: main}}
+spec:
+  template:
+    spec: {restartPolicy: Never, containers: [{name: c, image: i}]}
+status:
+  startTime: "2026-01-01T00:00:00Z"
+  completionTime: "2026-01-01T00:20:00Z"
+  conditions: [{type: Complete, status: "True", lastTransitionTime: "2026-01-01T00:20:00Z"}]
+"""
+
+
+def test_work_takes_the_run_time_of_its_like_in_a_dump(call, make):
+    sandbox = make(*contended())
+    like = [{"name": "past.yaml", "text": PAST}]
+    files = [{"name": "j.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    body = {"files": files, "runTimes": {"like": like}}
+    call("post", sandbox, "/actions/import", body)
+    ours = call("get", sandbox, "/objects/Job/team/train").json()["metadata"]
+    assert ours["annotations"]["quotalab.dev/runtime"] == "1200s"
+    source = ours["annotations"]["quotalab.dev/runtime-source"]
+    assert source == "1 of family team/train in past.yaml"
+
+
+def test_a_history_in_which_nothing_ended_is_refused(call, make):
+    sandbox = make(*contended())
+    like = [{"name": "past.yaml", "text": SLEEPER.replace("1gi", "1Gi")}]
+    body = {"files": like, "runTimes": {"like": like}}
+    answer = call("post", sandbox, "/actions/import", body)
+    assert answer.status_code == 422
+    assert "expected work that ended" in answer.json()["message"]

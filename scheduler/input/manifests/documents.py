@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from scheduler.input.manifests.dumps import simulator
+from scheduler.input.manifests.dumps import simulator, terraform
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
@@ -245,6 +245,10 @@ def _take_apart(document: Document) -> Iterator[Document]:
     """Yield the items of a `List`, or the document itself."""
     if not document.kind and simulator.is_export(document.data):
         yield from _exported(document)
+        return
+    if not document.kind and terraform.is_shown(document.data):
+        for address, text in terraform.texts(document.data):
+            yield from read_documents(text, file=f"{document.file} {address}")
         return
     items = document.data.get("items")
     if document.kind == "List" and items is None:

@@ -27,9 +27,14 @@ from scheduler.input.manifests.loading.identity import (
     leave_aside,
     leave_template_aside,
     no_manifest,
+    say_aside,
 )
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread, rank
-from scheduler.input.manifests.run_times import take_template_annotations
+from scheduler.input.manifests.loading.rendered import RenderedFiles
+from scheduler.input.manifests.run_times import (
+    take_owner_annotations,
+    take_template_annotations,
+)
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
@@ -43,7 +48,7 @@ from scheduler.model.problems import Problem, RequestProblem
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import is_suspect, unstorable
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
-from scheduler.words.findings import Kept, Unknown
+from scheduler.words.findings import Aside, Kept, Unknown
 
 EMPTY = Problem.DOCUMENTS.said()
 UNREAD = RequestProblem.NOT_READ.said(known=", ".join(READ))
@@ -56,9 +61,16 @@ def load(
 
     Every document is looked at, so that all problems are reported at once.
     """
-    loaded = Loaded()
+    sources = list(sources)
+    loaded = Loaded(rendered=RenderedFiles.of(sources))
     for file, text in sources:
         loaded.files.append(file)
+        if said := loaded.rendered.whole(file):
+            say_aside(loaded, SourceLocation(file=file, line=1), said)
+            loaded.outcomes[file, "text", "refused"] += 1
+            continue
+        if not isinstance(text, UnreadText):
+            loaded.sources[file] = text
         documents, faults = _read(text, file, limits)
         for fault in faults:
             if not leave_template_aside(loaded, text, fault):
@@ -70,6 +82,7 @@ def load(
             take_document(loaded, document)
     for key, problem in status_instants(loaded.objects):
         loaded.warn(loaded.places[key].place("status"), problem)
+    take_owner_annotations(loaded)
     find_gated(loaded)
     _refuse_if_nothing(loaded)
     loaded.objects.sort(key=rank)
@@ -142,9 +155,12 @@ def take_document(loaded: Loaded, document: Document) -> None:
             level = kind.level
     except ManifestError as error:
         level = "refused"
-        loaded.complain(error)
-        for further in further_faults(document, error, check_object):
-            loaded.complain(further)
+        if "{{" in error.problem.text:  # a value that a chart fills in
+            say_aside(loaded, document.place(), Aside.TEMPLATE.said())
+        else:
+            loaded.complain(error)
+            for further in further_faults(document, error, check_object):
+                loaded.complain(further)
     except SchedulerError as error:
         level = "refused"
         loaded.complain(document.error("", error.said))

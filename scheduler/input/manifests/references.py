@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.jobs.making import BUILT_IN
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
 from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
+from scheduler.input.manifests.simulation_gaps.unfollowed import pod_specs
 from scheduler.model import registry
 from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.english import listed
@@ -21,6 +23,7 @@ from scheduler.model.objects import (
     qualified_name,
 )
 from scheduler.model.problems import Problem
+from scheduler.model.selectors import read_selector
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Missing
 
@@ -45,6 +48,9 @@ def check_references(
         manifest = manifests.get(key)
         if manifest is not None and stack == "kueue":
             findings += _dangling(key, manifest, document, manifests)
+    if stack == "kueue":
+        findings += _unlabelled(manifests, places)
+    findings += _classes(manifests, places)
     findings += _lost_nodes(manifests, places)
     findings += _closed_nodes(places)
     if stack == "kueue":
@@ -65,6 +71,47 @@ def _dangling(
             yield Finding("warning", document.place(path), _missing(target))
     if key.kind == "ClusterQueue":
         yield from _foreign_flavors(manifest, document)
+
+
+def _unlabelled(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    """Yield the LocalQueues whose namespace is not here and has labels to have."""
+    for key, document in places.items():
+        spec = manifests.get(key, {}).get("spec") if key.kind == "LocalQueue" else None
+        if not spec:
+            continue
+        cluster, own = cluster_of(key), plain(key).namespace
+        queue = qualified(
+            Key("ClusterQueue", "", str(spec.get("clusterQueue"))), cluster
+        )
+        if (found := manifests.get(queue)) is None or (
+            qualified(Key("Namespace", "", own), cluster) in manifests
+        ):
+            continue
+        given = (found.get("spec") or {}).get("namespaceSelector")
+        selector = read_selector(given)
+        if selector.nothing or selector.matches({_OWN_NAME: own}):
+            continue
+        said = Missing.NAMESPACE.said(name=own, queue=plain(queue).name)
+        yield Finding("warning", document.place("metadata.namespace"), said)
+
+
+def _classes(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    """Yield the pods whose PriorityClass does not exist."""
+    for key, document in places.items():
+        manifest = manifests.get(key)
+        if manifest is None or key.kind == "Workload":
+            continue  # a Workload's podSets are those of its job
+        for path, pod in pod_specs(manifest):
+            name = pod.get("priorityClassName")
+            if not isinstance(name, str) or not name or "priority" in pod:
+                continue  # a pod with a priority has been admitted with its class
+            target = Key("PriorityClass", "", name)
+            known = qualified(target, cluster_of(key)) in manifests
+            if not known and name not in BUILT_IN:
+                at = document.place(f"{path}.priorityClassName")
+                queued = _QUEUE in (manifest["metadata"].get("labels") or {})
+                effect = Missing.NO_WORKLOAD if queued else Missing.NO_PRIORITY
+                yield Finding("warning", at, _missing(target, effect))
 
 
 def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
@@ -141,7 +188,8 @@ _EFFECTS = {
     "ResourceFlavor": Missing.INACTIVE,
     "ClusterQueue": Missing.QUEUE_WAITS,
     "LocalQueue": Missing.WAITS,
-    "PriorityClass": Missing.NO_WORKLOAD,
+    "Topology": Missing.INACTIVE,
+    "AdmissionCheck": Missing.INACTIVE,
     "WorkloadPriorityClass": Missing.NO_WORKLOAD,
     "ClusterTrainingRuntime": Missing.NO_TRAIN_JOB,
     "TrainingRuntime": Missing.NO_TRAIN_JOB,
@@ -154,6 +202,10 @@ def _names(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
     match key.kind:
         case "ClusterQueue" | "Cohort":
             yield from _flavors(spec)
+            yield from _checks(spec)
+        case "ResourceFlavor":
+            if name := spec.get("topologyName"):
+                yield "spec.topologyName", Key("Topology", "", str(name))
         case "LocalQueue":
             name = spec.get("clusterQueue") or ""  # without one nothing is admitted
             yield "spec.clusterQueue", Key("ClusterQueue", "", str(name))
@@ -186,6 +238,16 @@ def _flavors(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
             yield path, Key("ResourceFlavor", "", str(flavor.get("name")))
 
 
+def _checks(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
+    at = "spec.admissionChecksStrategy.admissionChecks"
+    strategy = spec.get("admissionChecksStrategy") or {}
+    for index, check in enumerate(strategy.get("admissionChecks") or ()):
+        name = str(check.get("name"))
+        yield f"{at}[{index}].name", Key("AdmissionCheck", "", name)
+
+
+#: The label that an API server gives every namespace.
+_OWN_NAME = "kubernetes.io/metadata.name"
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _CLASS = "kueue.x-k8s.io/priority-class"
 

@@ -7,16 +7,18 @@ only its author can know has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from scheduler.input.files.unpacking import UnreadText
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.missing_nodes import nodes_by_quota, nodes_of_pods
 from scheduler.model import amounts
+from scheduler.model.admission_check import PROVISIONING
 from scheduler.model.errors import QuantityError, SourceLocation
-from scheduler.model.objects import Key
+from scheduler.model.node import HOSTNAME
+from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Form, Wanted
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.writing import write
@@ -46,6 +48,16 @@ _MARK = re.compile(r"^---", re.MULTILINE)
 _BINARY = {f"{letter.lower()}i": f"{letter}i" for letter in "KMGTPE"}
 _DECIMAL = {"k": "k", **{letter.lower(): letter for letter in "MGTPE"}}
 
+#: Annotations that name a level of a topology.
+LEVEL_ANNOTATIONS = tuple(
+    f"kueue.x-k8s.io/podset-{word}"
+    for word in (
+        "required-topology",
+        "preferred-topology",
+        "slice-required-topology",
+    )
+)
+
 _HIDING = (Form.KIND_OF_NEAR.value, Kept.VERSION.value)
 
 
@@ -72,29 +84,25 @@ class Repairs:
     `present` are the objects that are there beside them.
     """
 
-    sources: Iterable[tuple[str, str]]
     loaded: Loaded
-    present: Iterable[Key] = ()
-    _texts: dict[str, str] = field(init=False)
-    _queues: list[str] = field(init=False)
+    present: Iterable[Object] = ()
+    _known: dict[Key, Object] | None = None
     _tried: int = 0
 
-    def __post_init__(self) -> None:
-        self._texts = {
-            name: text
-            for name, text in self.sources
-            if not isinstance(text, UnreadText)
-        }
-        keys = {*self.present, *(obj.key for obj in self.loaded.objects)}
-        self._queues = sorted(key.name for key in keys if key.kind == "ClusterQueue")
+    @property
+    def _objects(self) -> dict[Key, Object]:
+        if self._known is None:
+            both = (*self.present, *self.loaded.objects)
+            self._known = {obj.key: obj for obj in both}
+        return self._known
 
     def of(self, finding: Finding) -> tuple[Repair, ...]:
         """Return the choices; one is the one repair, none that there is none.
 
         Cost: reading the document again, for a text that is replaced.
         """
-        if finding.said.code in (Missing.NAMED.value, Missing.NAMED_IN.value):
-            return tuple(self._documents(finding.said.holes))
+        if (adding := _ADDING.get(finding.said.code)) is not None:
+            return tuple(adding(self, finding.said.holes))
         replaced = _replacement(finding.place, finding.said)
         repair = self._in_place(finding.place, *replaced) if replaced else None
         if repair is None or not self._holds(repair, finding):
@@ -113,16 +121,62 @@ class Repairs:
         elif kind in _CLASSES:
             said = Repairing.ADD_CLASS.said(kind=kind, name=name)
             yield _added(said, _CLASSES[kind], kind, {"name": name}, value=0)
+        elif kind == "Topology":
+            yield self._topology(name)
+        elif kind == "AdmissionCheck":
+            said = Repairing.ADD_CHECK.said(name=name)
+            spec = {"controllerName": PROVISIONING}
+            yield _added(said, _KUEUE, kind, {"name": name}, spec=spec)
         elif kind == "LocalQueue":
             metadata = {"name": name, "namespace": namespace}
-            for queue in self._queues[:MOST_CHOICES]:
+            for queue in self._queues()[:MOST_CHOICES]:
                 said = Repairing.ADD_QUEUE.said(**metadata, queue=queue)
                 spec = {"clusterQueue": queue}
                 yield _added(said, _KUEUE, kind, metadata, spec=spec)
 
+    def _queues(self) -> list[str]:
+        return sorted(key.name for key in self._objects if key.kind == "ClusterQueue")
+
+    def _topology(self, name: str) -> Repair:
+        """Return one with the levels that jobs ask for, the host the last."""
+        asked = {
+            str(level)
+            for obj in self.loaded.objects
+            for annotations in _annotations(obj.manifest)
+            for level in (annotations.get(word) for word in LEVEL_ANNOTATIONS)
+            if level and level != HOSTNAME
+        }
+        levels = [*sorted(asked), HOSTNAME]
+        said = Repairing.ADD_TOPOLOGY.said(name=name, levels=", ".join(levels))
+        spec = {"levels": [{"nodeLabel": level} for level in levels]}
+        return _added(said, _KUEUE, "Topology", {"name": name}, spec=spec)
+
+    def _namespace(self, holes: Mapping[str, Any]) -> Iterator[Repair]:
+        """Yield the namespace with labels that its ClusterQueue selects, where clear."""
+        queue = self._objects[Key("ClusterQueue", "", str(holes["queue"]))]
+        labels = _selected(queue.spec.get("namespaceSelector") or {})
+        if labels:
+            name = str(holes["name"])
+            text = ", ".join(f"{key}={value}" for key, value in labels.items())
+            said = Repairing.ADD_NAMESPACE.said(name=name, labels=text)
+            yield _added(said, "v1", "Namespace", {"name": name, "labels": labels})
+
+    def _nodes_of_pods(self, _: Mapping[str, Any]) -> Iterator[Repair]:
+        count, document = nodes_of_pods(self.loaded.objects)
+        if document:
+            said = Repairing.ADD_NODES.said(n=count)
+            yield Repair(said=said, file=ADDED, document=document)
+
+    def _nodes_by_quota(self, _: Mapping[str, Any]) -> Iterator[Repair]:
+        for one in nodes_by_quota(self._objects.values()):
+            said = Repairing.ADD_NODES_OF.said(
+                n=one.nodes, each=one.each, resource=one.resource
+            )
+            yield Repair(said=said, file=ADDED, document=one.document)
+
     def _in_place(self, place: SourceLocation, old: str, new: str) -> Repair | None:
         """Return the repair where the text stands once in its line; else None."""
-        lines = self._texts.get(place.file, "").split("\n")
+        lines = self.loaded.sources.get(place.file, "").split("\n")
         line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
         last = place.field.rsplit(".", 1)[-1]
         said = Repairing.REPLACE.said(old=old, new=new)
@@ -139,7 +193,7 @@ class Repairs:
 
     def _holds(self, repair: Repair, finding: Finding) -> bool:
         """Return whether the document reads without the finding and no worse."""
-        text = self._texts[repair.file]
+        text = self.loaded.sources[repair.file]
         changed = _replaced(text, repair)
         before = _document_at(text, repair.line)
         after = _document_at(changed, repair.line)
@@ -177,6 +231,8 @@ def _appended(text: str, repair: Repair) -> str:
 
 def _replaced(text: str, repair: Repair) -> str:
     lines = text.split("\n")
+    if not repair.old or repair.line > len(lines):
+        return text
     line = lines[repair.line - 1]
     (start,) = _found(repair.old, line)[:1] or (None,)
     if start is not None:
@@ -212,7 +268,7 @@ def _sorts(text: str) -> set[tuple[str, str, str]]:
 
 
 def _added(
-    said: Sentence, version: str, kind: str, metadata: dict[str, str], **rest: Any
+    said: Sentence, version: str, kind: str, metadata: dict[str, Any], **rest: Any
 ) -> Repair:
     data = {"apiVersion": version, "kind": kind, "metadata": metadata, **rest}
     return Repair(said=said, file=ADDED, document=write(data))
@@ -236,6 +292,41 @@ def _replacement(place: SourceLocation, said: Sentence) -> tuple[str, str] | Non
             return str(holes["version"]), str(holes["known"])
         case _:
             return None
+
+
+#: The code of a finding -> who knows the documents that it lacks.
+_ADDING: Mapping[str, Callable[[Repairs, Mapping[str, Any]], Iterator[Repair]]] = {
+    Missing.NAMED.value: Repairs._documents,
+    Missing.NAMED_IN.value: Repairs._documents,
+    Missing.NAMESPACE.value: Repairs._namespace,
+    Missing.NODES.value: Repairs._nodes_of_pods,
+    Missing.NO_NODES.value: Repairs._nodes_by_quota,
+}
+
+
+def _selected(selector: Mapping[str, Any]) -> dict[str, str]:
+    """Return labels that a selector selects; {} where only its author knows them."""
+    labels = {str(k): str(v) for k, v in (selector.get("matchLabels") or {}).items()}
+    for term in selector.get("matchExpressions") or ():
+        values = list(term.get("values") or [])
+        if term.get("operator") != "In" or len(values) != 1:
+            return {}
+        labels[str(term.get("key"))] = str(values[0])
+    return labels
+
+
+def _annotations(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the annotations of an object and of all that it holds."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _annotations(one)
+    elif isinstance(value, dict):
+        given = value.get("annotations")
+        if isinstance(given, dict):
+            yield given
+        for name, one in value.items():
+            if name != "annotations":
+                yield from _annotations(one)
 
 
 def _is_amount(wanted: object) -> bool:

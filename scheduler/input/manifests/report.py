@@ -13,6 +13,7 @@ from scheduler.input.manifests import kinds
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.known_fields.unread import effect_of_field
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread
+from scheduler.input.manifests.repairs import Repair, Repairs
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model.errors import SourceLocation
 from scheduler.model.sentence import Sentence
@@ -63,7 +64,8 @@ class FindingGroup:
     """One sort of finding: how often, where first, and what it changes.
 
     `code` names the effect, for those who translate it; "" without an effect.
-    `said` is the problem with its code, where it has one.
+    `said` is the problem with its code, where it has one. `repairs` are the choices of
+    the first place; one is the one repair.
     """
 
     level: str
@@ -73,6 +75,7 @@ class FindingGroup:
     count: int
     places: list[SourceLocation]
     said: Sentence | None = None
+    repairs: list[Repair] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +92,12 @@ def report_of(
     findings: Iterable[Finding] | None = None,
     *,
     default_runtime: str | None = None,
+    repairs: Repairs | None = None,
 ) -> Report:
     """Return the report of what was loaded. Cost: O(documents + findings).
 
     `default_runtime` is the policy's: what is assumed where nobody gave a run time.
-    Without it nothing is said of that.
+    Without it nothing is said of that. `repairs` knows what repairs a finding.
     """
     found = list(loaded.findings if findings is None else findings)
     if default_runtime is not None:
@@ -101,7 +105,7 @@ def report_of(
     return Report(
         files=list(_files(loaded)),
         kinds=list(_kinds(loaded)),
-        findings=groups_of(found),
+        findings=groups_of(found, repairs),
     )
 
 
@@ -159,12 +163,16 @@ def _effect(kind: str, level: str) -> str:
     return (Effect.NOBODY_KNOWS if entry is None else entry.effect).english
 
 
-def groups_of(findings: Iterable[Finding]) -> list[FindingGroup]:
+def groups_of(
+    findings: Iterable[Finding], repairs: Repairs | None = None
+) -> list[FindingGroup]:
     """Return each sort of finding once, errors first."""
-    return list(_groups(findings))
+    return list(_groups(findings, repairs))
 
 
-def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
+def _groups(
+    findings: Iterable[Finding], repairs: Repairs | None
+) -> Iterator[FindingGroup]:
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         sort = (finding.level, (finding.sort or finding.said).text)
@@ -181,4 +189,5 @@ def _groups(findings: Iterable[Finding]) -> Iterator[FindingGroup]:
             count=len(members),
             places=[member.place for member in members[:MOST_PLACES]],
             said=members[0].sort or members[0].said,
+            repairs=[] if repairs is None else list(repairs.of(members[0])),
         )

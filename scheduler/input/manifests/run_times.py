@@ -16,18 +16,21 @@ from scheduler.input.manifests.loading.loaded import Finding, Level, Loaded
 from scheduler.input.manifests.written_run_times import says_its_time, written_run_time
 from scheduler.model import registry
 from scheduler.model.annotations import (
+    ARRIVAL,
+    CLUSTER,
     FROM_COMMAND,
     FROM_DEADLINE,
     PREFIX,
     RECREATE,
     RUNTIME,
     RUNTIME_SOURCE,
+    TAKEN,
     read_timing,
 )
 from scheduler.model.conditions import has_ended
 from scheduler.model.errors import QuantityError
 from scheduler.model.jobs import JobKind
-from scheduler.model.objects import Object
+from scheduler.model.objects import Key, Object
 from scheduler.model.policy import RunTimesFrom
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import RunTimes
@@ -65,6 +68,54 @@ def take_template_annotations(
             if given.get(name, value) != value:
                 said = RunTimes.TWO.said(name=name, object=given[name], template=value)
                 loaded.warn(document.place(f"{path}.{WHERE}"), said)
+
+
+def take_owner_annotations(loaded: Loaded) -> None:
+    """Copy annotations of ours from what owns an object, the nearest first.
+
+    A tree of a running cluster is read whole: what stands on its Deployment, JobSet or
+    RayJob counts for the Jobs, Workloads and pods below. When it comes is its own.
+    Where both have one and they differ the object's counts, and a warning says so.
+    Cost: O(objects).
+    """
+    for obj in loaded.objects:
+        if obj.metadata.get("ownerReferences"):
+            _take_of_owners(loaded, obj)
+
+
+def _take_of_owners(loaded: Loaded, obj: Object) -> None:
+    given = dict(obj.annotations)
+    taken = dict(given)
+    for owner in _owners(loaded, obj):
+        for name, value in owner.annotations.items():
+            if name.startswith(PREFIX) and name not in _OF_ITSELF:
+                taken.setdefault(name, value)
+                if given.get(name, value) != value:
+                    said = RunTimes.TWO_OWNERS.said(
+                        name=name, object=given[name], owner=str(owner.key), other=value
+                    )
+                    loaded.warn(loaded.places[obj.key].place(WHERE), said)
+    if taken != given:
+        obj.metadata["annotations"] = taken
+
+
+#: Annotations that say nothing of what an object owns.
+_OF_ITSELF = frozenset({ARRIVAL, CLUSTER, TAKEN, RECREATE})
+
+
+def _owners(loaded: Loaded, obj: Object) -> Iterator[Object]:
+    """Yield what controls an object, and what controls that."""
+    for _ in range(_DEEPEST):
+        given = obj.metadata.get("ownerReferences") or ()
+        found = next((one for one in given if one.get("controller")), None)
+        if found is None:
+            return
+        kind, name = str(found.get("kind")), str(found.get("name"))
+        owner = loaded.by_key.get(Key(kind, obj.key.namespace, name))
+        if owner is None:
+            return
+        yield owner
+        obj = owner
 
 
 def _of_templates(manifest: Manifest) -> Iterator[tuple[str, dict[str, str]]]:

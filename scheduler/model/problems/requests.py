@@ -87,6 +87,12 @@ class RequestProblem(Stated):
         "{given} holds a NUL or half a surrogate pair",
     )
     BASE64 = ("problem.base64", "expected base64: {problem}")
+    LARGE = ("problem.large", "expected at most {most} bytes")
+    NONE_ENDED = (
+        "problem.noneEnded",
+        "expected work that ended, found none; give a recording, a trace, or what "
+        "`kubectl get workloads,jobs -A -o yaml` prints",
+    )
     UTF8 = ("problem.utf8", "expected UTF-8 text: {problem}")
     BEGAN = (
         "problem.began",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.assembly import InputError, assemble
 from scheduler.input.manifests.loading.loaded import Loaded
+from scheduler.input.manifests.missing_nodes import nodes_by_quota
 from scheduler.input.manifests.repairs import (
     ADDED,
     Repair,
@@ -74,7 +76,7 @@ def loaded_of(sources: Sources) -> Loaded:
 
 def found(sources: Sources) -> dict[str, tuple[Repair, ...]]:
     loaded = loaded_of(sources)
-    repairs = Repairs(sources=sources, loaded=loaded)
+    repairs = Repairs(loaded=loaded)
     return {str(one): repairs.of(one) for one in loaded.findings}
 
 
@@ -183,3 +185,83 @@ def test_every_repair_of_a_report_removes_its_finding_and_adds_no_error(
         ]
     assert not loaded_of(sources).errors
     assert not [one for choices in found(sources).values() for one in choices]
+
+
+def mended(sources: Sources) -> list[tuple[str, str]]:
+    """Return the files with the one repair of each finding that has one."""
+    choices = found(sources).values()
+    return applied(sources, [one[0] for one in choices if len(one) == 1])
+
+
+def test_a_namespace_that_a_cluster_queue_selects_is_added_with_its_labels() -> None:
+    queues = QUEUES.replace("{}", "{matchLabels: {team: a}}", 1) + LOCAL
+    (repair,) = only([("q.yaml", queues)])
+    assert repair.said.holes["labels"] == "team=a"
+    assert found(mended([("q.yaml", queues)])) == {}
+
+
+def test_a_namespace_that_may_have_several_labels_is_not_guessed() -> None:
+    several = "{matchExpressions: [{key: team, operator: In, values: [a, b]}]}"
+    assert only([("q.yaml", QUEUES.replace("{}", several, 1) + LOCAL)]) == ()
+
+
+def test_a_topology_is_added_with_the_levels_that_jobs_ask_for() -> None:
+    flavor = (
+        "metadata: {name: default}\nspec: {topologyName: racks, nodeLabels: {a: b}}"
+    )
+    queues = QUEUES.replace("metadata: {name: default}", flavor)
+    asks = "metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: rack}}"
+    work = JOB.replace("  template:\n", f"  template:\n    {asks}\n", 1)
+    sources = [("q.yaml", queues + LOCAL), ("j.yaml", work)]
+    assert "levels rack, kubernetes.io/hostname" in only(sources)[0].said.text
+    assert found(mended(sources)) == {}
+
+
+def test_an_admission_check_that_is_missing_is_added() -> None:
+    checks = "  admissionChecksStrategy: {admissionChecks: [{name: budget}]}\n"
+    sources = [("q.yaml", QUEUES + checks)]
+    assert only(sources)[0].said.code == "repair.addCheck"
+    assert found(mended(sources)) == {}
+
+
+def test_the_priority_class_of_a_pod_template_is_added() -> None:
+    work = JOB.replace("restartPolicy", "priorityClassName: high\n      restartPolicy")
+    sources = [("q.yaml", QUEUES + LOCAL), ("j.yaml", work)]
+    assert only(sources)[0].said.text == "Add PriorityClass high with value 0"
+    assert found(mended(sources)) == {}
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: x}}
+spec:
+  nodeName: {node}
+  containers:
+  - name: c
+    image: i
+    resources: {{requests: {{cpu: {cpu}, nvidia.com/gpu: 3}}, limits: {{nvidia.com/gpu: 3}}}}
+"""
+
+
+def test_pods_alone_are_offered_the_nodes_that_they_name() -> None:
+    pods = [("a", "n1", 30), ("b", "n1", 3), ("c", "n2", 1)]
+    text = "---\n".join(POD.format(name=a, node=n, cpu=c) for a, n, c in pods)
+    (repair,) = only([("pods.yaml", text)])
+    assert repair.said.text == "Add the 2 nodes, each as large as what runs on it"
+    nodes = {
+        one["metadata"]["name"]: one["status"]["allocatable"]
+        for one in yaml.safe_load_all(repair.document)
+    }
+    assert nodes["n1"]["cpu"] == "48"
+    assert nodes["n1"]["nvidia.com/gpu"] == "8"
+    assert nodes["n2"]["cpu"] == "4"
+    assert found(mended([("pods.yaml", text)])) == {}
+
+
+def test_nodes_are_offered_by_the_quota_of_the_flavors() -> None:
+    queues = QUEUES.replace("name: cpu", "name: nvidia.com/gpu", 1)
+    queues = queues.replace("[cpu,", "[nvidia.com/gpu,").replace("10", "56")
+    loaded = loaded_of([("q.yaml", queues)])
+    made = [(one.nodes, one.each) for one in nodes_by_quota(loaded.objects)]
+    assert made == [(7, 8), (14, 4), (56, 1)]

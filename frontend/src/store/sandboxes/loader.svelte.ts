@@ -5,7 +5,8 @@ import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { reportRefusal, undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
-import type { ImportReport, Report, Traces } from "@/protocol/types";
+import { saidText } from "@/store/live/said";
+import type { ImportReport, Repair, Report, Traces } from "@/protocol/types";
 import { Refusal } from "@/net/rest";
 import { fetchReports, takeFiles, type Manner, type SourceFile } from "@/store/sandboxes/loading";
 import { lookAt } from "@/store/sandboxes/repairing";
@@ -30,6 +31,8 @@ class Loader {
   /** Objects of another system that somebody is asked about before they are taken. */
   converting = $state.raw<Converting | null>(null);
   busy = $state(false);
+  /** What was taken last, to be looked at once more. */
+  #last: { readonly files: readonly SourceFile[]; readonly manner: Manner } | null = null;
   /** How many panels on the page show the findings themselves. */
   panels = $state(0);
 
@@ -78,6 +81,7 @@ class Loader {
       if (isSmall(files) && (await this.#look(files, into, manner))) return;
       try {
         this.#say((await takeFiles(files, into, manner)).report, into, t("load.done", { n: files.length }));
+        this.#last = { files, manner };
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 422 || !(await this.#look(files, into, manner))) throw error;
       }
@@ -87,7 +91,7 @@ class Loader {
   /** Open the workbench where somebody should look; returns whether it is open. */
   async #look(files: readonly SourceFile[], into: string | null, manner: Manner): Promise<boolean> {
     const found = await lookAt(files, into, manner);
-    this.bench = needsLook(found, into) ? new Workbench(files, into, manner, found) : null;
+    this.bench = needsLook(found) ? new Workbench(files, into, manner, found) : null;
     return this.bench !== null;
   }
 
@@ -99,7 +103,32 @@ class Loader {
       const { files, into, manner } = bench;
       const { count, report } = await takeFiles(files, into, manner, true);
       this.bench = null;
+      this.#last = { files, manner };
       this.#say(report, into, t("load.read", { n: count }));
+    });
+  }
+
+  /** Whether what was taken last can be looked at once more. */
+  get mayLookAgain(): boolean {
+    return this.#last !== null && live.id !== null;
+  }
+
+  /** Look once more at what was taken last, in the sandbox that is open. */
+  async lookAgain(): Promise<void> {
+    const last = this.#last;
+    if (last === null) return;
+    this.report = null;
+    await this.#run(async () => {
+      const into = live.id;
+      this.bench = new Workbench(last.files, into, last.manner, await lookAt(last.files, into, last.manner));
+    });
+  }
+
+  /** Add a document that a report offers to the open sandbox. */
+  async add(repair: Repair): Promise<void> {
+    await this.#run(async () => {
+      const { report } = await takeFiles([{ name: repair.file, text: repair.document }], live.id, { traces: {}, convert: false });
+      this.#say(report, live.id, saidText(repair.said, repair.said.text));
     });
   }
 

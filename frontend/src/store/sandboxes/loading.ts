@@ -6,7 +6,7 @@ import { go, hrefOf } from "@/lib/address.svelte";
 import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
 import { t } from "@/lib/words.svelte";
-import { LEFT, policyOf, type RunTimes } from "@/store/sandboxes/repairing";
+import { choiceOf, LEFT, policyOf, type RunTimes } from "@/store/sandboxes/repairing";
 
 /** A file as it is sent: its text, or its bytes in base64, which the server unpacks. */
 export interface SourceFile {
@@ -26,7 +26,7 @@ export interface Manner {
   readonly traces: Traces;
   readonly convert: boolean;
   readonly stack?: string; // of a new sandbox; without one it is what the files are for
-  readonly runTimes?: RunTimes; // of a new sandbox, where nobody gave them
+  readonly runTimes?: RunTimes; // where nobody gave them
   readonly title?: string; // of a new sandbox; without one it is made of the names of the files
 }
 
@@ -80,14 +80,15 @@ export async function takeFiles(files: readonly SourceFile[], into: string | nul
     const kept = made.report.kinds.filter((kind) => kind.outcome !== "refused");
     return { count: kept.reduce((sum, kind) => sum + kind.count, 0), report: made.report };
   }
-  const { created, changed, report } = await importInto(into, files, { skipErrors: rest, traces: manner.traces, convert: manner.convert });
+  const { traces, convert, runTimes = LEFT } = manner;
+  const { created, changed, report } = await importInto(into, files, { skipErrors: rest, traces, convert, runTimes: choiceOf(runTimes) });
   return { count: created.length + changed.length, report };
 }
 
 function create(files: readonly SourceFile[], { stack, runTimes = LEFT, title = titleOf(files), ...manner }: Manner, skipErrors: boolean): Promise<Created> {
   const scenario = files.some((file) => /^kind: *Scenario *$/m.test(file.text));
-  const policy = policyOf(stack, runTimes);
-  const body = scenario ? { files, policy, skipErrors } : { files, policy, skipErrors, ...manner, title };
+  const taken = { files, policy: policyOf(stack), skipErrors, runTimes: choiceOf(runTimes) };
+  const body = scenario ? taken : { ...taken, ...manner, title };
   return ask("Created", "POST", "/sandboxes", { body: body satisfies Create });
 }
 

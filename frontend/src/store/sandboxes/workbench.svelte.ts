@@ -3,10 +3,10 @@
 import { reportRefusal } from "@/store/live/intents";
 import type { DryImport, Repair, Repairable } from "@/protocol/types";
 import { titleOf, type Manner, type SourceFile } from "@/store/sandboxes/loading";
-import { LEFT, lookAt, repaired, type RunTimes } from "@/store/sandboxes/repairing";
+import { LEFT, lookAt, type Repairs, type RunTimes } from "@/store/sandboxes/repairing";
 
+const MAY_BE_MEANT = "missing.noNodes"; // quota without nodes is a world too
 const WAIT_MS = 350; // after the last letter
-const MOST_ROUNDS = 5; // what is repaired may show what it hid
 
 /** How many of a file's findings there are. */
 export interface Counts {
@@ -24,19 +24,22 @@ export class Workbench {
   /** The server is asked about what is shown. */
   busy = $state(false);
   readonly into: string | null;
+  /** Work without a run time at the first look: one that is given takes its work out of the answer. */
+  readonly untimed: DryImport["untimed"];
   #manner: Manner;
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   readonly findings = $derived<readonly Repairable[]>(this.found.findings);
   /** The one repair of each finding that has one. */
-  readonly single = $derived(this.findings.flatMap(({ repairs }) => (repairs.length === 1 ? repairs : [])));
+  readonly single = $derived(this.findings.flatMap(({ repairs, said }) => (repairs.length === 1 && said.code !== MAY_BE_MEANT ? repairs : [])));
   readonly text = $derived(this.files.find((file) => file.name === this.chosen)?.text ?? "");
   readonly counts = $derived(countsOf(this.findings));
 
   constructor(files: readonly SourceFile[], into: string | null, manner: Manner, found: DryImport) {
     this.into = into;
     this.found = found;
+    this.untimed = found.untimed;
     this.files = shownOf(files, found);
     this.#manner = { ...manner, convert: false, title: titleOf(files) }; // what is shown is converted already
     const first = found.findings[0]?.place;
@@ -58,23 +61,17 @@ export class Workbench {
     this.#later();
   }
 
-  async repair(repairs: readonly Repair[]): Promise<void> {
-    this.files = repaired(this.files, repairs);
-    const last = repairs.at(-1);
-    if (last !== undefined) this.show(last.file, last.line > 0 ? last.line : this.#lines(last.file));
-    await this.look();
+  async repair(repair: Repair): Promise<void> {
+    if (await this.look([repair])) this.show(repair.file, repair.line > 0 ? repair.line : this.#lines(repair.file));
   }
 
   /** Repair all that have one repair, and what shows then. */
   async repairAll(): Promise<void> {
-    for (let round = 0; round < MOST_ROUNDS && this.single.length > 0; round++) {
-      this.files = repaired(this.files, this.single);
-      if (!(await this.look())) return;
-    }
+    await this.look("all");
   }
 
-  chooseRunTimes(chosen: RunTimes): void {
-    this.runTimes = chosen;
+  chooseRunTimes(chosen: Partial<RunTimes>): void {
+    this.runTimes = { ...this.runTimes, ...chosen };
     this.#later();
   }
 
@@ -84,14 +81,15 @@ export class Workbench {
     return this.look();
   }
 
-  /** Ask the server about what is shown; returns whether its answer is of that. */
-  async look(): Promise<boolean> {
+  /** Ask the server about what is shown, repaired; returns whether its answer is of that. */
+  async look(repairs: Repairs = []): Promise<boolean> {
     clearTimeout(this.#timer);
     const mine = ++this.#asked;
     this.busy = true;
     try {
-      const found = await lookAt(this.files, this.into, this.manner);
+      const found = await lookAt(this.files, this.into, this.manner, repairs);
       if (mine !== this.#asked) return false;
+      if (repairs.length > 0) this.files = shownOf(this.files, found);
       this.found = found;
     } catch (error) {
       if (mine === this.#asked) reportRefusal(error);
@@ -132,6 +130,7 @@ export function countsOf(findings: readonly Pick<Repairable, "level" | "place">[
 }
 
 /** Return whether somebody should look before the files are taken: errors, repairs, run times that commands say. */
-export function needsLook(found: DryImport, into: string | null): boolean {
-  return found.errors > 0 || found.refused !== null || found.findings.some(({ repairs, said }) => repairs.length > 0 || (into === null && said.code === "runTime.readable"));
+export function needsLook(found: DryImport): boolean {
+  const looked = found.findings.filter(({ said }) => said.code !== MAY_BE_MEANT);
+  return found.errors > 0 || found.refused !== null || looked.some(({ repairs, said }) => repairs.length > 0 || said.code === "runTime.readable");
 }

@@ -12,7 +12,8 @@ from scheduler.input.manifests.documents import Document, is_patch
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.generator import is_generator
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
-from scheduler.model.errors import ManifestError
+from scheduler.input.manifests.loading.rendered import KUSTOMIZATIONS
+from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import Form, Problem, Wanted
 from scheduler.model.problems.library import NotYaml, plain_word
 from scheduler.model.sentence import Sentence
@@ -25,6 +26,9 @@ ASIDE = {
     Aside.ARMADA.value: Effect.NO_ARMADA,
     Aside.PATCH.value: Effect.NO_KUSTOMIZE,
     Aside.TEMPLATE.value: Effect.NOT_TAKEN,
+    Aside.PART.value: Effect.NO_KUSTOMIZE,
+    Aside.CHART.value: Effect.NOT_TAKEN,
+    Aside.TERRAFORM.value: Effect.NOT_TAKEN,
 }
 #: The codes of faults in the YAML itself, in place of a limit or of what it says.
 _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
@@ -32,7 +36,6 @@ _BROKEN = (NotYaml.KNOWN.value, Problem.COLLECTION.value)
 _BEFORE = 2
 #: Values of a chart that has YuniKorn's as a dependency: its name, `yunikornDefaults`.
 _VALUES_DEEP = 4
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 #: Of the core group's version, and yet no objects.
@@ -74,22 +77,25 @@ def _is_kustomization(document: Document) -> bool:
     """Return whether Kustomize reads it; apiVersion and kind may be left out there."""
     if kinds.split(document.api_version)[0] == "kustomize.config.k8s.io":
         return True
-    named = document.file.rsplit("/", 1)[-1] in _KUSTOMIZATIONS
+    named = document.file.rsplit("/", 1)[-1] in KUSTOMIZATIONS
     return named and not document.kind and not document.api_version
 
 
 def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
     """Say that a document is no object of a cluster, and why."""
-    sort = problem
     if problem.code not in ASIDE:
-        problem = Aside.BECAUSE.said(why=problem)
-        sort = Aside.NO_OBJECT.said()
-    effect = ASIDE[sort.code]
-    place = document.place("kind")
-    loaded.findings.append(
-        Finding("unsupported", place, problem, sort=sort, effect=effect)
-    )
+        beside = loaded.rendered.beside(document.file)
+        problem = beside or Aside.BECAUSE.said(why=problem)
+    say_aside(loaded, document.place("kind"), problem)
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
+
+
+def say_aside(loaded: Loaded, place: SourceLocation, problem: Sentence) -> None:
+    """Say why something is not taken which is no reason to refuse what is beside it."""
+    sort = problem if problem.code in ASIDE else Aside.NO_OBJECT.said()
+    loaded.findings.append(
+        Finding("unsupported", place, problem, sort=sort, effect=ASIDE[sort.code])
+    )
 
 
 def leave_template_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
@@ -103,11 +109,7 @@ def leave_template_aside(loaded: Loaded, text: str, fault: ManifestError) -> boo
     near = text.splitlines()[max(0, place.line - _BEFORE) : place.line]
     if not any("{{" in line for line in near):
         return False
-    problem = Aside.TEMPLATE.said()
-    effect = ASIDE[problem.code]
-    loaded.findings.append(
-        Finding("unsupported", place, problem, sort=problem, effect=effect)
-    )
+    say_aside(loaded, place, Aside.TEMPLATE.said())
     return True
 
 

@@ -11,6 +11,7 @@ from scheduler.input.manifests.documents import (
     Document,
 )
 from scheduler.input.manifests.effects import Effect, Gap
+from scheduler.input.manifests.loading.rendered import RenderedFiles
 from scheduler.model.errors import (
     ManifestError,
     SchedulerError,
@@ -71,6 +72,8 @@ class Loaded:
     places: dict[Key, Document] = field(default_factory=dict)
     by_key: dict[Key, Object] = field(default_factory=dict)  # as first put
     files: list[str] = field(default_factory=list)  # names, in their order
+    sources: dict[str, str] = field(default_factory=dict)  # the texts that were read
+    rendered: RenderedFiles = RenderedFiles()  # noqa: RUF009 - it never changes
     refused: set[tuple[str, str]] = field(default_factory=set)  # (namespace, name)
     # (file, kind, what became of it) -> documents
     outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)

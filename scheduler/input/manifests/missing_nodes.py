@@ -1,0 +1,167 @@
+"""Nodes for files that have none: by the pods that run on them, or by the quota of flavors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from scheduler.model import amounts
+from scheduler.model.conditions import has_ended
+from scheduler.model.errors import QuantityError
+from scheduler.model.objects import Object
+from scheduler.model.podset_template import read_pod
+from scheduler.model.texts.writing import write
+
+#: Sizes that machines come in, per resource in canonical units; beyond the last, by it.
+_CPUS = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256)
+_GIB = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+_WHOLE = (1, 2, 4, 8, 16)
+_GI = 2**30
+#: Accelerators on one node, the usual first.
+PER_NODE = (8, 4, 1)
+#: Processors of a node without accelerators.
+CPUS_PER_NODE = (64, 16, 4)
+_CPUS_BESIDE = 64  # of a node whose quota of them is not known
+#: Nodes that one repair adds.
+MOST = 500
+Amounts = Mapping[str, int]
+
+
+class NodesByQuota(NamedTuple):
+    """Nodes that hold a flavor's quota: how many, of how much, and their documents."""
+
+    nodes: int
+    resource: str
+    each: int
+    document: str
+
+
+def nodes_of_pods(objects: Iterable[Object]) -> tuple[int, str]:
+    """Return how many nodes the pods name, and their documents.
+
+    A node is as large as the least usual machine that holds what runs on it.
+    Cost: O(pods).
+    """
+    used: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for obj in objects:
+        name = obj.spec.get("nodeName") if obj.key.kind == "Pod" else None
+        if name and not has_ended(obj.status):
+            for resource, amount in _requests(obj.spec).items():
+                used[str(name)][resource] += amount
+            used[str(name)]["pods"] += 1
+    sizes = {name: _machine(amounts_) for name, amounts_ in sorted(used.items())}
+    found = [_node(name, {}, size) for name, size in sizes.items()]
+    return len(found), "---\n".join(found[:MOST])
+
+
+def _requests(spec: Mapping[str, Any]) -> dict[str, int]:
+    try:
+        return dict(read_pod(spec).requests)
+    except QuantityError:
+        return {}
+
+
+def _machine(used: Amounts) -> dict[str, int]:
+    size = {"cpu": 1000 * _CPUS[0], "memory": _GIB[0] * _GI, "pods": 110}
+    for name, amount in used.items():
+        if name == "cpu":
+            size[name] = 1000 * _least(_CPUS, -(-amount // 1000))
+        elif name == "memory":
+            size[name] = _GI * _least(_GIB, -(-amount // _GI))
+        elif name == "pods":
+            size[name] = max(110, amount)
+        elif "/" in name and not name.startswith("hugepages-"):
+            size[name] = _least(_WHOLE, amount)
+        else:
+            size[name] = amount
+    return size
+
+
+def _least(sizes: tuple[int, ...], amount: int) -> int:
+    last = sizes[-1]
+    return next((size for size in sizes if size >= amount), -(-amount // last) * last)
+
+
+def nodes_by_quota(objects: Iterable[Object]) -> Iterator[NodesByQuota]:
+    """Yield nodes that hold the nominal quota of all flavors, a size after the other.
+
+    Cost: O(ClusterQueues and Cohorts).
+    """
+    quotas: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    flavors: dict[str, Object] = {}
+    for obj in objects:
+        if obj.key.kind in ("ClusterQueue", "Cohort"):
+            for flavor, resource, amount in _quotas(obj.spec):
+                quotas[flavor][resource] += amount
+        elif obj.key.kind == "ResourceFlavor":
+            flavors[obj.key.name] = obj
+    devices = {name for sums in quotas.values() for name in sums if "/" in name}
+    sizes = PER_NODE if devices else CPUS_PER_NODE
+    names = devices or {"cpu"}
+    most = max((s.get(n, 0) for s in quotas.values() for n in names), default=0)
+    most = most if devices else most // 1000
+    for each in [size for size in sizes if size <= most] or sizes[-1:]:
+        if found := _by_size(quotas, flavors, each):
+            yield found
+
+
+def _quotas(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    for group in spec.get("resourceGroups") or ():
+        for flavor in group.get("flavors") or ():
+            for one in flavor.get("resources") or ():
+                try:
+                    name = str(one["name"])
+                    amount = amounts.canonical(name, one["nominalQuota"])
+                except (KeyError, QuantityError):
+                    continue
+                yield str(flavor.get("name")), name, amount
+
+
+def _by_size(
+    quotas: Mapping[str, Amounts], flavors: Mapping[str, Object], each: int
+) -> NodesByQuota | None:
+    documents: list[str] = []
+    main, count = "", 0
+    with_devices = any("/" in name for sums in quotas.values() for name in sums)
+    for flavor, sums in sorted(quotas.items()):
+        if flavor not in flavors or not any(sums.values()):
+            continue
+        devices = [name for name in sorted(sums) if "/" in name and sums[name]]
+        leading = devices[0] if devices else "cpu" if sums.get("cpu") else ""
+        if not leading:
+            continue
+        size = each if devices else 1000 * (_CPUS_BESIDE if with_devices else each)
+        nodes = -(-sums[leading] // size)
+        main = leading if devices or not main else main
+        count += nodes
+        if count > MOST:
+            return None
+        share = {
+            name: size if name == leading else -(-amount // nodes)
+            for name, amount in sums.items()
+        }
+        share.setdefault("cpu", 1000 * _CPUS_BESIDE)
+        share.setdefault("memory", 4 * _GI * _CPUS_BESIDE)
+        share.setdefault("pods", 110)
+        spec = flavors[flavor].spec
+        documents += [
+            _node(f"{flavor}-{number}", spec, share) for number in range(1, nodes + 1)
+        ]
+    if not documents:
+        return None
+    return NodesByQuota(count, main, each, "---\n".join(documents))
+
+
+def _node(name: str, flavor: Mapping[str, Any], size: Amounts) -> str:
+    labels = {"kubernetes.io/hostname": name, **(flavor.get("nodeLabels") or {})}
+    room = {what: amounts.request_text(what, size[what]) for what in sorted(size)}
+    spec = {"taints": flavor["nodeTaints"]} if flavor.get("nodeTaints") else {}
+    data: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        **({"spec": spec} if spec else {}),
+        "status": {"capacity": room, "allocatable": dict(room)},
+    }
+    return write(data)
