@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
+from api.generating.examples import BODIES, COMMANDS
 from api.generating.operations import Operation, operations_of
 from api.generating.python import argument, text
 from api.generating.shapes import ListOf, Named, Type, fields_of, is_object, type_of
@@ -24,27 +25,6 @@ _ABOUT = (
     "`$QUOTALAB_SERVER/api/v1`, `$ID` is a sandbox, and `client` is "
     "`quotalab.client.Client(SERVER, token=TOKEN)`.",
 )
-#: Operation -> a body that a sandbox with queues takes. A test sends each of them.
-EXAMPLES: Mapping[str, Document] = {
-    "apply": {
-        "objects": [
-            {
-                "apiVersion": "kueue.x-k8s.io/v1beta2",
-                "kind": "ResourceFlavor",
-                "metadata": {"name": "spot"},
-            }
-        ]
-    },
-    "policy_patch": {"spec": {"simulation": {"defaultRuntime": "5m"}}},
-    "policy_put": {"spec": {}},
-    "sandboxes_create": {"scenario": "classical-reclaim"},
-    "sandboxes_change": {"title": "nightly queues"},
-    "speed": {"speed": 5},
-    "what_ifs_create": {
-        "changes": [{"policy": {"spec": {"simulation": {"defaultRuntime": "5m"}}}}],
-        "horizonMs": 60000,
-    },
-}
 
 
 class Heading(NamedTuple):
@@ -127,6 +107,8 @@ def _operation(one: Operation, described: Document) -> Iterator[Block]:
         yield Words(f"Answer: {_linked(one.answer)} (`{one.answer_media}`).")
     yield Code("sh", curl(one))
     yield Code("python", call(one))
+    if command := COMMANDS.get(one.name):
+        yield Code("sh", command)
 
 
 def curl(one: Operation) -> str:
@@ -138,8 +120,8 @@ def curl(one: Operation) -> str:
         ["curl -sf"] if one.method in ("GET", "POST") else [f"curl -sf -X {one.method}"]
     )
     words.append(f'"$API{path}"')
-    if one.body is not None and one.name in EXAMPLES:
-        words.append(f"--json '{json.dumps(EXAMPLES[one.name])}'")
+    if one.body is not None and one.name in BODIES:
+        words.append(f"--json '{json.dumps(BODIES[one.name])}'")
     elif one.method == "POST":
         words.append("--json @body.json" if one.body is not None else "--json '{}'")
     elif one.body is not None:
@@ -150,8 +132,8 @@ def curl(one: Operation) -> str:
 def call(one: Operation) -> str:
     """Return how the Python client asks for it."""
     given = ["ID" if place == "sandbox_id" else place for place in one.places]
-    if one.body is not None and (one.body_required or one.name in EXAMPLES):
-        given.append(repr(EXAMPLES[one.name]) if one.name in EXAMPLES else "body")
+    if one.body is not None and (one.body_required or one.name in BODIES):
+        given.append(repr(BODIES[one.name]) if one.name in BODIES else "body")
     given += [f"{argument(f)}={argument(f)}" for f in one.query if f.required]
     return f"client.operations.{one.name}({', '.join(given)})"
 

@@ -43,6 +43,7 @@ _FINALIZED = (
 _MADE = ("Workload", "Pod", "ReplicaSet")  # named after what owns them in the end
 _HASH = re.compile("[0-9a-f]{8}")  # names the podsets of a pod group
 
+
 def cluster_as_seen(list_of: Callable[[str], list[Document]]) -> Rows:
     """Return what stands in a cluster, by kind and name."""
     objects = {kind: list_of(kind) for kind in KINDS}

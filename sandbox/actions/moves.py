@@ -18,6 +18,7 @@ from sandbox.world.operations import (
     Several,
 )
 from scheduler.analysis.explain.moves import move
+from scheduler.analysis.explain.names import meant
 from scheduler.analysis.explain.shapes import Change
 from scheduler.analysis.explain.shapes import Edit as Patch
 from scheduler.assembly import merge
@@ -32,11 +33,14 @@ def do_move(
 ) -> RevisionDiff:
     """Move an object under another; a Workload with quota is evicted first.
 
+    A Job's name stands for its Workload's.
+
     Raises NotFoundError for what is not there, ConflictError when it cannot move.
     """
     with edit_session(user, sandbox_id) as session:
-        refuse_stale(session.sandbox, seen, [str(subject)])
         world = session.loaded.world
+        subject = meant(world, subject) or subject
+        refuse_stale(session.sandbox, seen, [str(subject)])
         change = change_of(world, subject, target)
         operation = operation_of(world, change)
         patch = change.edits[-1].patch

@@ -10,23 +10,29 @@ import operator
 import pytest
 
 from api.client import Client
+from api.command.parser import parser
+from api.command.verbs import VERBS
+from api.generating.examples import BODIES, COMMANDS, PLACES
 from api.generating.operations import operations_of
-from api.generating.reference import EXAMPLES, call, curl, page, reference
+from api.generating.reference import call, curl, page, reference
 from api.schema import document
 from sandbox import actions
-from tests.builders import job, small_cluster
+from tests.builders import job, local_queue, small_cluster
 from tests.sandbox.conftest import row, tick
 
 pytestmark = [pytest.mark.django_db]
 #: A read that is refused with 409 in a sandbox that follows no cluster.
 OF_TWINS = "shadow_read"
+#: Verbs that ask for several operations, for none, or for that of another verb.
+NO_OPERATION = {"kubeconfig", "prove", "run", "wait"}
 
 
 @pytest.fixture
 def queue(make, person):
     """A sandbox at tick 3 in which one of two jobs waits."""
     jobs = [job(f"train-{n}", queue="main", cpu="4", runtime="9s") for n in range(2)]
-    sandbox = make(*small_cluster(cpu="4"), *jobs)
+    second = local_queue("second", cluster_queue="main")
+    sandbox = make(*small_cluster(cpu="4"), second, *jobs)
     actions.do_play(person, sandbox.pk)
     tick(sandbox, 3)
     return row(sandbox)
@@ -65,11 +71,13 @@ def test_what_is_read_of_a_sandbox_is_asked_for_as_it_is_shown(
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", BODIES)
 def test_a_body_that_is_shown_is_taken(client, queue, described, name):
     (one,) = (one for one in operations_of(described) if one.name == name)
     line = curl(one)
     path = line.partition('"$API')[2].partition('"')[0].replace("$ID", queue.pk)
+    for place, value in PLACES.get(name, {}).items():
+        path = path.replace(f"${place.upper()}", value)
     body = json.loads(line.partition("--json '")[2].rpartition("'")[0])
     answer = client.generic(
         one.method, f"/api/v1{path}", json.dumps(body), "application/json"
@@ -102,3 +110,15 @@ def test_no_text_of_the_document_becomes_html():
     shown = page(reference(made), "style.css")
     assert "<script>" not in shown
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more." in shown
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_line_that_is_shown_is_one_that_the_command_takes(described, name):
+    assert name in {one.name for one in operations_of(described)}
+    words = COMMANDS[name].replace("$TOKEN_ID", "3").split()
+    assert parser().parse_args(words[1:]).verb == words[1]
+
+
+def test_every_verb_of_the_command_stands_with_an_operation():
+    shown = {line.split()[1] for line in COMMANDS.values()}
+    assert set(VERBS) - shown == NO_OPERATION
