@@ -100,7 +100,9 @@ def result(kept: KeptForecast) -> Forecast:
         kept.refresh_from_db(fields=["state", "answer", "error"])
     if kept.state != KeptForecast.DONE:
         said = Sayings.of(kept.error).said
-        problem = joined(said) if said else plain("the forecast was given up; ask again")
+        problem = (
+            joined(said) if said else plain("the forecast was given up; ask again")
+        )
         if any(one.code == RequestProblem.NO_END.value for one in said):
             raise BusyError(problem)
         raise SchedulerError(problem)
