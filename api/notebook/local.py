@@ -13,7 +13,10 @@ from api.notebook.lines import Lines
 from api.notebook.tables import Table, extra
 from api.notebook.verdicts import WhatIf
 from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.changes import apply
+from scheduler.analysis.explain.moves import move
 from scheduler.analysis.explain.names import named
+from scheduler.analysis.explain.outcomes import queue_of
 from scheduler.analysis.explain.workloads import explain
 from scheduler.analysis.lines import RunLines
 from scheduler.analysis.measures.subjects import kind_of_subjects
@@ -205,6 +208,16 @@ class LocalSandbox:
         self.world = changed
         return self
 
+    def move(self, name: str, queue: str) -> Self:
+        """Move a Workload, or that of a job, to a LocalQueue; return the sandbox.
+
+        What has quota is evicted first, as a drag on the page does. Raises SchedulerError.
+        """
+        key, moved = self._find(name), self.world.copy()
+        apply(moved, move(moved, key, Key("LocalQueue", key.namespace, queue)))
+        self.world = moved
+        return self
+
     def _repr_html_(self) -> str:
         html = self.workloads()._repr_html_()
         return f"<p>tick {self.tick}, {self.seconds:g} s</p>{html}"
@@ -306,9 +319,10 @@ def _workload(world: World, obj: Object, work: WorkloadInfo | None) -> dict[str,
             "node": spec.get("nodeName", ""),
         }
     owners = obj.metadata.get("ownerReferences") or ()
+    queue = None if world.kueue is None else queue_of(world.kueue, obj.key)
     return row | {
         "job": next((str(one["name"]) for one in owners), ""),
-        "queue": work.cluster_queue.name if work.cluster_queue else "",
+        "queue": queue.name if queue else "",
         "state": _state(work),
         "priority": work.priority,
         "createdMs": world.context.ms(work.created_us),

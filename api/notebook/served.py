@@ -88,16 +88,19 @@ class ServedSandbox:
         return self
 
     def workloads(self) -> Table:
-        """Return a row per Workload, as the page's table has it."""
+        """Return a row per Workload; without Kueue, per pod."""
+        if self.client.read(self.id)["stack"] == "kueue":
+            return Table(map(_workload, self._table("workloads")))
+        return Table(map(_pod, self._table("pods")))
+
+    def _table(self, name: str) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []
         while len(rows) % _PAGE == 0:
-            page = self.client.table(
-                self.id, "workloads", limit=_PAGE, offset=len(rows)
-            )
+            page = self.client.table(self.id, name, limit=_PAGE, offset=len(rows))
             if not page:
                 break
             rows += page
-        return Table(rows)
+        return rows
 
     def events(self) -> Table:
         """Return what was decided, oldest first."""
@@ -123,16 +126,30 @@ class ServedSandbox:
         `name` is `NAME`, `NAMESPACE/NAME` or `job/NAME`. Raises LookupError for what is
         not there.
         """
+        row = self._row(name)
+        found: Any = self.client.operations.explain_read(
+            self.id, row["namespace"], row["name"]
+        )
+        return Why(found)
+
+    def move(self, name: str, queue: str) -> Self:
+        """Move a Workload, or that of a job, to a LocalQueue; return the sandbox.
+
+        Raises LookupError for what is not there, ApiError for what cannot be moved.
+        """
+        row = self._row(name)
+        body: Any = {"workload": f"{row['namespace']}/{row['name']}", "to": queue}
+        self.client.operations.move(self.id, body)
+        return self
+
+    def _row(self, name: str) -> Mapping[str, Any]:
         wanted = name.removeprefix("job/")
         part = wanted.rpartition("/")[2]
         for row in self.client.table(self.id, "workloads", search=part, limit=_PAGE):
             owner = str(row.get("owner") or "").rpartition("/")[2]
             names = {row["name"], owner}
             if wanted in names | {f"{row['namespace']}/{one}" for one in names}:
-                found: Any = self.client.operations.explain_read(
-                    self.id, row["namespace"], row["name"]
-                )
-                return Why(found)
+                return row
         raise LookupError(f"Workload {name} is not in sandbox {self.id}")
 
     def what_if(
@@ -203,3 +220,28 @@ class ServedSandbox:
     def _repr_html_(self) -> str:
         html = self.workloads()._repr_html_()
         return f"<p>{self.id}, tick {self.tick}</p>{html}"
+
+
+def _workload(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of the page's table under the names that rows have here."""
+    found = {
+        "namespace": row["namespace"],
+        "name": row["name"],
+        "job": str(row["owner"] or "").rpartition("/")[2],
+        "queue": row["clusterQueue"],
+        "state": _STATES.get(row["phase"], "Pending"),
+    }
+    return found | {name: row[name] for name in _SAME}
+
+
+_STATES = {
+    "finished": "Finished",
+    "admitted": "Admitted",
+    "reserved": "QuotaReserved",
+}
+_SAME = ("priority", "createdMs", "admittedMs", "finishedMs", "evictions")
+
+
+def _pod(row: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("namespace", "name", "phase", "node")
+    return {name: row[name] or "" for name in names}

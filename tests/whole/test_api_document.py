@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import api.client
+from tests.builders import cluster_queue, flavor, job, local_queue
 from tests.services.default_run import ROOT, DefaultRun
 
 DOCUMENT = ROOT / "docs/api.md"
@@ -97,6 +100,51 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last(environment, monkeypa
             exec(compile("".join(cell["source"]), cell["id"], "exec"), names)
     assert len(names["runs"]) == 6
     assert names["fair"].verdict().differs
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("five_tasks.py", 8), ("five_tasks_rest.py", 15)]
+)
+def test_five_tasks_are_done_in_a_few_lines_each(
+    shared_run, environment, tmp_path, name, most
+):
+    queues = [one for n in "ab" for one in queue_of(n)]
+    jobs = [job(f"train-{n}", queue="a", cpu="3", runtime="30s") for n in range(5)]
+    world = tmp_path / "world.yaml"
+    world.write_text(yaml.safe_dump_all([flavor(), *queues, *jobs]))
+    given = [str(world)] if most == 8 else [shared_run.url, str(world)]
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *given],
+        env={**environment, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "sweep.csv").stat().st_size > 0
+    tree = ast.parse((EXAMPLES / name).read_text())
+    lines = {
+        one.name: len(
+            {
+                at.lineno
+                for part in one.body[1:]  # without its docstring
+                for at in ast.walk(part)
+                if isinstance(at, ast.expr | ast.stmt)
+            }
+        )
+        for one in tree.body
+        if isinstance(one, ast.FunctionDef)
+    }
+    assert max(lines.values()) <= most, lines
+
+
+def queue_of(name: str) -> list[dict[str, Any]]:
+    return [
+        cluster_queue(name, cpu="4", cohort="all"),
+        local_queue(name, cluster_queue=name),
+    ]
 
 
 @pytest.mark.parametrize("name", ["smallest_world.py", "watch_queue.py"])

@@ -10,7 +10,7 @@ import yaml
 import api.notebook as quotalab
 from scheduler.model.errors import SchedulerError
 from scheduler.model.releases.versions import NEWEST
-from tests.builders import job, small_cluster
+from tests.builders import cluster_queue, job, local_queue, small_cluster
 from tests.services.default_run import DefaultRun
 
 FEW = [job(f"j{n}", queue="main", cpu="3", runtime="20s") for n in range(3)]
@@ -54,6 +54,22 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(folder):
     (folder / "jobs.yaml").write_text("kind: Job\nmetadata: {name: a}\nspec: 3\n")
     with pytest.raises(SchedulerError, match=r"jobs\.yaml:1"):
         quotalab.open(folder)
+
+
+@pytest.mark.parametrize("where", ["here", "on a server"])
+def test_a_job_that_waits_is_moved_to_another_queue(folder, shared_run, where):
+    other = [
+        cluster_queue("other", cpu="4"),
+        local_queue("other", cluster_queue="other"),
+    ]
+    (folder / "other.yaml").write_text(yaml.safe_dump_all(other))
+    opened = quotalab if where == "here" else quotalab.connect(shared_run.url)
+    sb = opened.open(folder).step(3)
+    waiting = next(row for row in sb.workloads() if row["state"] == "Pending")
+    sb.move(f"job/{waiting['job']}", "other").step(5)
+    queues = {row["job"]: row["queue"] for row in sb.workloads()}
+    assert queues[waiting["job"]] == "other"
+    assert sum(row["state"] == "Admitted" for row in sb.workloads()) == 2
 
 
 def test_why_is_asked_by_the_name_of_a_job(folder):
@@ -157,6 +173,7 @@ def test_a_server_answers_as_this_process_does(folder, shared_run: DefaultRun):
     there = server.open(folder, seed=3, title="The same").step(20)
     assert there.tick == here.tick
     assert server.client.hash(there.id) == here.world.hash()
+    assert list(there.workloads()) == list(here.workloads())
     ours, theirs = (one.what_if(quota(9), horizon="1m") for one in (here, there))
     assert theirs.verdict().document["sums"] == ours.verdict().document["sums"]
     waits = next(row["job"] for row in here.workloads() if row["state"] == "Pending")
