@@ -1143,6 +1143,7 @@ class Registry(TypedDict):
     entries: list[Entry]
     kinds: list[Kind]
     policy: dict[str, Any]
+    snippets: dict[str, str]
 
 
 class Release(TypedDict):

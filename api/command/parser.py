@@ -39,6 +39,10 @@ ALONE = {
         "api.command.planning",
     ),
     "check": ("the name of plan in 0.1", "api.command.planning"),
+    "snippet": (
+        "print a line for a shell that brings a cluster: kubectl alone, nothing secret",
+        "scheduler.cli.snippet",
+    ),
     "advise": (
         "search for the smallest change that reaches a goal, and prove it",
         "api.command.advising",

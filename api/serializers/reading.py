@@ -97,6 +97,10 @@ class RegistrySerializer(serializers.Serializer[Any]):
     entries = EntrySerializer(many=True)
     kinds = KindSerializer(many=True)
     policy = serializers.DictField(help_text="JSON Schema of the policy document.")
+    snippets = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="lines for a shell that bring a cluster, by what they read",
+    )
 
 
 class BesideSerializer(serializers.Serializer[Any]):

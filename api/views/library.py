@@ -12,6 +12,7 @@ from api.views.base import View
 from sandbox.base import library
 from sandbox.page.pictures import pictures
 from scheduler.input.manifests import kinds
+from scheduler.input.manifests.dumps.snippet import cluster_line, yunikorn_line
 from scheduler.model import durations, registry
 from scheduler.model.policy import Policy
 from scheduler.model.scenario import Scenario
@@ -68,6 +69,7 @@ class Registry(View):
                 "entries": [_entry(entry) for entry in registry.entries()],
                 "kinds": [_kind(kind) for kind in kinds.TABLE],
                 "policy": msgspec.json.schema(Policy),
+                "snippets": {"cluster": cluster_line(), "yunikorn": yunikorn_line()},
             }
         )
 

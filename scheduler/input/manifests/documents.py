@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from scheduler.input.manifests.dumps import simulator, terraform
+from scheduler.input.manifests.dumps import simulator, terraform, yunikorn_state
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
@@ -249,6 +249,12 @@ def _take_apart(document: Document) -> Iterator[Document]:
     if not document.kind and terraform.is_shown(document.data):
         for address, text in terraform.texts(document.data):
             yield from read_documents(text, file=f"{document.file} {address}")
+        return
+    if not document.kind and yunikorn_state.is_dump(document.data):
+        if text := yunikorn_state.queues_text(document.data):
+            yield from read_documents(text, file=f"{document.file} config")
+        for _, item in yunikorn_state.objects(document.data):
+            yield _part(document, item, None)
         return
     items = document.data.get("items")
     if document.kind == "List" and items is None:

@@ -19,6 +19,11 @@ export async function openRecording(files: readonly File[]): Promise<void> {
   go(hrefOf(made.id, "board"));
 }
 
+/** Return the lines for a shell that bring a cluster, by what they read. */
+export async function fetchSnippets(): Promise<Readonly<Record<string, string>>> {
+  return (await ask("Registry", "GET", "/registry")).snippets;
+}
+
 /** Return the clusters that may be followed, with the sandbox that shows each already. */
 export async function fetchClusters(): Promise<readonly Cluster[]> {
   return (await ask("ClusterList", "GET", "/clusters")).items;
