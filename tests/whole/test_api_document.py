@@ -108,10 +108,7 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last(environment, monkeypa
 def test_five_tasks_are_done_in_a_few_lines_each(
     shared_run, environment, tmp_path, name, most
 ):
-    queues = [one for n in "ab" for one in queue_of(n)]
-    jobs = [job(f"train-{n}", queue="a", cpu="3", runtime="30s") for n in range(5)]
-    world = tmp_path / "world.yaml"
-    world.write_text(yaml.safe_dump_all([flavor(), *queues, *jobs]))
+    world = world_of_tasks(tmp_path)
     given = [str(world)] if most == 8 else [shared_run.url, str(world)]
     done = subprocess.run(
         [sys.executable, str(EXAMPLES / name), *given],
@@ -138,6 +135,15 @@ def test_five_tasks_are_done_in_a_few_lines_each(
         if isinstance(one, ast.FunctionDef)
     }
     assert max(lines.values()) <= most, lines
+
+
+def world_of_tasks(folder: Path) -> Path:
+    """Write two queues of a cohort, and five jobs in one of them."""
+    queues = [one for n in "ab" for one in queue_of(n)]
+    jobs = [job(f"train-{n}", queue="a", cpu="3", runtime="30s") for n in range(5)]
+    path = folder / "world.yaml"
+    path.write_text(yaml.safe_dump_all([flavor(), *queues, *jobs]))
+    return path
 
 
 def queue_of(name: str) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.sandbox.conftest import contended, text_of
 from tests.services.default_run import ROOT, DefaultRun
+from tests.whole.test_api_document import world_of_tasks
 
 _BUILD = "from setuptools import build_meta as b; print(b.build_wheel({folder!r}))"
 _NOT_OURS = shutil.ignore_patterns(
@@ -125,6 +126,24 @@ def test_a_notebook_imports_it_by_its_name(python, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "20 12 Client\n"
+
+
+def test_five_tasks_are_done_beside_packages_of_the_user(python, tmp_path):
+    for theirs in ("scheduler", "sandbox", "api"):
+        (tmp_path / theirs).mkdir()
+        (tmp_path / theirs / "__init__.py").write_text("mine = True\n")
+    shutil.copy(ROOT / "docs/examples/five_tasks.py", tmp_path)
+    done = subprocess.run(
+        [python, "five_tasks.py", world_of_tasks(tmp_path).name],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("10 runs\n")
 
 
 class Installed(DefaultRun):
