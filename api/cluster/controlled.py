@@ -26,6 +26,7 @@ from api.cluster import rollouts
 from api.cluster.rollouts import template_hash
 from sandbox.models import Sandbox, table_of
 from sandbox.world.worlds import policy_of
+from scheduler.engine.lifetime.controllers.deployments import SUSPENDED_BY
 from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
 from scheduler.engine.lifetime.pods import POD_SET
 from scheduler.engine.world import World
@@ -213,6 +214,8 @@ def _is_held(document: Document, owners: Owners) -> bool:
     if not _may_be_managed(document):
         return False
     metadata = document["metadata"]
+    if SUSPENDED_BY in (metadata.get("annotations") or {}):
+        return False
     if _has_queue(_maker(metadata, owners)):
         return False
     name, namespace = _workload_of(metadata), metadata.get("namespace", "")

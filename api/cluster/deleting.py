@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from django.contrib.auth.models import User
 
-from api.cluster import presenting, reading, refusals, resources
+from api.cluster import orphans, presenting, reading, refusals, resources
 from api.cluster.delete_options import DeleteOptions
 from api.cluster.resources import Resource
 from sandbox import actions
@@ -73,12 +73,17 @@ class Deletion:
             for row in rows:
                 self._empty(row)
         owned = list(self._owned_by(rows))
-        if self.options.orphans:
-            self._refuse_orphans(rows)
-            for row in owned:
-                self._leave_behind(row, {one.uid for one in rows})
-            owned = []
-        self._take([*owned, *rows])
+        if not self.options.orphans:
+            self._take([*owned, *rows])
+            return
+        for row in owned:
+            self._leave_behind(row, {one.uid for one in rows})
+        stay = [one for row in rows for one in orphans.left_behind(self.sandbox, row)]
+        self._take(rows)
+        if stay:
+            texts = [msgspec.json.encode(one).decode() for one in stay]
+            files = [(f"{n}.json", text) for n, text in enumerate(texts)]
+            actions.do_import(self.user, self.sandbox.pk, files)
 
     def delete_sets(self, documents: Iterable[Document]) -> None:
         """Delete ReplicaSets that are no rows: their Deployment makes them anew.
@@ -128,19 +133,6 @@ class Deletion:
         stamp = presenting.whole_seconds(now)
         marks = {"deletionTimestamp": stamp, "deletionGracePeriodSeconds": 0}
         self._put(row, {**metadata, **marks})
-
-    def _refuse_orphans(self, rows: list[StoredObject]) -> None:
-        """Refuse to leave behind what the simulation would take away all the same."""
-        for kind in sorted(_MADE):
-            made = TABLES[kind]._default_manager.filter(sandbox_id=self.sandbox.pk)
-            for row in rows:
-                if made.filter(manifest__contains=row.uid).exclude(pk=row.pk).exists():
-                    why = (
-                        f'Invalid value: "Orphan": the {kind}s of {row.kind} {row.name} '
-                        "cannot be left behind here; they go with their owner"
-                    )
-                    fault = refusals.Fault("propagationPolicy", why)
-                    raise refusals.invalid_options("DeleteOptions", [fault])
 
     def _leave_behind(self, row: StoredObject, owners: set[str]) -> None:
         metadata = row.manifest["metadata"]

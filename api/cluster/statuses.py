@@ -39,6 +39,8 @@ _UNSAID = frozenset(
         "WaitingForQuota",
     }
 )
+#: On a Workload: the uid of the job that it is of.
+JOB_UID = "kueue.x-k8s.io/job-uid"
 _NOT_READY = "Not all pods are ready or succeeded"
 _NO_CLAIMS = "no new claims to deallocate"
 _READY = "All pods reached readiness and the workload is running"
@@ -209,7 +211,7 @@ def _workload(document: Document, status: Document, owners: Owners) -> Document:
         never = one.get("type") == "Admitted" and one.get("reason") == "NoReservation"
         if by_release or not never:
             conditions.append(one)
-    if not document["metadata"].get("ownerReferences"):
+    if not _is_of_job(document["metadata"]):
         # A person made it: no controller of a job writes whether its pods are ready.
         conditions = [one for one in conditions if one.get("type") != "PodsReady"]
     types = [one.get("type") for one in conditions]
@@ -227,6 +229,12 @@ def _workload(document: Document, status: Document, owners: Owners) -> Document:
         if asked:
             status.setdefault("resourceRequests", asked)
     return status
+
+
+def _is_of_job(metadata: Document) -> bool:
+    """Return whether a Workload is of a job, be that there or gone."""
+    labels = metadata.get("labels") or {}
+    return bool(metadata.get("ownerReferences")) or JOB_UID in labels
 
 
 def _reserved(status: Document) -> Document:

@@ -375,9 +375,17 @@ def ask_webhook(document: Document, resource: Resource) -> None:
     spec, kind = document.get("spec") or {}, resource.kind.kind
     found: list[Fault] = []
     if kind in ("ClusterQueue", "Cohort"):
-        found += [*_quotas(spec), *_selector(spec), *_weight(spec)]
+        above = "cohort" if kind == "ClusterQueue" else "parent"
+        alone = not spec.get(f"{above}Name")
+        found += [*_quotas(spec), *_limits(spec, above, alone=alone)]
+        found += [*_selector(spec), *_weight(spec)]
+    elif kind == "Workload":
+        found += _pod_sets(spec)
     elif kind == "ResourceFlavor":
         found += names.labels_faults(spec.get("nodeLabels"), "spec.nodeLabels")
+        for n, taint in enumerate(spec.get("nodeTaints") or ()):
+            place = f"spec.nodeTaints[{n}].key"
+            found += names.key_faults(str(taint.get("key") or ""), place)
     if found:
         lines = [f"{fault.field}: {fault.problem}" for fault in found]
         said = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
@@ -424,6 +432,54 @@ def _of_flavor(resources: Any, covered: list[Any], field: str) -> Iterator[Fault
             if _is_negative(given.get(limit)):
                 said = f'Invalid value: "{given[limit]}": {NEGATIVE}'
                 yield Fault(f"{place}.{limit}", said)
+
+
+def _pod_sets(spec: Document) -> Iterator[Fault]:
+    sets = spec.get("podSets") or ()
+    partial = sum(one.get("minCount") is not None for one in sets)
+    if partial > 1:
+        why = f"Invalid value: {partial}: at most one podSet can use minCount"
+        yield Fault("spec.podSets", why)
+    for n, one in enumerate(sets):
+        inner = (one.get("template") or {}).get("spec") or {}
+        for part in ("initContainers", "containers"):
+            for m, container in enumerate(inner.get(part) or ()):
+                place = f"spec.podSets[{n}].template.spec.{part}[{m}].resources"
+                asked = (container.get("resources") or {}).get("requests") or {}
+                for name, amount in asked.items():
+                    if _is_negative(amount):
+                        said = f'Invalid value: "{amount}": {NEGATIVE}'
+                        yield Fault(f"{place}.requests[{name}]", said)
+
+
+def _limits(spec: Document, above: str, *, alone: bool) -> Iterator[Fault]:
+    """Yield limits of what has nobody above it, and lending limits above the quota.
+
+    Of a ClusterQueue the schema refuses a borrowing limit first.
+    """
+    for n, group in enumerate(spec.get("resourceGroups") or ()):
+        for m, flavor in enumerate(group.get("flavors") or ()):
+            for k, given in enumerate(flavor.get("resources") or ()):
+                place = f"spec.resourceGroups[{n}].flavors[{m}].resources[{k}]"
+                for limit in ("borrowingLimit", "lendingLimit"):
+                    if alone and given.get(limit) is not None:
+                        why = f"must be nil when {above} is empty"
+                        said = f'Invalid value: "{given[limit]}": {why}'
+                        yield Fault(f"{place}.{limit}", said)
+                of_queue = above == "cohort"
+                if of_queue and _is_more(given, "lendingLimit", "nominalQuota"):
+                    why = "must be less than or equal to the nominalQuota"
+                    said = f'Invalid value: "{given["lendingLimit"]}": {why}'
+                    yield Fault(f"{place}.lendingLimit", said)
+
+
+def _is_more(given: Document, one: str, other: str) -> bool:
+    if given.get(one) is None or given.get(other) is None:
+        return False
+    try:
+        return bool(parse_quantity(given[one]) > parse_quantity(given[other]))
+    except SchedulerError:
+        return False
 
 
 def _selector(spec: Document) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""What Kueue's webhooks refuse of Jobs and pods, in their words.
+"""What Kueue's webhooks refuse of Jobs, pods, Deployments and StatefulSets, in their words.
 
 Source: docs/semantics/kueue-lifecycle.md#what-webhooks-refuse
 """
@@ -21,6 +21,9 @@ QUEUE = f"{_KUEUE}/queue-name"
 _GROUP, _TOTAL = f"{_KUEUE}/pod-group-name", f"{_KUEUE}/pod-group-total-count"
 _MANAGED, _PREBUILT = f"{_KUEUE}/managed", f"{_KUEUE}/prebuilt-workload-name"
 _LEAST, _LONGEST = f"{_KUEUE}/job-min-parallelism", f"{_KUEUE}/max-exec-time-seconds"
+_EQUAL = f"{_KUEUE}/job-completions-equal-parallelism"
+_CLASS, _ELASTIC = f"{_KUEUE}/priority-class", f"{_KUEUE}/elastic-job"
+_RETRIABLE = f"{_KUEUE}/retriable-in-group"
 _REQUIRED = f"{_KUEUE}/podset-required-topology"
 _PREFERRED = f"{_KUEUE}/podset-preferred-topology"
 _ANYWHERE = f"{_KUEUE}/podset-unconstrained-topology"
@@ -130,6 +133,7 @@ def _job_faults(document: Document) -> Iterator[Fault]:
             _annotation(_LEAST),
             lambda n: "" if 0 < n < count else f"should be between 0 and {count - 1}",
         )
+    yield from _equal_faults(document, spec)
     template: Document = spec.get("template") or {}
     place = "spec.template.metadata"
     found = [*_topology_faults(_annotations(template), place)]
@@ -138,6 +142,25 @@ def _job_faults(document: Document) -> Iterator[Fault]:
     if not found and size is not None and size > count:
         why = f"must not be greater than pod set count {count}"
         yield names.invalid(_annotation(_SIZE, place), str(size), why)
+
+
+def _equal_faults(document: Document, spec: Document) -> Iterator[Fault]:
+    """Yield what is wrong with a Job whose completions follow its parallelism."""
+    text = _annotations(document).get(_EQUAL)
+    if text is None:
+        return
+    field = _annotation(_EQUAL)
+    if text not in _BOOLEANS:
+        why = f'strconv.ParseBool: parsing "{text}": invalid syntax'
+        yield names.invalid(field, text, why)
+    elif text[0] in "1tT":
+        if spec.get("completionMode", "NonIndexed") == "NonIndexed":
+            why = "should not be enabled for NonIndexed jobs"
+            yield names.invalid(field, text, why)
+        if spec.get("parallelism", 1) != spec.get("completions", 1):
+            why = f"should be equal to parallelism when {_EQUAL} annotation is true"
+            said = f"Invalid value: {spec.get('completions', 'null')}: {why}"
+            yield Fault("spec.completions", said)
 
 
 def _topology_faults(given: Document, place: str) -> Iterator[Fault]:
@@ -216,19 +239,84 @@ def _group_faults(labels: Document, given: Document) -> Iterator[Fault]:
 
 
 def _changed(document: Document, before: Document) -> Iterator[Fault]:
-    """Yield what may not be changed of a Job or pod that is not held back."""
+    """Yield what may not be changed of a job or pod, and of one that is not held back."""
+    kind = document.get("kind")
+    if kind in _SERVING:
+        yield from _serving_changed(document, before)
+        return
+    is_held, was_held = _is_held(document), _is_held(before)
+    is_managed = kind != "Pod" or QUEUE in _labels(before)
+    if not is_held and is_managed:
+        yield from _fixed(document, before, QUEUE)
+    if not is_held and not _annotations(before).get(_ELASTIC):
+        yield from _fixed(document, before, _PREBUILT)
+    if is_managed and not (is_held and was_held):
+        yield from _fixed(document, before, _LONGEST)
+    yield from _class_changed(document, before, held=is_held)
+    if kind == "Pod" and _labels(before).get(_GROUP):
+        yield from _fixed(document, before, _GROUP)
+        kept = _annotations(document).get(_RETRIABLE) == "false"
+        if _annotations(before).get(_RETRIABLE) == "false" and not kept:
+            why = "unretriable pod group can't be converted to retriable"
+            yield Fault(_annotation(_RETRIABLE), f"Forbidden: {why}")
+
+
+def _is_held(document: Document) -> bool:
+    """Return whether a Job is suspended, or a pod gated."""
     spec: Document = document.get("spec") or {}
     gates = [one.get("name") for one in spec.get("schedulingGates") or ()]
-    if spec.get("suspend") or ADMISSION_GATE in gates:
-        return
-    if document.get("kind") == "Pod" and QUEUE not in _labels(before):
-        return
-    queue, was = _labels(document).get(QUEUE), _labels(before).get(QUEUE)
-    if queue != was:
-        yield names.invalid(_label(QUEUE), queue or "", "field is immutable")
+    return bool(spec.get("suspend")) or ADMISSION_GATE in gates
 
 
+def _fixed(document: Document, before: Document, label: str) -> Iterator[Fault]:
+    now, was = _labels(document).get(label) or "", _labels(before).get(label) or ""
+    if now != was:
+        yield names.invalid(_label(label), now, "field is immutable")
+
+
+def _class_changed(
+    document: Document, before: Document, *, held: bool
+) -> Iterator[Fault]:
+    """Yield that a class was given to what runs, or taken away."""
+    now, was = _labels(document).get(_CLASS) or "", _labels(before).get(_CLASS) or ""
+    if now and not was and not held:
+        why = "WorkloadPriorityClass cannot be added to a non-suspended workload"
+        yield names.invalid(_label(_CLASS), now, why)
+    if was and not now:
+        why = "WorkloadPriorityClass cannot be removed from a workload"
+        yield names.invalid(_label(_CLASS), now, why)
+
+
+def _serving_changed(document: Document, before: Document) -> Iterator[Fault]:
+    """Yield what may not be changed of a Deployment or StatefulSet."""
+    held = not (before.get("status") or {}).get("readyReplicas")
+    if not held or not _labels(document).get(QUEUE):
+        yield from _fixed(document, before, QUEUE)
+    yield from _class_changed(document, before, held=held)
+    if document.get("kind") != "StatefulSet" or not _labels(document).get(QUEUE):
+        return
+    now, was = _replicas(document), _replicas(before)
+    if now and was and now != was:
+        why = f"Invalid value: {now}: field is immutable"
+        yield Fault("spec.replicas", why)
+
+
+def _replicas(document: Document) -> int:
+    return int((document.get("spec") or {}).get("replicas", 1))
+
+
+def _serving_faults(document: Document) -> Iterator[Fault]:
+    yield from _named_faults(_labels(document), QUEUE)
+    if _annotations(document).get(_ELASTIC) == "true":
+        what = f"{document.get('apiVersion')}, Kind={document.get('kind')}"
+        why = f'elastic job is not supported for "{what}"'
+        yield Fault(_annotation(_ELASTIC), f"Forbidden: {why}")
+
+
+_SERVING = ("Deployment", "StatefulSet")
 _RULES: dict[str, Callable[[Document], Iterator[Fault]]] = {
+    "Deployment": _serving_faults,
     "Job": _job_faults,
     "Pod": _pod_faults,
+    "StatefulSet": _serving_faults,
 }

@@ -224,9 +224,7 @@ def check_cohort(document: Document) -> Fields:
     expect_known(
         document, spec, "spec", ("fairSharing", "parentName", "resourceGroups")
     )
-    parent = expect_optional_text(document, spec, "spec.parentName")
-    if parent and parent == document.metadata.get("name"):
-        raise document.error("spec.parentName", Problem.ITSELF.said())
+    expect_optional_text(document, spec, "spec.parentName")
     check_groups(document, spec, above="parentName", lending_within_nominal=False)
     check_weight(document, spec)
     manifest = document.copied()

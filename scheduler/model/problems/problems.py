@@ -120,7 +120,6 @@ class Problem(Stated):
         "problem.configurationVersion",
         "Kueue {release} does not read a Configuration of {given}",
     )
-    ITSELF = ("problem.itself", "expected another cohort, got itself")
     PODS = (
         "problem.pods",
         "expected no request: the resource pods counts pods by itself",

@@ -2744,7 +2744,6 @@ export const ZH_HANS: Words = {
   "said.problem.gate": "无法识别的功能门控：{name}；Kueue {release} 带着它不会启动",
   "said.problem.gateLocked": "不能把功能门控 {name} 设为 {given}：在 Kueue {release} 中它固定为 {literal}",
   "said.problem.configurationVersion": "Kueue {release} 不读取 {given} 的 Configuration",
-  "said.problem.itself": "应为另一个 cohort，得到的是它自己",
   "said.problem.pods": "不能有请求：资源 pods 自行统计 Pod 数",
   "said.problem.topologyLabel": "至少要有一个标签，因为该 flavor 有 topologyName",
   "said.problem.sizes": "各大小应能相互整除，得到的是 {first} 和 {last}",

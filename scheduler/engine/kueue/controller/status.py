@@ -129,7 +129,7 @@ def _queue_state(queue: ClusterQueue) -> State:
 def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
     """Return whether a ClusterQueue says that it admits, with reason and sentence.
 
-    Of a loop of cohorts above it, which keeps it from admitting, it gives no reason.
+    Of a loop of cohorts above it, which keeps it from admitting, it says nothing.
     Source: docs/semantics/kueue.md#active-clusterqueues.
     """
     problems = [
@@ -138,7 +138,7 @@ def queue_verdict(cluster: Cluster, queue: ClusterQueue) -> Verdict:
         if reason != COHORT_CYCLE
     ]
     if not problems:
-        return queue.active, "Ready", CAN_ADMIT
+        return True, "Ready", CAN_ADMIT
     reason = problems[0][0]
     if reason == TERMINATING:
         return False, reason, f"{CANNOT_ADMIT}; {problems[0][1]}"

@@ -23,6 +23,7 @@ class OwnedObjects:
         """Note whose an object is; kinds that no controller makes are nobody's."""
         if obj.key.kind not in self._kinds:
             return
+        self.remove(obj.key)
         for reference in obj.metadata.get("ownerReferences") or []:
             kind, uid = reference.get("kind"), reference.get("uid")
             if kind in self._owners and uid:
