@@ -14,6 +14,7 @@ from sandbox.page import wire, wire_rows
 from scheduler.analysis.explain import shapes
 from scheduler.analysis.explain.applications import ApplicationExplanation
 from scheduler.analysis.explain.queues import QueueFairness
+from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
 from scheduler.analysis.incident import IncidentReplay
 from scheduler.model.kube.description import ProfileState
@@ -34,6 +35,8 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "forecast_submission_create": (SubmissionForecast,),
     "capacity_read": (shapes.Capacity,),
     "fairness_read": (shapes.Fairness, QueueFairness),
+    "event_film_read": (Film,),
+    "object_film_read": (Film,),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),
     "what_ifs_list": (WhatIfs,),

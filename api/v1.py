@@ -14,8 +14,10 @@ from api.views.comparing import Archive, Archives, Compare
 from api.views.explaining import (
     Capacity,
     Counterfactuals,
+    EventFilm,
     Explain,
     Fairness,
+    ObjectFilm,
     PreemptionSteps,
     Reproduce,
     WhatIf,
@@ -83,6 +85,12 @@ urlpatterns = [
         f"{_ONE}/events/<str:place>/reproduction",
         Reproduce.as_view(),
         name="reproduction",
+    ),
+    path(f"{_ONE}/events/<str:place>/film", EventFilm.as_view(), name="event-film"),
+    path(
+        f"{_ONE}/explain/<str:namespace>/<str:name>/film",
+        ObjectFilm.as_view(),
+        name="object-film",
     ),
     path(f"{_ONE}/preemptions", Preemptions.as_view(), name="preemptions"),
     path(

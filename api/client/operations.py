@@ -33,6 +33,7 @@ from .records import (
     ExperimentList,
     Explanation,
     Fairness,
+    Film,
     Forecast,
     ForecastOptions,
     ForecastState,
@@ -233,6 +234,16 @@ class Operations(Sender):
     ) -> Disk:
         """Return the bytes of each of your sandboxes, and of the whole database."""
         return cast('Disk', self.send('GET', f"/disk"))
+
+    def event_film_read(
+        self,
+        sandbox_id: str | int,
+        place: str | int,
+        *,
+        other: bool | None = None,
+    ) -> Film:
+        """Return frames: each changes the stage, and none says what a later one finds."""
+        return cast('Film', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/film", query=given({'other': other})))
 
     def events_read(
         self,
@@ -591,6 +602,19 @@ class Operations(Sender):
     ) -> Done:
         """Change a node as an operator or a power cut would."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
+
+    def object_film_read(
+        self,
+        sandbox_id: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        kind: Literal['Pod', 'Workload'] | None = None,
+        other: bool | None = None,
+        tick: int | None = None,
+    ) -> Film:
+        """Return the frames; a 422 says why it would not be tried."""
+        return cast('Film', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/film", query=given({'kind': kind, 'other': other, 'tick': tick})))
 
     def objects_delete(
         self,
@@ -1159,6 +1183,16 @@ class AsyncOperations(AsyncSender):
         """Return the bytes of each of your sandboxes, and of the whole database."""
         return cast('Disk', await self.send('GET', f"/disk"))
 
+    async def event_film_read(
+        self,
+        sandbox_id: str | int,
+        place: str | int,
+        *,
+        other: bool | None = None,
+    ) -> Film:
+        """Return frames: each changes the stage, and none says what a later one finds."""
+        return cast('Film', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/film", query=given({'other': other})))
+
     async def events_read(
         self,
         sandbox_id: str | int,
@@ -1516,6 +1550,19 @@ class AsyncOperations(AsyncSender):
     ) -> Done:
         """Change a node as an operator or a power cut would."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
+
+    async def object_film_read(
+        self,
+        sandbox_id: str | int,
+        namespace: str | int,
+        name: str | int,
+        *,
+        kind: Literal['Pod', 'Workload'] | None = None,
+        other: bool | None = None,
+        tick: int | None = None,
+    ) -> Film:
+        """Return the frames; a 422 says why it would not be tried."""
+        return cast('Film', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/film", query=given({'kind': kind, 'other': other, 'tick': tick})))
 
     async def objects_delete(
         self,

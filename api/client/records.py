@@ -2591,6 +2591,95 @@ class PartitionQueues(TypedDict):
     queues: list[QueueShare]
 
 
+class Film(TypedDict):
+    """One decision, frame by frame; no frame says what a later one finds.
+    `scheduler`: "Kueue", "kube-scheduler" or "YuniKorn"; `law` is the strategy,
+    policy or laws it decides by. `hidden` cards are not shown, for there are too
+    many.
+    """
+
+    scheduler: str
+    law: str
+    subject: str
+    atMs: int
+    tick: int
+    cards: list[FilmCard]
+    bars: list[FilmBar]
+    frames: list[FilmFrame]
+    hidden: int
+
+
+class FilmCard(TypedDict):
+    """A workload, pod, queue or application that moves; `zone` is where it begins.
+    Zones: "line" (it waits), "head" (lifted), "candidates", "running", "gone"
+    (sent back), "in" (it has quota), and "Node/NAME".
+    """
+
+    id: str
+    group: str
+    priority: int | None
+    held: list[Amount]
+    zone: str
+
+
+class FilmBar(TypedDict):
+    """Something that is filled: `limit` is its mark, None without one. `kind`:
+    "ClusterQueue", "Cohort", "Queue", "Node", "Domain", "Share", "Score", "Cost"
+    or "Free". `resource` is "" where a plain number is shown.
+    """
+
+    id: str
+    kind: str
+    name: str
+    resource: str
+    used: float
+    limit: float | None
+
+
+class FilmFrame(TypedDict):
+    """One step: its words, and what changes on the stage since the one before.
+    `moves`: card -> zone. `marks`: card or bar -> what became of it, "" takes it
+    away. `used`: bar -> what fills it from now on. `demand`: bar -> what is laid
+    on top of it, in this frame only. `spot`: cards and bars that it is about.
+    """
+
+    kind: str
+    title: Sentence
+    said: Sentence
+    spot: list[str]
+    moves: dict[str, str]
+    marks: dict[str, str]
+    used: dict[str, float]
+    demand: dict[str, float]
+    tests: list[Inequality]
+    bet: FilmBet | None
+
+
+class Inequality(TypedDict):
+    """A test as a question about two bars; `holds` is None before its verdict."""
+
+    left: FilmTerm
+    sign: str
+    right: FilmTerm
+    holds: bool | None
+
+
+class FilmTerm(TypedDict):
+    """One side of an inequality; `value` None is infinite."""
+
+    label: Sentence
+    value: float | None
+    resource: str
+
+
+class FilmBet(TypedDict):
+    """What may be guessed before the next frame; `right` is the index of its answer."""
+
+    ask: Sentence
+    choices: list[Sentence]
+    right: int
+
+
 class Preemption(TypedDict):
     """A preemption step by step, found by running its tick again. `cost` is of all
     searches of the decision, those for single flavors too. `shares` are those

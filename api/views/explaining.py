@@ -14,7 +14,7 @@ from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.actions import WhatIfSerializer
 from api.serializers.reading import ReproductionSerializer
 from api.throttles import Explanations, PerPerson, Writes
-from api.views.base import View, number, whole
+from api.views.base import View, flag, number, whole
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining, reproducing
 from scheduler.analysis.explain.shapes import Change
@@ -204,6 +204,63 @@ def place_of(text: str) -> tuple[int, int]:
     if not dot or number is None or place is None:
         raise NotFoundError(expected(Wanted.EVENT, text[:40]))
     return number, min(place, ranges.OFFSET.most)
+
+
+OTHER = OpenApiParameter(
+    "other", bool, description="The same moment by the other strategy; false."
+)
+
+
+class EventFilm(View):
+    """The cycle behind a decision, as a film."""
+
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="event_film_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[OTHER],
+    )
+    def get(self, request: Request, sandbox_id: str, place: str) -> Response:
+        """Return frames: each changes the stage, and none says what a later one finds.
+
+        An event is REVISION.SEQ: Admit, ReserveQuota, Wait, Preempt, Bind, PermitWait or Fail.
+        """
+        sandbox = self.sandbox(sandbox_id)
+        return Response(
+            explaining.film_of_event(
+                sandbox, *place_of(place), other=flag(request, "other")
+            )
+        )
+
+
+class ObjectFilm(View):
+    """The cycle in which a Workload or Pod would be tried, as a film."""
+
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="object_film_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            TICK,
+            OTHER,
+            OpenApiParameter("kind", str, enum=["Workload", "Pod"]),
+        ],
+    )
+    def get(
+        self, request: Request, sandbox_id: str, namespace: str, name: str
+    ) -> Response:
+        """Return the frames; a 422 says why it would not be tried."""
+        key = Key(request.query_params.get("kind", "Workload"), namespace, name)
+        return Response(
+            explaining.film_of_object(
+                self.sandbox(sandbox_id),
+                key,
+                tick_of(request),
+                other=flag(request, "other"),
+            )
+        )
 
 
 class PreemptionSteps(View):

@@ -109,6 +109,15 @@ def stepped(api: str, scenario: str, tick: int) -> str:
     return made
 
 
+def film(url: str, sandbox: str, step: int) -> str:
+    """Return the address of a step of the film of a sandbox's first preemption."""
+    query = "type=Preempt&limit=1"
+    event = call(f"{url}/api/v1/sandboxes/{sandbox}/events?{query}")["items"][0]
+    return (
+        f"{url}/s/{sandbox}/board?film={event['revision']}.{event['seq']}&step={step}"
+    )
+
+
 def experiment_of(api: str) -> str:
     """Return an experiment whose runs have ended."""
     body = {"document": EXPERIMENT}
@@ -160,9 +169,10 @@ def main(url: str, *wanted: str) -> None:
         "board": f"{at}/board?sel={waiting}",
         "nodes": f"{at}/nodes",
         "fairness": f"{at}/fairness",
-        "preemptions": f"{at}/preemptions?step=4",
-        "preemptions-kube": f"{url}/s/{kube}/preemptions?step=99",
-        "preemptions-yunikorn": f"{url}/s/{yunikorn}/preemptions?step=99",
+        "preemptions": f"{at}/preemptions",
+        "film-kueue": film(url, made, 9),
+        "film-kube": film(url, kube, 10),
+        "film-yunikorn": film(url, yunikorn, 9),
         "compare": f"{at}/compare?with={fork}",
         "policy": f"{at}/policy",
         "policy-simulation": f"{at}/policy?part=simulation",
@@ -175,7 +185,6 @@ def main(url: str, *wanted: str) -> None:
         "tables": f"{at}/events?table=pods&group=phase",
         "past": f"{at}/board?tick=120",
         "presenter-board": f"{at}/board?drawer=off",
-        "presenter-preemptions": f"{at}/preemptions?step=4",
         "presenter-lessons": f"{at}/lessons",
     }
     expect.set_options(timeout=60_000)

@@ -10,7 +10,7 @@ export const GROUPS = {
   sandboxes: ["ClusterList", "Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
   edits: ["KeptWhatIf", "WhatIfState", "WhatIfs"],
   policy: ["ProfileList", "Registry"],
-  explain: ["AskExplanation", "Counterfactuals", "Explanation", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "PodPreemption", "Preemption", "Reproduction", "SubmissionForecast"],
+  explain: ["AskExplanation", "Counterfactuals", "Explanation", "Film", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "Reproduction", "SubmissionForecast"],
   capacity: ["Capacity"],
   fairness: ["Fairness", "QueueFairness"],
   compare: ["Agreement", "Comparison", "IncidentReplay", "Opened"],

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { PreemptionSearch } from "@/protocol/types";
-import { partialOf, shortageOf, shortResourceOf } from "@/store/explain/shortage";
+import { partialOf, shortageOf } from "@/store/explain/shortage";
 
 import { cell, queue, workload } from "./worlds";
 
@@ -33,10 +32,4 @@ describe("partial admission", () => {
   it("is not spoken of where no pod set may be made smaller", () => {
     expect(partialOf(workload({ podSets: [{ ...set, minCount: null }] }), queue("alpha", []))).toBeNull();
   });
-});
-
-it("the gauge of a preemption shows what was short, not what is dearest", () => {
-  const requests = [{ resource: "nvidia.com/gpu", amount: "4" }, { resource: "cpu", amount: "32000" }];
-  const quotaChecks = [{ resource: "nvidia.com/gpu", available: "4" }, { resource: "cpu", available: "24000" }];
-  expect(shortResourceOf({ requests, steps: [{ quotaChecks }] } as unknown as PreemptionSearch)).toBe("cpu");
 });

@@ -64,6 +64,11 @@ class NotTaken(Words):
         "notTaken.edit",
         "event {event} is {type}, which somebody did; a decision of a scheduler can be reproduced",
     )
+    FILM = (
+        "notTaken.film",
+        "event {event} is {type}, which is no film; an admission, a preemption, a wait and "
+        "a pod's way to its node are",
+    )
     FILES = ("notTaken.files", "the files cannot be taken")
     COSTLY = (
         "notTaken.costly",

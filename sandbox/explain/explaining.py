@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sandbox.base.absences import Absent
-from sandbox.base.errors import ConflictError, NotFoundError
+from sandbox.base.absences import Absent, NotTaken
+from sandbox.base.errors import ConflictError, InvalidError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
@@ -16,6 +16,7 @@ from scheduler.analysis.explain import applications, to_document
 from scheduler.analysis.explain.capacity import capacity
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fairness import fairness
+from scheduler.analysis.explain.film.moments import film_now, film_of, other_strategy
 from scheduler.analysis.explain.moves import what_if, what_if_move
 from scheduler.analysis.explain.names import meant
 from scheduler.analysis.explain.pods import explain_pod
@@ -24,7 +25,16 @@ from scheduler.analysis.explain.queues import queue_fairness
 from scheduler.analysis.explain.shapes import Change, Preview, ShareChange, Victim
 from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.world import World
-from scheduler.model.decisions import Preempt
+from scheduler.model.decisions import (
+    Admit,
+    Bind,
+    Decision,
+    Fail,
+    PermitWait,
+    Preempt,
+    ReserveQuota,
+    Wait,
+)
 from scheduler.model.objects import Key
 from scheduler.model.problems.library import plain_word
 from scheduler.model.sentence import Sentence
@@ -32,6 +42,11 @@ from scheduler.model.sentence import Sentence
 #: How far a counterfactual runs, and how many runs a question may cost.
 HORIZON_MS = 600_000
 MOST_RUNS = 24
+#: The decisions that are films, by the type of their event.
+FILMED: dict[str, type[Decision]] = {
+    kind.__name__: kind
+    for kind in (Admit, ReserveQuota, Wait, Preempt, Bind, PermitWait, Fail)
+}
 
 
 def explain_object(sandbox: Sandbox, key: Key, tick: int | None) -> dict[str, Any]:
@@ -174,18 +189,58 @@ def explain_event(sandbox: Sandbox, revision: int, seq: int) -> dict[str, Any]:
     if was_observed(sandbox, revision):
         raise ConflictError(Refused.REAL_SEARCH.said(event=f"{revision}.{seq}"))
     world = history.world_at(sandbox, revision - 1)
-    return to_document(explain_preemption(world, _decision(event)))
+    decision = _decision(event)
+    return to_document(explain_preemption(world, decision))
 
 
-def _decision(event: Event) -> Preempt:
-    return Preempt(
+def film_of_event(
+    sandbox: Sandbox, revision: int, seq: int, *, other: bool
+) -> dict[str, Any]:
+    """Return the cycle behind a decision, frame by frame: its tick run again.
+
+    With `other` the same moment by the other strategy, whatever that decides. Raises
+    NotFoundError where no scheduler decided that, ConflictError for what was observed.
+    """
+    event = history.events(sandbox).filter(revision=revision, seq=seq).first()
+    place = f"{revision}.{seq}"
+    if event is None:
+        raise NotFoundError(Absent.EVENT.said(event=place))
+    if event.type not in FILMED or (event.type == "Preempt" and not event.by):
+        raise InvalidError(NotTaken.FILM.said(event=place, type=event.type))
+    if was_observed(sandbox, revision):
+        raise ConflictError(Refused.REAL_SEARCH.said(event=place))
+    world = history.world_at(sandbox, revision - 1)
+    subject = key_of(event.by if event.type == "Preempt" else event.subject)
+    if other:
+        return to_document(film_of(other_strategy(world), subject))
+    return to_document(film_of(world, subject, _decision(event)))
+
+
+def film_of_object(
+    sandbox: Sandbox, key: Key, tick: int | None, *, other: bool
+) -> dict[str, Any]:
+    """Return the cycle in which an object would be tried now, or at a tick."""
+    with _world(sandbox, tick) as world:
+        _check(world, key)
+        return to_document(film_now(other_strategy(world) if other else world, key))
+
+
+def _decision(event: Event) -> Decision:
+    kind = FILMED[event.type]
+    return kind(
         at_ms=event.t_ms,
         subject=key_of(event.subject),
         by=key_of(event.by) if event.by else None,
         reason=event.reason,
         message=event.message,
-        **event.data,
+        **(event.data if event.type == "Preempt" else _node(event)),
     )
+
+
+def _node(event: Event) -> dict[str, str]:
+    """Return the node of a decision, by which a cycle is known; nothing without one."""
+    node = event.data.get("node")
+    return {"node": node} if node and hasattr(FILMED[event.type], "node") else {}
 
 
 def key_of(text: str) -> Key:

@@ -12,9 +12,8 @@ import pytest
 
 from api.generating.words import argument_shapes, catalogue, sentences
 from scheduler.analysis.explain.asks import CheckName
-from scheduler.analysis.explain.searches import STEPS
 from scheduler.engine.autoscaling.refusals import CODES as REFUSALS
-from scheduler.engine.kueue.trace import Excluded, Question, Verdict
+from scheduler.engine.kueue.trace import Verdict
 from scheduler.engine.yunikorn.explain import Obstacle
 from scheduler.input.manifests.effects import Effect
 from scheduler.model import registry
@@ -28,11 +27,6 @@ SENTENCES = sentences()
 ARGUMENTS = argument_shapes()
 #: Begin of the words -> the codes that come after it.
 CODES: dict[str, Iterable[str]] = {
-    "search.title": ("setup", *STEPS),
-    "search.said": ("setup", *STEPS),
-    "search.said.candidate": get_args(Verdict),
-    "search.test": get_args(Question),
-    "search.why": get_args(Excluded),
     "place.failed": get_args(CheckName),
     "place.check": get_args(CheckName),
     "place.node": get_args(Obstacle),
@@ -41,7 +35,7 @@ CODES: dict[str, Iterable[str]] = {
     "registry.args": ARGUMENTS,
     "registry.help": [f"{one.family}.{one.name}" for one in registry.entries()],
     "said": SENTENCES,
-    "verdict": (*get_args(Verdict), "spared", "needed"),
+    "theatre.mark": (*get_args(Verdict), "spared", "needed", "bound", "held"),
 }
 
 

@@ -99,6 +99,9 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
     there = {"kind": "ClusterQueue", "name": "inference"}
     moved = {"kind": "Workload", "namespace": namespace, "name": name, "to": there}
     asked = {"changes": [{"move": moved}], "seeds": [1, 2]}
+    preempted = request.get(f"{api}/{made}/events?type=Preempt&limit=1").json()
+    event = preempted["items"][0]
+    film = f"{event['revision']}.{event['seq']}"
     number = request.post(f"{api}/{made}/what-ifs?wait=60", data=asked).json()["id"]
     at = f"/s/{made}"
     plain = {view: f"{at}/{view}" for view in VIEWS}
@@ -109,7 +112,7 @@ def paths(browser: Browser, live_server_url: str) -> dict[str, str]:
         "queue": f"{at}/board?sel=ClusterQueue//research",
         "compact": f"{at}/board?density=compact&user=ml-training",
         "map": f"{at}/board?density=heat",
-        "preemptions": f"{at}/preemptions?step=4",
+        "film": f"{at}/board?film={film}&step=9",
         "compare": f"{at}/compare?with={fork}",
         "tables": f"{at}/events?table=pods&group=phase",
         "what-if": f"{at}/board?what-if={number}",

@@ -1,4 +1,4 @@
-"""The other views: the past, forks compared, preemptions step by step, reconnecting."""
+"""The other views: the past, forks compared, reconnecting."""
 
 from __future__ import annotations
 
@@ -127,23 +127,6 @@ def test_an_undo_makes_the_ticks_since_the_edit_again(played: Board) -> None:
     expect(badge).to_contain_text("1new")
     played.agrees()
     played.agrees_in("Preemptions", "Fairness", "Workloads")
-
-
-def test_a_preemption_is_stepped_through(played: Board) -> None:
-    visit(played, "Preemptions")
-    page = played.page
-    expect(page.get_by_text("What it needs").first).to_be_visible()
-    expect(page.get_by_text("may preempt")).to_have_count(0)
-    while page.get_by_role("button", name="Next").is_enabled():
-        before = page.url
-        page.keyboard.press("ArrowRight")
-        expect(page).not_to_have_url(before)
-    expect(page.get_by_text("may preempt").first).to_be_visible()
-    targets = page.get_by_role("region", name="Targets")
-    expect(targets).to_contain_text("second")
-    page.keyboard.press("Home")
-    expect(page.get_by_text("may preempt")).to_have_count(0)
-    played.agrees_in("Preemptions")
 
 
 def test_a_fork_with_another_policy_is_compared(played: Board) -> None:

@@ -90,7 +90,8 @@ async function painted(picture: Blob, width: number, height: number): Promise<Bl
   }
 }
 
-function blobOf(canvas: HTMLCanvasElement): Promise<Blob> {
+/** Return a canvas as a PNG. */
+export function blobOf(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((done, failed) => {
     canvas.toBlob((blob) => (blob === null ? failed(new Error("The picture cannot be made.")) : done(blob)));
   });
@@ -112,7 +113,8 @@ function field(value: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function save(blob: Blob, name: string): void {
+/** Save bytes under a name. */
+export function save(blob: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

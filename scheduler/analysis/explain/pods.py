@@ -71,11 +71,8 @@ def _explanation(
         condition=_condition(obj),
         queue=_place(stage, obj.key),
         nominated=obj.status.get("nominatedNodeName") or "",
-        scorers=[
-            Scorer(plugin=name, weight=column.weight, skipped=column.skipped)
-            for name, column in table.scores.items()
-        ],
-        nodes=_rows(table)[:most_nodes],
+        scorers=scorers_of(table),
+        nodes=rows_of(table)[:most_nodes],
         total_nodes=len(table.filter),
         feasible=len(feasible),
         best=table.best if feasible else [],
@@ -120,7 +117,15 @@ def _place(stage: KubeStage, key: Key) -> str:
     return ""
 
 
-def _rows(table: PluginTable) -> list[NodeRow]:
+def scorers_of(table: PluginTable) -> list[Scorer]:
+    """Return the scoring plug-ins of a table, in their order."""
+    return [
+        Scorer(plugin=name, weight=column.weight, skipped=column.skipped)
+        for name, column in table.scores.items()
+    ]
+
+
+def rows_of(table: PluginTable) -> list[NodeRow]:
     """Return the nodes: those that pass by total, then the others by name."""
     rows = [
         NodeRow(

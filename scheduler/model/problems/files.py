@@ -74,6 +74,11 @@ class Unshown(Stated):
         "before it?",
     )
     NO_SEARCH = ("unshown.noSearch", "no search stands behind {given}")
+    NO_CYCLE = (
+        "unshown.noCycle",
+        "no scheduling cycle of the tick after {at} ms is about {subject}: ask about a "
+        "tick in which it is tried",
+    )
     OTHER_PLUGIN = (
         "unshown.otherPlugin",
         "the search of {name} is not shown, only that of {other}: {first} preempted "

@@ -1,21 +1,17 @@
-"""Numbers of decisions and comparisons: events, preemptions step by step, branches."""
+"""Numbers of decisions and comparisons: events, branches."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
-from tests.e2e.facts.card import waited_as_written
-from tests.e2e.facts.view import clock, in_units, numbers
+from tests.e2e.facts.view import clock, numbers
 
 Row = dict[str, Any]
 
 _OF_EVENTS = ("event", "events", "group", "reason")
-_OF_STEPS = ("gained", "moved", "lost", "costs")
 _OF_BRANCHES = ("outcomes", "changes", "measures")
-KINDS = (*_OF_EVENTS, *_OF_STEPS, *_OF_BRANCHES)
-_SHIFT = 2**31
+KINDS = (*_OF_EVENTS, *_OF_BRANCHES)
 
 
 def pairs_of(what: str, text: str, answer: Any) -> Iterator[tuple[float, float]]:
@@ -23,8 +19,6 @@ def pairs_of(what: str, text: str, answer: Any) -> Iterator[tuple[float, float]]
     kind, _, of = what.partition(" ")
     if kind in _OF_EVENTS:
         yield from _of_events(kind, of, text, answer["items"])
-    elif kind in _OF_STEPS:
-        yield from _of_steps(kind, of, text, answer)
     elif kind in _OF_BRANCHES:
         yield from zip(numbers(text), _of_branches(kind, of, answer), strict=True)
 
@@ -70,56 +64,6 @@ def _group(
     values = [line for line in lines if line[:1].isdigit()]
     expected = (first["tick"], len(alike))
     yield from zip((numbers(one)[0] for one in values), expected, strict=True)
-
-
-def _of_steps(
-    kind: str, of: str, text: str, answer: Row
-) -> Iterator[tuple[float, float]]:
-    if kind == "lost":
-        lost = sum(target["workLostMs"] for target in answer["targets"])
-        yield waited_as_written(text.replace("\xa0", " "), lost)
-    elif kind == "gained":
-        resource, at = of.split(" ")
-        yield (
-            numbers(text)[0],
-            in_units(resource, _gained(answer["search"], resource, int(at))),
-        )
-    elif kind == "moved":
-        row = next(one for one in answer["shares"] if one["name"] == of)
-        before, after = (
-            math.ceil(float(row[k] or 0) - 1e-9) for k in ("before", "after")
-        )
-        shown = numbers("\n".join(text.split("\t")[1:]))
-        yield from zip(shown, (before, after, after - before), strict=True)
-    else:
-        nodes = [node["costs"] for node in answer["nodes"] if node["costs"]]
-        counted = [
-            one["value"] for costs in nodes for one in costs if one["rule"] == of
-        ]
-        for cell, cost in zip(text.split("\t")[1:], counted, strict=False):
-            if cell.strip() not in ("", "?"):
-                yield numbers(cell.split("+")[0])[0], _as_written(of, cost)
-
-
-def _as_written(rule: str, cost: float) -> float:
-    """Return what a rule counts as people read it: priorities without their shift, a start in s."""
-    if rule == "prioritySum":
-        return cost - _SHIFT * max(1, round(cost / _SHIFT))
-    return -cost / 1000 if rule == "latestStart" else cost
-
-
-def _gained(search: Row, resource: str, at: int) -> int:
-    """Return what is free once those that were taken up to a step are gone."""
-    steps = search["steps"][: at + 1]
-    spared = {one["workload"] for one in steps if one["verdict"] == "spared"}
-    taken = [one for one in steps if one["verdict"] == "taken"]
-    gone = [
-        held for one in taken if one["workload"] not in spared for held in one["held"]
-    ]
-    checks = search["steps"][0]["quotaChecks"]
-    free = [one["available"] for one in checks if one["resource"] == resource][:1]
-    amounts = [held["amount"] for held in gone if held["resource"] == resource]
-    return sum(map(int, (*free, *amounts)))
 
 
 def _of_branches(kind: str, of: str, answer: Row) -> list[int]:

@@ -364,6 +364,7 @@ export const EN = {
   "start.stack.kueue": "Kueue",
   "start.stack.yunikorn": "YuniKorn",
   "start.stack.kube": "kube-scheduler",
+  "theatre.watch": "Watch the decision",
 } as const;
 
 export type Words = Readonly<Record<keyof typeof EN | keyof typeof EN_LATER, string>>;

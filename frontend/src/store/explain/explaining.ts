@@ -1,7 +1,7 @@
 // Asking why and what if: the server runs each answer, the page only shows it.
 
 import { ask } from "@/net/rest";
-import type { Counterfactuals, Explanation, PodPreemption, Preemption } from "@/protocol/types";
+import type { Counterfactuals, Explanation } from "@/protocol/types";
 
 function pathOf(sandbox: string, key: string): string {
   const [, namespace = "", name = ""] = key.split("/");
@@ -21,14 +21,4 @@ export function counterfactuals(
   signal: AbortSignal,
 ): Promise<Counterfactuals> {
   return ask("Counterfactuals", "GET", `${pathOf(sandbox, key)}/counterfactuals`, { query: { tick }, signal });
-}
-
-/** Return a preemption step by step: its tick run again with the search written down. */
-export function fetchPreemption(
-  sandbox: string,
-  place: string,
-  preemptor: string,
-): Promise<Preemption | PodPreemption> {
-  const answer = preemptor.startsWith("Pod/") ? "PodPreemption" : "Preemption";
-  return ask(answer, "GET", `/sandboxes/${sandbox}/preemptions/${place}`);
 }

@@ -1,7 +1,7 @@
 // Why a workload waits, as one comparison: what it needs against what is free; pure.
 
-import { amount, mainResource } from "@/lib/amounts";
-import type { ClusterQueueRow, QuotaCell, PreemptionSearch, WorkloadRow } from "@/protocol/types";
+import { amount } from "@/lib/amounts";
+import type { ClusterQueueRow, QuotaCell, WorkloadRow } from "@/protocol/types";
 
 /** The resource that is missing in the flavor that comes nearest to fitting. */
 export interface Shortage {
@@ -62,14 +62,4 @@ function smaller(row: WorkloadRow, pod: Readonly<Record<string, string>>, fewer:
 
 function fits(row: WorkloadRow, queue: ClusterQueueRow): boolean {
   return queue.cells.length > 0 && shortageOf(row, queue) === null;
-}
-
-/** Return the resource of a preemption that was short by the largest part of what was asked. */
-export function shortResourceOf({ requests, steps }: PreemptionSearch): string {
-  const free = new Map((steps[0]?.quotaChecks ?? []).map((one) => [one.resource, Math.max(0, Number(one.available))]));
-  const asked = new Map<string, number>();
-  for (const one of requests) asked.set(one.resource, (asked.get(one.resource) ?? 0) + Number(one.amount));
-  const lacks = (resource: string): number => 1 - Math.min(1, (free.get(resource) ?? 0) / Math.max(1, asked.get(resource) ?? 0));
-  const main = mainResource(Object.fromEntries([...asked].map(([name, all]) => [name, String(all)])));
-  return [...asked.keys()].reduce((worst, one) => (lacks(one) > lacks(worst) ? one : worst), main);
 }

@@ -51,6 +51,12 @@ export async function makeLink(id: string, mayFork: boolean, days: number): Prom
   return `${location.origin}/share?key=${encodeURIComponent(made.secret)}`;
 }
 
+/** Make a link that shows one decision in another page, to whoever has it. Returns its address. */
+export async function makeEmbed(id: string, event: string): Promise<string> {
+  const made = await ask("MadeLink", "POST", `/sandboxes/${id}/shares`, { body: { mayFork: false, expiresAt: null } satisfies NewLink });
+  return `${location.origin}/embed/${encodeURIComponent(made.secret)}/${event}`;
+}
+
 export async function takeBack(id: string, link: number): Promise<void> {
   await request("DELETE", `/sandboxes/${id}/shares/${link}`);
 }

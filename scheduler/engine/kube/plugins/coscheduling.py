@@ -235,6 +235,13 @@ class Coscheduling(Plugin):
         self.last_failure.pop(key, None)
         return OK, 0
 
+    def standing(self, pod: Pod) -> tuple[int, int] | None:
+        """Return how many members of a pod's group have a node, and how many it takes."""
+        key, group = group_key(pod), self.group(pod)
+        if key is None or group is None:
+            return None
+        return len(self.assigned.get(key, ())), group.min_member
+
     def _wait_ms(self, group: PodGroup) -> int:
         if group.timeout_ms:
             return group.timeout_ms

@@ -73,6 +73,14 @@ class GangScheduling(Plugin):
                 self.handle.allow(other.key, self.name)
         return OK, 0
 
+    def standing(self, pod: Pod) -> tuple[int, int] | None:
+        """Return how many members of a pod's gang have a node, and how many it takes."""
+        minimum, problem = self._policy(pod)
+        if pod.shape.gang is None or problem or minimum is None:
+            return None
+        placed = self.handle.cluster.placed
+        return sum(one.key in placed for one in self._members(pod)), minimum
+
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a member or the group comes, or the group changes."""
         return {

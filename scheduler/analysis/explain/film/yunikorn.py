@@ -1,0 +1,288 @@
+"""A cycle of YuniKorn for one pod: order of queues, headroom, nodes, victims."""
+
+from __future__ import annotations
+
+import msgspec
+
+from scheduler.analysis.explain.film import pods
+from scheduler.analysis.explain.film.kube import MOST_NODES
+from scheduler.analysis.explain.film.reel import (
+    Change,
+    Reel,
+    amount_of,
+    amounts,
+    fits,
+    main_resource,
+    named,
+    term,
+)
+from scheduler.analysis.explain.shapes import (
+    AskExplanation,
+    NodeVerdict,
+    PodPreemption,
+    QueueHeadroom,
+    SortedLevel,
+)
+from scheduler.analysis.explain.shapes.film import Film, Inequality
+from scheduler.model.english import bare
+from scheduler.model.sentence import Hole, Quantity, Sentence, plain
+from scheduler.words.film import Film as Said
+
+_MOST_ORDERED = 6
+
+
+class Room(msgspec.Struct, kw_only=True):
+    """What a node has and holds of each resource before the cycle."""
+
+    has: dict[str, int]
+    holds: dict[str, int]
+
+
+class Heard(msgspec.Struct, kw_only=True):
+    """What was heard of one pod in one cycle; the input of a film."""
+
+    subject: str
+    at_ms: int
+    tick: int
+    laws: str
+    priority: int
+    ask: AskExplanation  # as it stood before the cycle
+    rooms: dict[str, Room]
+    node: str = ""  # the one it got
+    preemption: PodPreemption | None = None
+    message: str = ""  # why it waits
+
+
+def film(heard: Heard) -> Film:
+    """Return the frames of a cycle. Pure; O(queues + nodes)."""
+    return _Maker(heard).film()
+
+
+class _Maker:
+    def __init__(self, heard: Heard) -> None:
+        self.heard = heard
+        self.ask = heard.ask
+        self.reel = Reel()
+        self.resource = main_resource(self.ask.requests)
+        self.asked = amount_of(self.ask.requests, self.resource)
+        self.nodes = self._shown()
+
+    def _shown(self) -> list[NodeVerdict]:
+        """Return the nodes on the stage: as far as they were tried."""
+        tried: list[NodeVerdict] = []
+        for found in self.ask.node_verdicts:
+            tried.append(found)
+            if found.node == self.heard.node or len(tried) >= MOST_NODES:
+                break
+        return tried
+
+    def film(self) -> Film:
+        heard, reel = self.heard, self.reel
+        self._set_stage()
+        for level in self.ask.sorting:
+            self._order(level)
+        reel.tell(
+            "head",
+            Said.HEAD.said(),
+            Said.LIFTED_IN.said(
+                name=named(heard.subject),
+                queue=self.ask.queue,
+                asked=amounts(self.ask.requests),
+            ),
+            Change(spot=[heard.subject], moves={heard.subject: "head"}),
+        )
+        fits_all = [self._headroom(row) for row in self._path()]
+        fitting = self._user() and all(fits_all)
+        if fitting and (heard.node or heard.preemption is None):
+            for found in self.nodes:
+                self._node(found)
+        if heard.preemption is not None:
+            pods.add(reel, heard.preemption)
+        elif not heard.node:
+            said = Said.YUNIKORN_WAITS.said(
+                name=named(heard.subject), message=heard.message
+            )
+            reel.tell(
+                "verdict",
+                Said.VERDICT.said(),
+                said,
+                Change(spot=[heard.subject], moves={heard.subject: "line"}),
+            )
+        return reel.film(
+            scheduler="YuniKorn",
+            law=heard.laws,
+            subject=heard.subject,
+            at_ms=heard.at_ms,
+            tick=heard.tick,
+        )
+
+    def _set_stage(self) -> None:
+        heard, reel = self.heard, self.reel
+        reel.card(
+            heard.subject,
+            "line",
+            group=self.ask.queue,
+            priority=heard.priority,
+            held=self.ask.requests,
+        )
+        for row in self._path():
+            reel.bar(
+                _queue_bar(row),
+                "Queue",
+                name=row.queue,
+                resource=row.resource,
+                used=int(row.used),
+                limit=None if row.max is None else int(row.max),
+            )
+        for found in self.nodes:
+            room = heard.rooms.get(found.node)
+            reel.bar(
+                f"Node/{found.node}",
+                "Node",
+                resource=self.resource,
+                used=room.holds.get(self.resource, 0) if room else 0,
+                limit=room.has.get(self.resource, 0) if room else None,
+            )
+
+    def _path(self) -> list[QueueHeadroom]:
+        """Return the queues with a quota of what is shown, or of what is short."""
+        return [
+            row
+            for row in self.ask.path
+            if row.max is not None
+            and (row.resource == self.resource or self._is_short(row))
+        ]
+
+    def _is_short(self, row: QueueHeadroom) -> bool:
+        return amount_of(self.ask.requests, row.resource) > int(row.left or 0)
+
+    # ---- order
+
+    def _order(self, level: SortedLevel) -> None:
+        if len(level.order) < 2:
+            return
+        shown = level.order[:_MOST_ORDERED]
+        words = {
+            "queues": Said.ORDER_QUEUES,
+            "applications": Said.ORDER_APPS,
+        }.get(level.kind, Said.ORDER_ASKS)
+        pods_of_it = level.kind == "asks"
+        first: Hole = named(f"Pod/{shown[0]}") if pods_of_it else shown[0]
+        spot: list[str] = []
+        tests: list[Inequality] = []
+        if level.kind == "queues":
+            for name, share in zip(shown, level.shares, strict=False):
+                self.reel.bar(f"share/{name}", "Share", name=name, used=share)
+                spot.append(f"share/{name}")
+            if len(level.shares) > 1 and level.shares[0] <= level.shares[1]:
+                tests = [
+                    Inequality(
+                        left=term(plain(shown[0]), level.shares[0]),
+                        sign="≤",
+                        right=term(plain(shown[1]), level.shares[1]),
+                        holds=True,
+                    )
+                ]
+        else:
+            for name in shown:
+                key = f"Pod/{name}" if pods_of_it else name
+                self.reel.card(key, "line", group=self.ask.queue)
+                spot.append(key)
+        choices = sorted(shown)
+        title = Said.ORDER.said(name=level.name)
+        said = words.said(name=level.name, first=first)
+        change = Change(spot=spot, tests=tests)
+        question = Said.ORDER_ASK.said(name=level.name)
+        self.reel.ask(
+            "order",
+            title,
+            question,
+            [plain(bare(name) if pods_of_it else name) for name in choices],
+            choices.index(shown[0]),
+            Change(spot=spot),
+        )
+        self.reel.tell("order", title, said, change)
+
+    # ---- quota
+
+    def _headroom(self, row: QueueHeadroom) -> bool:
+        asked = amount_of(self.ask.requests, row.resource)
+        left = int(row.left or 0)
+        fitting = asked <= left
+        room = Quantity(row.resource, str(left))
+        self.reel.asked(
+            "headroom",
+            Said.HEADROOM.said(queue=row.queue),
+            Said.HEADROOM_ASK.said(
+                asked=Quantity(row.resource, str(int(asked))), queue=row.queue
+            ),
+            [Said.YES.said(), Said.NO.said()],
+            0 if fitting else 1,
+            (Said.HEADROOM_YES if fitting else Said.HEADROOM_NO).said(left=room),
+            Change(
+                spot=[self.heard.subject, _queue_bar(row)],
+                demand={_queue_bar(row): asked},
+                tests=[fits(row.resource, asked, left)],
+            ),
+        )
+        return fitting
+
+    def _user(self) -> bool:
+        check = next((one for one in self.ask.checks if one.name == "userQuota"), None)
+        if check is None or not check.asked:
+            return True
+        tests = [
+            fits(one.resource, int(one.amount), int(one.left))
+            for one in check.asked[:2]
+        ]
+        self.reel.asked(
+            "user",
+            Said.USER.said(),
+            Said.HEADROOM_ASK.said(
+                asked=amounts(self.ask.requests), queue=Said.USER.said()
+            ),
+            [Said.YES.said(), Said.NO.said()],
+            0 if check.holds else 1,
+            (Said.USER_YES if check.holds else Said.USER_NO).said(),
+            Change(spot=[self.heard.subject], tests=tests),
+        )
+        return check.holds
+
+    # ---- nodes
+
+    def _node(self, found: NodeVerdict) -> None:
+        bar = f"Node/{found.node}"
+        takes = found.node == self.heard.node
+        room = self.heard.rooms.get(found.node)
+        tests = []
+        if room is not None:
+            free = room.has.get(self.resource, 0) - room.holds.get(self.resource, 0)
+            tests = [fits(self.resource, self.asked, free)]
+        change = Change(
+            spot=[bar, self.heard.subject],
+            marks={bar: "chosen" if takes else "refused"},
+            demand={bar: self.asked},
+            tests=tests,
+        )
+        if takes:
+            change.moves = {self.heard.subject: bar}
+            change.marks[self.heard.subject] = "bound"
+            if room is not None:
+                change.used = {bar: room.holds.get(self.resource, 0) + self.asked}
+        said = Said.NODE_YES.said(node=found.node) if takes else self._refusal(found)
+        self.reel.asked(
+            "node",
+            Said.NODE.said(node=found.node),
+            Said.NODE_ASK.said(node=found.node),
+            [Said.TAKES.said(), Said.NOT_TAKES.said()],
+            0 if takes else 1,
+            said,
+            change,
+        )
+
+    def _refusal(self, found: NodeVerdict) -> Sentence:
+        return Said.NODE_NO.said(node=found.node, why=found.verdict or "-")
+
+
+def _queue_bar(row: QueueHeadroom) -> str:
+    return f"Queue/{row.queue}/{row.resource}"

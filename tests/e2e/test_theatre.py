@@ -1,0 +1,109 @@
+"""A decision as a film: step, bet, and no verdict in sight before it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.board import Board
+
+Row = dict[str, Any]
+
+
+def opened(board: Board, step: int = 1) -> Row:
+    """Open the film of the first preemption at a step; return what REST has of it."""
+    page = board.page
+    api = page.url.split("?")[0].replace("/s/", "/api/v1/sandboxes/")
+    api = api.removesuffix("/board")
+    found = page.request.get(f"{api}/events?type=Preempt&limit=1").json()["items"][0]
+    place = f"{found['revision']}.{found['seq']}"
+    film: Row = page.request.get(f"{api}/events/{place}/film").json()
+    page.goto(f"{page.url.split('?')[0]}?film={place}&step={step}")
+    expect(page.get_by_test_id("film-words")).to_be_visible()
+    return film
+
+
+def _whole(page: Page) -> str:
+    """Return all that the page holds: texts, labels, titles, what is out of sight."""
+    return str(page.evaluate("document.documentElement.outerHTML"))
+
+
+def _at(page: Page, step: int) -> str:
+    """Return what the film says at a step, once it is there."""
+    words = page.locator(f"[data-testid=film-words][data-fact='said frames|{step}']")
+    expect(words).to_be_visible()
+    return words.locator("p").last.inner_text()
+
+
+def test_no_verdict_is_in_the_page_before_the_bet(played: Board) -> None:
+    page = played.page
+    frames = opened(played)["frames"]
+    said: list[str] = []
+    for step in range(len(frames)):
+        said.append(_at(page, step))
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Home")
+    for step, frame in enumerate(frames):
+        _at(page, step)
+        whole = _whole(page)
+        later = set(said[step + 1 :]) - set(said[: step + 1])
+        assert [text for text in later if text in whole] == []
+        if frame["bet"] is not None:
+            stage = page.get_by_test_id("stage").inner_html()
+            assert not re.search(r">(true|false)<", stage)
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_bet_is_counted_when_its_answer_is_there(played: Board) -> None:
+    page = played.page
+    film = opened(played)
+    at = next(i for i, frame in enumerate(film["frames"]) if frame["bet"])
+    film = opened(played, at + 1)
+    bet = film["frames"][at]["bet"]
+    choice = bet["choices"][bet["right"]]["text"]
+    page.get_by_role("button", name=choice, exact=True).click()
+    expect(page.get_by_text("Guessed right.")).to_have_count(0)
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("Guessed right.")).to_be_visible()
+    expect(page.get_by_test_id("film-score")).to_have_text("1 of 1 right")
+
+
+def test_the_other_strategy_stands_beside_it(played: Board) -> None:
+    page = played.page
+    opened(played)
+    page.get_by_role("button", name="The other strategy").click()
+    expect(page.get_by_test_id("stage")).to_have_count(2)
+
+
+def test_nothing_flies_for_who_asks_for_less_motion(played: Board) -> None:
+    page = played.page
+    page.emulate_media(reduced_motion="reduce")
+    opened(played)
+    moved = page.locator("[data-testid=stage] g").first
+    expect(moved).to_have_css("transition-duration", "0s")
+
+
+def test_a_film_is_saved_as_a_still_and_as_an_animation(played: Board) -> None:
+    page = played.page
+    opened(played, 3)
+    with page.expect_download() as still:
+        page.get_by_role("button", name="SVG").click()
+    assert still.value.path().read_text().startswith("<svg ")
+    with page.expect_download() as moving:
+        page.get_by_role("button", name="APNG").click()
+    bytes_of_it = moving.value.path().read_bytes()
+    assert bytes_of_it.startswith(b"\x89PNG")
+    assert b"acTL" in bytes_of_it
+
+
+def test_a_mark_of_the_timeline_opens_the_film_of_its_tick(played: Board) -> None:
+    page = played.page
+    api = page.url.replace("/s/", "/api/v1/sandboxes/").removesuffix("/board")
+    found = page.request.get(f"{api}/events?type=Preempt&limit=1").json()["items"][0]
+    page.goto(f"{page.url}?tick={found['tick']}")
+    page.get_by_role("link", name="Watch the decision").first.click()
+    expect(page.get_by_test_id("theatre")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("theatre")).to_have_count(0)
