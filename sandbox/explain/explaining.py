@@ -221,7 +221,7 @@ def film_of_object(
 ) -> dict[str, Any]:
     """Return the cycle in which an object would be tried now, or at a tick."""
     with _world(sandbox, tick) as world:
-        _check(world, key)
+        key = _meant(world, key)
         return to_document(film_now(other_strategy(world) if other else world, key))
 
 

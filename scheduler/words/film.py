@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler.model.sentence import Words
 
 
-class Film(Words):
+class Scene(Words):
     """What a frame is called, says and asks; a question never says its answer."""
 
     HEAD = ("film.head", "The head of the queue")
@@ -280,7 +280,7 @@ class Film(Words):
     YUNIKORN_WAITS = ("film.yunikorn.waits", "{name} waits. {message}")
 
 
-class Label(Words):
+class BarLabel(Words):
     """What stands at one side of an inequality."""
 
     ASKED = ("film.label.asked", "asked")
@@ -298,7 +298,7 @@ class Label(Words):
     MINIMUM = ("film.label.minimum", "members needed")
 
 
-class Rule(Words):
+class CostRule(Words):
     """By what nodes are compared when pods have to go."""
 
     VIOLATIONS = ("film.rule.violations", "victims that a budget protects")
@@ -310,7 +310,7 @@ class Rule(Words):
     ORIGINATORS = ("film.rule.originators", "drives its application")
 
 
-class Left(Words):
+class WhyNobody(Words):
     """Why nobody of a queue may go."""
 
     NEVER = ("film.why.reclaimNever", "reclaimWithinCohort is Never")

@@ -68,7 +68,7 @@ function between(from: readonly Group[], to: readonly Group[], part: number): Gr
   });
 }
 
-// A file has no tokens of the page: "var(--x)" and mixes of them become colours.
+// A file has no tokens of the page: their names and mixes of them become colours.
 function resolver(): (colour: string) => string {
   const known = new Map<string, string>();
   const probe = document.createElement("span");

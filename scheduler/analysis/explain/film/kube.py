@@ -17,8 +17,7 @@ from scheduler.analysis.explain.film.reel import (
 from scheduler.analysis.explain.shapes import Amount, NodeRow, PodPreemption, Scorer
 from scheduler.analysis.explain.shapes.film import Film, Inequality
 from scheduler.model.sentence import few, plain
-from scheduler.words.film import Film as Said
-from scheduler.words.film import Label
+from scheduler.words.film import BarLabel, Scene
 
 #: Of the nodes so many are looked at one by one, and stand on the stage.
 MOST_NODES = 8
@@ -45,7 +44,7 @@ class PermitCall(msgspec.Struct, kw_only=True):
     minimum: int | None = None
 
 
-class Heard(msgspec.Struct, kw_only=True):
+class PodCycle(msgspec.Struct, kw_only=True):
     """What was heard of one pod in one cycle; the input of a film."""
 
     subject: str
@@ -66,13 +65,13 @@ class Heard(msgspec.Struct, kw_only=True):
     preemption: PodPreemption | None = None
 
 
-def film(heard: Heard) -> Film:
+def film(heard: PodCycle) -> Film:
     """Return the frames of a cycle. Pure; O(nodes x scorers)."""
     return _Maker(heard).film()
 
 
 class _Maker:
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: PodCycle) -> None:
         self.heard = heard
         self.reel = Reel()
         self.asked = [
@@ -98,13 +97,13 @@ class _Maker:
         self._set_stage()
         reel.tell(
             "head",
-            Said.HEAD.said(),
-            Said.LIFTED.said(name=named(heard.subject), asked=amounts(self.asked)),
+            Scene.HEAD.said(),
+            Scene.LIFTED.said(name=named(heard.subject), asked=amounts(self.asked)),
             Change(spot=[heard.subject], moves={heard.subject: "head"}),
         )
         if heard.refused:
-            said = Said.PRE_FILTER_SAID.said(why=heard.refused)
-            reel.tell("preFilter", Said.PRE_FILTER.said(), said)
+            said = Scene.PRE_FILTER_SAID.said(why=heard.refused)
+            reel.tell("preFilter", Scene.PRE_FILTER.said(), said)
         self._filter()
         if heard.node:
             self._score()
@@ -145,8 +144,8 @@ class _Maker:
         rest = [row for row in self.heard.nodes if row not in self.shown]
         if rest:
             passed = sum(row.fits for row in rest)
-            said = Said.OTHERS_SAID.said(n=len(rest), passed=passed)
-            self.reel.tell("filter", Said.OTHERS.said(), said)
+            said = Scene.OTHERS_SAID.said(n=len(rest), passed=passed)
+            self.reel.tell("filter", Scene.OTHERS.said(), said)
 
     def _filter_node(self, row: NodeRow) -> None:
         bar = f"Node/{row.node}"
@@ -158,9 +157,9 @@ class _Maker:
             tests=self._room_test(row),
         )
         said = (
-            Said.PASSES.said(node=row.node)
+            Scene.PASSES.said(node=row.node)
             if row.fits
-            else Said.REJECTS.said(
+            else Scene.REJECTS.said(
                 plugin=row.plugin or "PreFilter",
                 node=row.node,
                 why=", ".join(row.reasons),
@@ -168,9 +167,9 @@ class _Maker:
         )
         self.reel.asked(
             "filter",
-            Said.FILTER.said(node=row.node),
-            Said.FILTER_ASK.said(node=row.node),
-            [Said.PASS.said(), Said.REJECT.said()],
+            Scene.FILTER.said(node=row.node),
+            Scene.FILTER_ASK.said(node=row.node),
+            [Scene.PASS.said(), Scene.REJECT.said()],
             0 if row.fits else 1,
             said,
             change,
@@ -196,14 +195,14 @@ class _Maker:
         heard = self.heard
         passed = [row for row in heard.nodes if row.fits]
         if heard.nominated == heard.node:
-            said = Said.NOMINATED_SAID.said(node=heard.node)
+            said = Scene.NOMINATED_SAID.said(node=heard.node)
             change = Change(spot=[f"Node/{heard.node}"])
-            self.reel.tell("score", Said.NOMINATED.said(), said, change)
+            self.reel.tell("score", Scene.NOMINATED.said(), said, change)
             return
         if len(passed) == 1:
             change = Change(spot=[f"Node/{passed[0].node}"])
             self.reel.tell(
-                "score", Said.SCORE_ONE.said(), Said.SCORE_ONE_SAID.said(), change
+                "score", Scene.SCORE_ONE.said(), Scene.SCORE_ONE_SAID.said(), change
             )
             return
         rows = [row for row in self.shown if row.fits]
@@ -228,8 +227,8 @@ class _Maker:
         used = {f"score/{name}": float(n) for name, n in sums.items()}
         self.reel.tell(
             "score",
-            Said.SCORE.said(plugin=scorer.plugin, weight=scorer.weight),
-            Said.SCORE_SAID.said(plugin=scorer.plugin, weight=scorer.weight),
+            Scene.SCORE.said(plugin=scorer.plugin, weight=scorer.weight),
+            Scene.SCORE_SAID.said(plugin=scorer.plugin, weight=scorer.weight),
             Change(spot=list(used), used=used),
         )
 
@@ -249,14 +248,14 @@ class _Maker:
             if name != heard.node
         ][:1]
         if len(heard.best) > 1 and heard.node in heard.best:
-            said = Said.DRAWN.said(nodes=few(heard.best), node=heard.node)
+            said = Scene.DRAWN.said(nodes=few(heard.best), node=heard.node)
         elif heard.node in heard.best:
-            said = Said.BEST.said(node=heard.node)
+            said = Scene.BEST.said(node=heard.node)
         else:
-            said = Said.CHOSEN.said(node=heard.node)
+            said = Scene.CHOSEN.said(node=heard.node)
         title, question = (
-            Said.WHICH.said(),
-            Said.WHICH_ASK.said(name=named(heard.subject)),
+            Scene.WHICH.said(),
+            Scene.WHICH_ASK.said(name=named(heard.subject)),
         )
         spot = [f"Node/{name}" for name in choices]
         right = choices.index(heard.node)
@@ -280,23 +279,23 @@ class _Maker:
             if call.members is not None and call.minimum is not None:
                 tests = [
                     Inequality(
-                        left=term(Label.MEMBERS.said(), call.members),
+                        left=term(BarLabel.MEMBERS.said(), call.members),
                         sign="≥",
-                        right=term(Label.MINIMUM.said(), call.minimum),
+                        right=term(BarLabel.MINIMUM.said(), call.minimum),
                         holds=call.members >= call.minimum,
                     )
                 ]
             said = {
-                "ok": Said.PERMIT_OK.said(),
-                "wait": Said.PERMIT_WAITS.said(name=name, node=heard.node),
-            }.get(call.verdict) or Said.PERMIT_REFUSED.said(
+                "ok": Scene.PERMIT_OK.said(),
+                "wait": Scene.PERMIT_WAITS.said(name=name, node=heard.node),
+            }.get(call.verdict) or Scene.PERMIT_REFUSED.said(
                 plugin=call.plugin, why=call.message
             )
             self.reel.asked(
                 "permit",
-                Said.PERMIT.said(plugin=call.plugin),
-                Said.PERMIT_ASK.said(),
-                [Said.COMPLETE.said(), Said.INCOMPLETE.said()],
+                Scene.PERMIT.said(plugin=call.plugin),
+                Scene.PERMIT_ASK.said(),
+                [Scene.COMPLETE.said(), Scene.INCOMPLETE.said()],
                 0 if call.verdict == "ok" else 1,
                 said,
                 Change(
@@ -313,8 +312,8 @@ class _Maker:
         held = 0 if room is None else room.holds.get(self.resource, 0)
         self.reel.tell(
             "verdict",
-            Said.LANDS.said(),
-            Said.BOUND.said(name=named(heard.subject), node=heard.node),
+            Scene.LANDS.said(),
+            Scene.BOUND.said(name=named(heard.subject), node=heard.node),
             Change(
                 spot=[heard.subject, bar],
                 moves={heard.subject: bar},
@@ -327,7 +326,7 @@ class _Maker:
         heard = self.heard
         self.reel.tell(
             "verdict",
-            Said.VERDICT.said(),
-            Said.NO_NODE.said(name=named(heard.subject)),
+            Scene.VERDICT.said(),
+            Scene.NO_NODE.said(name=named(heard.subject)),
             Change(spot=[heard.subject], moves={heard.subject: "line"}),
         )

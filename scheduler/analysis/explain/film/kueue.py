@@ -30,10 +30,9 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.analysis.explain.shapes.film import Film, Inequality
 from scheduler.model.english import share
 from scheduler.model.sentence import Items, Quantity, Sentence, few, plain
-from scheduler.words.film import Film as Said
-from scheduler.words.film import Label, Left
+from scheduler.words.film import BarLabel, Scene, WhyNobody
 
-_WHY = {word.value.rpartition(".")[2]: word for word in Left}
+_WHY = {word.value.rpartition(".")[2]: word for word in WhyNobody}
 #: Of the domains of one level this many are bars.
 _MOST_DOMAINS = 8
 #: Of the other heads of a cycle this many are cards.
@@ -49,7 +48,7 @@ _ZONES = {
 }
 
 
-class Heard(msgspec.Struct, kw_only=True):
+class QuotaCycle(msgspec.Struct, kw_only=True):
     """What was heard of one workload in one cycle; the input of a film."""
 
     subject: str
@@ -66,13 +65,13 @@ class Heard(msgspec.Struct, kw_only=True):
     message: str
 
 
-def film(heard: Heard) -> Film:
+def film(heard: QuotaCycle) -> Film:
     """Return the frames of a cycle. Pure; O(steps of the search)."""
     return _Maker(heard).film()
 
 
 class _Maker:
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: QuotaCycle) -> None:
         self.heard = heard
         self.reel = Reel()
         self.asked = _asked(heard)
@@ -84,14 +83,14 @@ class _Maker:
         if len(heard.heads) > 1:
             reel.tell(
                 "heads",
-                Said.HEAD.said(),
-                Said.ORDERED.said(n=len(heard.heads)),
+                Scene.HEAD.said(),
+                Scene.ORDERED.said(n=len(heard.heads)),
                 Change(spot=list(heard.heads)),
             )
         reel.tell(
             "head",
-            Said.HEAD.said(),
-            Said.LIFTED_IN.said(
+            Scene.HEAD.said(),
+            Scene.LIFTED_IN.said(
                 name=named(heard.subject),
                 queue=heard.queue,
                 asked=amounts(self.asked),
@@ -160,17 +159,17 @@ class _Maker:
     # ---- flavors
 
     def _flavor(self, row: FlavorRow) -> None:
-        title = Said.FLAVOR.said(flavor=row.flavor, resource=row.resource)
+        title = Scene.FLAVOR.said(flavor=row.flavor, resource=row.resource)
         queue = self.heard.queue
         if row.verdict == "barred":
-            said = Said.BARRED.said(reason=row.reason)
+            said = Scene.BARRED.said(reason=row.reason)
             self.reel.tell("flavor", title, said)
             return
         if row.verdict == "notTried":
-            self.reel.tell("flavor", title, Said.UNTRIED.said())
+            self.reel.tell("flavor", title, Scene.UNTRIED.said())
             return
         if row.verdict == "uncovered":
-            said = Said.UNCOVERED.said(queue=queue, resource=row.resource)
+            said = Scene.UNCOVERED.said(queue=queue, resource=row.resource)
             self.reel.tell("flavor", title, said)
             return
         asked, free = int(row.requested), int(row.available)
@@ -182,15 +181,15 @@ class _Maker:
         )
         what = Quantity(row.resource, row.requested)
         room = Quantity(row.resource, row.available)
-        words = Said.FITS
+        words = Scene.FITS
         if row.verdict != "fit":
             better = row.verdict in ("preempt", "reclaim")
-            words = Said.PREEMPT if better else Said.SHORT
+            words = Scene.PREEMPT if better else Scene.SHORT
         self.reel.asked(
             "flavor",
             title,
-            Said.FLAVOR_ASK.said(asked=what, queue=queue),
-            [Said.YES.said(), Said.NO.said()],
+            Scene.FLAVOR_ASK.said(asked=what, queue=queue),
+            [Scene.YES.said(), Scene.NO.said()],
             0 if row.verdict == "fit" else 1,
             words.said(asked=what, free=room),
             change,
@@ -230,8 +229,8 @@ class _Maker:
         )
         reel.tell(
             "who",
-            Said.WHO.said(),
-            Said.WHO_SAID.said(
+            Scene.WHO.said(),
+            Scene.WHO_SAID.said(
                 asked=amounts(search.requests), who=_sources(search.sources)
             ),
             Change(spot=candidates, moves=dict.fromkeys(candidates, "candidates")),
@@ -252,7 +251,7 @@ class _Maker:
                 shown += 1
             self._step(step, search, number, resource)
         if left:
-            reel.tell("more", Said.MORE_TITLE.said(), Said.MORE.said(n=left), late)
+            reel.tell("more", Scene.MORE_TITLE.said(), Scene.MORE.said(n=left), late)
 
     def _step(
         self, step: PreemptionStep, search: PreemptionSearch, number: int, resource: str
@@ -260,8 +259,8 @@ class _Maker:
         reel = self.reel
         match step.kind:
             case "attempt":
-                title = Said.BORROWING if step.borrowing else Said.WITHIN
-                said = Said.MAY_BORROW if step.borrowing else Said.STAYS_WITHIN
+                title = Scene.BORROWING if step.borrowing else Scene.WITHIN
+                said = Scene.MAY_BORROW if step.borrowing else Scene.STAYS_WITHIN
                 reel.tell(
                     "attempt", title.said(), said.said(), self._now(step, resource)
                 )
@@ -280,7 +279,9 @@ class _Maker:
                 change = self._now(step, resource)
                 change.marks = dict.fromkeys(back, "")
                 change.moves = dict.fromkeys(back, "candidates")
-                reel.tell("failed", Said.FAILED.said(), Said.FAILED_SAID.said(), change)
+                reel.tell(
+                    "failed", Scene.FAILED.said(), Scene.FAILED_SAID.said(), change
+                )
             case _:
                 pass
 
@@ -301,24 +302,24 @@ class _Maker:
     ) -> None:
         change = self._now(step, resource)
         if step.within_nominal:
-            title, said = Said.ROUND_WITHIN.said(), Said.ROUND_WITHIN_SAID.said()
+            title, said = Scene.ROUND_WITHIN.said(), Scene.ROUND_WITHIN_SAID.said()
         else:
             first = step.rule == (search.rules[0] if search.rules else "")
-            words = Said.ROUND_FIRST if first else Said.ROUND_AGAIN
-            title, said = Said.ROUND.said(rule=step.rule), words.said(rule=step.rule)
+            words = Scene.ROUND_FIRST if first else Scene.ROUND_AGAIN
+            title, said = Scene.ROUND.said(rule=step.rule), words.said(rule=step.rule)
         self.reel.tell("round", title, said, change)
 
     def _turn(self, step: PreemptionStep) -> None:
         value = next((s.share for s in step.shares if s.name == step.queue), None)
         if not step.shares:
-            said = Said.TURN_SAID.said(queue=step.queue)
+            said = Scene.TURN_SAID.said(queue=step.queue)
         else:
-            words = Said.TURN_OWN if step.relation == "same" else Said.TURN_HIGHEST
+            words = Scene.TURN_OWN if step.relation == "same" else Scene.TURN_HIGHEST
             said = words.said(queue=step.queue, share=share(value))
         spot = [f"share/ClusterQueue/{step.queue}"]
         spot += [c.id for c in self.reel.cards.values() if c.group == step.queue]
         self.reel.tell(
-            "turn", Said.TURN.said(queue=step.queue), said, Change(spot=spot)
+            "turn", Scene.TURN.said(queue=step.queue), said, Change(spot=spot)
         )
 
     def _candidate(self, step: PreemptionStep, number: int, resource: str) -> None:
@@ -332,18 +333,18 @@ class _Maker:
             case "refused":
                 nobody = step.test is not None and step.test.kind == "priority"
                 nobody = nobody and step.test is not None and step.test.below is None
-                said = (Said.NO_OTHERS if nobody else Said.REFUSED).said(name=name)
+                said = (Scene.NO_OTHERS if nobody else Scene.REFUSED).said(name=name)
             case "skipped":
-                said = Said.SKIPPED.said(name=name)
+                said = Scene.SKIPPED.said(name=name)
             case _:
                 change.moves = {key: "gone"}
-                words = Said.TAKEN_FITS if step.fits else Said.TAKEN
+                words = Scene.TAKEN_FITS if step.fits else Scene.TAKEN
                 said = words.said(name=name, reason=step.reason, held=held)
         self.reel.asked(
             "candidate",
-            Said.CANDIDATE.said(number=number, name=name),
-            Said.CANDIDATE_ASK.said(name=name),
-            [Said.GOES.said(), Said.STAYS.said()],
+            Scene.CANDIDATE.said(number=number, name=name),
+            Scene.CANDIDATE_ASK.said(name=name),
+            [Scene.GOES.said(), Scene.STAYS.said()],
             0 if step.verdict == "taken" else 1,
             said,
             change,
@@ -363,11 +364,11 @@ class _Maker:
         ]
         self.reel.asked(
             "putBack",
-            Said.PUT_BACK.said(name=name),
-            Said.PUT_BACK_ASK.said(name=name),
-            [Said.STAYS.said(), Said.GOES.said()],
+            Scene.PUT_BACK.said(name=name),
+            Scene.PUT_BACK_ASK.said(name=name),
+            [Scene.STAYS.said(), Scene.GOES.said()],
             0 if step.fits else 1,
-            (Said.SPARED if step.fits else Said.NEEDED).said(name=name),
+            (Scene.SPARED if step.fits else Scene.NEEDED).said(name=name),
             change,
         )
 
@@ -395,23 +396,23 @@ class _Maker:
             for d in level.domains
         }
         test = Inequality(
-            left=term(Label.NEEDED.said(), level.needed),
+            left=term(BarLabel.NEEDED.said(), level.needed),
             sign="≤",
-            right=term(Label.PLACES.said(name=best_path), best),
+            right=term(BarLabel.PLACES.said(name=best_path), best),
             holds=level.needed <= best,
         )
         change = Change(spot=list(bars), marks=marks, tests=[test])
         names = few(domain.path for domain in taken)
         said = (
-            Said.LEVEL_YES.said(domains=names)
+            Scene.LEVEL_YES.said(domains=names)
             if taken
-            else Said.LEVEL_NO.said(pods=pods)
+            else Scene.LEVEL_NO.said(pods=pods)
         )
         reel.asked(
             "level",
-            Said.LEVEL.said(level=level.level),
-            Said.LEVEL_ASK.said(pods=pods),
-            [Said.ONE_PLACE.said(), Said.NO_PLACE.said()],
+            Scene.LEVEL.said(level=level.level),
+            Scene.LEVEL_ASK.said(pods=pods),
+            [Scene.ONE_PLACE.said(), Scene.NO_PLACE.said()],
             0 if taken else 1,
             said,
             change,
@@ -428,23 +429,23 @@ class _Maker:
         match heard.status:
             case "admitted":
                 right, change.moves = 0, {heard.subject: "in"}
-                said = Said.ADMITTED.said(name=name)
+                said = Scene.ADMITTED.said(name=name)
                 change.used = self._admitted()
             case "preempting":
                 right, change.moves = 1, dict.fromkeys(victims, "line")
                 change.marks = dict.fromkeys(victims, "needed")
                 change.spot = [heard.subject, *victims]
-                said = Said.PREEMPTING.said(
+                said = Scene.PREEMPTING.said(
                     names=few(named(key) for key in victims), name=name
                 )
             case _:
                 right, change.moves = 2, {heard.subject: "line"}
-                said = Said.WAITING.said(name=name, message=plain(heard.message))
+                said = Scene.WAITING.said(name=name, message=plain(heard.message))
         self.reel.asked(
             "verdict",
-            Said.VERDICT.said(),
-            Said.VERDICT_ASK.said(name=name),
-            [Said.IS_ADMITTED.said(), Said.PREEMPTS.said(), Said.WAITS.said()],
+            Scene.VERDICT.said(),
+            Scene.VERDICT_ASK.said(name=name),
+            [Scene.IS_ADMITTED.said(), Scene.PREEMPTS.said(), Scene.WAITS.said()],
             right,
             said,
             change,
@@ -460,7 +461,7 @@ class _Maker:
         }
 
 
-def _asked(heard: Heard) -> list[Amount]:
+def _asked(heard: QuotaCycle) -> list[Amount]:
     """Return what is asked in all: of each podset and resource once."""
     if heard.flavors:
         per: dict[tuple[str, str], int] = {}
@@ -485,15 +486,15 @@ def _free(available: str, within_nominal: str | None) -> float:
 
 def _sources(sources: Sequence[Source]) -> Items | Sentence:
     parts = [
-        Said.SOURCE.said(
+        Scene.SOURCE.said(
             n=one.candidates, holders=one.holders, queue=one.queue, policy=one.policy
         )
         if one.candidates
-        else Said.SOURCE_NONE.said(queue=one.queue, why=_WHY[one.code].said())
+        else Scene.SOURCE_NONE.said(queue=one.queue, why=_WHY[one.code].said())
         for one in sources
         if one.candidates or one.code in _WHY
     ]
-    return Items(tuple(parts), all=True) if parts else Said.NOBODY.said()
+    return Items(tuple(parts), all=True) if parts else Scene.NOBODY.said()
 
 
 def _test(test: Test | None, *, taken: bool) -> list[Inequality]:
@@ -503,10 +504,12 @@ def _test(test: Test | None, *, taken: bool) -> list[Inequality]:
     if test.kind == "share" and test.theirs is not None and test.ours is not None:
         first = test.rule != 1
         theirs = test.target_share_after if first else test.target_share_before
-        words = Label.THEIRS_AFTER if first else Label.THEIRS_BEFORE
+        words = BarLabel.THEIRS_AFTER if first else BarLabel.THEIRS_BEFORE
         return [
             Inequality(
-                left=term(Label.OURS.said(name=test.ours.name), test.preemptor_share),
+                left=term(
+                    BarLabel.OURS.said(name=test.ours.name), test.preemptor_share
+                ),
                 sign="≤" if first else "<",
                 right=term(words.said(name=test.theirs.name), theirs),
                 holds=taken,
@@ -515,18 +518,20 @@ def _test(test: Test | None, *, taken: bool) -> list[Inequality]:
     if test.kind == "priority" and test.below is not None:
         return [
             Inequality(
-                left=term(Label.PRIORITY.said(), test.priority),
+                left=term(BarLabel.PRIORITY.said(), test.priority),
                 sign="<",
-                right=term(Label.BELOW.said(), test.below),
+                right=term(BarLabel.BELOW.said(), test.below),
                 holds=taken,
             )
         ]
     return [
         Inequality(
-            left=term(Label.USES.said(name=cell.name), int(cell.used), cell.resource),
+            left=term(
+                BarLabel.USES.said(name=cell.name), int(cell.used), cell.resource
+            ),
             sign=">",
             right=term(
-                Label.QUOTA.said(name=cell.name), int(cell.quota), cell.resource
+                BarLabel.QUOTA.said(name=cell.name), int(cell.quota), cell.resource
             ),
             holds=int(cell.used) > int(cell.quota),
         )

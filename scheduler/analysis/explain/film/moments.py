@@ -145,7 +145,7 @@ def _of_workload(world_before: World, subject: Key, decision: Decision | None) -
     known = world.objects.get(subject)
     spec = known.spec if known is not None else {}
     return kueue.film(
-        kueue.Heard(
+        kueue.QuotaCycle(
             subject=str(subject),
             queue=entry["queue"],
             at_ms=decision.at_ms if decision is not None else world.context.now_ms,
@@ -226,7 +226,7 @@ def _workload_now(world: World, key: Key) -> Film:
     search = None if found.decisive is None else found.searches[found.decisive]
     queue = next((one.name for one in found.chain if one.kind == "ClusterQueue"), "")
     return kueue.film(
-        kueue.Heard(
+        kueue.QuotaCycle(
             subject=str(key),
             queue=queue,
             at_ms=found.at_ms,
@@ -253,7 +253,7 @@ class _Ears:
         assert world.kube is not None
         self.world = world
         self.subject = subject
-        self.cycles: list[kube.Heard] = []
+        self.cycles: list[kube.PodCycle] = []
         self.open = False
         for scheduler in world.kube.schedulers:
             for framework in scheduler.frameworks.values():
@@ -276,7 +276,7 @@ class _Ears:
         return hear
 
 
-def kube_heard(world: World, scheduler: Scheduler, pod: Pod) -> kube.Heard:
+def kube_heard(world: World, scheduler: Scheduler, pod: Pod) -> kube.PodCycle:
     """Return how everything stands before a pod's cycle."""
     found = table(scheduler, pod)
     infos = scheduler.cluster.node_infos
@@ -285,7 +285,7 @@ def kube_heard(world: World, scheduler: Scheduler, pod: Pod) -> kube.Heard:
         refused = f"{found.pre_filter.plugin}: {found.pre_filter.message}"
     order = [info.node.name for info in scheduler.cluster.node_table.node_infos]
     rows = {row.node: row for row in rows_of(found)}
-    return kube.Heard(
+    return kube.PodCycle(
         subject=str(pod.key),
         at_ms=world.context.now_ms,
         tick=world.tick + 1,
@@ -366,11 +366,11 @@ def _victim(decisions: Sequence[Decision], subject: Key) -> Preempt | None:
 
 
 def _cycle_of(
-    cycles: list[kube.Heard],
+    cycles: list[kube.PodCycle],
     decision: Decision | None,
     decisions: Sequence[Decision],
     subject: Key,
-) -> kube.Heard | None:
+) -> kube.PodCycle | None:
     """Return the cycle that a decision is of: which got the node, or found none."""
     for cycle in cycles:
         if not cycle.node:
@@ -473,7 +473,7 @@ def _of_looks(
     ask, rooms, at_ms = steps.looks[index]
     known = steps.partition.asks.get(steps.subject.path)
     return yunikorn.film(
-        yunikorn.Heard(
+        yunikorn.AskCycle(
             subject=str(steps.subject),
             at_ms=at_ms,
             tick=tick,

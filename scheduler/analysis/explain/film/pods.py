@@ -16,14 +16,13 @@ from scheduler.analysis.explain.film.reel import (
 from scheduler.analysis.explain.shapes import PodPreemption, TriedNode, TriedPod
 from scheduler.analysis.explain.shapes.film import Inequality
 from scheduler.model.sentence import Hole, Items, Sentence, few, plain
-from scheduler.words.film import Film as Said
-from scheduler.words.film import Rule
+from scheduler.words.film import CostRule, Scene
 
-_RULES = {word.value.rpartition(".")[2]: word for word in Rule}
+_RULES = {word.value.rpartition(".")[2]: word for word in CostRule}
 _WHY = {
-    "doesNotFit": Said.NOT_ENOUGH,
-    "noCandidates": Said.NOBODY_GOES,
-    "refused": Said.WAS_REFUSED,
+    "doesNotFit": Scene.NOT_ENOUGH,
+    "noCandidates": Scene.NOBODY_GOES,
+    "refused": Scene.WAS_REFUSED,
 }
 _KUBE = "kube-scheduler"
 _MOST_CHOICES = 4
@@ -86,26 +85,26 @@ class _Maker:
     def _setup(self) -> None:
         found = self.found
         if found.strategy == "RequiredNode":
-            said = Said.ROOM_NODE.said(node=found.node)
+            said = Scene.ROOM_NODE.said(node=found.node)
         elif found.scheduler == _KUBE:
             helped = sum(node.outcome != "notHelpful" for node in found.nodes)
-            said = Said.ROOM_SAID.said(n=helped, all=found.total_nodes)
+            said = Scene.ROOM_SAID.said(n=helped, all=found.total_nodes)
         else:
-            said = Said.ROOM_QUEUE.said(queue=found.queue)
+            said = Scene.ROOM_QUEUE.said(queue=found.queue)
         bars = [f"Node/{node.node}" for node in self.tried]
         change = Change(spot=[found.preemptor, *bars], marks=dict.fromkeys(bars, ""))
-        self.reel.tell("room", Said.ROOM.said(), said, change)
+        self.reel.tell("room", Scene.ROOM.said(), said, change)
 
     # ---- one node
 
     def _node(self, node: TriedNode) -> None:
         found, bar = self.found, f"Node/{node.node}"
-        title = Said.NODE.said(node=node.node)
+        title = Scene.NODE.said(node=node.node)
         self.full[bar] = self.reel.bars[bar].used
         said = (
-            Said.DRY_RUN.said()
+            Scene.DRY_RUN.said()
             if found.scheduler == _KUBE
-            else Said.TRIES.said(missing=amounts(node.missing))
+            else Scene.TRIES.said(missing=amounts(node.missing))
         )
         self.reel.tell("node", title, said, Change(spot=[bar, found.preemptor]))
         late = Change(spot=[bar])
@@ -118,13 +117,13 @@ class _Maker:
             self.shown += 1
             self._pod(node, pod)
         if left:
-            more = Said.MORE.said(n=left)
-            self.reel.tell("more", Said.MORE_TITLE.said(), more, late)
+            more = Scene.MORE.said(n=left)
+            self.reel.tell("more", Scene.MORE_TITLE.said(), more, late)
         self._result(node)
 
     def _pod(self, node: TriedNode, pod: TriedPod) -> None:
         name = named(pod.pod)
-        title = Said.NODE.said(node=node.node)
+        title = Scene.NODE.said(node=node.node)
         change = Change(spot=[pod.pod], marks={pod.pod: pod.verdict})
         bar = f"Node/{node.node}"
         held = amount_of(pod.held, self.resource)
@@ -135,7 +134,7 @@ class _Maker:
         change.used = {bar: max(0.0, self.full[bar])}
         if pod.verdict == "removed":
             change.moves = {pod.pod: "candidates"}
-            said = Said.OFF.said(name=name, held=amounts(pod.held))
+            said = Scene.OFF.said(name=name, held=amounts(pod.held))
             self.reel.tell("pod", title, said, change)
             return
         goes = pod.verdict in ("taken", "needed")
@@ -143,24 +142,26 @@ class _Maker:
         if pod.kind == "putBack":
             change.tests = self._back_test(bar, held, goes=goes)
             question = (
-                Said.BUDGET.said(name=name, budgets=Items(tuple(pod.budgets), all=True))
+                Scene.BUDGET.said(
+                    name=name, budgets=Items(tuple(pod.budgets), all=True)
+                )
                 if pod.budgets
-                else Said.BACK_ASK.said(name=name)
+                else Scene.BACK_ASK.said(name=name)
             )
             said = (
-                Said.POD_NEEDED.said(name=name, why=pod.why)
+                Scene.POD_NEEDED.said(name=name, why=pod.why)
                 if goes
-                else Said.POD_SPARED.said(name=name)
+                else Scene.POD_SPARED.said(name=name)
             )
         else:
-            question = Said.POD_ASK.said(name=name)
+            question = Scene.POD_ASK.said(name=name)
             said = self._ask_verdict(pod, name)
             change.tests = self._missing(bar)
         self.reel.asked(
             "pod",
             title,
             question,
-            [Said.STAYS.said(), Said.GOES.said()],
+            [Scene.STAYS.said(), Scene.GOES.said()],
             1 if goes else 0,
             said,
             change,
@@ -185,34 +186,34 @@ class _Maker:
     def _ask_verdict(self, pod: TriedPod, name: Hole) -> Sentence:
         match pod.verdict:
             case "taken":
-                return Said.POD_TAKEN.said(name=name, held=amounts(pod.held))
+                return Scene.POD_TAKEN.said(name=name, held=amounts(pod.held))
             case "withinGuarantee":
-                return Said.POD_GUARANTEED.said(name=name, queue=pod.queue)
+                return Scene.POD_GUARANTEED.said(name=name, queue=pod.queue)
             case "overAskGuarantee":
-                return Said.POD_OVER.said(name=name)
+                return Scene.POD_OVER.said(name=name)
             case "spared":
-                return Said.POD_ENOUGH.said(name=name)
+                return Scene.POD_ENOUGH.said(name=name)
             case _:
-                return Said.POD_NO_HELP.said(name=name)
+                return Scene.POD_NO_HELP.said(name=name)
 
     def _result(self, node: TriedNode) -> None:
         """Say what the node comes to; not yet how it stands beside the others."""
         bar = f"Node/{node.node}"
         if node.victims:
-            said = Said.RESULT_GOES.said(
+            said = Scene.RESULT_GOES.said(
                 n=len(node.victims), names=few(named(key) for key in node.victims)
             )
         else:
             words = _WHY.get(node.outcome)
             why = words.said() if words else plain(node.why)
-            said = Said.RESULT_NOT.said(node=node.node, why=why)
+            said = Scene.RESULT_NOT.said(node=node.node, why=why)
         # The pods stand on their node again: this was a copy.
         moves = {pod.pod: bar for pod in node.pods}
         marks = {
             pod.pod: "needed" if pod.pod in node.victims else "" for pod in node.pods
         }
         marks[bar] = "" if node.victims else "refused"
-        title = Said.RESULT.said(node=node.node)
+        title = Scene.RESULT.said(node=node.node)
         used = {bar: self.reel.bars[bar].used}
         self.reel.tell(
             "result",
@@ -231,11 +232,11 @@ class _Maker:
             left = self._rule(rule, left)
         if len(left) > 1:
             seeded = self.found.scheduler == _KUBE
-            words = Said.DRAW_SEED if seeded else Said.DRAW_ORDER
+            words = Scene.DRAW_SEED if seeded else Scene.DRAW_ORDER
             self._choose(
                 "draw",
-                Said.DRAW.said(),
-                Said.VICTIMS_ASK.said(),
+                Scene.DRAW.said(),
+                Scene.VICTIMS_ASK.said(),
                 (left, self.found.node),
                 words.said(node=self.found.node),
                 Change(spot=[f"Node/{node.node}" for node in left]),
@@ -256,13 +257,13 @@ class _Maker:
             used=used,
             tests=_against(costs),
         )
-        title, names = Said.RULE.said(rule=words), few(node.node for node in kept)
+        title, names = Scene.RULE.said(rule=words), few(node.node for node in kept)
         said = (
-            Said.RULE_LEFT.said(left=names, out=few(out))
+            Scene.RULE_LEFT.said(left=names, out=few(out))
             if out
-            else Said.RULE_EQUAL.said()
+            else Scene.RULE_EQUAL.said()
         )
-        question = Said.RULE_ASK.said(rule=words)
+        question = Scene.RULE_ASK.said(rule=words)
         if len(kept) == 1:
             self._choose("rule", title, question, (left, kept[0].node), said, change)
         else:
@@ -292,8 +293,8 @@ class _Maker:
         victims = [target.workload for target in found.targets]
         self.reel.tell(
             "verdict",
-            Said.VICTIMS.said(),
-            Said.LEAVE.said(
+            Scene.VICTIMS.said(),
+            Scene.LEAVE.said(
                 names=few(named(key) for key in victims),
                 node=found.node,
                 name=named(found.preemptor),

@@ -19,8 +19,7 @@ from scheduler.analysis.explain.shapes.film import (
 )
 from scheduler.model.english import bare
 from scheduler.model.sentence import Items, Named, Quantity, Sentence, few
-from scheduler.words.film import Film as Said
-from scheduler.words.film import Label
+from scheduler.words.film import BarLabel, Scene
 
 #: More cards than this are not drawn.
 MOST_CARDS = 40
@@ -174,7 +173,7 @@ def amounts(held: Sequence[Amount]) -> Items | Sentence:
     """Return amounts as a sentence lists them; pods are left out beside others."""
     shown = [one for one in held if one.resource != "pods"] or list(held)
     if not shown:
-        return Said.NOTHING.said()
+        return Scene.NOTHING.said()
     return few(Quantity(one.resource, one.amount) for one in shown)
 
 
@@ -201,9 +200,9 @@ def term(label: Sentence, value: float | None, resource: str = "") -> FilmTerm:
 def fits(resource: str, asked: float, free: float) -> Inequality:
     """Return the question whether an amount fits into what is free."""
     return Inequality(
-        left=term(Label.ASKED.said(), asked, resource),
+        left=term(BarLabel.ASKED.said(), asked, resource),
         sign="≤",
-        right=term(Label.FREE.said(), free, resource),
+        right=term(BarLabel.FREE.said(), free, resource),
         holds=asked <= free,
     )
 

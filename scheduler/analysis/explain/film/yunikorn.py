@@ -26,7 +26,7 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.analysis.explain.shapes.film import Film, Inequality
 from scheduler.model.english import bare
 from scheduler.model.sentence import Hole, Quantity, Sentence, plain
-from scheduler.words.film import Film as Said
+from scheduler.words.film import Scene
 
 _MOST_ORDERED = 6
 
@@ -38,7 +38,7 @@ class Room(msgspec.Struct, kw_only=True):
     holds: dict[str, int]
 
 
-class Heard(msgspec.Struct, kw_only=True):
+class AskCycle(msgspec.Struct, kw_only=True):
     """What was heard of one pod in one cycle; the input of a film."""
 
     subject: str
@@ -53,13 +53,13 @@ class Heard(msgspec.Struct, kw_only=True):
     message: str = ""  # why it waits
 
 
-def film(heard: Heard) -> Film:
+def film(heard: AskCycle) -> Film:
     """Return the frames of a cycle. Pure; O(queues + nodes)."""
     return _Maker(heard).film()
 
 
 class _Maker:
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: AskCycle) -> None:
         self.heard = heard
         self.ask = heard.ask
         self.reel = Reel()
@@ -83,8 +83,8 @@ class _Maker:
             self._order(level)
         reel.tell(
             "head",
-            Said.HEAD.said(),
-            Said.LIFTED_IN.said(
+            Scene.HEAD.said(),
+            Scene.LIFTED_IN.said(
                 name=named(heard.subject),
                 queue=self.ask.queue,
                 asked=amounts(self.ask.requests),
@@ -99,12 +99,12 @@ class _Maker:
         if heard.preemption is not None:
             pods.add(reel, heard.preemption)
         elif not heard.node:
-            said = Said.YUNIKORN_WAITS.said(
+            said = Scene.YUNIKORN_WAITS.said(
                 name=named(heard.subject), message=heard.message
             )
             reel.tell(
                 "verdict",
-                Said.VERDICT.said(),
+                Scene.VERDICT.said(),
                 said,
                 Change(spot=[heard.subject], moves={heard.subject: "line"}),
             )
@@ -163,9 +163,9 @@ class _Maker:
             return
         shown = level.order[:_MOST_ORDERED]
         words = {
-            "queues": Said.ORDER_QUEUES,
-            "applications": Said.ORDER_APPS,
-        }.get(level.kind, Said.ORDER_ASKS)
+            "queues": Scene.ORDER_QUEUES,
+            "applications": Scene.ORDER_APPS,
+        }.get(level.kind, Scene.ORDER_ASKS)
         pods_of_it = level.kind == "asks"
         first: Hole = named(f"Pod/{shown[0]}") if pods_of_it else shown[0]
         spot: list[str] = []
@@ -189,10 +189,10 @@ class _Maker:
                 self.reel.card(key, "line", group=self.ask.queue)
                 spot.append(key)
         choices = sorted(shown)
-        title = Said.ORDER.said(name=level.name)
+        title = Scene.ORDER.said(name=level.name)
         said = words.said(name=level.name, first=first)
         change = Change(spot=spot, tests=tests)
-        question = Said.ORDER_ASK.said(name=level.name)
+        question = Scene.ORDER_ASK.said(name=level.name)
         self.reel.ask(
             "order",
             title,
@@ -212,13 +212,13 @@ class _Maker:
         room = Quantity(row.resource, str(left))
         self.reel.asked(
             "headroom",
-            Said.HEADROOM.said(queue=row.queue),
-            Said.HEADROOM_ASK.said(
+            Scene.HEADROOM.said(queue=row.queue),
+            Scene.HEADROOM_ASK.said(
                 asked=Quantity(row.resource, str(int(asked))), queue=row.queue
             ),
-            [Said.YES.said(), Said.NO.said()],
+            [Scene.YES.said(), Scene.NO.said()],
             0 if fitting else 1,
-            (Said.HEADROOM_YES if fitting else Said.HEADROOM_NO).said(left=room),
+            (Scene.HEADROOM_YES if fitting else Scene.HEADROOM_NO).said(left=room),
             Change(
                 spot=[self.heard.subject, _queue_bar(row)],
                 demand={_queue_bar(row): asked},
@@ -237,13 +237,13 @@ class _Maker:
         ]
         self.reel.asked(
             "user",
-            Said.USER.said(),
-            Said.HEADROOM_ASK.said(
-                asked=amounts(self.ask.requests), queue=Said.USER.said()
+            Scene.USER.said(),
+            Scene.HEADROOM_ASK.said(
+                asked=amounts(self.ask.requests), queue=Scene.USER.said()
             ),
-            [Said.YES.said(), Said.NO.said()],
+            [Scene.YES.said(), Scene.NO.said()],
             0 if check.holds else 1,
-            (Said.USER_YES if check.holds else Said.USER_NO).said(),
+            (Scene.USER_YES if check.holds else Scene.USER_NO).said(),
             Change(spot=[self.heard.subject], tests=tests),
         )
         return check.holds
@@ -269,19 +269,19 @@ class _Maker:
             change.marks[self.heard.subject] = "bound"
             if room is not None:
                 change.used = {bar: room.holds.get(self.resource, 0) + self.asked}
-        said = Said.NODE_YES.said(node=found.node) if takes else self._refusal(found)
+        said = Scene.NODE_YES.said(node=found.node) if takes else self._refusal(found)
         self.reel.asked(
             "node",
-            Said.NODE.said(node=found.node),
-            Said.NODE_ASK.said(node=found.node),
-            [Said.TAKES.said(), Said.NOT_TAKES.said()],
+            Scene.NODE.said(node=found.node),
+            Scene.NODE_ASK.said(node=found.node),
+            [Scene.TAKES.said(), Scene.NOT_TAKES.said()],
             0 if takes else 1,
             said,
             change,
         )
 
     def _refusal(self, found: NodeVerdict) -> Sentence:
-        return Said.NODE_NO.said(node=found.node, why=found.verdict or "-")
+        return Scene.NODE_NO.said(node=found.node, why=found.verdict or "-")
 
 
 def _queue_bar(row: QueueHeadroom) -> str:
