@@ -21,6 +21,8 @@ VERBS = {
     "backtest": "scheduler.cli.backtest",
     "explain": "scheduler.cli.explain",
     "forecast": "scheduler.cli.forecast",
+    "fit": "scheduler.cli.fit",
+    "snippet": "scheduler.cli.snippet",
     "plan": "scheduler.cli.plan",
     "check": "scheduler.cli.plan",  # its name in 0.1
 }
@@ -37,6 +39,8 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler forecast PATH... [--at 5m] [--horizon 1h] [--json]
        python -m scheduler plan CHANGED [--against BASE | --git A..B] --on WORK [--assert FILE]
        python -m scheduler plan --release 0.16.4 --against 0.19.2 --on WORK [--json]
+       python -m scheduler fit TRACE [--queue NAME] [--weeks 1]
+       python -m scheduler snippet [cluster|yunikorn|git]
        python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]
 """
 

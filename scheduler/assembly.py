@@ -37,7 +37,7 @@ from scheduler.model.objects import Object
 from scheduler.model.patches import merge as merge
 from scheduler.model.policy import STACK_FIELD, Stack, read_policy
 from scheduler.model.problems import FileProblem, RequestProblem, parted
-from scheduler.model.scenario import Scenario, read_scenario
+from scheduler.model.scenario import Arrival, Scenario, read_load, read_scenario
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
@@ -137,7 +137,7 @@ class Prepared:
 
     def with_arrivals(self, seed: int | None = None) -> Prepared:
         """Return the same with the arrivals of a seed made once, for many worlds."""
-        if self.scenario is None or self.arrived_with is not None:
+        if self.arrived_with is not None or not (self.scenario or self.loaded.loads):
             return self
         return replace(
             self,
@@ -148,8 +148,12 @@ class Prepared:
     def _with_arrivals(self, seed: int | None) -> Loaded:
         """Return a copy of what was loaded; the arrivals are in it."""
         loaded = _copy(self.loaded)
-        if self.scenario is not None and self.arrived_with is None:
-            _expand_arrivals(loaded, self.scenario, seed, self.files)
+        if self.arrived_with is None:
+            used = _seed(self.scenario, seed)
+            if self.scenario is not None:
+                source, spec = loaded.scenarios[0], self.scenario.spec
+                _expand_arrivals(loaded, source, spec.arrivals, used, self.files)
+            expand_loads(loaded, used, self.files)
         return loaded
 
     def assemble(
@@ -278,6 +282,7 @@ def _copy(loaded: Loaded) -> Loaded:
         ],
         policy=loaded.policy,
         scenarios=loaded.scenarios,
+        loads=list(loaded.loads),
         findings=list(loaded.findings),
         places=dict(loaded.places),
         files=loaded.files,
@@ -307,16 +312,37 @@ def _seed(scenario: Scenario | None, seed: int | None) -> int:
     return scenario.spec.seed if scenario is not None else 1
 
 
-def _expand_arrivals(
-    loaded: Loaded, scenario: Scenario, seed: int | None, files: dict[str, str]
+def expand_loads(
+    loaded: Loaded, seed: int, files: dict[str, str], start_ms: int = 0
 ) -> None:
-    source = loaded.scenarios[0]
+    """Add what the Loads among the files let arrive, counted from `start_ms`.
+
+    Never raises for bad input. Cost: O(arrivals).
+    """
+    for source in loaded.loads:
+        try:
+            spec = read_load(source.data)
+        except SchedulerError as error:
+            loaded.complain(source.error("spec", error.said))
+            continue
+        _expand_arrivals(loaded, source, spec.arrivals, seed, files, start_ms)
+    loaded.loads = []  # each once
+
+
+def _expand_arrivals(
+    loaded: Loaded,
+    source: Document,
+    arrivals: Sequence[Arrival],
+    seed: int,
+    files: dict[str, str],
+    start_ms: int = 0,
+) -> None:
     taken = Taken(set)
-    for ordinal, arrival in enumerate(scenario.spec.arrivals):
+    for ordinal, arrival in enumerate(arrivals):
         place = source.place(f"spec.arrivals[{ordinal}].object")
         try:
             for manifest in expand(
-                arrival, seed=_seed(scenario, seed), ordinal=ordinal, files=files
+                arrival, seed=seed, ordinal=ordinal, files=files, start_ms=start_ms
             ):
                 if isinstance(manifest, Finding):
                     loaded.findings.append(manifest)

@@ -199,6 +199,6 @@ def _submission(asked: Asked) -> Found:
 
 def _ms(option: str, text: str) -> int:
     try:
-        return durations.milliseconds(text)
+        return durations.span_ms(text)
     except SchedulerError as error:
         raise WrongError(f"{option}: {error}") from error

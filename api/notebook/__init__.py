@@ -9,6 +9,9 @@
     grid = {"simulation.defaultRuntime": ["1m", "5m"]}
     quotalab.sweep(sb, grid, seeds=5).frame()
 
+What arrives is a load: `open(..., load=[quotalab.week(job, per_day=40, hours="9-18")])`,
+or fitted to a trace, `load=quotalab.fit("log.swf", queue="main")`.
+
 `connect` gives the same objects of a server. Frames need pandas, plots matplotlib, the
 progress bar tqdm: the extra `notebook` installs them. In the wheel this package is
 `quotalab`.
@@ -17,6 +20,7 @@ progress bar tqdm: the extra `notebook` installs them. In the wheel this package
 from __future__ import annotations
 
 from api.notebook.lines import Lines
+from api.notebook.loads import arrivals, fit, week
 from api.notebook.local import LocalSandbox, open_files
 from api.notebook.served import ServedSandbox, Server, connect
 from api.notebook.sweeping import Sweep, sweep
@@ -34,7 +38,10 @@ __all__ = [
     "Table",
     "Verdict",
     "WhatIf",
+    "arrivals",
     "connect",
+    "fit",
     "open",
     "sweep",
+    "week",
 ]

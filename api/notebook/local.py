@@ -10,6 +10,7 @@ from typing import Any, Self
 import msgspec
 
 from api.notebook.lines import Lines
+from api.notebook.loads import Load
 from api.notebook.tables import Table, extra
 from api.notebook.verdicts import WhatIf
 from scheduler.analysis.explain import to_document
@@ -33,6 +34,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
 from scheduler.model.problems import Form, Wanted, expected
+from scheduler.model.texts.writing import write
 
 #: How far a what-if looks unless it is told: as on the page.
 HORIZON = "10m"
@@ -46,16 +48,21 @@ def open_files(
     release: Mapping[str, str] | None = None,
     seed: int | None = None,
     stack: str | None = None,
+    load: Load | Sequence[Load] = (),
 ) -> LocalSandbox:
     """Return a sandbox of files and folders, at its begin.
 
-    `policy` is a merge patch of the policy's spec. Raises SchedulerError with every
+    `policy` is a merge patch of the policy's spec; `load` is what arrives beside the
+    files, as `week` and `fit` make it. Raises SchedulerError with every
     file, line and field that is wrong.
     """
     patch = dict(policy or {})
     patch |= {"release": dict(release)} if release else {}
     patch |= {"stack": stack} if stack else {}
-    return LocalSandbox(assemble(read_paths(paths), seed=seed, policy=patch or None))
+    loads = [load] if isinstance(load, dict) else load
+    texts = [(f"load-{n}.yaml", write(one)) for n, one in enumerate(loads)]
+    sources = [*read_paths(paths), *texts]
+    return LocalSandbox(assemble(sources, seed=seed, policy=patch or None))
 
 
 class LocalSandbox:
@@ -91,7 +98,7 @@ class LocalSandbox:
         """
         tick_ms = self.world.policy.spec.simulation.tick_ms
         if until:
-            left = durations.milliseconds(until) - self.world.context.now_ms
+            left = durations.span_ms(until) - self.world.context.now_ms
             ticks = max(0, -(-left // tick_ms))
         for _ in _shown(range(ticks), progress):
             run_tick(self.world)
@@ -187,7 +194,7 @@ class LocalSandbox:
             found = compare_pair(
                 begin,
                 lambda side: _change(side, given),
-                horizon_ms=durations.milliseconds(horizon),
+                horizon_ms=durations.span_ms(horizon),
                 seeds=seeds,
             )
             plain: Mapping[str, Any] = msgspec.to_builtins(found)

@@ -81,7 +81,7 @@ class ServedSandbox:
         """Make ticks, or tick to a virtual time such as "10m"; return the sandbox."""
         if until:
             now = self.client.read(self.id)
-            left = durations.milliseconds(until) - now["tMs"]
+            left = durations.span_ms(until) - now["tMs"]
             ticks = max(0, -(-left // now["tickMs"]))
         if ticks:
             self.client.step(self.id, ticks)
@@ -169,7 +169,7 @@ class ServedSandbox:
         body: Any = {
             "at": self.tick,
             "changes": given,
-            "horizonMs": durations.milliseconds(horizon),
+            "horizonMs": durations.span_ms(horizon),
             "seeds": list(seeds),
         }
 

@@ -41,7 +41,7 @@ def _scenario(name: str, scenario: Scenario) -> dict[str, object]:
         "checkpoints": [
             {
                 "at": stop.at,
-                "atMs": durations.milliseconds(stop.at),
+                "atMs": durations.span_ms(stop.at),
                 "say": stop.say,
                 "ask": stop.ask,
                 "answer": stop.answer,
@@ -50,7 +50,7 @@ def _scenario(name: str, scenario: Scenario) -> dict[str, object]:
                 "beside": [
                     {"title": side.title, "policy": side.policy} for side in stop.beside
                 ],
-                "untilMs": durations.milliseconds(stop.until or spec.horizon),
+                "untilMs": durations.span_ms(stop.until or spec.horizon),
                 "switch": stop.switch,
             }
             for stop in spec.checkpoints

@@ -17,7 +17,7 @@ from sandbox.base.errors import NotFoundError, SandboxError
 from sandbox.live import limits as limited
 from sandbox.models import Sandbox
 from sandbox.world import worlds
-from scheduler.assembly import InputError, StackOpenError, assemble
+from scheduler.assembly import InputError, StackOpenError, assemble, expand_loads
 from scheduler.engine.worlds.memory import gc_paused
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
@@ -209,6 +209,7 @@ def _into(
     try:
         follow_stack(world, loaded)
         take_traces_into(world, loaded, files, traces)
+        expand_loads(loaded, world.context.seed, dict(files), world.context.now_ms)
         take_chosen_run_times(loaded, run_times)
         operation, _ = plan_of(world, loaded, skip_errors=True)
         try_out(world, operation)

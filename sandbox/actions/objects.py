@@ -29,7 +29,7 @@ from sandbox.world.operations import (
     SetPolicy,
     Several,
 )
-from scheduler.assembly import merge
+from scheduler.assembly import expand_loads, merge
 from scheduler.engine.world import World
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
@@ -88,6 +88,9 @@ def do_import(
             if only is None:
                 follow_stack(session.loaded.world, loaded)
             take_traces_into(session.loaded.world, loaded, files, traces)
+            world = session.loaded.world
+            expand_loads(loaded, world.context.seed, dict(files), world.context.now_ms)
+            limited.check_objects(len(loaded.objects))
             take_chosen_run_times(loaded, run_times)
             refuse_stale(
                 session.sandbox, seen, [str(obj.key) for obj in loaded.objects]

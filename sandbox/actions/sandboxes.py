@@ -136,7 +136,7 @@ def _show_run(
     scenario = made.scenario
     if scenario is None or scenario.spec.twin is None:
         return None
-    until = durations.milliseconds(scenario.spec.horizon)
+    until = durations.span_ms(scenario.spec.horizon)
     name = f"{scenario.metadata.get('name', 'scenario')}.qrec"
     found = read_recording([(name, recording_of(made.world, until))])
     with transaction.atomic():

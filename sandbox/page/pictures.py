@@ -48,7 +48,7 @@ def picture_of(name: str) -> Picture:
     """Run a scenario, at most five minutes of virtual time, and return its picture."""
     spec = library.scenario(name).spec
     world = assemble(library.files_of(name)).world
-    until = min(durations.milliseconds(spec.horizon), LONGEST_MS)
+    until = min(durations.span_ms(spec.horizon), LONGEST_MS)
     sandbox = Sandbox(title=name, seed=0, stack=world.policy.spec.stack)
     pages = []
     for look in range(1, LOOKS + 1):

@@ -34,10 +34,10 @@ def run_beside(world: World, spec: ScenarioSpec) -> Iterator[Side]:
 
 
 def _run(world: World, spec: ScenarioSpec, stop: Checkpoint, beside: Beside) -> Side:
-    simulate(world, until_ms=durations.milliseconds(stop.at))
+    simulate(world, until_ms=durations.span_ms(stop.at))
     given = merge(world.header().policy["spec"], beside.policy)
     world.set_policy(read_policy({"spec": given}))
     world.take()
-    until = durations.milliseconds(stop.until or spec.horizon)
+    until = durations.span_ms(stop.until or spec.horizon)
     decisions = simulate(world, until_ms=until).decisions
     return Side(stop, beside, world, judge_all(beside.expect, decisions))

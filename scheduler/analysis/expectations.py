@@ -31,7 +31,7 @@ def judge_all(
 
 
 def _verdict(expected: Expectation, decisions: Sequence[Decision]) -> Verdict:
-    at = durations.milliseconds(expected.at) if expected.at else None
+    at = durations.span_ms(expected.at) if expected.at else None
     found = sum(
         (at is None or decision.at_ms == at) and matches(expected.event, decision)
         for decision in decisions
@@ -57,7 +57,7 @@ def matches(wanted: Match, decision: Decision) -> bool:
 
 def _loses(decision: Decision, lost: str) -> bool:
     found = getattr(decision, "lost_ms", getattr(decision, "work_lost_ms", None))
-    return found == durations.milliseconds(lost)
+    return found == durations.span_ms(lost)
 
 
 def _text(expected: Expectation) -> str:

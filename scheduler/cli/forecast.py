@@ -43,7 +43,7 @@ def _forecast(world: World, options: argparse.Namespace) -> Forecast:
     given: Any = {
         "futures": options.futures,
         "seed": options.seed,
-        "horizon_ms": durations.milliseconds(options.horizon),
+        "horizon_ms": durations.span_ms(options.horizon),
         "continued": options.arrivals == "continued",
     }
     if options.submit is None:

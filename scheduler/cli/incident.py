@@ -24,7 +24,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     try:
         options.into.mkdir(parents=True, exist_ok=True)
         found = read_file(options.recording)
-        at_us = found.start_us + 1000 * durations.milliseconds(options.at)
+        at_us = found.start_us + 1000 * durations.span_ms(options.at)
         files = incident(found, at_us)
         for name, text in files:
             (options.into / name).write_text(text, encoding="utf-8")

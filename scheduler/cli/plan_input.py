@@ -98,7 +98,7 @@ def read_work(given: str, at: str, library: Library) -> list[Source]:
         )
     if (recorded := _followed(path)) is not None:
         followed, config = recorded
-        at_us = followed.start_us + 1000 * durations.milliseconds(at)
+        at_us = followed.start_us + 1000 * durations.span_ms(at)
         files = incident(followed, at_us)
         known = {name for name, _ in files}
         return [*(one for one in config if one[0] not in known), *files]

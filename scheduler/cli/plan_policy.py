@@ -184,7 +184,7 @@ def _horizon(options: argparse.Namespace) -> int:
             Wanted.RANGE.said(least="1", most=_MOST_WORKERS), given=options.workers
         )
         raise SchedulerError(in_field("--workers", problem))
-    horizon = durations.milliseconds(options.horizon) if options.horizon else 0
+    horizon = durations.span_ms(options.horizon) if options.horizon else 0
     if horizon < 0 or (options.horizon and not horizon):
         problem = expected(
             Wanted.ABOVE.said(kind="duration", least="0"), options.horizon

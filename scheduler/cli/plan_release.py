@@ -83,9 +83,7 @@ def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
     def make(patch: Mapping[str, Any]) -> World:
         return prepared.assemble(policy={**fixed, **patch}, newest=False).world
 
-    return compare_releases(
-        make, before, after, until_ms=durations.milliseconds(horizon)
-    )
+    return compare_releases(make, before, after, until_ms=durations.span_ms(horizon))
 
 
 def _lines(report: UpgradeReport) -> Iterator[str]:

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     )
     try:
         sources = read_sources(options.paths)
-        until_ms = durations.milliseconds(options.until)
+        until_ms = durations.span_ms(options.until)
         found = smallest(
             sources, wanted, until_ms=until_ms, hear=_hear(), stack=options.stack
         )

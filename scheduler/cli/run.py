@@ -171,16 +171,16 @@ def world_at(paths: Sequence[Path], instant: str, stack: str | None = None) -> W
     Raises SchedulerError, OSError.
     """
     world = assemble_as(read_sources(paths), stack).world
-    advance(world, durations.milliseconds(instant))
+    advance(world, durations.span_ms(instant))
     return world
 
 
 def _until(options: argparse.Namespace, assembled: Assembled) -> int:
     if options.until:
-        return durations.milliseconds(options.until)
+        return durations.span_ms(options.until)
     scenario: Scenario | None = assembled.scenario
     horizon = scenario.spec.horizon if scenario is not None else _DEFAULT_HORIZON
-    return durations.milliseconds(horizon)
+    return durations.span_ms(horizon)
 
 
 def _record(out: TextIO, assembled: Assembled, until_ms: int, file: Path) -> int:

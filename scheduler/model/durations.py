@@ -27,6 +27,10 @@ _NEVER = "0001-01-01T00:00:00Z"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+_LONG = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([dw])")
+_HOURS = {"d": 24, "w": 168}
+
+
 def nanoseconds(text: str) -> int:
     """Return a Go duration ("1m30s", "1.5h", "0") in nanoseconds.
 
@@ -51,6 +55,20 @@ def nanoseconds(text: str) -> int:
 def milliseconds(text: str) -> int:
     """Return a Go duration in milliseconds, rounded to nearest."""
     return round(nanoseconds(text) / 10**6)
+
+
+def span_ms(text: str) -> int:
+    """Return a Go duration in milliseconds that may have days and weeks: "2d", "1w12h".
+
+    For what people write to us; a field of another system is a Go duration. A day is
+    24 h. Raises QuantityError naming the text.
+    """
+    hours = _LONG.sub(lambda part: f"{float(part[1]) * _HOURS[part[2]]:f}h", text)
+    try:
+        return milliseconds(hours)
+    except QuantityError as error:
+        wanted = Wanted.DURATION.said(example='"90s" or "1m30s"')
+        raise QuantityError(expected(wanted, given=f"{text!r:.80}")) from error
 
 
 def duration_text(ms: int) -> str:

@@ -216,6 +216,18 @@ class TwinClaims(_Claim, frozen=True, kw_only=True):
     forks: list[ForkClaim] = []
 
 
+class LoadSpec(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """What arrives, by processes: beside anybody's manifests."""
+
+    arrivals: list[Arrival]
+
+
 class ScenarioSpec(
     msgspec.Struct,
     rename="camel",
@@ -259,6 +271,14 @@ class Scenario(
     spec: ScenarioSpec
 
 
+def read_load(document: dict[str, Any]) -> LoadSpec:
+    """Return what arrives; PolicyError names the path of what is wrong."""
+    try:
+        return msgspec.convert(document.get("spec"), LoadSpec)
+    except msgspec.ValidationError as error:
+        raise PolicyError(said_of_value(str(error)), "spec") from error
+
+
 def read_scenario(document: dict[str, Any]) -> Scenario:
     """Return the scenario; PolicyError names the path of what is wrong."""
     try:
@@ -272,22 +292,22 @@ def read_scenario(document: dict[str, Any]) -> Scenario:
 
 
 def _check(spec: ScenarioSpec) -> None:
-    durations.milliseconds(spec.horizon)
+    durations.span_ms(spec.horizon)
     if spec.release is not msgspec.UNSET:
         read_release(spec.release)
     for checkpoint in spec.checkpoints:
-        durations.milliseconds(checkpoint.at)
-        durations.milliseconds(checkpoint.until or spec.horizon)
+        durations.span_ms(checkpoint.at)
+        durations.span_ms(checkpoint.until or spec.horizon)
     for expectation in spec.expect:
         if expectation.at:
-            durations.milliseconds(expectation.at)
+            durations.span_ms(expectation.at)
     for shown in spec.shows:
         if shown.text not in TEXTS:
             known = ", ".join(TEXTS)
             wanted = Wanted.ONE_OF.said(known=known)
             raise QuantityError(expected(wanted, shown.text), "spec.shows")
         if shown.at:
-            durations.milliseconds(shown.at)
+            durations.span_ms(shown.at)
     for field in ("title", "summary"):
         if not getattr(spec, field).get(FALLBACK):
             raise QuantityError(

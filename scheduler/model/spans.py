@@ -13,8 +13,6 @@ from scheduler.model.problems import Wanted, expected
 #: The length of "never": no run of virtual time gets there.
 NEVER = 1 << 52
 _CALL = re.compile(r"(exp|uniform|lognormal|quantiles|attempts)\(([^()]*)\)")
-_LONG = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([dw])")
-_HOURS = {"d": 24, "w": 168}
 #: How many standard deviations the 90th percentile is above the median.
 _P90 = 1.2815515655446004
 #: What is written in the brackets, and from how many values to how many.
@@ -94,12 +92,7 @@ def read_span(text: str) -> Span:
 def _length(text: str) -> int:
     if text.strip() == "never":
         return NEVER
-    hours = _LONG.sub(lambda part: f"{float(part[1]) * _HOURS[part[2]]:f}h", text)
-    try:
-        length = durations.milliseconds(hours)
-    except QuantityError as error:
-        wanted = Wanted.DURATION.said(example='"90s" or "1m30s"')
-        raise QuantityError(expected(wanted, given=f"{text!r:.80}")) from error
+    length = durations.span_ms(text)
     if length < 0:
         raise QuantityError(expected(Wanted.LENGTH_OR_MORE.said(least="0"), text))
     return length

@@ -27,7 +27,7 @@ one to its horizon. This page is written by `manage.py listscenarios`.
 - A checkpoint's `at` is the end of a tick before what it asks about is decided: the board
   shows the whole tick, and would show the answer.
 - Objects come at their annotation `quotalab.dev/arrival` ([annotations.md](annotations.md)), or many of one kind by
-  `arrivals`: `at`, `interval`, `poisson` (from the seed), `swf` (a trace file in the
+  `arrivals` ([loads.md](loads.md)): `at`, `interval`, `poisson` and `week` (from the seed), `swf` (a trace file in the
   folder). A generator file of Kueue's performance tests is read as it is.
 - What is done to an object later is a `Change` (`apiVersion: quotalab.dev/v1`) with an
   arrival: `spec.target` and one of `patch` (a merge patch; `status.reclaimablePods`

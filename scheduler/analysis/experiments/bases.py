@@ -92,7 +92,7 @@ class FileBase:
         scenario = self.prepared.scenario
         if scenario is None:
             return DEFAULT_HORIZON_MS
-        return durations.milliseconds(scenario.spec.horizon)
+        return durations.span_ms(scenario.spec.horizon)
 
 
 class WorldBase:

@@ -246,7 +246,7 @@ def _check_seeds(seeds: list[int] | SeedRange | None) -> None:
 
 def _check_time(text: str, field: str) -> None:
     try:
-        wrong = bool(text) and durations.milliseconds(text) < 0
+        wrong = bool(text) and durations.span_ms(text) < 0
     except QuantityError as error:
         raise ExperimentError(error.said, field) from error
     if wrong:

@@ -62,8 +62,8 @@ def plan(spec: ExperimentSpec, base: RunBase) -> Plan:
 
 def plan_times(spec: ExperimentSpec, base: RunBase) -> tuple[int, int]:
     """Return (how far runs go, what "started within" means), in milliseconds."""
-    horizon = durations.milliseconds(spec.horizon) if spec.horizon else 0
-    return horizon or base.horizon_ms(), durations.milliseconds(spec.limit)
+    horizon = durations.span_ms(spec.horizon) if spec.horizon else 0
+    return horizon or base.horizon_ms(), durations.span_ms(spec.limit)
 
 
 def run(

@@ -94,7 +94,7 @@ def amount(text: object, unit: Unit) -> float:
     if unit == "time":
         if not isinstance(text, str):
             raise QuantityError(expected(Wanted.DURATION.said(example='"30s"'), text))
-        return float(durations.milliseconds(text.replace(" ", "")))
+        return float(durations.span_ms(text.replace(" ", "")))
     if isinstance(text, str) and (found := percent(text)) is not None:
         if unit == "share":
             return found

@@ -143,7 +143,7 @@ class RuntimeState:
         self.context = context
         self.host = host
         simulation = policy.spec.simulation
-        self.default_runtime_ms = durations.milliseconds(simulation.default_runtime)
+        self.default_runtime_ms = durations.span_ms(simulation.default_runtime)
         self.pod_start_ms = simulation.pod_start_ms
         self.places_pods = simulation.nodes_schedule
         self.steps = StepTimes(context, policy)

@@ -47,11 +47,16 @@ class ArrivalProcess(Protocol):
 
 
 def expand(
-    arrival: Arrival, *, seed: int, ordinal: int, files: dict[str, str]
+    arrival: Arrival,
+    *,
+    seed: int,
+    ordinal: int,
+    files: dict[str, str],
+    start_ms: int = 0,
 ) -> Iterator[dict[str, Any] | Finding]:
     """Yield the manifests of one arrival, each with its arrival annotation.
 
-    What the process says of its input is passed on.
+    Times count from `start_ms`. What the process says of its input is passed on.
 
     Raises PolicyError for unknown processes and parameters.
     """
@@ -65,7 +70,7 @@ def expand(
             yield one
         else:
             number += 1
-            yield _manifest(arrival, one, number)
+            yield _manifest(arrival, one, number, start_ms)
 
 
 def name_apart(manifest: dict[str, Any], taken: Taken) -> None:
@@ -90,7 +95,9 @@ def _name(arrival: Arrival) -> str | None:
     return name
 
 
-def _manifest(arrival: Arrival, one: Coming, number: int) -> dict[str, Any]:
+def _manifest(
+    arrival: Arrival, one: Coming, number: int, start_ms: int
+) -> dict[str, Any]:
     manifest: dict[str, Any] = msgspec.to_builtins(one.manifest or arrival.object)
     metadata = manifest.setdefault("metadata", {})
     if not isinstance(metadata, dict):
@@ -99,7 +106,7 @@ def _manifest(arrival: Arrival, one: Coming, number: int) -> dict[str, Any]:
         )
     metadata["name"] = one.name or f"{metadata.get('name', 'job')}-{number:04d}"
     annotations = metadata.setdefault("annotations", {})
-    annotations[ARRIVAL] = f"{one.at_ms}ms"
+    annotations[ARRIVAL] = f"{start_ms + one.at_ms}ms"
     if one.runtime_ms is not None:
         annotations[RUNTIME] = f"{one.runtime_ms}ms"
     return manifest

@@ -23,4 +23,4 @@ def at(
 ) -> Iterator[Coming]:
     """Yield one arrival per time."""
     for time in parameters.times:
-        yield Coming(at_ms=durations.milliseconds(time))
+        yield Coming(at_ms=durations.span_ms(time))

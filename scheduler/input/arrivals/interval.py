@@ -30,7 +30,7 @@ def interval(
     parameters: Interval, *, seed: int, subject: str, files: dict[str, str]
 ) -> Iterator[Coming]:
     """Yield `count` arrivals."""
-    start = durations.milliseconds(parameters.start)
-    every = durations.milliseconds(parameters.every)
+    start = durations.span_ms(parameters.start)
+    every = durations.span_ms(parameters.every)
     for number in range(parameters.count):
         yield Coming(at_ms=start + number * every)

@@ -31,9 +31,9 @@ def poisson(
     parameters: Poisson, *, seed: int, subject: str, files: dict[str, str]
 ) -> Iterator[Coming]:
     """Yield arrivals; without `count` and `until`, none."""
-    mean = durations.milliseconds(parameters.every)
-    end = durations.milliseconds(parameters.until) if parameters.until else None
-    at = float(durations.milliseconds(parameters.start))
+    mean = durations.span_ms(parameters.every)
+    end = durations.span_ms(parameters.until) if parameters.until else None
+    at = float(durations.span_ms(parameters.start))
     number = 0
     while number < parameters.count or (not parameters.count and end is not None):
         at += streams.exponential(seed, "poisson", subject, number, mean=mean)

@@ -283,6 +283,7 @@ TABLE: tuple[Kind, ...] = (
     ),
     _configuration("Policy", "quotalab.dev", ("v1",)),
     _configuration("Scenario", "quotalab.dev", ("v1",)),
+    _configuration("Load", "quotalab.dev", ("v1",)),
     _kept("Service", "", "v1", "services", _SERVES),
     _kept("ReplicationController", "", "v1", "replicationcontrollers", _NO_CONTROLLER),
     _kept("PodTemplate", "", "v1", "podtemplates", _NOT_SCHEDULED),

@@ -72,7 +72,7 @@ def _span_s(options: TraceOptions, name: str) -> float | None:
     if not given:
         return None
     try:
-        return durations.milliseconds(given) / 1000
+        return durations.span_ms(given) / 1000
     except QuantityError as error:
         raise _wrong(name, error.said) from error
 
@@ -121,7 +121,7 @@ def _move(document: dict[str, Any], begin: float, pace: float) -> None:
     """Give a change that comes in time its new time."""
     annotations = (document.get("metadata") or {}).get("annotations") or {}
     if (at := annotations.get(_ARRIVAL)) is not None:
-        moved = (durations.milliseconds(at) / 1000 - begin) / pace
+        moved = (durations.span_ms(at) / 1000 - begin) / pace
         annotations[_ARRIVAL] = f"{max(0, round(moved * 1000))}ms"
 
 

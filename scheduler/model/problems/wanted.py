@@ -144,6 +144,7 @@ class Wanted(Stated):
     )
     DIGITS = ("wanted.digits", "whole digits such as {example}")
     DURATION = ("wanted.duration", "a duration such as {example}")
+    LIKE = ("wanted.like", "a value such as {example}")
     TIME = ("wanted.time", "a time such as {example}")
     TIME_TEXT = ("wanted.timeText", "a time as a text")
     TIME_WITHIN = ("wanted.timeWithin", "a time from {least} to {most}")

@@ -197,3 +197,12 @@ def test_the_first_lines_of_its_help_work(folder, monkeypatch):
     ]
     assert len(lines) == 6
     exec("\n".join(lines), {"quotalab": quotalab})
+
+
+def test_a_load_is_opened_beside_files(tmp_path):
+    (tmp_path / "queues.yaml").write_text(yaml.safe_dump_all(small_cluster()))
+    one = job("train", queue="main", runtime="exp(5m)")
+    load = quotalab.week(one, per_day=30, hours="0-24", days=["mon"], until="1d")
+    sb = quotalab.open(tmp_path / "queues.yaml", load=load)
+    sb.step(until="6h")
+    assert 2 <= len(sb.workloads()) <= 20

@@ -76,6 +76,8 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
                 raise document.error("spec", expected(Wanted.OBJECT))
             _say_replaced(loaded, document, spec)
             _merge_policy(loaded, document, spec)
+        case "Load":
+            loaded.loads.append(document)
         case _:
             loaded.scenarios.append(document)
 

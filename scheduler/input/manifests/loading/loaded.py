@@ -67,6 +67,7 @@ class Loaded:
     objects: list[Object] = field(default_factory=list)
     policy: dict[str, Any] = field(default_factory=dict)  # patch of PolicySpec
     scenarios: list[Document] = field(default_factory=list)
+    loads: list[Document] = field(default_factory=list)  # what arrives, by processes
     findings: list[Finding] = field(default_factory=list)
     schedulers: list[dict[str, Any]] = field(default_factory=list)
     places: dict[Key, Document] = field(default_factory=dict)

@@ -84,6 +84,8 @@ class _Reader:
         if name == "MaxProcs" and is_whole(value.strip()):
             if size := min(int(value), MOST_PODS):
                 self.trace.size["cpu"] = str(size)
+        elif name == "UnixStartTime" and is_whole(value.strip()):
+            self.trace.epoch_s = float(value)
         elif name == "Queue" and (queue := _QUEUE.match(value.strip())):
             self.queues[int(queue[1])] = queue[2]
 
