@@ -250,6 +250,9 @@ class Checkpoint(TypedDict):
     beside: list[Beside]
     untilMs: int
     switch: str
+    spot: list[str]
+    notes: dict[str, str]
+    shownMs: int | None
 
 
 class Cluster(TypedDict):

@@ -129,6 +129,15 @@ class CheckpointSerializer(serializers.Serializer[Any]):
     switch = serializers.CharField(
         help_text="path of a setting of the policy that the stop is about, or empty"
     )
+    spot = serializers.ListField(
+        child=serializers.CharField(), help_text="keys of what the stage lights"
+    )
+    notes = serializers.DictField(
+        child=serializers.CharField(), help_text="for the presenter"
+    )
+    shownMs = serializers.IntegerField(  # noqa: N815 - as it travels
+        allow_null=True, help_text="when the answer is seen; the next stop"
+    )
 
 
 class PictureSerializer(serializers.Serializer[Any]):

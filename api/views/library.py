@@ -52,6 +52,9 @@ def _scenario(name: str, scenario: Scenario) -> dict[str, object]:
                 ],
                 "untilMs": durations.span_ms(stop.until or spec.horizon),
                 "switch": stop.switch,
+                "spot": stop.spot,
+                "notes": stop.notes,
+                "shownMs": durations.span_ms(stop.shown) if stop.shown else None,
             }
             for stop in spec.checkpoints
         ],

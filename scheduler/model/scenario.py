@@ -101,7 +101,9 @@ class Checkpoint(
 
     `beside` are policies to run the same moment under, side by side, up to `until`
     (Go duration from the start; "" is the horizon). `switch` is the path of a setting
-    of the policy that the stop is about.
+    of the policy that the stop is about. `spot` are keys of what the stage lights; without
+    them it lights what the texts name. `notes` are for the presenter alone. `shown` is when
+    the answer is seen; "" is the next stop.
     """
 
     at: str
@@ -113,6 +115,9 @@ class Checkpoint(
     beside: list[Beside] = []
     until: str = ""
     switch: str = ""
+    spot: list[str] = []
+    notes: Texts = {}
+    shown: str = ""
 
 
 #: The texts that the product was asked to implement, and what they are about.
@@ -298,6 +303,7 @@ def _check(spec: ScenarioSpec) -> None:
     for checkpoint in spec.checkpoints:
         durations.span_ms(checkpoint.at)
         durations.span_ms(checkpoint.until or spec.horizon)
+        durations.span_ms(checkpoint.shown or checkpoint.at)
     for expectation in spec.expect:
         if expectation.at:
             durations.span_ms(expectation.at)

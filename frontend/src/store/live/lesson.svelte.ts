@@ -1,6 +1,6 @@
 // A lesson that is held: what the presenter shows, and who follows and guesses.
 
-import { goInstead } from "@/lib/address.svelte";
+import { address, goInstead } from "@/lib/address.svelte";
 import { keepHere, keptHere } from "@/lib/keep";
 import { t } from "@/lib/words.svelte";
 import { ask, gate, request } from "@/net/rest";
@@ -129,7 +129,8 @@ export async function show(view: string, query: string): Promise<void> {
 /** As follower: look where the presenter looks. */
 export function lookAlong(): void {
   const { news } = lesson;
-  if (live.id === null || lesson.part !== "follower" || news === null || !lesson.together) return;
+  // A second screen with the presenter's notes stays with them.
+  if (live.id === null || lesson.part !== "follower" || news === null || !lesson.together || address.query.has("notes")) return;
   goInstead(`/s/${live.id}/${news.view}${news.query === "" ? "" : `?${news.query}`}`);
 }
 

@@ -1,0 +1,106 @@
+// Where a lesson stands: stop and answer are in the URL, the run is looked at and never moved back.
+
+import { address, ask } from "@/lib/address.svelte";
+import { dependsOn } from "@/lib/depends";
+import type { Checkpoint, Scenario } from "@/protocol/types";
+import { act } from "@/store/live/intents";
+import { lesson, reveal } from "@/store/live/lesson.svelte";
+import { live } from "@/store/live/live.svelte";
+import { fetchSandbox, fetchScenarios } from "@/store/live/server";
+
+const FRAMES = 8; // from a stop to its answer
+const FRAME_MS = 350;
+const AFTER_MS = 10_000; // of virtual time, where no stop comes after it
+
+class Play {
+  scenario = $state.raw<Scenario | null>(null);
+  known = $state(false);
+  /** The run is computed up to where the lesson is. */
+  running = $state(false);
+  readonly stops: readonly Checkpoint[] = $derived(this.scenario?.checkpoints ?? []);
+  /** The index of the stop that the URL names. */
+  readonly at: number = $derived(Math.max(0, Math.min(this.stops.length - 1, Number(address.query.get("stage") ?? address.query.get("stop") ?? 1) - 1)));
+  readonly stop: Checkpoint | undefined = $derived(this.stops[this.at]);
+  readonly answered: boolean = $derived(address.query.get("phase") === "answer");
+}
+
+export const lessonPlay = new Play();
+
+/** Find the scenario of the open sandbox; call when it opens. */
+export async function findLesson(id: string): Promise<void> {
+  lessonPlay.scenario = null;
+  lessonPlay.known = false;
+  const found = await Promise.all([fetchSandbox(id), fetchScenarios()]).catch(() => null);
+  if (live.id !== id) return;
+  if (found !== null) lessonPlay.scenario = found[1].find((one) => one.name === found[0].scenario) ?? null;
+  lessonPlay.known = true;
+}
+
+const tickOfMs = (ms: number): number => Math.ceil(ms / (live.latest.sandbox?.tickMs ?? 1000));
+
+/** Return the tick of a stop, and the one at which its answer is seen. */
+export function ticksOf(index: number): readonly [stop: number, answer: number] {
+  const [stop, next] = [lessonPlay.stops[index], lessonPlay.stops[index + 1]];
+  if (stop === undefined) return [0, 0];
+  const from = tickOfMs(stop.atMs);
+  const to = stop.shownMs ?? (next !== undefined && next.atMs > stop.atMs ? next.atMs : stop.atMs + AFTER_MS);
+  return [from, Math.max(from, tickOfMs(to))];
+}
+
+let moves = 0;
+
+/** Show a stop, or its answer: the cursor goes there, the run is computed as far as it is not yet. */
+export async function goTo(index: number, answer: boolean, moving = false): Promise<void> {
+  const mine = ++moves;
+  const [from, to] = ticksOf(index);
+  const target = answer ? to : from;
+  if (answer) reveal(index);
+  ask({ stage: String(index + 1), phase: answer ? "answer" : null }, true);
+  await compute(target);
+  const steps = moving && answer && !still() ? Math.min(FRAMES, to - from) : 1;
+  for (let step = 1; step <= steps && mine === moves; step++) {
+    look(Math.round(from + ((target - from) * step) / steps));
+    if (step < steps) await new Promise((done) => setTimeout(done, FRAME_MS));
+  }
+}
+
+const still = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Go on: from a question to its answer, from an answer to the next question. */
+export function forwards(): Promise<void> {
+  const { at, stop, stops, answered } = lessonPlay;
+  const hasAnswer = stop !== undefined && Object.keys(stop.answer).length > 0;
+  if (!answered && hasAnswer) return goTo(at, true, true);
+  return at + 1 < stops.length ? goTo(at + 1, false) : Promise.resolve();
+}
+
+/** Go back the same way. */
+export function backwards(): Promise<void> {
+  const { at, answered, stops } = lessonPlay;
+  if (answered) return goTo(at, false);
+  if (at === 0) return goTo(0, false);
+  return goTo(at - 1, Object.keys(stops[at - 1]?.answer ?? {}).length > 0);
+}
+
+// What is computed already is only looked at: a stop is never gone back to by a fork or a rewind.
+async function compute(tick: number): Promise<void> {
+  const now = live.latest.sandbox?.tick ?? 0;
+  if (now >= tick || live.fixed || lesson.part === "follower") return;
+  lessonPlay.running = true;
+  await act("step", { untilTick: Math.max(1, tick) });
+  while ((live.latest.sandbox?.tick ?? 0) < tick && live.connection === "live") {
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  lessonPlay.running = false;
+}
+
+function look(tick: number): void {
+  const now = live.latest.sandbox?.tick ?? 0;
+  ask({ tick: tick < now ? String(tick) : null });
+}
+
+/** Keep the answers seen after a reload: what the URL shows was revealed. */
+export function keepRevealed(): void {
+  dependsOn(lessonPlay.at);
+  if (lessonPlay.answered && lessonPlay.stop !== undefined && !lesson.own.has(lessonPlay.at)) reveal(lessonPlay.at);
+}

@@ -1,0 +1,62 @@
+// The board of the page that is shown, as the stage draws it.
+
+import { queueColour } from "@/draw/palette";
+import { amount, mainResource } from "@/lib/amounts";
+import { live } from "@/store/live/live.svelte";
+import { displayNameOf } from "@/store/live/displayNames";
+import { queues } from "@/store/live/queues.svelte";
+import { nameOf } from "@/store/live/intents";
+import { faceOf } from "@/store/rows/cards";
+import { SECTIONS } from "@/store/rows/cardPositions";
+import type { StageBoard, StageCard, StageQueue } from "@/views/lessons/stage/boardScene";
+
+const ON_NODE = new Set(["bound", "ready", "running"]);
+const RUNS = new Set(["admitted", "reserved"]);
+
+/** Return queues and nodes of the tick that is shown; reactive where it is read. */
+export function boardNow(): StageBoard {
+  const pods = live.shown.all("Pod").filter((pod) => pod.node !== "" && ON_NODE.has(pod.phase));
+  const nodes = live.shown.all("Node").map(({ key, name, used, allocatable }) => ({
+    key, name, used, allocatable,
+    pods: pods.filter((pod) => pod.node === name).map((pod) => pod.name),
+  }));
+  return { queues: queues.columns.map(queueNow), nodes };
+}
+
+function queueNow(column: string): StageQueue {
+  const lists = live.shown.columns.of(column);
+  const cards = SECTIONS.filter((section) => section !== "finished").flatMap((section) => lists[section].map((key) => [section, cardOf(key)] as const));
+  const [resource, used, quota] = usageOf(column);
+  return {
+    key: column,
+    name: column.startsWith("namespace/") ? column.slice(10) : nameOf(column),
+    colour: queueColour(queues.orderOf(column)),
+    resource,
+    used,
+    quota,
+    waiting: cards.filter(([section]) => !RUNS.has(section)).map(([, card]) => card),
+    running: cards.filter(([section]) => RUNS.has(section)).map(([, card]) => card),
+  };
+}
+
+function cardOf(key: string): StageCard {
+  const row = live.shown.row(key);
+  const face = row === undefined ? null : faceOf(row);
+  return { key, name: face?.name ?? displayNameOf(key), request: face?.request ?? "", state: face?.state ?? "pending" };
+}
+
+function usageOf(column: string): readonly [string, number, number | null] {
+  const queue = live.shown.get("ClusterQueue", column);
+  if (queue !== undefined) {
+    const sums = new Map<string, number>();
+    for (const cell of queue.cells) sums.set(cell.resource, (sums.get(cell.resource) ?? 0) + amount(cell.nominal));
+    const resource = mainResource(Object.fromEntries([...sums].map(([name, sum]) => [name, String(sum)])));
+    const own = queue.cells.filter((cell) => cell.resource === resource);
+    return [resource, own.reduce((sum, cell) => sum + amount(cell.used), 0), own.reduce((sum, cell) => sum + amount(cell.nominal), 0)];
+  }
+  const tree = live.shown.get("Queue", column);
+  if (tree === undefined) return ["", 0, null];
+  const limits = Object.keys(tree.guaranteed).length > 0 ? tree.guaranteed : tree.max;
+  const resource = mainResource(limits);
+  return limits[resource] === undefined ? ["", 0, null] : [resource, amount(tree.allocated[resource]), amount(limits[resource])];
+}

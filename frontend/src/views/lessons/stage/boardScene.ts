@@ -1,0 +1,190 @@
+// The live board as a scene for a projector: queues with their cards, nodes; large type, a spotlight; pure.
+
+import { bare, mainResource, quantity } from "@/lib/amounts";
+import { t } from "@/lib/words.svelte";
+import { fitted, widthOf, WIDTH, type Group, type Part, type Text } from "@/views/theatre/scene";
+
+/** A card, as it is drawn. */
+export interface StageCard {
+  readonly key: string;
+  readonly name: string;
+  readonly request: string;
+  readonly state: string;
+}
+/** A queue with what waits and what runs in it. */
+export interface StageQueue {
+  readonly key: string;
+  readonly name: string;
+  readonly colour: string;
+  readonly resource: string;
+  readonly used: number;
+  readonly quota: number | null;
+  readonly waiting: readonly StageCard[];
+  readonly running: readonly StageCard[];
+}
+/** A node and who is on it. */
+export interface StageNode {
+  readonly key: string;
+  readonly name: string;
+  readonly used: Readonly<Record<string, string>>;
+  readonly allocatable: Readonly<Record<string, string>>;
+  readonly pods: readonly string[];
+}
+export interface StageBoard {
+  readonly queues: readonly StageQueue[];
+  readonly nodes: readonly StageNode[];
+}
+
+const GAP = 16;
+const CARD = 46;
+const MOST_QUEUES = 5;
+const MOST_NODES = 8;
+const INK: Readonly<Record<string, readonly [string, string]>> = {
+  pending: ["var(--st-pending)", "var(--st-pending-bg)"],
+  reserved: ["var(--st-reserved)", "var(--st-reserved-bg)"],
+  admitted: ["var(--st-admitted)", "var(--st-admitted-bg)"],
+  evicted: ["var(--st-evicted)", "var(--st-evicted-bg)"],
+  inadmissible: ["var(--st-inadmissible)", "var(--st-inadmissible-bg)"],
+};
+const PENDING = ["var(--st-pending)", "var(--st-pending-bg)"] as const;
+
+const words = (x: number, y: number, text: string, size: number, fill = "var(--text)", more: Partial<Text> = {}): Text => ({ kind: "text", x, y, text, size, fill, ...more });
+
+/** Return what of a board a text names: keys whose names stand in it as whole words. */
+export function namedIn(board: StageBoard, texts: readonly string[]): ReadonlySet<string> {
+  const said = ` ${texts.join(" ").replace(/[^\p{Script=Latin}\p{N}_-]+/gu, " ")} `;
+  const things = [
+    ...board.queues.flatMap((queue) => [queue, ...queue.waiting, ...queue.running]),
+    ...board.nodes,
+  ];
+  // "root.etl" is called "etl" in a sentence.
+  return new Set(things.filter((one) => said.includes(` ${one.name} `) || said.includes(` ${one.name.slice(one.name.lastIndexOf(".") + 1)} `)).map((one) => one.key));
+}
+
+/** Return the groups of a board in a box of a height; what is not in the spotlight is dim, if anything is. */
+export function boardScene(board: StageBoard, high: number, spot: ReadonlySet<string>): Group[] {
+  const nodes = shownFirst(board.nodes, MOST_NODES, spot);
+  const beside = nodes.length > 0 && board.queues.length <= 2;
+  const nodesHigh = nodes.length === 0 ? 0 : beside ? high : 96;
+  const left = beside ? Math.round(WIDTH * 0.4) : WIDTH;
+  const lit = (key: string, inner: readonly { key: string }[] = []): boolean => spot.size === 0 || spot.has(key) || inner.some((one) => spot.has(one.key));
+  return [
+    ...queueGroups(shownFirst(board.queues, MOST_QUEUES, spot), left, beside ? high : high - nodesHigh, lit, spot),
+    ...(beside ? nodeRows(nodes, left, WIDTH - left, high, spot, lit) : nodeStrip(nodes, high - nodesHigh, spot, lit)),
+  ];
+}
+
+// Of too many those that are named are kept, in their order.
+function shownFirst<T extends { readonly key: string }>(all: readonly T[], most: number, spot: ReadonlySet<string>): T[] {
+  if (all.length <= most) return [...all];
+  const kept = new Set([...all.filter((one) => spot.has(one.key)), ...all].slice(0, most));
+  return all.filter((one) => kept.has(one));
+}
+
+type Lit = (key: string, inner?: readonly { key: string }[]) => boolean;
+
+function queueGroups(queues: readonly StageQueue[], width: number, high: number, lit: Lit, spot: ReadonlySet<string>): Group[] {
+  const w = (width - GAP * (queues.length + 1)) / Math.max(1, queues.length);
+  return queues.flatMap((queue, index) => {
+    const x = GAP + index * (w + GAP);
+    const head: Part[] = [
+      { kind: "box", id: "column", x: 0, y: 0, w, h: high - 8, r: 10, fill: "var(--sunken)" },
+      { kind: "box", id: "colour", x: 10, y: 14, w: 14, h: 14, r: 3, fill: queue.colour },
+      words(32, 28, fitted(queue.name, w - 44, 20), 20, "var(--text)", { weight: 600 }),
+    ];
+    let y = 40;
+    if (queue.quota !== null) {
+      const whole = Math.max(queue.used, queue.quota, 1e-9);
+      const amounts = `${bare(queue.resource, queue.used)} / ${quantity(queue.resource, queue.quota)}`;
+      head.push(
+        { kind: "box", id: "track", x: 10, y: y + 4, w: w - 20, h: 16, r: 4, fill: "var(--track)" },
+        { kind: "box", id: "used", x: 10, y: y + 4, w: ((w - 20) * queue.used) / whole, h: 16, r: 4, fill: queue.colour },
+        { kind: "box", id: "quota", x: 10 + ((w - 20) * queue.quota) / whole - 3, y, w: 3, h: 24, fill: "var(--nominal)" },
+        words(w - 10, y + 42, fitted(amounts, w - 20, 16), 16, "var(--text-2)", { anchor: "end" }),
+      );
+      y += 54;
+    }
+    const dim = !lit(queue.key, [...queue.waiting, ...queue.running]);
+    const groups: Group[] = [{ id: `queue ${queue.key}`, x, y: 0, parts: head, dim }];
+    const room = high - 8 - y - 8;
+    const half = queue.running.length === 0 || queue.waiting.length === 0 ? room : room / 2;
+    for (const [section, list] of [["waiting", queue.waiting], ["running", queue.running]] as const) {
+      if (list.length === 0) continue;
+      const most = Math.max(1, Math.floor((half - 28) / (CARD + 6)));
+      const shown = shownFirst(list, list.length > most ? Math.max(1, most - 1) : most, spot);
+      const rest = list.length - shown.length;
+      groups.push({ id: `section ${queue.key} ${section}`, x, y, dim, parts: [words(12, 20, fitted(t(section === "waiting" ? "stage.waiting" : "stage.running", { n: list.length }), w - 24, 15), 15, "var(--text-2)", { weight: 600 })] });
+      shown.forEach((card, place) => groups.push(cardGroup(card, x + 10, y + 28 + place * (CARD + 6), w - 20, spot, spot.has(queue.key))));
+      if (rest > 0) groups.push({ id: `rest ${queue.key} ${section}`, x, y: y + 28 + shown.length * (CARD + 6), dim, parts: [words(12, 18, t("stage.more", { n: rest }), 15, "var(--text-2)")] });
+      y += half;
+    }
+    return groups;
+  });
+}
+
+function cardGroup(card: StageCard, x: number, y: number, w: number, spot: ReadonlySet<string>, inside: boolean): Group {
+  const [ink, ground] = INK[card.state] ?? PENDING;
+  const lit = spot.has(card.key);
+  const under = fitted(card.request, w - 20, 14);
+  return {
+    id: `card ${card.key}`,
+    x,
+    y,
+    dim: spot.size > 0 && !lit && !inside,
+    parts: [
+      { kind: "box", id: "card", x: 0, y: 0, w, h: CARD, r: 7, fill: ground, stroke: lit ? "var(--accent)" : ink },
+      { kind: "box", id: "state", x: 0, y: 0, w: 5, h: CARD, r: 2, fill: ink },
+      words(13, 20, fitted(card.name, w - 20, 16), 16, "var(--text)", { weight: 600 }),
+      words(13, 39, under, 14, "var(--text-2)"),
+    ],
+  };
+}
+
+function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: number, spot: ReadonlySet<string>, lit: Lit): Group[] {
+  const h = Math.min(96, (high - 8) / Math.max(1, nodes.length));
+  const w = width - GAP;
+  return nodes.map((node, index) => {
+    const resource = mainResource(node.allocatable);
+    const [used, all] = [Number(node.used[resource] ?? 0), Number(node.allocatable[resource] ?? 0)];
+    const amounts = `${bare(resource, used)} / ${quantity(resource, all)}`;
+    const parts: Part[] = [
+      { kind: "box", id: "node", x: 0, y: 0, w, h: h - 8, r: 8, fill: "var(--sunken)" },
+      words(12, 24, fitted(node.name, w - widthOf(amounts, 16) - 40, 18), 18, "var(--text)", { weight: 600 }),
+      words(w - 12, 24, amounts, 16, "var(--text-2)", { anchor: "end" }),
+      { kind: "box", id: "track", x: 12, y: 31, w: w - 24, h: 10, r: 3, fill: "var(--track)" },
+      { kind: "box", id: "used", x: 12, y: 31, w: ((w - 24) * used) / Math.max(used, all, 1e-9), h: 10, r: 3, fill: "var(--own)" },
+    ];
+    if (h >= 70) parts.push(words(12, 62, fitted(node.pods.join(" · "), w - 24, 15), 15, "var(--text)"));
+    return { id: `node ${node.key}`, x, y: index * h, parts, dim: !lit(node.key) && !node.pods.some((pod) => spot.has(pod)) };
+  });
+}
+
+function nodeStrip(nodes: readonly StageNode[], y: number, spot: ReadonlySet<string>, lit: Lit): Group[] {
+  const w = (WIDTH - GAP * (nodes.length + 1)) / Math.max(1, nodes.length);
+  return nodes.map((node, index) => {
+    const resource = mainResource(node.allocatable);
+    const [used, all] = [Number(node.used[resource] ?? 0), Number(node.allocatable[resource] ?? 0)];
+    return {
+      id: `node ${node.key}`,
+      x: GAP + index * (w + GAP),
+      y,
+      dim: spot.size > 0 && !lit(node.key),
+      parts: [
+        { kind: "box", id: "node", x: 0, y: 0, w, h: 84, r: 8, fill: "var(--sunken)" },
+        words(10, 24, fitted(node.name, w - 20, 15), 15, "var(--text)", { weight: 600 }),
+        { kind: "box", id: "track", x: 10, y: 34, w: w - 20, h: 14, r: 3, fill: "var(--track)" },
+        { kind: "box", id: "used", x: 10, y: 34, w: ((w - 20) * used) / Math.max(used, all, 1e-9), h: 14, r: 3, fill: "var(--own)" },
+        words(w - 10, 70, fitted(`${bare(resource, used)} / ${quantity(resource, all)}`, w - 20, 14), 14, "var(--text-2)", { anchor: "end" }),
+      ],
+    };
+  });
+}
+
+/** Return the largest size, in steps of one, at which a text has at most so many lines. */
+export function sizeFor(text: string, width: number, lines: number, most: number, least: number): number {
+  for (let size = most; size > least; size--) {
+    // A little is left: how wide a text is, is known about.
+    if (widthOf(text, size) * 1.04 <= width * lines * 0.96) return size;
+  }
+  return least;
+}

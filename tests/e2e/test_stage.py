@@ -1,0 +1,108 @@
+"""Stage mode: question, board and answer on one screen of 1280 x 720."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.board import prepared
+
+#: What of a stage is cut, in words: a text that is higher or wider than its place.
+CUT = """() => {
+  const scene = document.querySelector('.scene').getBoundingClientRect();
+  const corner = document.querySelector('.corner').getBoundingClientRect();
+  const found = [];
+  for (const one of document.querySelectorAll('[data-part]')) {
+    const box = one.getBoundingClientRect();
+    const name = `${one.dataset.part}: ${one.textContent.trim().slice(0, 60)}`;
+    if (one.scrollHeight > one.clientHeight + 3 || one.scrollWidth > one.clientWidth + 3) found.push(name);
+    if (box.right > scene.right + 1 || box.bottom > corner.top + 2) found.push(`out: ${name}`);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture
+def projector(browser: Browser, live_server_url: str) -> Iterator[Page]:
+    """A projector's page on a run of Friday rush that stands at its first tick."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    request = context.request
+    made = prepared(request, live_server_url, {"scenario": "friday-rush"}, 1)
+    page.goto(f"{live_server_url}/s/{made}/board")
+    yield page
+    context.close()
+
+
+def _stage(page: Page, stop: int, phase: str = "") -> None:
+    page.goto(f"{page.url.split('?')[0]}?stage={stop}{phase}")
+    expect(page.locator("[data-part=say]")).to_be_visible()
+
+
+def test_a_clicker_leads_through_a_lesson_and_back_without_a_fork(
+    projector: Page,
+) -> None:
+    page = projector
+    _stage(page, 1)
+    expect(page.locator("[data-part=ask]")).to_contain_text("gives back first")
+    expect(page.locator(".corner")).to_contain_text("00:01:49")
+    expect(page.locator("[data-part=answer]")).to_have_count(0)
+    page.keyboard.press("PageDown")
+    expect(page.locator("[data-part=answer]")).to_contain_text("etl")
+    expect(page.locator(".corner")).to_contain_text("00:01:56")
+    place = page.url.split("?")[0]
+    page.reload()
+    expect(page.locator("[data-part=answer]")).to_contain_text("etl")
+    page.keyboard.press("PageUp")
+    expect(page.locator("[data-part=answer]")).to_have_count(0)
+    expect(page.locator(".corner")).to_contain_text("00:01:49")
+    assert page.url.split("?")[0] == place
+    page.keyboard.press("b")
+    expect(page.get_by_test_id("stage-blank")).to_be_visible()
+    page.keyboard.press("b")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".corner")).to_contain_text("2 of 3")
+
+
+@pytest.mark.parametrize("language", ["en-US", "zh-CN"])
+def test_no_stop_of_any_lesson_is_cut(
+    browser: Browser, live_server_url: str, language: str
+) -> None:
+    """Every stop of the library, as one lesson over one board."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 720}, locale=language
+    )
+    page = context.new_page()
+    made = prepared(context.request, live_server_url, {"scenario": "friday-rush"}, 1)
+    library = context.request.get(f"{live_server_url}/api/v1/scenarios").json()
+    stops = [stop for one in library["items"] for stop in one["checkpoints"]]
+    for stop in stops:
+        stop.update(atMs=0, shownMs=0)
+    for one in library["items"]:
+        one["checkpoints"] = stops if one["name"] == "friday-rush" else []
+    body = json.dumps(library)
+    page.route(
+        re.compile(r"/api/v1/scenarios"),
+        lambda route: route.fulfill(body=body, content_type="application/json"),
+    )
+    page.goto(f"{live_server_url}/s/{made}/board?stage=1")
+    expect(page.locator("[data-part=say]")).to_be_visible()
+    cut: list[str] = []
+    for number, stop in enumerate(stops, 1):
+        expect(page.locator(".corner")).to_contain_text(
+            re.compile(rf"(?<!\d){number}(?!\d)")
+        )
+        cut += [f"{number}: {one}" for one in page.evaluate(CUT)]
+        page.keyboard.press("PageDown")
+        if stop["answer"]:
+            expect(page.locator("[data-part=answer]")).to_be_visible()
+            cut += [f"{number}: {one}" for one in page.evaluate(CUT)]
+            page.keyboard.press("PageDown")
+    assert cut == []
+    context.close()
