@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -63,6 +63,42 @@ class PairLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     changed: RunLine
 
 
+class ChangedNodes:
+    """Yields nodes with what pods hold there, where that may have changed since.
+
+    Cost: of one kube-scheduler the nodes that changed, else all nodes.
+    """
+
+    def __init__(self) -> None:
+        self._seen: tuple[int, int] | None = None
+
+    def since(
+        self, world: World, known: Iterable[str]
+    ) -> Iterator[tuple[str, dict[str, int]]]:
+        """Yield nodes that may hold something else; `known` that are gone hold nothing."""
+        kube = world.kube
+        if kube is None or kube.several:
+            yield from self._all(dict(_nodes(world)), known)
+            return
+        cluster = kube.nodes
+        rows = None
+        if self._seen is not None and self._seen[0] == cluster.nodes_version:
+            rows = cluster.changed_since(self._seen[1])
+        if rows is None:
+            yield from self._all(dict(_nodes(world)), known)
+        else:
+            for row in dict.fromkeys(rows):
+                info = cluster.node_table.node_infos[row]
+                yield info.node.name, info.requested
+        self._seen = cluster.nodes_version, cluster.position
+
+    def _all(
+        self, there: dict[str, dict[str, int]], known: Iterable[str]
+    ) -> Iterator[tuple[str, dict[str, int]]]:
+        yield from there.items()
+        yield from ((node, {}) for node in [*known] if node not in there)
+
+
 class Leader(NamedTuple):
     """The queue with the largest weighted share of a run, and how long it was above."""
 
@@ -84,6 +120,7 @@ class RunLines:
         self._step = tick_ms * max(1, -(-ticks // MOST_INSTANTS))
         self._seen: dict[str, tuple[object, ...]] = {}
         self._held: dict[str, dict[str, int]] = {}  # node -> what pods hold
+        self._nodes = ChangedNodes()
         self._lines: dict[LineName, RunLine] = {}
         self._shares: dict[str, float] = {}
         self._peak = (0.0, "")
@@ -130,9 +167,8 @@ class RunLines:
                 self._note(line, at_ms, value)
         if moved:
             self._rank(world.context.now_ms)
-        there = dict(_nodes(world))
-        for node in {**self._held, **there}:
-            before, held = self._held.get(node, {}), there.get(node, {})
+        for node, held in self._nodes.since(world, self._held):
+            before = self._held.get(node, {})
             if before == held:
                 continue
             self._held[node] = dict(held)

@@ -32,6 +32,10 @@ class Nominations:
         """Return where the pod is nominated, "" for nowhere."""
         return self._node.get(key, "")
 
+    def __bool__(self) -> bool:
+        """Return whether a pod is nominated anywhere."""
+        return bool(self._node)
+
     def on(self, node: str) -> list[Pod]:
         """Return the pods nominated to a node, in key order."""
         pods = self._pods.get(node)

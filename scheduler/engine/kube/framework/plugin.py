@@ -107,6 +107,14 @@ class Plugin:
 
     # --- finding a node
 
+    def fails_alike(self) -> bool:
+        """Say whether a PostFilter that finds nothing says the same of equal pods.
+
+        Equal pods have the same shape and priority. Nothing that it reads changes but the
+        nodes with their pods, and a failed attempt leaves nothing behind.
+        """
+        return False
+
     def pre_filter(
         self, state: CycleState, pod: Pod
     ) -> tuple[Status, frozenset[str] | None]:

@@ -74,6 +74,10 @@ class DefaultPreemption(Plugin):
             self.trace.append(search)
         return search
 
+    def fails_alike(self) -> bool:
+        """Without victims the sentence counts nodes; an explanation wants each search."""
+        return self.trace is None
+
     def post_filter(
         self, state: CycleState, pod: Pod, verdicts: Verdicts
     ) -> tuple[Status, str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,17 @@ _MEMO_BYTES = 128 * 2**20  # what all memos of one evaluator may hold, roughly
 _BYTES_PER_ROW = 64
 
 
+class Failure(NamedTuple):
+    """What an attempt came to that found no node and no victims, and what it saw."""
+
+    nodes_version: int
+    position: int
+    priority: int
+    skipped: frozenset[str]  # filters that did not concern the pod
+    message: str
+    rejectors: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Memo:
     """What is known of one shape of pod on every row, and up to which change."""
@@ -51,6 +63,7 @@ class Memo:
     peaks: dict[str, int] = field(default_factory=dict)
     normal: dict[str, Ints] = field(default_factory=dict)  # weighted, for `peaks`
     ranked: Ints | None = None  # the total where feasible, else lowest
+    failure: Failure | None = None  # the last attempt that found nothing
 
 
 class ScoreError(Exception):
@@ -82,6 +95,38 @@ class Evaluator:
         flat = [p for p in scorers if "normalize" not in p.points]
         self._node_scorers = [p for p in flat if p.scope == "node"]
         self._row_scorers = [p for p in flat if p.scope == "row"]
+
+    # --- failures of equal pods
+
+    def failure(self, state: CycleState, pod: Pod) -> Failure | None:
+        """Return what the pod's attempt comes to, where an equal one just failed.
+
+        Nothing changed on the nodes since. The caller knows that no pod is nominated and
+        that nobody outside is asked.
+        """
+        memo = self._memos.get((pod.shape.ordinal, pod.wanted_node))
+        failure = None if memo is None else memo.failure
+        if failure is None or failure[:4] != self._seen(state, pod):
+            return None
+        return failure
+
+    def note_failure(
+        self, state: CycleState, pod: Pod, message: str, rejectors: tuple[str, ...]
+    ) -> None:
+        """Keep what an attempt came to, where each filter that was asked is kept too."""
+        if all(plugin.name in state.skip_filter for plugin in self._live_filters):
+            seen = self._seen(state, pod)
+            self.memo(pod).failure = Failure(*seen, message, rejectors)
+
+    def _seen(
+        self, state: CycleState, pod: Pod
+    ) -> tuple[int, int, int, frozenset[str]]:
+        return (
+            self.cluster.nodes_version,
+            self.cluster.position,
+            pod.priority,
+            frozenset(state.skip_filter),
+        )
 
     # --- filter
 

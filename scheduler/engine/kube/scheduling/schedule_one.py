@@ -18,7 +18,7 @@ from scheduler.engine.kube.framework.status import (
     unresolvable,
 )
 from scheduler.engine.kube.framework.verdicts import Verdicts
-from scheduler.engine.kube.scheduling.evaluation import Evaluator, ScoreError
+from scheduler.engine.kube.scheduling.evaluation import Evaluator, Failure, ScoreError
 from scheduler.engine.kube.scheduling.sampling import enough, sample
 from scheduler.engine.stage import Context
 from scheduler.model import streams
@@ -37,6 +37,7 @@ class SearchResult:
     status: Status = OK
     verdicts: Verdicts | None = None
     tied: int = 0  # how many nodes shared the highest score
+    failure: Failure | None = None  # of an equal pod, in place of verdicts
 
 
 class NodeSearch:
@@ -74,10 +75,28 @@ class NodeSearch:
             return SearchResult(status=before.status)
         if not before.status.ok:
             return self._failed(state, pod, before, {})
+        if before.names is None and self.fails_alike(pod, locked):
+            failure = self.evaluator.failure(state, pod)
+            if failure is not None:
+                status = Status(Code.UNSCHEDULABLE)
+                return SearchResult(status=status, failure=failure)
         try:
             return self._among(state, pod, before, attempt, start, locked)
         except ScoreError as problem:
             return SearchResult(status=error(str(problem)))
+
+    def fails_alike(self, pod: Pod, locked: frozenset[str]) -> bool:
+        """Return whether an attempt that finds nothing hangs on the nodes alone.
+
+        No node is locked, no pod nominated, no extender asked, and no call is traced.
+        """
+        return not (
+            locked
+            or pod.nominated
+            or self.evaluator.nominations
+            or self.extenders.extenders
+            or self.framework.trace is not None
+        )
 
     def _nowhere(self) -> SearchResult:
         # A rejection that no plug-in made: requeued as after an error.

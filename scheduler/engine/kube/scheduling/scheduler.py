@@ -62,6 +62,9 @@ class Scheduler(BindingCycles):
         self._advance_scan(search.looked)
         if found.node:
             self._assume(queued, framework, state, found.node)
+        elif found.failure is not None:
+            queued.rejectors.update(found.failure.rejectors)
+            self._handle_failure(queued, found.status, found.failure.message)
         elif found.verdicts is not None:
             self._no_node(queued, framework, state, found)
         else:
@@ -139,8 +142,27 @@ class Scheduler(BindingCycles):
             reasons += status.reasons
             if status.code in (Code.UNRESOLVABLE, Code.ERROR):
                 break
-        queued.rejectors.update(verdicts.plugins())
+        rejectors = verdicts.plugins()
+        queued.rejectors.update(rejectors)
         message = verdicts.message(", ".join(reasons))
         if nominated is not None:
             self.nominate(queued.pod, nominated)
+        if not (nominated or verdicts.special or verdicts.rejected):
+            self._note_failure(queued.pod, framework, state, message, rejectors)
         self._handle_failure(queued, found.status, message)
+
+    def _note_failure(
+        self,
+        pod: Pod,
+        framework: Framework,
+        state: CycleState,
+        message: str,
+        rejectors: list[str],
+    ) -> None:
+        """Keep what an attempt came to for equal pods, where it is the same for them."""
+        search = self.searches[pod.scheduler_name]
+        alike = search.fails_alike(pod, self.host.locked_for(self)) and all(
+            plugin.fails_alike() for plugin in framework.points["post_filter"]
+        )
+        if alike:
+            search.evaluator.note_failure(state, pod, message, tuple(rejectors))
