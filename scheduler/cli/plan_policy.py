@@ -156,6 +156,10 @@ def _expect_words(options: argparse.Namespace) -> None:
             )
     if options.git and options.against:
         raise SchedulerError("expected --git or --against, got both")
+    if options.git and options.changed == "-":
+        raise SchedulerError(
+            "--git reads CHANGED from commits: expected a path, got - (standard input)"
+        )
 
 
 def _shown(file: Path) -> Outcome:

@@ -42,7 +42,8 @@ def faults_markdown(faults: Sequence[Fault]) -> str:
     """Return the comment of a plan whose input cannot be taken."""
     rows = [f"- {code(str(f.place))}: {_plain(f.problem)}" for f in faults[:_MOST]]
     more = [f"- and {len(faults) - _MOST} more"] if len(faults) > _MOST else []
-    head = f"### Policy plan: nothing was run, {len(faults)} faults in the input"
+    plural = "s" if len(faults) != 1 else ""
+    head = f"### Policy plan: nothing was run, {len(faults)} fault{plural} in the input"
     return "\n".join([MARK, head, "", *rows, *more]) + "\n"
 
 

@@ -232,7 +232,7 @@ def test_faults_are_written_in_every_form(policy):
     [*results] = json.loads((policy / "s").read_text())["runs"][0]["results"]
     assert results[0]["ruleId"] == "input"
     assert ET.parse(policy / "j").getroot().get("errors") == str(len(results))
-    assert "faults in the input" in (policy / "m").read_text()
+    assert "1 fault in the input" in (policy / "m").read_text()
 
 
 def test_an_unknown_queue_is_refused_with_the_nearest(policy, capsys):

@@ -167,6 +167,11 @@ def test_a_range_that_git_does_not_know_is_refused(repository, capsys, range_, s
     assert said in capsys.readouterr().err
 
 
+def test_standard_input_is_not_in_a_commit(repository, capsys):
+    assert run("-", "--git", "main..", "--on", repository / "queues")[0] == 2
+    assert "--git reads CHANGED from commits" in capsys.readouterr().err
+
+
 def test_a_folder_that_a_commit_lacks_is_refused(repository, capsys):
     write(repository / "new/queues.yaml", *POLICY)
     words = ("--git", "main..", "--on", repository / "queues")
