@@ -214,9 +214,11 @@ def _is_held(document: Document, owners: Owners) -> bool:
     if not _may_be_managed(document):
         return False
     metadata = document["metadata"]
-    if SUSPENDED_BY in (metadata.get("annotations") or {}):
-        return False
-    if _has_queue(_maker(metadata, owners)):
+    maker = _maker(metadata, owners)
+    if maker is None:  # it is gone, or never was: the pod tells of a queue that it had
+        if SUSPENDED_BY in (metadata.get("annotations") or {}):
+            return False
+    elif _has_queue(maker):
         return False
     name, namespace = _workload_of(metadata), metadata.get("namespace", "")
     workload = owners.get("Workload", namespace, name)

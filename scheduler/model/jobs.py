@@ -145,6 +145,24 @@ def workload_name(
     return f"{prefix[: _LONGEST_NAME - _SUFFIX - 1]}-{suffix}"
 
 
+def is_managed_elsewhere(manifest: Manifest) -> bool:
+    """Return whether a Job is left to a controller that is not simulated.
+
+    Source: docs/semantics/kueue-jobs.md#batch-job
+    """
+    named = (manifest.get("spec") or {}).get("managedBy")
+    return manifest.get("kind") == "Job" and named not in _CONTROLLERS
+
+
+#: Who a Job may say that it is managed by, and is then: nobody said, and MultiKueue.
+_CONTROLLERS = (
+    None,
+    "",
+    "kubernetes.io/job-controller",
+    "kueue.x-k8s.io/multikueue",
+)
+
+
 def pods_at_once(spec: Manifest) -> int:
     """Return how many pods of a Job run together.
 

@@ -275,6 +275,8 @@ SUCCEEDED = "Succeeded"
 JOB_FINISHED = "JobFinished"
 JOB_FINISHED_SENTENCE = "Job finished successfully"
 #: Of a batch Job: what its condition Complete says, which Kueue copies.
+SUCCESS_POLICY = "SuccessPolicy"
+SUCCESS_POLICY_SENTENCE = "Matched rules at index 0"
 COMPLETIONS_REACHED = "CompletionsReached"
 COMPLETIONS_REACHED_SENTENCE = "Reached expected number of succeeded pods"
 #: Of one that lost more pods than it makes up for.

@@ -14,6 +14,7 @@ import msgspec
 from scheduler.engine.lifetime.runs import Run
 from scheduler.engine.stage import Context
 from scheduler.model.annotations import Timing
+from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Checkpoint, Decision
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key
@@ -52,7 +53,7 @@ class Checkpoints:
         Workload keeps its quota meanwhile, what is lost is reported as well.
         """
         now = self.context.now_ms
-        kept = self._saved(run, timing) - run.kept_ms
+        kept = max(self._saved(run, timing), self._completed(run)) - run.kept_ms
         lost = now - max(since_ms, run.counted_ms or 0) - kept
         run.lost_ms += lost
         run.kept_ms += kept
@@ -70,6 +71,15 @@ class Checkpoints:
                     lost_ms=lost,
                 )
             )
+
+    def _completed(self, run: Run) -> int:
+        """Return the work of the pods that have completed: a Job counts them for good.
+
+        Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
+        """
+        if run.rounds is None or self.context.compatibility < PROVED:
+            return run.kept_ms
+        return max(run.kept_ms, run.rounds.ended * run.rounds.each_ms)
 
     def _saved(self, run: Run, timing: Timing) -> int:
         """Return the work up to the last checkpoint, over all attempts."""

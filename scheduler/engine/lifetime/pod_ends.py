@@ -14,6 +14,7 @@ from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.scaling import RunScaling
 from scheduler.model.conditions import is_true
+from scheduler.model.jobs import pods_at_once
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import WAITING_FOR_REPLACEMENT_PODS
 
@@ -43,6 +44,8 @@ class PodEnds(RunScaling):
             status = self.host.get(run.owner).status
             if is_true(status, WAITING_FOR_REPLACEMENT_PODS):
                 return
+            if self.proved and len(run.pods) < _wanted(self.host.objects[run.owner]):
+                return  # of a group that was admitted before all of it came
         super()._all_ready(run)
 
     def _length(self, run: Run) -> int | None:
@@ -123,13 +126,29 @@ class PodEnds(RunScaling):
         left = self.jobs.completions_of(self.host.objects[run.owner])
         return max(0, rounds.pods - (left - rounds.ended * rounds.pods))
 
+    def give_back_all(self, run: Run) -> None:
+        """Let the Workload of an indexed Job that is done need none of its pods.
+
+        The counts of such a Job are seen before its end is; of others they come together.
+        """
+        workload = self.host.objects[run.owner]
+        job = self.host.objects.get(owner_key(workload, _JOB) or run.owner)
+        if run.failed or job is None or job.spec.get("completionMode") != "Indexed":
+            return
+        count = pods_at_once(job.spec)
+        if count > 1 and self.proved:
+            self._say_reclaimed(run, count)
+
     def _give_back(self, run: Run) -> None:
         """Let a Workload say how many of its pods the last round does not need."""
         workload = self.host.objects.get(run.owner)
         if workload is None or self.host.kueue is None or run.owner.kind != WORKLOAD:
             return
+        self._say_reclaimed(run, self._spare(run))
+
+    def _say_reclaimed(self, run: Run, spare: int) -> None:
         workload = self.host.get(run.owner)
-        spare, name = self._spare(run), _pod_set(workload)
+        name = _pod_set(workload)
         given = [{"name": name, "count": spare}] if spare else []
         if given == (workload.status.get("reclaimablePods") or []):
             return
@@ -173,6 +192,14 @@ class PodEnds(RunScaling):
         workload.status["reclaimablePods"] = [more, *others]
         manifest = {**workload.manifest, "metadata": dict(workload.metadata)}
         self.host.put(Object(key=owner, manifest=manifest))
+
+
+def _wanted(workload: Object) -> int:
+    """Return how many pods a Workload has that have not ended."""
+    sets = workload.spec.get("podSets") or ()
+    ended = workload.status.get("reclaimablePods") or ()
+    wanted = sum(int(one.get("count", 1)) for one in sets)
+    return wanted - sum(int(one.get("count") or 0) for one in ended)
 
 
 def _none(workload: Object) -> dict[str, Any]:

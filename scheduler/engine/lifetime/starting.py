@@ -19,12 +19,14 @@ from scheduler.engine.lifetime.runtime_state import (
     POD,
     WORKLOAD,
 )
+from scheduler.model.jobs import is_managed_elsewhere
 from scheduler.model.objects import Key, Object
 from scheduler.model.spans import NEVER
 from scheduler.model.storage.claim_templates import give_claims
 from scheduler.model.topology import TopologyAssignment
 
 STATEFUL_SET = "StatefulSet"
+_JOB = frozenset({"Job"})
 
 
 class RunStarting(RunRounds):
@@ -54,7 +56,7 @@ class RunStarting(RunRounds):
         run.ends.clear()
         run.ended.clear()
         self._touch(owner.key)
-        if self.host.runs_elsewhere(owner.key):
+        if self.host.runs_elsewhere(owner.key) or self._is_of_others(owner):
             return
         self._set_deadline(run, run.started_ms)
         self.jobs.resized(owner, started=True)
@@ -75,6 +77,13 @@ class RunStarting(RunRounds):
             since_ms -= self.context.us(since_ms) // 1000 % 1000
             run.deadline_ms = max(since_ms + 1000 * seconds, self.context.now_ms)
             self.timers.add(run.deadline_ms, Due.DEADLINE, run.owner)
+
+    def _is_of_others(self, owner: Object) -> bool:
+        """Return whether a controller that is not simulated makes an owner's pods."""
+        if not self.proved:
+            return False
+        job = self.host.objects.get(owner_key(owner, _JOB) or owner.key)
+        return job is not None and is_managed_elsewhere(job.manifest)
 
     def creation(self, workload: Key) -> int:
         """Return how long (ms) it takes until a job's Workload is made."""

@@ -9,7 +9,7 @@ from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.model.compatibility import FINISHED_BY_JOB
 from scheduler.model.conditions import condition, has_ended, is_true, true_condition
 from scheduler.model.durations import stamp_text
-from scheduler.model.jobs import pods_at_once
+from scheduler.model.jobs import is_managed_elsewhere, pods_at_once
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
     BACKOFF_LIMIT,
@@ -18,6 +18,8 @@ from scheduler.model.reasons import (
     COMPLETIONS_REACHED_SENTENCE,
     JOB_RESUMED,
     JOB_SUSPENDED,
+    SUCCESS_POLICY,
+    SUCCESS_POLICY_SENTENCE,
 )
 
 _OVER = ("Finished", "Complete", "Completed", "Failed")
@@ -118,6 +120,8 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
         # A job with a Workload runs while that is admitted.
         job.spec["suspend"] = run is None or not _goes_on(lifetime, run)
+    if lifetime.proved and is_managed_elsewhere(job.manifest):
+        return  # its status is another controller's
     refused = lifetime.proved and job.state.get("job", {}).get("refused")
     if refused and job.key.kind in _SUSPENDED:
         job.spec["suspend"] = True  # the webhook did it when the job was made
@@ -196,6 +200,8 @@ def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, s
         why = {"reason": "DeadlineExceeded", "message": OVERRAN}
     elif run.failed and job.key.kind == "Job" and lifetime.proved:
         why = {"reason": BACKOFF_LIMIT, "message": BACKOFF_LIMIT_SENTENCE}
+    elif not run.failed and job.spec.get("successPolicy") and lifetime.proved:
+        why = {"reason": SUCCESS_POLICY, "message": SUCCESS_POLICY_SENTENCE}
     elif not run.failed and job.key.kind == "Job" and by_job:
         why = {"reason": COMPLETIONS_REACHED, "message": COMPLETIONS_REACHED_SENTENCE}
     return {"type": "Failed" if run.failed else "Complete", "status": "True", **why}

@@ -38,6 +38,8 @@ class RunStopping(RunEnding):
 
         Source: docs/semantics/kueue-lifecycle.md#deadline-of-a-job.
         """
+        if self.proved and run.ready_ms is not None:
+            self._report_ready(run, False)
         self._halt(run)
         run.step = None
         run.failed = run.overran = True

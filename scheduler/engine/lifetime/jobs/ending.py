@@ -37,6 +37,7 @@ class JobEnd(JobLength):
         job = owner_key(owner, frozenset(JOB_KINDS))
         if owner.key.kind == "Workload" and self.host.kueue is not None:
             how = self._finished_condition(job, run)
+            self.lifetime.give_back_all(run)
             for key in (owner.key, *self._waiting_slices(owner)):
                 self.host.kueue.finish(key, *how)
         else:
