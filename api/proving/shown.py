@@ -71,7 +71,7 @@ def _name(kind: str, one: Document, owners: dict[str, tuple[str, Document]]) -> 
     names = [pod_set["name"] for pod_set in one.get("spec", {}).get("podSets") or []]
     is_group = by_pod and any(_HASH.fullmatch(name) for name in names)
     if top is None or (by_pod and (kind == "Pod" or is_group)):
-        return f"{place}{_drawn(metadata)}"
+        return f"{place}{_drawn(kind, metadata)}"
     return f"{place}of {top}"
 
 
@@ -79,12 +79,12 @@ def _name(kind: str, one: Document, owners: dict[str, tuple[str, Document]]) -> 
 _MARKS = frozenset({"controller-uid", "kueue.x-k8s.io/job-uid", "pod-template-hash"})
 
 
-def _drawn(metadata: Document) -> str:
+def _drawn(kind: str, metadata: Document) -> str:
     """Return the name of what has no owner, less what its controller drew."""
     name = str(metadata["name"])
-    if metadata.get("ownerReferences") or not _MARKS & {
-        *(metadata.get("labels") or ())
-    }:
+    if kind not in _MADE or metadata.get("ownerReferences"):
+        return name
+    if not _MARKS & {*(metadata.get("labels") or ())}:
         return name
     return f"{name.rpartition('-')[0]}-*"
 
@@ -100,7 +100,7 @@ def _top(
     found = owners.get(reference.get("uid"))
     named = f"{reference['kind']}/{reference['name']}"
     if found:
-        named = f"{reference['kind']}/{_drawn(found[1])}"
+        named = f"{reference['kind']}/{_drawn(found[0], found[1])}"
     if found and found[0] in ("ReplicaSet", "Workload", "Pod"):
         return _top(found[1], owners, depth + 1) or named
     return named

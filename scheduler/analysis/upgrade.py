@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -31,8 +32,9 @@ from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import Rule, between, not_followed
 from scheduler.model.releases.versions import DECIDING
 
+Patch = Mapping[str, Any]
 #: Makes the world of the work at its begin, with a patch of its policy's spec.
-Make = Callable[[Mapping[str, Any]], World]
+Make = Callable[[Patch], World]
 
 _COURSE = (Admit, Bind, Preempt, Evict, Finish)
 
@@ -79,10 +81,13 @@ class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     left_out: list[str]
 
 
-class _Run:
-    """One run: its decisions, and of each subject its course and its reasons."""
+class Run:
+    """One run: what it began with, and of each subject its course and its reasons."""
 
-    def __init__(self, world: World, until_ms: int) -> None:
+    def __init__(self, make: Make, until_ms: int, patch: Patch) -> None:
+        world = make(patch)
+        self.spec = world.policy.spec
+        self.objects = {key.kind for key in world.objects}
         self.kind, self.since = kind_of_subjects(world), running_since(world)
         self.begin_ms = world.context.now_ms
         self.decisions: list[Decision] = simulate(world, until_ms=until_ms).decisions
@@ -100,7 +105,12 @@ class _Run:
                     said.append(one.reason)
 
     def counts(self) -> Counter[str]:
+        """Return how many subjects waited for each reason."""
         return Counter(reason for said in self.reasons.values() for reason in said)
+
+
+#: Does all runs, as `map` does: in order, or at once in several processes.
+Each = Callable[[Callable[[Patch], Run], Sequence[Patch]], Iterable[Run]]
 
 
 def compare_releases(
@@ -109,21 +119,18 @@ def compare_releases(
     after: Mapping[str, str],
     *,
     until_ms: int,
+    each: Each = map,
 ) -> UpgradeReport:
     """Return what the later release makes different, and which rules do it.
 
     Each rule that differs and has a gate is turned back alone, and the work is run once
     more: what comes out as before then is its doing. Raises PolicyError for a
     Configuration with which one of the two does not start. Cost: a run for each release
-    and for each such rule.
+    and for each such rule, which `each` does.
     """
-    world = make({"release": dict(before)})
-    first = world.policy.spec.decides_as()
-    one = _Run(world, until_ms)
-    world = make({"release": dict(after)})
-    spec, last = world.policy.spec, world.policy.spec.decides_as()
-    kinds = {key.kind for key in world.objects}
-    other = _Run(world, until_ms)
+    run = partial(Run, make, until_ms)
+    one, other = each(run, [{"release": dict(before)}, {"release": dict(after)}])
+    first, last = one.spec.decides_as(), other.spec.decides_as()
     found = verdict(
         one.decisions,
         other.decisions,
@@ -137,19 +144,23 @@ def compare_releases(
     rules = [
         rule
         for rule in between(first, last)
-        if rule.scheduler in DECIDING[spec.stack] and rule.matters(kinds, spec.kueue)
+        if rule.scheduler in DECIDING[other.spec.stack]
+        and rule.matters(other.objects, other.spec.kueue)
     ]
+    tried = [rule for rule in rules if rule.followed and (moved or said)]
+    patches = {rule.id: _turned(rule, first, last) for rule in tried}
+    asked = [name for name, patch in patches.items() if patch is not None]
+    runs = each(run, [patch for name in asked if (patch := patches[name])])
+    turned = dict(zip(asked, runs, strict=True))
     effects = [
-        _effect(make, rule, first, last, (one, moved, said), until_ms)
-        for rule in rules
-        if rule.followed and (moved or said)
+        _effect(rule, last, turned.get(rule.id), (one, moved, said)) for rule in tried
     ]
     explained = {name for effect in effects for name in effect.workloads or ()}
     starts = {
         name: [w.subject for w in found.workloads if w.start == name]
         for name in _STARTS
     }
-    lacking = {rule.id for each in (first, last) for rule in not_followed(each)}
+    lacking = {rule.id for release in (first, last) for rule in not_followed(release)}
     mine, theirs = one.counts(), other.counts()
     return UpgradeReport(
         before=dict(first.given()),
@@ -169,43 +180,38 @@ def compare_releases(
 _STARTS = ("earlier", "later", "never", "only")
 
 
-def _effect(
-    make: Make,
-    rule: Rule,
-    before: Release,
-    after: Release,
-    base: tuple[_Run, set[Key], set[Key]],
-    until_ms: int,
-) -> RuleEffect:
-    """Run the later release with one rule turned back, and hold it to the run before."""
-    one, moved, said = base
-    switch = rule.switch(after)
+def _turned(rule: Rule, before: Release, after: Release) -> Patch | None:
+    """Return what turns one rule of the later release back; None where nothing does."""
     patch: dict[str, Any] = {"release": dict(after.given())}
-    if switch is not None:
-        patch = merge(patch, {"kueue": {"featureGates": {switch[0]: switch[1]}}})
-    elif rule.scheduler != "kueue" and (older := before.of(rule.scheduler)):
-        patch = merge(patch, {"release": {rule.scheduler: older}})
-    else:
-        return RuleEffect(
-            rule=rule.id,
-            now=rule.now,
-            before=rule.before,
-            gate="",
-            given=None,
-            workloads=None,
-            reasons=None,
-        )
-    turned = _Run(make(patch), until_ms)
-    back = moved - _differing(one.courses, turned.courses)
-    told = said - _differing(one.reasons, turned.reasons)
+    if (switch := rule.switch(after)) is not None:
+        return merge(patch, {"kueue": {"featureGates": {switch[0]: switch[1]}}})
+    if rule.scheduler != "kueue" and (older := before.of(rule.scheduler)):
+        return merge(patch, {"release": {rule.scheduler: older}})
+    return None
+
+
+def _effect(
+    rule: Rule,
+    after: Release,
+    turned: Run | None,
+    base: tuple[Run, set[Key], set[Key]],
+) -> RuleEffect:
+    """Hold the later release with one rule turned back to the run before."""
+    one, moved, said = base
+    switch = rule.switch(after) if turned is not None else None
+    workloads = reasons = None
+    if turned is not None:
+        back = moved - _differing(one.courses, turned.courses)
+        workloads = sorted(map(str, back))
+        reasons = len(said - _differing(one.reasons, turned.reasons))
     return RuleEffect(
         rule=rule.id,
         now=rule.now,
         before=rule.before,
         gate=switch[0] if switch is not None else "",
         given=switch[1] if switch is not None else None,
-        workloads=sorted(map(str, back)),
-        reasons=len(told),
+        workloads=workloads,
+        reasons=reasons,
     )
 
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import Any, TextIO
 
 import msgspec
 
-from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
+from scheduler.analysis.upgrade import (
+    Patch,
+    RuleEffect,
+    Run,
+    UpgradeReport,
+    compare_releases,
+)
 from scheduler.assembly import prepare
 from scheduler.cli.files import add_stack_word, release_of
 from scheduler.cli.plan_input import Library, no_library, read_work
@@ -66,6 +76,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--at", default="0s", help="of a recording: the instant to begin at (0s)")
     add("--horizon", default="", help="how long each run is, e.g. 24h; the scenario's, "
         "else 24h or until nothing more happens")  # fmt: skip
+    add("--workers", type=int, default=0, help="processes (one for each CPU)")
     add("--json", action="store_true", help="print one JSON object instead")
     add_trace_words(parser)
     add_stack_word(parser)
@@ -83,7 +94,37 @@ def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
     def make(patch: Mapping[str, Any]) -> World:
         return prepared.assemble(policy={**fixed, **patch}, newest=False).world
 
-    return compare_releases(make, before, after, until_ms=durations.span_ms(horizon))
+    at_once = options.workers or os.cpu_count() or 1
+    return compare_releases(
+        make,
+        before,
+        after,
+        until_ms=durations.span_ms(horizon),
+        each=partial(_each, at_once),
+    )
+
+
+def _each(
+    workers: int, run: Callable[[Patch], Run], patches: Sequence[Patch]
+) -> list[Run]:
+    """Do these runs in as many processes, where processes can be forked.
+
+    What has been read is there in each of them and is not sent.
+    """
+    workers = min(workers, len(patches))
+    if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        return list(map(run, patches))
+    _work[:] = [run]
+    forking = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(workers, mp_context=forking) as pool:
+        return list(pool.map(_one, patches))
+
+
+_work: list[Callable[[Patch], Run]] = []  # of this process and those that it forks
+
+
+def _one(patch: Patch) -> Run:
+    return _work[0](patch)
 
 
 def _lines(report: UpgradeReport) -> Iterator[str]:
