@@ -2332,6 +2332,7 @@ class Forecast(TypedDict):
     came: int
     enough: bool
     starts: list[StartForecast]
+    correctedBy: int
     revision: int
     curves: CurveBands
 
@@ -2349,6 +2350,7 @@ class StartForecast(TypedDict):
     message: str
     lastWaitsMs: int | None
     boundMs: int | None
+    speaks: Literal['history', 'model']
 
 
 class StartChance(TypedDict):
@@ -2429,6 +2431,7 @@ class SubmissionForecast(TypedDict):
     came: int
     enough: bool
     starts: list[StartForecast]
+    correctedBy: int
     revision: int
     curves: CurveBands
     soonest: str | None

@@ -7,7 +7,7 @@ import math
 import msgspec
 
 from api.metrics.exposition import Exposition
-from sandbox.forecasts.record import kept_of
+from sandbox.forecasts.outcomes import kept_of
 from sandbox.models import KeptForecast, Sandbox
 from sandbox.page.diffs import Page
 from scheduler.analysis.forecast.starts import Forecast

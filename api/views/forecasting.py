@@ -22,7 +22,7 @@ from api.views.explaining import COSTLY, TICK, tick_of
 from api.views.waiting import WAIT, waiting
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
-from sandbox.forecasts import asking, record
+from sandbox.forecasts import asking, outcomes, record
 from scheduler.model import ranges
 from scheduler.model.problems import Wanted, expected
 
@@ -114,7 +114,7 @@ class KeptForecasts(View):
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return what was forecast, newest first, and how it came out so far."""
-        limit = number(request, "limit", 20, most=record.MOST)
+        limit = number(request, "limit", 20, most=outcomes.MOST)
         found = record.forecasts_of(self.sandbox(sandbox_id), limit)
         return Response(msgspec.to_builtins(found))
 

@@ -12,10 +12,10 @@ const plain = (text: string): string => text.replaceAll("\u00a0", " ");
 const start = (...minutes: (number | null)[]): StartForecast => {
   const [p10Ms = null, p50Ms = null, p90Ms = null] = minutes.map((one) => (one === null ? null : one * 60_000));
   const chances = [{ withinMs: 60_000, chance: 0 }, { withinMs: HOUR, chance: 0.847 }];
-  return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user", message: "", lastWaitsMs: 120_000, boundMs: 600_000 };
+  return { workload: "Workload/default/train", queue: "main", p10Ms, p50Ms, p90Ms, chances, basis: "same user", message: "", lastWaitsMs: 120_000, boundMs: 600_000, speaks: "model" };
 };
 const forecast = (fields: Partial<Forecast> = {}): Forecast => ({
-  tick: 27, nowMs: 27_000, revision: 30, arrivals: "known", came: 0, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], curves: { atMs: [], bands: [] }, ...fields,
+  tick: 27, nowMs: 27_000, correctedBy: 0, revision: 30, arrivals: "known", came: 0, seed: "1", asked: 20, futures: 20, horizonMs: HOUR, finished: 6, enough: true, starts: [start(4, 6, 11)], curves: { atMs: [], bands: [] }, ...fields,
 });
 
 describe("when a workload starts", () => {
@@ -72,6 +72,11 @@ describe("when a workload starts", () => {
     expect(basisSentences(forecast({ futures: 7 }), { ...start(1, 1, 1), basis: "a new step" })).toEqual([
       "Run times compared with: a new step.", "Nothing else comes than what is known to come.", "7 of 20 futures ended; then time ran out.",
     ]);
+  });
+
+  it("says by how many starts it is corrected, and who has the greater say", () => {
+    const one = { ...start(4, 6, 11), speaks: "history" as const };
+    expect(basisSentences(forecast({ correctedBy: 40 }), one).at(-1)).toContain("Corrected by 40 earlier starts; the last waits");
   });
 
   it("is known of those alone that waited", () => {

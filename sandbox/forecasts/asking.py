@@ -16,7 +16,8 @@ from sandbox.base.errors import BusyError, NotFoundError, NotYetError
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
-from sandbox.forecasts.work import options_of, work
+from sandbox.forecasts.parts import options_of
+from sandbox.forecasts.work import work
 from sandbox.live import limits
 from sandbox.models import ForecastPart, KeptForecast, Revision, Sandbox
 from sandbox.models.fields import Sayings

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from sandbox.base.database_time import DatabaseTime
+from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.models.fields import Sayings
 from scheduler.model.problems.runs import RunProblem
@@ -31,6 +32,11 @@ class PartClaim:
     forecast_id: int
     numbers: range  # of its futures
     fence: int
+
+
+def options_of(forecast: KeptForecast) -> ForecastOptions:
+    """Return how it was asked for."""
+    return msgspec.convert(forecast.options, ForecastOptions)
 
 
 def split(forecast: KeptForecast, futures: int) -> None:

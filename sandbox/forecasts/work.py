@@ -18,15 +18,16 @@ from django.db.models import F
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import SandboxError
 from sandbox.explain import forecasting
-from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
-from sandbox.forecasts.parts import PartClaim
+from sandbox.forecasts.outcomes import correction_of
+from sandbox.forecasts.parts import PartClaim, options_of
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.models.fields import Sayings
 from sandbox.page.packing import pack_world, unpack_world
 from sandbox.process import idle_flag, watchdog
+from scheduler.analysis.forecast.correction import corrected
 from scheduler.analysis.forecast.curves import Level
-from scheduler.analysis.forecast.given import given_of
+from scheduler.analysis.forecast.given import drawn_of, given_of
 from scheduler.analysis.forecast.present import (
     ForecastWorld,
     Future,
@@ -128,11 +129,6 @@ def _failure_shown(forecast_id: int) -> Iterator[None]:
         _end(forecast_id, state=KeptForecast.FAILED, error=str(error)[:4000])
 
 
-def options_of(forecast: KeptForecast) -> ForecastOptions:
-    """Return how it was asked for."""
-    return msgspec.convert(forecast.options, ForecastOptions)
-
-
 def _forecast(forecast_id: int) -> KeptForecast:
     """Return it while it runs, with the seconds that are left to it as `left`."""
     left = F("until") - DatabaseTime()
@@ -182,12 +178,15 @@ def _put_together(forecast: KeptForecast) -> None:
         within=options.within_ms,
     )
     answer = msgspec.structs.replace(answer, revision=forecast.revision)
-    given = given_of(present, found, seed=options.seed)
+    given = given_of(present, found)
+    if forecast.sandbox.is_real:
+        correction = correction_of(forecast.sandbox, forecast.now_ms)
+        answer, given = corrected(answer, given, correction)
     _end(
         forecast.pk,
         state=KeptForecast.DONE,
         answer=msgspec.to_builtins(answer),
-        given=msgspec.to_builtins(given),
+        given=msgspec.to_builtins(drawn_of(given, seed=options.seed)),
     )
 
 

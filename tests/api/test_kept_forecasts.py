@@ -285,3 +285,9 @@ def test_of_a_simulated_world_what_comes_is_known_and_beside_a_real_one_it_goes_
     queue.source = {"kind": "recording"}
     assert forecasting.settled(queue, ForecastOptions()).continued
     assert not forecasting.settled(queue, ForecastOptions(continued=False)).continued
+
+
+def test_a_forecast_of_a_simulated_world_is_not_corrected(call, queue):
+    answer = call("get", queue, "/forecast?futures=4").json()
+    assert answer["correctedBy"] == 0
+    assert {one["speaks"] for one in answer["starts"]} == {"model"}

@@ -103,7 +103,7 @@ class Conformal:
 
     def learn(self, now_ms: int) -> None:
         """Take in what came until now. Cost: O(MOST log MOST)."""
-        self._follow(now_ms)
+        self.follow(now_ms)
         if len(self.made) < LEAST:
             return
         errors: list[_Error] = []
@@ -124,8 +124,11 @@ class Conformal:
             found.append(min(max(share, 0.0), 0.995))
         return found
 
-    def _follow(self, now_ms: int) -> None:
-        """Judge each level when it is known: when it came, or the quantile has passed."""
+    def follow(self, now_ms: int) -> None:
+        """Judge each level when it is known: when it came, or the quantile has passed.
+
+        `learn` does as much and more. Cost: O(open forecasts).
+        """
         for made in self._open:
             rest = math.inf if made.start_ms is None else made.start_ms - made.at_ms
             while made.judged < len(LEVELS):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
-from typing import TypeVar
 
 import msgspec
 
@@ -20,8 +19,6 @@ from scheduler.model.objects import Key, Object
 #: Of one forecast at most so many workloads are kept, drawn by the forecast's seed.
 MOST_KEPT = 100
 
-T = TypeVar("T")
-
 
 class GivenStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What was forecast of one workload; quantiles at LEVELS, ms from then."""
@@ -31,15 +28,19 @@ class GivenStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     at: list[int | None]  # None is beyond the horizon
     last_waits: list[int]  # as the last waits in its queue were; [] where none was
     bound: list[int]  # QBETS' bound on them
+    raw: list[int | None] = []  # before it was corrected; [] where it was not
 
 
-def given_of(
-    present: ForecastWorld, found: Sequence[Future], *, seed: int
-) -> list[GivenStart]:
-    """Return what some futures say of each waiting workload, to be scored later."""
+def given_of(present: ForecastWorld, found: Sequence[Future]) -> list[GivenStart]:
+    """Return what some futures say of each waiting workload."""
     world = present.world
     waits = last_waits_of(world)
-    return [_given(world, key, found, waits) for key in _drawn(waiting(world), seed)]
+    return [_given(world, key, found, waits) for key in waiting(world)]
+
+
+def drawn_of(given: list[GivenStart], *, seed: int) -> list[GivenStart]:
+    """Return those that are kept to be scored later."""
+    return _drawn(given, seed)
 
 
 def last_waits_of(world: World) -> Mapping[str, Sequence[int]]:
@@ -96,8 +97,8 @@ def _whole(values: Iterable[float]) -> list[int]:
     return [math.ceil(value) for value in values]
 
 
-def _drawn(keys: list[T], seed: int) -> list[T]:
-    if len(keys) <= MOST_KEPT:
-        return keys
+def _drawn(given: list[GivenStart], seed: int) -> list[GivenStart]:
+    if len(given) <= MOST_KEPT:
+        return given
     places = Random(streams.bits(seed, "forecast", "kept"))
-    return [keys[n] for n in sorted(places.sample(range(len(keys)), MOST_KEPT))]
+    return [given[n] for n in sorted(places.sample(range(len(given)), MOST_KEPT))]

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from scheduler.analysis.forecast.curves import CurveBands
-from scheduler.analysis.forecast.scores import quantiles
+from scheduler.analysis.forecast.scores import LEVELS, quantiles
 
 WITHIN_MS = (60_000, 300_000, 900_000, 3_600_000)
 _BAND = (0.1, 0.5, 0.9)
@@ -34,6 +34,7 @@ class StartForecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     message: str = ""  # of a submission that no future lets in: what it waits for
     last_waits_ms: int | None = None  # median, as the last waits in its queue were
     bound_ms: int | None = None  # QBETS: with 95% confidence 95% of them are below
+    speaks: Literal["model", "history"] = "model"  # who has more say in the band
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -50,6 +51,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     came: int  # batches of the past that arrivals are continued by; 0 when known
     enough: bool  # history to go by; without it the bands are guesses
     starts: list[StartForecast]
+    corrected_by: int = 0  # earlier starts that correct the bands; 0 = none
     revision: int = 0  # of the sandbox: two edits of one tick differ in it
     curves: CurveBands = CurveBands()  # shares and utilisation on the way
 
@@ -104,6 +106,34 @@ def start_forecast(
         last_waits_ms=last,
         bound_ms=bound,
     )
+
+
+def corrected_start(
+    start: StartForecast, at: Sequence[int | None], speaks: Literal["model", "history"]
+) -> StartForecast:
+    """Return the forecast with corrected quantiles at LEVELS, its chances by them."""
+    low, middle, high = (at[LEVELS.index(level)] for level in _BAND)
+    chances = [
+        msgspec.structs.replace(one, chance=_chance(at, one.within_ms))
+        for one in start.chances
+    ]
+    return msgspec.structs.replace(
+        start, p10_ms=low, p50_ms=middle, p90_ms=high, chances=chances, speaks=speaks
+    )
+
+
+def _chance(at: Sequence[int | None], within_ms: int) -> float:
+    """Return the share below a time, between levels by interpolation."""
+    known = [
+        (0.0, 0),
+        *((k, ms) for k, ms in zip(LEVELS, at, strict=True) if ms is not None),
+    ]
+    below = [(level, ms) for level, ms in known if ms <= within_ms]
+    above = next(((level, ms) for level, ms in known if ms > within_ms), None)
+    level, ms = below[-1]
+    if above is None:
+        return level if len(below) <= len(LEVELS) else 1.0
+    return level + (above[0] - level) * (within_ms - ms) / (above[1] - ms)
 
 
 def text_of(found: Forecast) -> str:

@@ -1355,6 +1355,8 @@ export const EN_LATER = {
   "when.basis.any": "anything finished",
   "when.basis.none": "nothing finished yet",
   "when.futures": "{n} of {all} futures ended.|{n} of {all} futures ended.",
+  "when.modelSpeaks": "Corrected by {n} earlier start; the futures have the greater say.|Corrected by {n} earlier starts; the futures have the greater say.",
+  "when.historySpeaks": "Corrected by {n} earlier start; the last waits have the greater say, for futures did no better.|Corrected by {n} earlier starts; the last waits have the greater say, for futures did no better.",
   "when.fewer": "{n} of {all} futures ended; then time ran out.|{n} of {all} futures ended; then time ran out.",
   "when.little": "Not enough history: {n} finished workload to go by.|Not enough history: {n} finished workloads to go by.",
   "when.absent": "It was not waiting at tick {tick}.",

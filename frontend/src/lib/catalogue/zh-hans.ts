@@ -487,6 +487,8 @@ export const ZH_HANS: Words = {
   "when.basis.any": "任何已结束的工作",
   "when.basis.none": "尚无已结束的工作",
   "when.futures": "{all} 个未来中有 {n} 个运行到结尾。",
+  "when.modelSpeaks": "已按之前 {n} 次开始校正；以推演的未来为主。",
+  "when.historySpeaks": "已按之前 {n} 次开始校正；以最近的等待为主，因为推演并不更准。",
   "when.fewer": "{all} 个未来中有 {n} 个运行到结尾，随后时间用尽。",
   "when.little": "历史不足：只有 {n} 个已结束的工作负载可供参考。",
   "when.absent": "它在时刻 {tick} 并未等待。",

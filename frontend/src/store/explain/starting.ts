@@ -124,7 +124,8 @@ export function basisSentences(found: Forecast, one: StartForecast): readonly st
   const word = BASIS[one.basis];
   const basis = t("when.basis", { basis: word === undefined ? one.basis : t(word) });
   const ended = t(found.futures < found.asked ? "when.fewer" : "when.futures", { n: found.futures, all: found.asked });
-  return [basis, arrivalsSentence(found), ended];
+  const corrected = !(found.correctedBy > 0) ? [] : [t(one.speaks === "history" ? "when.historySpeaks" : "when.modelSpeaks", { n: found.correctedBy })];
+  return [basis, arrivalsSentence(found), ended, ...corrected];
 }
 
 /** Return what says the same without a model: the last waits in the queue, and a bound on them; empty where none was. */

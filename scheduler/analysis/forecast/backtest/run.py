@@ -9,9 +9,9 @@ from scheduler.analysis.forecast.backtest.instants import instants_of, wanted_of
 from scheduler.analysis.forecast.backtest.log import Log
 from scheduler.analysis.forecast.backtest.models import Model
 from scheduler.analysis.forecast.backtest.past import Past
-from scheduler.analysis.forecast.backtest.pool import Pool
 from scheduler.analysis.forecast.baselines import binomial_bound, last_waits
 from scheduler.analysis.forecast.conformal import Conformal, Made
+from scheduler.analysis.forecast.pool import Pool
 from scheduler.analysis.forecast.scores import LEVELS, crps, pinball
 
 _BANDS = {50: (0.25, 0.75), 90: (0.05, 0.95)}

@@ -18,6 +18,7 @@ class Pool:
 
     def __init__(self, models: int) -> None:
         self._losses = [_START_MS] * models
+        self.judged = 0
         self._open: dict[int, list[list[float]]] = {}
 
     def mix(self, parts: Sequence[Sequence[float]]) -> list[float]:
@@ -29,6 +30,10 @@ class Pool:
             for values in zip(*parts, strict=True)
         ]
 
+    def best(self) -> int:
+        """Return the number of the model that counts most."""
+        return min(range(len(self._losses)), key=lambda n: self._losses[n])
+
     def note(self, made: Made, parts: Sequence[Sequence[float]]) -> None:
         """Remember what each model said."""
         self._open[id(made)] = [list(part) for part in parts]
@@ -38,6 +43,7 @@ class Pool:
         parts = self._open.pop(id(made))
         if made.start_ms is None or len(parts) < 2:
             return
+        self.judged += 1
         came = made.start_ms - made.at_ms
         for number, part in enumerate(parts):
             loss = self._losses[number] * _FADE + made.weight * crps(part, came)
