@@ -1007,7 +1007,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Begin a what-if, and return who comes out otherwise at the horizon."""
+        """Begin a what-if, and return the workloads whose outcome differs at the horizon."""
         return cast('WhatIfState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", body=body, query=given({'wait': wait})))
 
     def what_ifs_discard(
@@ -1955,7 +1955,7 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Begin a what-if, and return who comes out otherwise at the horizon."""
+        """Begin a what-if, and return the workloads whose outcome differs at the horizon."""
         return cast('WhatIfState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", body=body, query=given({'wait': wait})))
 
     async def what_ifs_discard(

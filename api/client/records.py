@@ -1803,10 +1803,10 @@ class Level(TypedDict):
 
 
 class PreemptionSearch(TypedDict):
-    """One search for victims: what for, among whom, how, and whom it found.
-    `purpose`: "flavor" (would preemption help here?) or "assignment" (for the
-    whole request). `law`: "Classical" or "FairSharing"; `rules` are the
-    strategies of fair sharing in their order.
+    """One search for victims: its purpose, candidates, steps and result. `purpose`:
+    "flavor" (would preemption help here?) or "assignment" (for the whole
+    request). `law`: "Classical" or "FairSharing"; `rules` are the strategies of
+    fair sharing in their order.
     """
 
     purpose: str
@@ -2834,7 +2834,7 @@ class Preview(TypedDict):
 
 class ChangeVerdict(TypedDict):
     """What a change makes different: two runs from one instant to one horizon.
-    `workloads` are all that come out otherwise, Pods where nothing but pods is
+    `workloads` are all whose outcome differs, Pods where nothing but pods is
     scheduled; `pods` counts the pods of Workloads that get another node, or get
     one at another time. Nothing changes exactly when `differs` is false.
     """
@@ -2849,9 +2849,9 @@ class ChangeVerdict(TypedDict):
 
 
 class WorkloadVerdict(TypedDict):
-    """One subject that comes out otherwise with the change. `start` compares the
-    starts that hold; where they are equal, `gains` and `loses` go by the ends.
-    Neither: it only gets another place, or is evicted on the way.
+    """One subject whose outcome differs with the change. `start` compares the starts
+    that hold; where they are equal, `gains` and `loses` go by the ends. Neither:
+    it only gets another place, or is evicted on the way.
     """
 
     subject: str

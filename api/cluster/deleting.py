@@ -213,7 +213,7 @@ def _in_namespace(sandbox_id: str, namespace: str) -> Iterator[StoredObject]:
 
 
 def finish(user: User, sandbox: Sandbox, row: StoredObject) -> bool:
-    """Take an object away that is Terminating and that nothing holds any more.
+    """Take an object away that is Terminating and that nothing holds any longer.
 
     Returns whether it is gone. A namespace that waited for it goes with it.
     """

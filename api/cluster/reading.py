@@ -77,7 +77,7 @@ def document_of(
     """Return one object whole: manifest, resourceVersion, status, what is filled in.
 
     `owners` are those of many objects, looked up before. It shares its inner values
-    with the row, which is not to be read any more.
+    with the row, which is not to be read any longer.
     """
     if owners is None:
         owners = Owners.stored(row.sandbox_id)

@@ -188,7 +188,7 @@ def invalid_options(kind: str, faults: Sequence[Fault]) -> RefusalError:
 def invalid_other(
     kind: str, name: str, faults: Sequence[Fault], about: Document
 ) -> RefusalError:
-    """Return the 422 of an object that is none of the table's, as a Scale is."""
+    """Return the 422 of an object whose kind is not in the table, such as a Scale."""
     return _invalid(kind, name, faults, about)
 
 

@@ -94,7 +94,7 @@ class LocalSandbox:
     def step(self, ticks: int = 1, *, until: str = "", progress: bool = False) -> Self:
         """Make ticks, or tick to a virtual time such as "10m"; return the sandbox.
 
-        `progress` shows a bar (tqdm). Raises SchedulerError for a time that is none.
+        `progress` shows a bar (tqdm). Raises SchedulerError for an invalid time.
         """
         tick_ms = self.world.policy.spec.simulation.tick_ms
         if until:

@@ -29,7 +29,7 @@ class Verdict:
 
     @property
     def differs(self) -> bool:
-        """Return whether anything comes out otherwise."""
+        """Return whether anything differs."""
         return bool(self.document["differs"])
 
     @property

@@ -65,7 +65,7 @@ def unknown_parameters(view: APIView, given: Iterable[str]) -> Wrong:
 
 
 def wrong_choices(view: APIView, given: Mapping[str, str]) -> Wrong:
-    """Return what is wrong with every parameter that has choices and is none of them."""
+    """Return one problem per parameter whose value is not among its choices."""
     if not given or (schema := _schema_of(view)) is None:
         return {}
     found = [p for p in schema.get_override_parameters() if p.location == _QUERY]
@@ -78,7 +78,7 @@ def wrong_choices(view: APIView, given: Mapping[str, str]) -> Wrong:
 
 
 def no_choice(given: str, choices: Iterable[str]) -> Sentence:
-    """Return what is wrong with a value that is none of some, and what was probably meant."""
+    """Return the problem of a value that is not among the choices, with the nearest choice."""
     known = [*choices]
     wanted = Wanted.ONE_OF.said(known=", ".join(known))
     near = _near(given, known)

@@ -191,7 +191,7 @@ def _whole_parameter(request: Request, name: str, default: int) -> int:
 
 
 def whole(text: str) -> int | None:
-    """Return a whole number of a query or a path; None for what is none.
+    """Return a whole number from a query or a path; None if it is not one.
 
     Digits of other scripts are none, and no number here has over 18 digits.
     """

@@ -265,7 +265,7 @@ class PolicyView(View):
 
 
 def _one_document(text: str) -> dict[str, Any]:
-    """Return the one document of a YAML text; InvalidError with its line if it is none."""
+    """Return the single document of a YAML text. Raises InvalidError with the line of what is wrong."""
     try:
         found = read_documents(text, file="body.yaml", limits=of_texts())
     except ManifestError as error:

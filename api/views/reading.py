@@ -155,7 +155,7 @@ def _values(hint: Any) -> tuple[str, ...]:
 
 
 def _meant(table: str, name: str, value: str) -> tuple[str, ...]:
-    """Return the values that a value of a field stands for; 422 for what is none."""
+    """Return the values that a value of a field stands for; 422 for an unknown value."""
     groups = _PHASES if (table, name) == ("workloads", "phase") else {}
     known = _fields(table).get(name)
     if known and value not in (*known, *groups):
@@ -247,7 +247,7 @@ class Events(View):
 
 
 class Preemptions(View):
-    """Who was preempted, by whom and why."""
+    """Preemptions: victim, preemptor and reason."""
 
     @extend_schema(
         operation_id="preemptions_read",

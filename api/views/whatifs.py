@@ -55,7 +55,7 @@ class WhatIfs(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Begin a what-if, and return who comes out otherwise at the horizon.
+        """Begin a what-if, and return the workloads whose outcome differs at the horizon.
 
         Two copies run per seed, without the changes and with them. Changes that cannot
         be made are a 422 that names them, and leave nothing. While it still runs, a 202

@@ -39,7 +39,7 @@ def work(seconds: float, question_id: int | None = None) -> int:
 def execute(claim: QuestionClaim) -> bool:
     """Work out what was claimed and write it; False when it came to nothing."""
     question = Question.objects.filter(pk=claim.question_id).first()
-    if question is None:  # nobody wanted it any more
+    if question is None:  # nobody wanted it any longer
         return False
     try:
         with watchdog.renewing(lambda: claims.renew(claim), RENEW_S):

@@ -99,7 +99,7 @@ def _foreign(request: HttpRequest) -> bool:
 
 
 def _place_of(origin: str) -> str:
-    """Return host and port of an Origin; "" for what is none."""
+    """Return host and port of an Origin; "" for an invalid one."""
     try:
         return urlsplit(origin).netloc
     except ValueError:  # "http://["

@@ -114,7 +114,7 @@ def go_on_with_due(experiment_id: str = "") -> bool:
     found = due.order_by("pk").values_list("pk", flat=True).first()
     if found is None:
         return False
-    # The try is written before the work: who is lost writes nothing any more.
+    # The try is written before the work: who is lost writes nothing any longer.
     same = When(step_at=F("total"), then=F("step_tries") + 1)
     mine = Experiment.objects.filter(pk=found)
     if not due.filter(pk=found).update(
@@ -266,7 +266,7 @@ def run_of_answer(experiment: Experiment) -> int | None:
 
 
 def search_of(experiment: Experiment) -> dict[str, Any] | None:
-    """Return how far a search is; None for an experiment that is none."""
+    """Return the progress of a search; None for an experiment that is not a search."""
     if not experiment.points:
         return None
     answer = experiment.answer

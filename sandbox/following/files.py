@@ -19,7 +19,7 @@ class RecordingFile:
 
     `PATH.qrec` is the first part, `PATH.1.qrec` the next. `resumed` says that a
     recording was there; a torn end, left by a crash, is cut off first.
-    Raises InvalidError when there is a file that is none of ours.
+    Raises InvalidError for a file of another format.
     """
 
     def __init__(self, path: Path, rotate_bytes: int = ROTATE_BYTES) -> None:

@@ -37,7 +37,7 @@ class Listener:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is received any more."""
+        """Whether nothing is received any longer."""
         return self._reader.done()
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ class KeptForecast(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # Unix seconds by the database's clock.
     until = models.FloatField()  # then the futures that ended are the answer
-    wanted_until = models.FloatField()  # nobody asks for it any more after this
+    wanted_until = models.FloatField()  # nobody asks for it any longer after this
     answer = JsonText(default=dict)  # scheduler.analysis.forecast.starts.Forecast
     given = JsonText(default=dict)  # Workload -> what is scored once its start is known
     error = SaidText(blank=True)

@@ -25,7 +25,7 @@ class Question(models.Model):
     fence = models.IntegerField(default=0)  # how often it was taken up
     # Unix seconds by the database's clock.
     lease_until = models.FloatField(default=0)
-    wanted_until = models.FloatField()  # nobody asks for it any more after this
+    wanted_until = models.FloatField()  # nobody asks for it any longer after this
     answer = JsonText(null=True)
     error = JsonText(default=dict)  # sandbox.answers.errors; empty for an answer
 

@@ -47,7 +47,7 @@ class PartWork:
     running: Callable[[], QuerySet[Any]]
     open_parts: Callable[[], QuerySet[Any]]
     queue: str = EXPERIMENTS
-    #: Ends, in one UPDATE, the jobs that nobody wants any more.
+    #: Ends, in one UPDATE, the jobs that nobody wants any longer.
     end_lapsed: Callable[[], object] = lambda: None
 
     def visit(self, run: Callable[[float], int]) -> int:

@@ -355,7 +355,7 @@ def _values(rows: QuerySet[Any], columns: tuple[str, ...]) -> Any:
 
 
 def people_of(archive: Archive) -> dict[str, int]:
-    """Return the ids of the users of this installation whom the archive names."""
+    """Return the ids of this installation's users that the archive names."""
     names = {line.who for line in archive.revisions if line.who}
     found: dict[str, int] = {}
     for start in range(0, len(names), 500):  # SQLite binds a bounded number

@@ -3,7 +3,7 @@
 Who follows is written in the sandbox's row; a follower that finds another name there
 ends. What was committed is known by the objects' resourceVersions, so whoever takes
 over goes on from there: the watches begin at the versions that were committed last, and
-what a watch cannot give any more is listed and compared.
+what a watch cannot give any longer is listed and compared.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Follower:
                 first, received.listing = False, set()
 
     def _check_right(self, sandbox: Sandbox) -> None:
-        """End once the owner may not follow the cluster any more. Raises NotFoundError."""
+        """End once the owner may not follow the cluster any longer. Raises NotFoundError."""
         if time.monotonic() < self.checked_at + RIGHT_EVERY_S:
             return
         self.checked_at = time.monotonic()

@@ -16,7 +16,7 @@ from scheduler.recorded.twin.observing import ObservedChange, key_of, version_of
 
 @dataclass(slots=True)
 class FreshNews:
-    """What was committed of Nodes, so that a report that changes nothing is none."""
+    """What was committed of Nodes, so that a report without changes is dropped."""
 
     nodes: dict[str, bytes] = field(default_factory=dict)  # digests, as committed
     staged: dict[str, bytes] = field(default_factory=dict)  # as of this tick

@@ -142,7 +142,7 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
 def _count_try(claim: Claim, worker: str) -> int:
     """Note that somebody begins here; return how often since anything was committed.
 
-    It is written before the work: a process that is lost writes nothing any more.
+    It is written before the work: a process that is lost writes nothing any longer.
     """
     mine = Sandbox.objects.filter(pk=claim.sandbox_id)
     same = When(tried_at=F("revision"), then=F("tries") + 1)

@@ -181,7 +181,7 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
 
     Also before the first revision that is kept, for edits to be undone: what was
     done stays known, and some checkpoints stay to begin from. Raises GoneError when
-    an update of this program decides otherwise than it did then.
+    an update of this program decides differently from then.
     """
     ranges = lineage.lineage(sandbox, revision, whole=True)
     checkpoint = _checkpoint(ranges, revision)

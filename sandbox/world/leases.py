@@ -60,7 +60,7 @@ def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
 def release(claim: Claim) -> None:
     """Give the sandbox back; nothing happens when the claim is lost already.
 
-    Whoever gets here was not lost, so that its try does not count any more.
+    Whoever gets here was not lost, so that its try does not count any longer.
     """
     own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
     own.update(lease_until=0, tries=0)

@@ -39,7 +39,7 @@ from scheduler.model.objects import Key, Object
 
 @dataclass(slots=True, kw_only=True)
 class CommitRequest:
-    """What is to be committed: what was done to the held world, by whom."""
+    """What is to be committed: the operation on the held world, and its user."""
 
     operation: AnyOperation
     who: int | None = None  # user id; None = the clock

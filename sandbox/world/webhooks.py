@@ -219,7 +219,7 @@ _TLS_FIELDS = frozenset({"insecure", "serverName", "caData"})
 
 
 def _tls(extender: Extender, host: str) -> tuple[str, ssl.SSLContext]:
-    """Return whom to expect and how to check it; files of the server are not read."""
+    """Return the expected server name and how to check it; files of the server are not read."""
     given = extender.tls_config or {}
     if unread := sorted(set(given) - _TLS_FIELDS):
         raise ExtenderError(

@@ -26,7 +26,7 @@ class Side(NamedTuple):
 def run_beside(world: World, spec: ScenarioSpec) -> Iterator[Side]:
     """Run every side of every stop, on copies of a world at its beginning.
 
-    Raises PolicyError for a policy that is none. A run per stop and side.
+    Raises PolicyError for an invalid policy. A run per stop and side.
     """
     for stop in spec.checkpoints:
         for beside in stop.beside:

@@ -1,4 +1,4 @@
-"""The same work as two releases decide on it: who starts otherwise, and by which rule."""
+"""The same work under two releases: which starts differ, and by which rule."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What another release would do to the same work, from its begin to a horizon.
 
     `reasons` counts Workloads by a reason why they waited: in both runs. `said_otherwise`
-    wait for another reason. `unexplained` come out otherwise by no rule alone.
+    wait for another reason. `unexplained` differ, and no single rule accounts for it.
     `left_out` are rules of which one release is not followed. Of `rules` and `left_out`
     are those that this work may notice.
     """

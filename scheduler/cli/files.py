@@ -41,7 +41,7 @@ def add_release_word(parser: argparse.ArgumentParser) -> None:
 def release_of(given: Iterable[str]) -> dict[str, str]:
     """Return scheduler -> release of words such as `kueue=0.19.2`, or of Kueue alone.
 
-    Raises SchedulerError for a word that is none; a release is checked with the policy.
+    Raises SchedulerError for an invalid word; a release is checked with the policy.
     """
     found: dict[str, str] = {}
     for text in given:

@@ -55,7 +55,7 @@ def store(folder: Path, key: str, run: RunNumbers) -> None:
 
 @cache
 def _program() -> str:
-    """Return a digest of the engine's sources: another program decides otherwise."""
+    """Return a digest of the engine's sources: another program may decide differently."""
     digest = hashlib.sha256()
     root = Path(scheduler.__file__).parent
     for path in sorted(root.rglob("*.py")):

@@ -163,7 +163,7 @@ def _expect_words(options: argparse.Namespace) -> None:
 
 
 def _shown(file: Path) -> Outcome:
-    """Return a kept result. Raises SchedulerError for a file that is none."""
+    """Return a kept result. Raises SchedulerError for any other file."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=Outcome)
     except msgspec.DecodeError as error:

@@ -99,7 +99,7 @@ def _sides(assembled: Assembled) -> list[Side]:
 
 
 def _beside(sides: Sequence[Side]) -> Iterator[str]:
-    """Yield what each side decides otherwise, as its expectations say it."""
+    """Yield what each side decides differently, as its expectations say it."""
     for side in sides:
         title = side.beside.title[FALLBACK]
         yield f"\nbeside, from {side.stop.at} on: {printable(title)}\n"

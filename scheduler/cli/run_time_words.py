@@ -40,7 +40,7 @@ def add_run_time_words(parser: argparse.ArgumentParser) -> None:
 def run_time_choice(words: argparse.Namespace) -> RunTimeChoice:
     """Return what the words say.
 
-    Raises SchedulerError for a rule that is none, for what is neither a file nor a
+    Raises SchedulerError for an invalid rule, for what is neither a file nor a
     word of the policy, and for a file in which no work ended; OSError.
     """
     rules = [read_rule(text) for text in words.run_time]

@@ -204,7 +204,7 @@ def _cycle(world: World, kueue: KueueStage) -> tuple[list[Decision], bool]:
 def run_controllers(world: World) -> None:
     """Start what was admitted and stop what was evicted, until all is reported.
 
-    A job that is stopped has no pods any more; where stopping takes time, the
+    A job that is stopped has no pods any longer; where stopping takes time, the
     lifetime reports the end of it.
     Source: docs/semantics/kueue-lifecycle.md#two-steps-of-an-eviction.
     """

@@ -65,7 +65,7 @@ def is_extended(resource: str) -> bool:
 
 
 def read_node(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Node:
-    """Return the node. Raises QuantityError for an allocatable that is none.
+    """Return the node. Raises QuantityError for an invalid allocatable.
 
     Capacity is never consulted.
     Source: docs/semantics/kube-scheduler.md#quantities-and-node-capacity.

@@ -58,7 +58,7 @@ def _first(text: str, forms: Iterable[_Pattern], depth: int) -> Sentence | None:
 
 
 def _holes(given: dict[str, str], depth: int) -> dict[str, Hole] | None:
-    """Return what fills the holes; None where one is to be a sentence and is none."""
+    """Return what fills the holes; None if a hole must be a sentence and is not."""
     holes: dict[str, Hole] = {}
     for name, text in given.items():
         hole = _within(text, _WITHIN[name], depth) if name in _WITHIN else text

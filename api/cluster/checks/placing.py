@@ -26,7 +26,7 @@ def required(field: str, why: str = "") -> Fault:
 
 
 def unsupported(field: str, value: Any, *known: str) -> Fault:
-    """Return the fault of a value that is none of those known."""
+    """Return the fault of a value that is not among the known ones."""
     listed = ", ".join(f'"{one}"' for one in known)
     return Fault(field, f'Unsupported value: "{value}": supported values: {listed}')
 

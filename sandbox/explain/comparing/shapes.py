@@ -85,7 +85,7 @@ class OutcomeCounts(Shape, frozen=True, kw_only=True):
 
 
 class Preempted(Shape, frozen=True, kw_only=True):
-    """A preemption: the victim, for whom, why."""
+    """A preemption: the victim, the preemptor and the reason."""
 
     tick: int
     t_ms: int

@@ -50,7 +50,7 @@ def row(world: World, obj: Object) -> PodRow:
 
 
 def node_of(world: World, key: Key) -> str:
-    """Return the node that a pod is on; "" for one that is on none (any more)."""
+    """Return the node that a pod is on; "" for one that is on none (any longer)."""
     obj = world.objects.get(key)
     if obj is None or obj.status.get("phase") in _ENDED:
         return ""

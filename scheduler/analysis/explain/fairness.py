@@ -1,4 +1,4 @@
-"""Weighted shares with their numbers, who lends to whom, and whose turn it is."""
+"""Weighted shares with their numbers, lenders and borrowers, and the next head."""
 
 from __future__ import annotations
 

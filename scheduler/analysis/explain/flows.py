@@ -1,4 +1,4 @@
-"""Who lends to whom, cohort by cohort."""
+"""Lending and borrowing between ClusterQueues, per cohort."""
 
 from __future__ import annotations
 

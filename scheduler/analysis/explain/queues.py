@@ -1,4 +1,4 @@
-"""Fair shares of YuniKorn's queues with their numbers, and whom a parent serves next."""
+"""Fair shares of YuniKorn's queues with their numbers, and the child that a parent serves next."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class _Trial:
     def outcome(self, objects: Iterable[Object]) -> tuple[Any, ...]:
         """Return whether others come first, and what then comes of the workload.
 
-        Admitted where, whom it preempts, or why it waits.
+        Where it is admitted, which workloads it preempts, or why it waits.
         """
         last: tuple[Any, ...] = ()
         others = False

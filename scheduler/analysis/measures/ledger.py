@@ -69,7 +69,7 @@ class Ledger:
         self.occupy(reservation.parts, 1)
 
     def release(self, key: Key, now_ms: int) -> QuotaHolding | None:
-        """Note that a subject holds nothing any more; return what it held."""
+        """Note that a subject holds nothing any longer; return what it held."""
         reservation = self.held.pop(key, None)
         if reservation is None:
             return None

@@ -46,7 +46,7 @@ def queue_wait(run: Followed, keys: Iterable[Key]) -> QueueWait:
     """Return how some subjects fared; a wait without a start counts up to now.
 
     Where the world came to rest, up to the end that was asked for: nothing starts
-    any more, so work that starves must not look better than work that is late.
+    any longer, so work that starves must not look better than work that is late.
     """
     keys = list(keys)
     now = end_of(run)

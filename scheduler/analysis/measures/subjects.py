@@ -37,7 +37,7 @@ def kind_of_subjects(world: World) -> str:
 
 
 def read_subject(world: World, key: Key) -> Subject:
-    """Return what the object says; NOBODY when it is not there (any more)."""
+    """Return what the object says; NOBODY when it is not there (any longer)."""
     obj = world.objects.get(key)
     if obj is None:
         return NOBODY

@@ -56,7 +56,7 @@ class RunCourse(msgspec.Struct, kw_only=True, rename="camel"):
 
 
 class WorkloadVerdict(msgspec.Struct, kw_only=True, rename="camel"):
-    """One subject that comes out otherwise with the change.
+    """One subject whose outcome differs with the change.
 
     `start` compares the starts that hold; where they are equal, `gains` and `loses`
     go by the ends. Neither: it only gets another place, or is evicted on the way.
@@ -83,7 +83,7 @@ class RunTotals(msgspec.Struct, kw_only=True, rename="camel"):
 class ChangeVerdict(msgspec.Struct, kw_only=True, rename="camel"):
     """What a change makes different: two runs from one instant to one horizon.
 
-    `workloads` are all that come out otherwise, Pods where nothing but pods is scheduled;
+    `workloads` are all whose outcome differs, Pods where nothing but pods is scheduled;
     `pods` counts the pods of Workloads that get another node, or get one at another
     time. Nothing changes exactly when `differs` is false.
     """
@@ -266,7 +266,7 @@ def _differing_of(without: RunReader, changed: RunReader) -> list[WorkloadVerdic
 def differing(
     without: Mapping[str, RunCourse], changed: Mapping[str, RunCourse]
 ) -> list[WorkloadVerdict]:
-    """Return who comes out otherwise: those that lose first, then in the given order.
+    """Return the subjects whose outcome differs: losers first, then in the given order.
 
     Whoever is in one of them alone has the empty course in the other.
     """

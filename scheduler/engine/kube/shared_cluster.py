@@ -76,7 +76,7 @@ class SharedCluster:
         self._claims_changed(self.devices.claim_keys(pod))
 
     def free_devices(self, pod: Pod) -> None:
-        """Free the devices that nobody uses any more without the pod."""
+        """Free the devices that nobody uses any longer without the pod."""
         self._claims_changed(self.devices.pod_gone(pod))
 
     def _claims_changed(self, keys: list[Key]) -> None:

@@ -1,3 +1,3 @@
-"""Kueue: who gets quota, who waits, who is evicted for whom."""
+"""Kueue: which workloads get quota, wait, or are evicted for others."""
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class KueueStage:
         """Take an object that is new or changed, or one from storage.
 
         Objects may come in any order. Kinds that Kueue does not read are
-        ignored. Raises QuantityError for a quantity that is none.
+        ignored. Raises QuantityError for an invalid quantity.
         """
         known = obj.key in self.cluster.workloads
         self.handlers.put(obj, restore=restore)

@@ -218,7 +218,7 @@ class RunContinuing(NodeLoss):
         return now
 
     def _ms(self, text: object) -> int | None:
-        """Return a timestamp in virtual time; None when it is none."""
+        """Return a timestamp in virtual time; None when it cannot be parsed."""
         try:
             us = durations.stamp_or_none(str(text)) if text else None
         except QuantityError:

@@ -2,7 +2,7 @@
 
 A Job's pods each run for the whole run time from their own readiness. Its Workload
 says how many have ended while others go on (reclaimablePods), and those hold no
-quota any more.
+quota any longer.
 """
 
 from __future__ import annotations

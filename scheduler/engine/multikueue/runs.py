@@ -31,7 +31,7 @@ def follow(lifetime: Lifetime, key: Key, theirs: Run) -> None:
 
 
 def lose_sight(lifetime: Lifetime, key: Key, since_ms: int) -> None:
-    """Take back the work that a cluster did since it was not reached any more."""
+    """Take back the work that a cluster did since it was not reached any longer."""
     run = lifetime.runs.get(key)
     if run is not None and run.active and run.ready_ms is not None:
         run.ready_ms += lifetime.context.now_ms - since_ms

@@ -150,7 +150,7 @@ class RequestController:
                     )
 
     def _clean_up(self, kueue: KueueStage) -> None:
-        """Remove the requests of workloads that hold no quota any more."""
+        """Remove the requests of workloads that hold no quota any longer."""
         for key in sorted(self.requests):
             owner = owner_of(self.host.objects[key])
             if owner is None:

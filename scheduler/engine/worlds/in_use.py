@@ -1,7 +1,7 @@
 """Objects of Kueue that stay, Terminating, until nothing uses them.
 
 They carry the finalizer `kueue.x-k8s.io/resource-in-use` in a cluster. What is going
-works on for those that have it; only a ClusterQueue admits nothing any more.
+works on for those that have it; only a ClusterQueue admits nothing any longer.
 Source: docs/semantics/kueue-lifecycle.md#deleting-what-is-in-use.
 """
 

@@ -164,7 +164,7 @@ class WorldStages:
         self._restore()
 
     def _drop_old_state(self) -> None:
-        """Drop what stages that do not run any more know of the objects."""
+        """Drop what stages that do not run any longer know of the objects."""
         kept = {stage.name for stage in self.stages()}
         if self.kueue is not None and self.context.compatibility >= AS_SEEN:
             kept.add("job")  # which Workloads a job has; of no stage

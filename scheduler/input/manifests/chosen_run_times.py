@@ -131,7 +131,7 @@ def read_rule(text: str) -> RunTimeRule:
 
 
 def check_rule(rule: RunTimeRule, place: str) -> None:
-    """Raise SchedulerError, naming the place, for a length that is none."""
+    """Raise SchedulerError, naming the place, for an invalid length."""
     try:
         read_span(rule.takes)
     except QuantityError as error:

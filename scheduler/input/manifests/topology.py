@@ -152,7 +152,7 @@ def _layers(document: Document, text: Any, where: str) -> None:
 
 
 def read_layers(text: Any) -> list[Fields] | None:
-    """Return the entries of the annotation with layers; None for what is none."""
+    """Return the entries of the annotation with layers; None if it cannot be parsed."""
     try:
         layers = msgspec.json.decode(str(text))
     except msgspec.DecodeError:

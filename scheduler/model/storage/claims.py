@@ -51,7 +51,7 @@ class ClaimVolume(msgspec.Struct, frozen=True):
 def read_claim(
     manifest: Mapping[str, Any], status: Mapping[str, Any], key: Key
 ) -> Claim:
-    """Return the claim of a document. Raises QuantityError for a size that is none."""
+    """Return the claim of a document. Raises QuantityError for an invalid size."""
     metadata, spec = manifest.get("metadata") or {}, manifest.get("spec") or {}
     annotations = metadata.get("annotations") or {}
     name = annotations.get(_OLD_CLASS, spec.get("storageClassName"))

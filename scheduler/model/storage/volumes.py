@@ -87,7 +87,7 @@ class CSIDriver(msgspec.Struct, frozen=True, gc=False):
 
 
 def read_volume(manifest: Mapping[str, Any], status: Mapping[str, Any]) -> Volume:
-    """Return the volume of a document. Raises QuantityError for a size that is none."""
+    """Return the volume of a document. Raises QuantityError for an invalid size."""
     metadata, spec = manifest.get("metadata") or {}, manifest.get("spec") or {}
     claim, csi = spec.get("claimRef") or {}, spec.get("csi") or {}
     required = (spec.get("nodeAffinity") or {}).get("required")

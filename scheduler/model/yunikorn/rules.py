@@ -81,7 +81,7 @@ class RuleReader(Fields):
         )
 
     def filter(self, data: Mapping[str, Any], path: str) -> RuleFilter | None:
-        """Return whom a rule is for."""
+        """Return the users and groups that a rule is for."""
         given, at = self.mapping(data, "filter", path), f"{path}.filter"
         if not given:
             return None

@@ -88,7 +88,7 @@ class Preemption:
 
     @property
     def subject(self) -> Key:
-        """Return for whom room was made."""
+        """Return the workload that the victims were preempted for."""
         return self.preemptor
 
 

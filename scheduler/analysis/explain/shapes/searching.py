@@ -110,7 +110,7 @@ class SearchCost(Shape):
 
 
 class PreemptionSearch(Shape):
-    """One search for victims: what for, among whom, how, and whom it found.
+    """One search for victims: its purpose, candidates, steps and result.
 
     `purpose`: "flavor" (would preemption help here?) or "assignment" (for
     the whole request). `law`: "Classical" or "FairSharing"; `rules` are the

@@ -28,7 +28,7 @@ class BindingCounts(msgspec.Struct, rename="camel"):
 
 
 class Versions:
-    """How often each node's pods changed, and by whom: what compare-and-set reads."""
+    """How often each node's pods changed, and by which scheduler; read by compare-and-set."""
 
     def __init__(self) -> None:
         self._by: dict[str, dict[str, int]] = {}

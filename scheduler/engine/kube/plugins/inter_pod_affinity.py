@@ -321,7 +321,7 @@ def _standing(cluster: ClusterCache) -> Iterator[tuple[Pod, dict[str, int]]]:
 
 
 def _count(pairs: Pairs, term: PodTerm, node: Node, by: int) -> None:
-    """Count a pair; one that is back at zero is no pair any more."""
+    """Count a pair; one that is back at zero is no pair any longer."""
     value = node.labels.get(term.topology_key)
     if value is None:
         return

@@ -109,7 +109,7 @@ class SchedulingQueue:
         return queued
 
     def done(self, queued: QueuedPodInfo) -> None:
-        """Note that the pod cannot be rejected any more: events do not matter."""
+        """Note that the pod cannot be rejected any longer: events do not matter."""
         self._in_flight.pop(queued.pod.key, None)
 
     def failed(self, queued: QueuedPodInfo, *, error: bool) -> None:

@@ -107,7 +107,7 @@ def _refuse(scheduler: Scheduler, found: PluginTable) -> ExtenderRecord:
 
 
 def _add_scores(found: PluginTable, scores: dict[str, int]) -> None:
-    """Add what extenders give; it has no weight of its own any more."""
+    """Add what extenders give; it has no weight of its own any longer."""
     if not scores or not found.total:
         return
     column = found.scores[PSEUDO_PLUGIN] = ScoreColumn(weight=1)

@@ -35,7 +35,7 @@ def take_quota(work: WorkloadInfo, queue: ClusterQueue, cluster: Cluster) -> Non
 
 
 def drop_quota(work: WorkloadInfo) -> None:
-    """Let a workload hold nothing any more."""
+    """Let a workload hold nothing any longer."""
     queue = work.cluster_queue
     assert queue is not None
     queue.admitted.drop(work)

@@ -87,7 +87,7 @@ class AdmissionChecks:
     def sync_admitted(self, work: WorkloadInfo) -> None:
         """Admit a workload with quota once all checks are ready.
 
-        One whose ClusterQueue is gone holds none any more, whatever was answered.
+        One whose ClusterQueue is gone holds none any longer, whatever was answered.
         """
         if work.has_condition(ADMITTED) or work.cluster_queue is None:
             return

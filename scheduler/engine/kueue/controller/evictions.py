@@ -161,7 +161,7 @@ def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
 def _never_ready(work: WorkloadInfo) -> bool:
     """Return whether a Workload is evicted as its pods were never ready at once.
 
-    Nothing is written into it any more until its backoff is over, so that its queue
+    Nothing is written into it any longer until its backoff is over, so that its queue
     does not hear of it. One that lost ready pods is written once more, and counted.
     Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
     """

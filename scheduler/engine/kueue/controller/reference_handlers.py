@@ -12,7 +12,7 @@ from scheduler.model.topology import read_topology
 
 
 class ReferenceHandlers:
-    """Takes what others refer to, and notes whom a change of it concerns."""
+    """Takes objects that others refer to, and notes which objects a change concerns."""
 
     def __init__(self, edits: Edits, assignment: QueueAssignment) -> None:
         self.edits = edits

@@ -30,7 +30,7 @@ class WorkloadEdits:
 
     def take(self, work: WorkloadInfo, obj: Object) -> None:
         """Take an edit of a workload that is known; raises QuantityError, unchanged."""
-        # Read first: a quantity that is none must leave everything as it was.
+        # Read first: an invalid quantity must leave everything as it was.
         self.cluster.catalogue.pod_sets(obj.spec.get("podSets") or (), work.namespace)
         before, queue = _deciding(work), work.cluster_queue
         active = work.active

@@ -302,7 +302,7 @@ class FlavorAssigner:
         return self.fair and spec.reclaim != "Never"
 
     def targets(self, assignment: Assignment) -> list[Target]:
-        """Return whom to preempt for the whole assignment.
+        """Return the workloads to preempt for the whole assignment.
 
         The count of pods is not part of what the search frees; the fits check
         after it counts it. Source: docs/semantics/kueue.md#classical-preemption, and

@@ -1,4 +1,4 @@
-"""Preemption simulated while flavors are searched: whom one resource would take.
+"""Preemption simulated while flavors are searched: the victims that one resource would need.
 
 Source: docs/semantics/kueue.md#fit-of-one-flavor.
 """
@@ -60,7 +60,7 @@ class PreemptionOracle:
         needed: set[FlavorResource],
         placement: TopologyPlacement | None,
     ) -> list[Target]:
-        """Return whom to preempt for all of it, and so that places are free."""
+        """Return the workloads to preempt so that all of it fits and places are free."""
         known = self._simulated_whole(requests, needed) if placement is None else None
         if known is not None:
             return known

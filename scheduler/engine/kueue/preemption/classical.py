@@ -81,7 +81,7 @@ class ClassicalPreemption:
         self.idle: set[ClusterQueue] = set()  # found within nominal during this attempt
 
     def find(self) -> list[Target]:
-        """Return whom to preempt, nobody when that does not help."""
+        """Return the workloads to preempt; empty when preemption does not help."""
         self._collect()
         if not any(self.runs.values()):
             return []

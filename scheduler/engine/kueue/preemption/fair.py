@@ -89,7 +89,7 @@ class FairPreemption:
         ] = []  # for the trace: where candidates were looked for
 
     def find(self) -> list[Target]:
-        """Return whom to preempt, nobody when that does not help."""
+        """Return the workloads to preempt; empty when preemption does not help."""
         queues = self._target_queues()
         if not queues:
             return []

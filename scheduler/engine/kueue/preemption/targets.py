@@ -52,7 +52,7 @@ class TargetSearch(Protocol):
         needed: frozenset[FlavorResource],
         placement: Placement | None = None,
     ) -> list[Target]:
-        """Return whom to preempt."""
+        """Return the workloads to preempt."""
 
 
 def take_out(work: WorkloadInfo, placement: Placement | None) -> None:
@@ -132,7 +132,7 @@ def restore(targets: list[Target], placement: Placement | None = None) -> None:
 def trace_targets(
     trace: Trace, queue: ClusterQueue, targets: list[Target], requests: Requests
 ) -> None:
-    """Note whom a search ends with; their usage is out of the tree now.
+    """Note the victims that a search ends with; their usage is out of the tree now.
 
     The shares are those with the preemptor in and its victims out.
     """

@@ -33,7 +33,7 @@ class Moves:
         self.classes.setdefault(members, members.inadmissible)
 
     def forget_class(self, members: EquivalenceClass) -> None:
-        """Note that a class has no members any more."""
+        """Note that a class has no members any longer."""
         self.classes.pop(members, None)
 
     def take(self, preemptor: WorkloadInfo | None) -> list[WorkloadInfo]:

@@ -146,7 +146,7 @@ def assign_flavors(
     absent: Collection[WorkloadInfo] = (),
     trace: Trace | None = None,
 ) -> Found:
-    """Return the assignment of all pods, else of fewer, and whom to preempt for it.
+    """Return the assignment of all pods, else of fewer, and the workloads to preempt for it.
 
     Source: docs/semantics/kueue.md#flavor-assignment.
     """

@@ -51,7 +51,7 @@ class TopologyNode(NamedTuple):
 
 
 def read_topology_node(manifest: Manifest, status: Manifest) -> TopologyNode:
-    """Return the node. Raises QuantityError for an allocatable that is none."""
+    """Return the node. Raises QuantityError for an invalid allocatable."""
     metadata, spec = manifest.get("metadata") or {}, manifest.get("spec") or {}
     labels = metadata.get("labels") or {}
     return TopologyNode(

@@ -48,7 +48,7 @@ class PendingWorkloads(Protocol):
         """Return the head."""
 
     def clear_inflight(self, work: Workload) -> None:
-        """Note that a head is not inflight any more."""
+        """Note that a head is not inflight any longer."""
 
     def remove(self, work: Workload) -> None:
         """Take a workload out, wherever it waits."""

@@ -64,7 +64,7 @@ class PodGroups(JobWorkloads):
         return True
 
     def release(self, pods: list[Object]) -> None:
-        """Delete pods for good: nothing holds them any more."""
+        """Delete pods for good: nothing holds them any longer."""
         for pod in pods:
             self.released[pod.key] = None
             if pod.key in self.host.objects:
@@ -219,7 +219,7 @@ class PodGroups(JobWorkloads):
             self.sync_group(group)
 
     def _reclaim_members(self, workload: Object, given: dict[str, int]) -> None:
-        """Say how many pods of each role need no quota any more."""
+        """Say how many pods of each role need no quota any longer."""
         workload = self.host.get(workload.key)
         listed = [{"name": name, "count": given[name]} for name in sorted(given)]
         if listed == (workload.status.get("reclaimablePods") or []):

@@ -27,7 +27,7 @@ PodSets = list[dict[str, Any]]
 
 
 class JobState:
-    """The classes, runtimes and limits that jobs refer to; who belongs to whom."""
+    """The classes, runtimes and limits that jobs refer to, and the owners of objects."""
 
     def __init__(self, lifetime: TaintEviction) -> None:
         self.lifetime = lifetime

@@ -1,4 +1,4 @@
-"""Filters of placement rules: whom a rule is for.
+"""Filters of placement rules: the users and groups that a rule is for.
 
 Source: docs/semantics/yunikorn.md#filters-of-placement-rules
 """

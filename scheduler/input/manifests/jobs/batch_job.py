@@ -62,7 +62,7 @@ class BatchJob(QueuedJob):
 
 
 def _done(manifest: Manifest) -> int:
-    """Return the completions that need no pod any more."""
+    """Return the completions that need no pod any longer."""
     spec, status = manifest["spec"], manifest.get("status") or {}
     if spec.get("completionMode") != "Indexed":
         return count_of(status, "succeeded", 0)

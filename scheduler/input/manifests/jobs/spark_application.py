@@ -81,7 +81,7 @@ def _container(role: Manifest) -> dict[str, Any]:
 
 
 def _quantity(text: str) -> str:
-    """Return Java's memory text as a Kubernetes quantity; as given when it is none."""
+    """Return Java's memory text as a Kubernetes quantity; unchanged if it is not one."""
     found = _MEMORY.fullmatch(text.strip())
     if found is None:
         return text

@@ -1,4 +1,4 @@
-"""Which kind a document is of, or why it is none."""
+"""Which kind a document has, or why it has none."""
 
 from __future__ import annotations
 

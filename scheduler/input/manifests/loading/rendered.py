@@ -1,6 +1,6 @@
 """Files that a tool makes manifests of: which ones, and the command that does it.
 
-A patch looks like an object and is a part of one; a template looks like YAML and is none
+A patch looks like an object and is a part of one; a template looks like YAML but is not
 yet. What stands beside them says so: a kustomization that names the patch, a Chart.yaml
 above the template.
 """

@@ -63,7 +63,7 @@ def _finding(document: Document, path: str, named: Key) -> Finding:
 
 
 def _is_over(manifest: Manifest) -> bool:
-    """Return whether no pod will be placed for this any more."""
+    """Return whether no pod will be placed for this any longer."""
     status = _object(manifest.get("status"))
     if manifest.get("kind") == "Pod" and _object(manifest.get("spec")).get("nodeName"):
         return True

@@ -122,7 +122,7 @@ def _machines(attempt: dict[str, Any]) -> list[int]:
 
 
 def _documents(given: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list; nothing of what is none."""
+    """Return the items of a list that are objects; other items are dropped."""
     items = given if isinstance(given, list) else []
     return [one for one in items if isinstance(one, dict)]
 

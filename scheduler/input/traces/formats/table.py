@@ -101,7 +101,7 @@ class _Times:
 
 
 class _Reader:
-    """Makes jobs of rows, and says of each row that is none why."""
+    """Makes jobs of rows, and reports why a row is not a job."""
 
     def __init__(
         self, trace: Trace, fields: dict[str, Column], *, totals: bool

@@ -44,7 +44,7 @@ class FairSharing:
         placement: Placement | None = None,
         trace: Trace | None = None,
     ) -> list[Target]:
-        """Return whom to preempt; add to the tally what the search cost."""
+        """Return the workloads to preempt; add the cost of the search to the tally."""
         search = FairPreemption(
             work,
             queue,
