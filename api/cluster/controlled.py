@@ -46,6 +46,7 @@ _MADE = re.compile(r"-[0-9]+$", re.ASCII)
 _MANAGED = "kueue.x-k8s.io/managed"
 _GROUP = "kueue.x-k8s.io/pod-group-name"
 _TRACKED = "batch.kubernetes.io/job-tracking"
+_ENDED = ("Failed", "Succeeded")
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io"
@@ -222,9 +223,12 @@ def _is_held(document: Document, owners: Owners) -> bool:
         return False
     name, namespace = _workload_of(metadata), metadata.get("namespace", "")
     workload = owners.get("Workload", namespace, name)
-    if workload is not None:
-        return not is_true(workload.status, "Finished")
-    return _is_gated(document)
+    if workload is None:
+        return _is_gated(document)
+    failed = (document.get("status") or {}).get("phase") == "Failed"
+    if failed and not metadata.get("deletionTimestamp"):  # until it is replaced
+        return is_true(workload.status, "WaitingForReplacementPods")
+    return not is_true(workload.status, "Finished")
 
 
 def _maker(metadata: Document, owners: Owners) -> Known | None:
@@ -295,6 +299,9 @@ def shown(document: Document, owners: Owners) -> Document:
     made = make(metadata, owner, owners)
     if made is None:
         return document
+    if (document.get("status") or {}).get("phase") in _ENDED:
+        held = [one for one in made.get("finalizers") or () if one != _TRACKED]
+        made = _with(made, finalizers=held)
     if "statefulset.kubernetes.io/pod-name" in (made.get("labels") or {}):
         document = _with_identity(document, made, owners)
     return {**document, "metadata": made}

@@ -125,9 +125,10 @@ class RunEnding(RunStarting):
         self.jobs.forget(key)
 
     def _delete_refused(self, owner: Key) -> None:
-        """Delete the refused pods that an owner leaves behind; looks at all objects."""
+        """Delete the failed pods that an owner leaves behind; looks at all objects."""
         for pod, obj in list(self.host.objects.items()):
             refused = obj.status.get("reason") in reasons.REFUSED
+            refused = refused or (self.proved and obj.status.get("phase") == "Failed")
             if (
                 pod.kind == POD
                 and refused

@@ -8,7 +8,7 @@ from scheduler.engine.lifetime.pod_ends import PodEnds
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.model.decisions import Evict
-from scheduler.model.objects import Key
+from scheduler.model.objects import Key, Object
 
 #: Of the Job controller after the first failed pod; twice as long after each other.
 #: Source:
@@ -67,6 +67,22 @@ class NodeLoss(PodEnds):
             obj = self.host.objects[pod]
             obj.status |= {"reason": reason, "message": message}
             self._touch(pod)
+
+    def end_reported(self, pod: Object) -> None:
+        """Let a pod end as somebody says that it did; one of a Job that failed stays."""
+        failed = pod.status.get("phase") == "Failed"
+        owner = self.owners[pod.key]
+        run = self.runs.get(owner)
+        if run is None or not run.active:
+            return
+        if self.by_members(run):
+            self._member_ends(run, pod.key, failed=failed)
+        elif owner == pod.key:
+            run.failed = failed
+            self._finish(run)
+        elif failed:
+            self.end_pod(pod, failed=True)
+            self.leave_run(pod.key)
 
     def leave_run(self, pod: Key, *, refused: bool = False) -> None:
         """Let a pod that ends, and stays as an object, run no longer.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.model.autoscaling.provisioning_config import REQUEST
+from scheduler.model.conditions import has_ended
 from scheduler.model.kueue.check_answers import check_answers, check_gate_positions
 from scheduler.model.kueue.reclaimable import check_reclaimable
 from scheduler.model.objects import Object
@@ -24,6 +25,8 @@ _REPORTED = {
 
 def reported_status(obj: Object) -> dict[str, Any]:
     """Return the part of a status that an edit of a known object may change."""
+    if obj.key.kind == "Pod":  # that it has ended; its kubelet says the rest
+        return {"phase": obj.status["phase"]} if has_ended(obj.status) else {}
     fields = _REPORTED.get(obj.key.kind, ())
     return {name: obj.status[name] for name in fields if name in obj.status}
 

@@ -33,7 +33,13 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
             self._follow_pod(obj)
 
     def _follow_pod(self, pod: Object) -> None:
-        """Let an edit of a pod reach its Workload, or its group that has none yet."""
+        """Let an edit of a pod reach its Workload, or its group that has none yet.
+
+        One that is said to have ended ends.
+        """
+        if has_ended(pod.status) and pod.key in self.lifetime.owners:
+            self.lifetime.end_reported(pod)
+            return
         for workload in self._workloads_of(pod.key):
             self.follow_job(self.host.objects[workload])
         group = self.group_of(pod.key)

@@ -158,7 +158,10 @@ class PodGroups(JobWorkloads):
             kept += self._without_excess(active, count)
             replaced = len(gone) + len(active) - count
             if replaced > 0:
-                self.release(gone[: min(replaced, len(gone))])
+                let_go = gone[: min(replaced, len(gone))]
+                if self.lifetime.proved:  # one that has failed stays, held no more
+                    let_go = [pod for pod in let_go if _is_going(pod)]
+                self.release(let_go)
         if kept and kind.group(kept[0].manifest)[1] == 1:
             # Fast admission: one of each role is enough; of the group, before level 5.
             absent = unfilled if self.lifetime.proved else min(absent, int(not kept))
