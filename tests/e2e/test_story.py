@@ -247,14 +247,112 @@ def test_a_folder_with_five_faults_becomes_a_running_what_if_on_the_page(
 
     page.wait_for_url(re.compile(r"/s/\w+/board"))
     made = re.search(r"/s/(\w+)/", page.url)[1]
-    policy = page.request.get(f"{board.url}/api/v1/sandboxes/{made}/policy").json()
-    assert policy["spec"]["simulation"]["runTimesFrom"] == "sleep-deadline"
+    jobs = f"{board.url}/api/v1/sandboxes/{made}/objects/Job/team"
+    ours = page.request.get(f"{jobs}/train").json()["metadata"]["annotations"]
+    assert ours["quotalab.dev/runtime"] == "300000ms"
+    assert ours["quotalab.dev/runtime-source"] == "its command"
     quota = page.get_by_role("slider", name="Nominal quota of research, plain cpu")
     quota.focus()
     quota.press("ArrowRight")
     quota.press("ArrowRight")
     quota.press("Enter")
     board.verdict()
+
+
+SLEEPS = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: late
+  namespace: default
+  labels: {kueue.x-k8s.io/queue-name: nowhere}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: c
+        command: [sleep, "90"]
+        resources: {requests: {cpu: 1}}
+"""
+
+
+def test_run_times_are_given_by_hand_to_what_comes_into_an_open_sandbox(
+    board: Board, tmp_path: Path
+) -> None:
+    board.begin("two-teams.yaml")
+    page = board.page
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "late.yaml").write_text(SLEEPS)
+    drop_folder(page, tmp_path / "given")
+    bench = page.get_by_test_id("workbench")
+    bench.get_by_text("Each by hand").click()
+    field = bench.get_by_label("Run time of Job default/late")
+    field.fill("lognormal(median 5m, p90 20m)")
+    field.blur()
+    expect(bench).to_contain_text("takes its run time from the choice")
+    bench.get_by_role("button", name="Load", exact=True).click()
+    expect(bench).to_have_count(0)
+    made = re.search(r"/s/(\w+)/", page.url)[1]
+    place = f"{board.url}/api/v1/sandboxes/{made}/objects/Job/default/late"
+    ours = page.request.get(place).json()["metadata"]["annotations"]
+    assert ours["quotalab.dev/runtime"] == "lognormal(median 5m, p90 20m)"
+
+    # What the report of it offers is added by one click.
+    page.get_by_role("button", name="What came of it").click()
+    report = page.get_by_role("dialog", name="What came of it")
+    offered = report.get_by_role("button", name=re.compile("Add LocalQueue nowhere"))
+    with page.expect_response(re.compile("actions/import$")):
+        offered.first.click()
+    queue = f"{board.url}/api/v1/sandboxes/{made}/objects/LocalQueue/default/nowhere"
+    assert page.request.get(queue).ok
+
+
+def test_the_start_page_gives_the_line_that_brings_a_cluster(board: Board) -> None:
+    page = board.page
+    page.goto(board.url)
+    page.get_by_text("From a running cluster").click()
+    panel = page.get_by_test_id("load")
+    expect(panel).to_contain_text("kubectl api-resources --verbs=list")
+    expect(panel).to_contain_text("fullstatedump")
+    expect(
+        panel.get_by_role("button", name="Copy: a cluster's objects")
+    ).to_be_enabled()
+
+
+PODS = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: runs, namespace: default}
+  spec:
+    nodeName: worker-1
+    containers: [{name: c, image: i, resources: {requests: {cpu: 30}}}]
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: waits, namespace: default}
+  spec:
+    containers: [{name: c, image: i, resources: {requests: {cpu: 2}}}]
+"""
+
+
+def test_pods_alone_are_offered_the_nodes_that_they_name(board: Board) -> None:
+    page = board.page
+    page.goto(board.url)
+    page.locator("input[type=file]").set_input_files(
+        {"name": "pods.yaml", "mimeType": "text/yaml", "buffer": PODS.encode()}
+    )
+    bench = page.get_by_test_id("workbench")
+    bench.get_by_role(
+        "button", name="Add the node, as large as what runs on it"
+    ).click()
+    bench.get_by_role("button", name="Load", exact=True).click()
+    page.wait_for_url(re.compile(r"/s/\w+/board"))
+    made = re.search(r"/s/(\w+)/", page.url)[1]
+    place = f"{board.url}/api/v1/sandboxes/{made}/objects/Node/-/worker-1"
+    assert page.request.get(place).json()["status"]["allocatable"]["cpu"] == "32"
 
 
 def test_a_text_is_checked_again_as_it_is_written(board: Board) -> None:
