@@ -6,10 +6,12 @@ from pathlib import Path
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from api.signing import to_sign_in
+from sandbox.base.security import EMBEDDED_POLICY
 from sandbox.live.people import signs_in
 
 _MISSING = (
@@ -24,6 +26,22 @@ def page(request: HttpRequest, **_: str) -> HttpResponse:
     """Return the built page; it finds out from its address what to show."""
     if signs_in() and not request.user.is_authenticated:
         return to_sign_in(request)
+    return _built()
+
+
+@require_safe
+@xframe_options_exempt
+def embedded(request: HttpRequest, **_: str) -> HttpResponse:
+    """Return the page for one decision inside a page of others, which alone may frame it.
+
+    It sets no cookie and asks nobody to sign in: the link in its address is what it shows.
+    """
+    response = _built()
+    response["Content-Security-Policy"] = EMBEDDED_POLICY
+    return response
+
+
+def _built() -> HttpResponse:
     path = Path(settings.PAGE_FOLDER) / "index.html"
     try:
         html = path.read_bytes()

@@ -37,6 +37,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "fairness_read": (shapes.Fairness, QueueFairness),
     "event_film_read": (Film,),
     "object_film_read": (Film,),
+    "embedded_film_read": (Film,),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "whatif_create": (shapes.Preview,),
     "what_ifs_list": (WhatIfs,),

@@ -7,7 +7,7 @@ from django.urls import include, path, re_path
 from api import health
 from api.metrics.service import ServiceMetrics
 from api.metrics.views import AllMetrics
-from api.page import page
+from api.page import embedded, page
 from api.provider import back, go
 from api.signing import sign_in, sign_out
 from api.views.unknown import Unknown
@@ -23,6 +23,7 @@ urlpatterns = [
     path("sign-in/provider", go, name="provider"),
     path("sign-in/provider/back", back, name="provider-back"),
     path("sign-out", sign_out, name="sign-out"),
+    path("embed/<str:secret>/<str:place>", embedded, name="embed"),
     path("", page, name="page"),
     re_path(
         r"^(?:s|join|share|account|lessons|experiments|compare|scenarios)(?:/.*)?$",

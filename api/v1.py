@@ -14,6 +14,7 @@ from api.views.comparing import Archive, Archives, Compare
 from api.views.explaining import (
     Capacity,
     Counterfactuals,
+    EmbeddedFilm,
     EventFilm,
     Explain,
     Fairness,
@@ -43,6 +44,11 @@ urlpatterns = [
     path("tokens", access.Tokens.as_view(), name="tokens"),
     path("tokens/<int:token_id>", access.OneToken.as_view(), name="token"),
     path("shares/open", access.Open.as_view(), name="share-open"),
+    path(
+        "embeds/<str:secret>/<str:place>/film",
+        EmbeddedFilm.as_view(),
+        name="embedded-film",
+    ),
     path("lessons/join", JoinLesson.as_view(), name="lesson-join"),
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),

@@ -235,6 +235,14 @@ class Operations(Sender):
         """Return the bytes of each of your sandboxes, and of the whole database."""
         return cast('Disk', self.send('GET', f"/disk"))
 
+    def embedded_film_read(
+        self,
+        secret: str | int,
+        place: str | int,
+    ) -> Film:
+        """Return the frames of one decision; nobody signs in for it."""
+        return cast('Film', self.send('GET', f"/embeds/{self.part(secret)}/{self.part(place)}/film"))
+
     def event_film_read(
         self,
         sandbox_id: str | int,
@@ -1182,6 +1190,14 @@ class AsyncOperations(AsyncSender):
     ) -> Disk:
         """Return the bytes of each of your sandboxes, and of the whole database."""
         return cast('Disk', await self.send('GET', f"/disk"))
+
+    async def embedded_film_read(
+        self,
+        secret: str | int,
+        place: str | int,
+    ) -> Film:
+        """Return the frames of one decision; nobody signs in for it."""
+        return cast('Film', await self.send('GET', f"/embeds/{self.part(secret)}/{self.part(place)}/film"))
 
     async def event_film_read(
         self,

@@ -13,10 +13,12 @@ from api.errors import invalid
 from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.actions import WhatIfSerializer
 from api.serializers.reading import ReproductionSerializer
-from api.throttles import Explanations, PerPerson, Writes
+from api.throttles import Explanations, Joins, PerPerson, Writes
 from api.views.base import View, flag, number, whole
+from sandbox.actions.access import open_link
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining, reproducing
+from sandbox.world.lineage import refuse_archived
 from scheduler.analysis.explain.shapes import Change
 from scheduler.model import ranges
 from scheduler.model.objects import Key
@@ -231,6 +233,27 @@ class EventFilm(View):
             explaining.film_of_event(
                 sandbox, *place_of(place), other=flag(request, "other")
             )
+        )
+
+
+class EmbeddedFilm(View):
+    """A film to whoever has a link of its sandbox: it stands in pages of others."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    throttle_classes = (Joins,)
+
+    @extend_schema(
+        operation_id="embedded_film_read",
+        responses=OpenApiTypes.OBJECT,
+        auth=[],
+    )
+    def get(self, request: Request, secret: str, place: str) -> Response:
+        """Return the frames of one decision; nobody signs in for it."""
+        sandbox = open_link(secret).sandbox
+        refuse_archived(sandbox)
+        return Response(
+            explaining.film_of_event(sandbox, *place_of(place), other=False)
         )
 
 

@@ -111,9 +111,8 @@ def do_unshare(user: User, sandbox_id: str, link_id: int) -> None:
     broadcast.rights_changed(sandbox_id)
 
 
-@transaction.atomic
-def do_open(user: User, secret: str) -> Sandbox:
-    """Open a link: from now on the sandbox is there for this person."""
+def open_link(secret: str) -> ShareLink:
+    """Return the link of a secret that still holds. Raises NotFoundError."""
     link = (
         ShareLink.objects.select_related("sandbox__owner")
         .filter(hash=hash_of(secret))
@@ -121,6 +120,13 @@ def do_open(user: User, secret: str) -> Sandbox:
     )
     if link is None or (link.expires_at and link.expires_at <= timezone.now()):
         raise NotFoundError(Absent.DEAD_LINK.said())
+    return link
+
+
+@transaction.atomic
+def do_open(user: User, secret: str) -> Sandbox:
+    """Open a link: from now on the sandbox is there for this person."""
+    link = open_link(secret)
     _, made = Grant.objects.get_or_create(link=link, user=user)
     if made:
         note(user, "open", sandbox=link.sandbox_id, subject=f"link {link.pk}")

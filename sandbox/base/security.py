@@ -34,6 +34,10 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+#: Of the one page that others may frame: a decision by a link.
+EMBEDDED_POLICY = CONTENT_SECURITY_POLICY.replace(
+    "frame-ancestors 'none'", "frame-ancestors *"
+)
 PERMISSIONS_POLICY = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
 READING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 

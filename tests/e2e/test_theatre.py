@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.board import Board
 
@@ -107,3 +111,28 @@ def test_a_mark_of_the_timeline_opens_the_film_of_its_tick(played: Board) -> Non
     expect(page.get_by_test_id("theatre")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("theatre")).to_have_count(0)
+
+
+def test_a_link_shows_a_decision_in_the_page_of_somebody_else(
+    played: Board, browser: Browser, tmp_path: Path
+) -> None:
+    page = played.page
+    context = page.context
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(played)
+    page.get_by_role("button", name="Embed").click()
+    expect(page.get_by_test_id("announcer")).to_contain_text("embeds it is copied")
+    html = page.evaluate("navigator.clipboard.readText()")
+    other = browser.new_context().new_page()
+    (tmp_path / "index.html").write_text(f"<p>Docs</p>{html}")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    # Another origin at this machine: a browser keeps pages of others from it.
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as docs:
+        threading.Thread(target=docs.serve_forever, daemon=True).start()
+        other.goto(f"http://127.0.0.1:{docs.server_port}/")
+        frame = other.frame_locator("iframe")
+        expect(frame.get_by_test_id("film-words")).to_be_visible()
+        frame.get_by_role("button", name="Next").click()
+        expect(frame.get_by_text("2 of")).to_be_visible()
+        docs.shutdown()
+    other.context.close()

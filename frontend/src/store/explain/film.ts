@@ -45,3 +45,8 @@ export function fetchFilm(sandbox: string, of: string, tick: number | null, othe
   const [kind = "", namespace = "", name = ""] = of.split("/");
   return ask("Film", "GET", `/sandboxes/${sandbox}/explain/${namespace}/${name}/film`, { query: { kind, tick, other: other ? "true" : null } });
 }
+
+/** Ask for the film of a decision by a link that shows it in another page. */
+export function fetchEmbedded(secret: string, event: string): Promise<Film> {
+  return ask("Film", "GET", `/embeds/${secret}/${event}/film`);
+}

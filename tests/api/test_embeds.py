@@ -1,0 +1,46 @@
+"""One decision in a page of others, by a link."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from sandbox import actions
+from sandbox.models import Event
+from tests.sandbox.conftest import tick
+
+pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture
+def link(busy):
+    tick(busy, 15)
+    event = Event.objects.filter(sandbox=busy, type="Preempt").first()
+    made, secret = actions.do_share(
+        busy.owner, busy.pk, may_fork=False, expires_at=None
+    )
+    return busy, made, f"{secret}/{event.revision}.{event.seq}"
+
+
+def test_a_link_shows_its_decision_to_nobody_in_particular(link):
+    _, _, path = link
+    answer = Client().get(f"/api/v1/embeds/{path}/film")
+    assert answer.status_code == 200
+    assert answer.json()["frames"]
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_a_link_that_was_taken_back_shows_nothing(link):
+    busy, made, path = link
+    actions.do_unshare(busy.owner, busy.pk, made.pk)
+    assert Client().get(f"/api/v1/embeds/{path}/film").status_code == 404
+
+
+def test_only_the_page_of_a_link_may_be_framed_by_others(link):
+    _, _, path = link
+    embedded, page = Client().get(f"/embed/{path}"), Client().get("/")
+    assert "frame-ancestors *" in embedded.headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in embedded.headers
+    assert not embedded.cookies
+    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+    assert page.headers["X-Frame-Options"] == "DENY"
