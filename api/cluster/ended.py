@@ -49,7 +49,7 @@ def jobs_with_some(
         rows = rows.filter(namespace=namespace)
     if those is not None:
         rows = rows.filter(those)
-    rows = rows.exclude(status={}).order_by("namespace", "name")
+    rows = rows.filter(status__contains="succeeded").order_by("namespace", "name")
     return [row for row in rows.iterator() if _succeeded(row)]
 
 
