@@ -14,12 +14,14 @@ from sandbox.actions.tries import counted
 from sandbox.base.errors import Cause, ConflictError, InvalidError
 from sandbox.base.refusals import Refused
 from sandbox.following.cluster import Cluster, ClusterError
+from sandbox.following.releases import releases_of
 from sandbox.following.resources import SETTINGS
 from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.process import idle_flag
 from sandbox.twins import clusters
 from sandbox.twins.recordings import read_recording
+from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import in_field
 from scheduler.recorded.followed import configuration
@@ -52,7 +54,8 @@ def do_play_recording(
 def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
     """Make a sandbox that shows a cluster as it is now; the workers follow it.
 
-    The operator's file says which clusters there are. Raises NotFoundError for another
+    The operator's file says which clusters there are. A fork of it decides as the
+    releases that the cluster says it runs. Raises NotFoundError for another
     one, ConflictError for one that a sandbox shows already, and InvalidError when the
     cluster does not answer.
     """
@@ -64,9 +67,7 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
         settings_of = [found for place in SETTINGS if (found := _get(cluster, *place))]
         start_us = time.time_ns() // 1000 + 1000 * cluster.skew_ms()
         configured = configuration(Followed(standing=settings_of))
-        world, _ = beginning.begin(
-            [], configured, start=stamp(start_us), tick_ms=TICK_MS
-        )
+        world = _begun(configured, stamp(start_us), releases_of(cluster))
     except (ClusterError, SchedulerError) as error:
         problem = in_field(one.name, error.said)
         raise InvalidError(problem, causes=[Cause(problem=problem)]) from error
@@ -85,6 +86,25 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
         raise ConflictError(Refused.FOLLOWED_ALREADY.said()) from error
     idle_flag.clear_after_commit()
     return sandbox
+
+
+def _begun(
+    configured: list[tuple[str, str]], start: str, release: dict[str, str]
+) -> World:
+    """Return the world of a cluster before anything of it was seen.
+
+    A release whose rules for a Configuration this cluster shows to be otherwise, as it
+    runs with it, is left out.
+    """
+    try:
+        world, _ = beginning.begin(
+            [], configured, start=start, tick_ms=TICK_MS, release=release
+        )
+    except SchedulerError:
+        if not release:
+            raise
+        return _begun(configured, start, {})
+    return world
 
 
 def _refuse_second(user: User, cluster: str) -> None:

@@ -18,6 +18,7 @@ from scheduler.engine.kube.plugins.node_resources_balanced_allocation import (
 )
 from scheduler.engine.simulation import simulate
 from scheduler.engine.stage import Context
+from scheduler.input.manifests.releases import release_of_image
 from scheduler.model.decisions import Bind
 from scheduler.model.errors import PolicyError
 from scheduler.model.kube.configuration import read_configurations
@@ -549,3 +550,18 @@ def test_an_empty_queue_takes_pods_from_backoff_since_kubernetes_1_33():
     for release, pops in (("1.33.0", True), ("1.32.0", False)):
         [found] = read_configurations({}, Release(kubernetes=release))
         assert found.timing.pop_from_backoff is pops
+
+
+@pytest.mark.parametrize(
+    ("image", "found"),
+    [
+        ("registry.k8s.io/kueue/kueue:v0.19.2", ("kueue", "0.19.2")),
+        ("registry:5000/kueue:v0.17.0@sha256:abc", ("kueue", "0.17.0")),
+        ("registry.k8s.io/kube-scheduler:v1.36.3", ("kubernetes", "1.36.3")),
+        ("apache/yunikorn:scheduler-1.9.0", ("yunikorn", "1.9.0")),
+        ("registry.k8s.io/kueue/kueue:latest", None),
+        ("nginx:1.27.0", None),
+    ],
+)
+def test_an_image_says_whose_it_is_and_which_release(image, found):
+    assert release_of_image(image) == found

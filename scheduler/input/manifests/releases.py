@@ -115,6 +115,16 @@ def _order(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
+def release_of_image(image: str) -> tuple[Scheduler, str] | None:
+    """Return whose image it is and its release, by name and tag; None for others."""
+    name, _, tag = image.partition("@")[0].rpartition(":")
+    scheduler = _IMAGES.get(name.rpartition("/")[2])
+    version = _TAG.fullmatch(tag)
+    if scheduler is None or version is None:
+        return None
+    return scheduler, version[1]
+
+
 def _seen(objects: Iterable[Object]) -> Iterator[Seen]:
     for obj in objects:
         if obj.key.kind not in _KINDS:
@@ -127,9 +137,7 @@ def _seen(objects: Iterable[Object]) -> Iterator[Seen]:
         if obj.key.kind == "Pod":
             path, pod = "spec", obj.spec
         for number, container in enumerate((pod or {}).get("containers") or ()):
-            name, _, tag = str(container.get("image") or "").rpartition(":")
-            scheduler = _IMAGES.get(name.rpartition("/")[2])
-            version = _TAG.fullmatch(tag)
-            if scheduler is not None and version is not None:
+            found = release_of_image(str(container.get("image") or ""))
+            if found is not None:
                 at = f"{path}.containers[{number}].image"
-                yield Seen(scheduler, version[1], obj, at)
+                yield Seen(*found, obj, at)

@@ -50,11 +50,12 @@ def begin(
     start: str,
     tick_ms: int = 1000,
     seed: int = 1,
+    release: Mapping[str, str] | None = None,
 ) -> tuple[World, list[str]]:
     """Return the world of what stood at the begin, at tick 0, and what was left out.
 
     `configured` are Kueue's Configuration and queues.yaml, where there are any; the
-    stack is the one that they and the objects are of. Raises SchedulerError for a
+    stack is the one that they and the objects are of. `release` names what decides. Raises SchedulerError for a
     configuration that cannot be read.
     """
     items = [item for item in standing if is_shown(item)]
@@ -66,6 +67,8 @@ def begin(
     }
     stack = settings.get("stack") or _stack_of(items, settings)
     spec: Mapping[str, Any] = {**settings, "stack": stack, "simulation": simulation}
+    if release:
+        spec = {**spec, "release": {**release, **(settings.get("release") or {})}}
     world = World.create(read_policy({"spec": spec}), seed)
     ranked = sorted(items, key=lambda item: rank(Object(key=key_of(item), manifest={})))
     problems = observe(

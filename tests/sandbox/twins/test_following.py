@@ -102,6 +102,12 @@ def test_what_the_cluster_does_is_shown_and_what_stood_is_no_news(person, server
     check_rows(twin)
 
 
+def test_a_twin_decides_as_the_releases_that_its_cluster_says_it_runs(person, server):
+    twin = actions.do_follow_cluster(person, "admin@prod")
+    release = worlds.policy_of(twin)["spec"]["release"]
+    assert release == {"kubernetes": "1.36.0"}
+
+
 def test_a_follower_that_takes_over_repeats_and_misses_nothing(person, server):
     twin = begun(person)
     made = cordon(server, 4)
