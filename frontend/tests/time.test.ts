@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Curves, EventLine } from "@/protocol/types";
-import { mostDifferent } from "@/store/compare/comparing";
+import type { EventLine } from "@/protocol/types";
 import { changedLeaves } from "@/store/policy/changes";
 import { shareLines, thinned } from "@/store/rows/curves";
 import { diffLines } from "@/store/rows/textDiff";
@@ -77,14 +76,6 @@ describe("preemptions", () => {
 });
 
 describe("branches", () => {
-  const curves = (shares: Record<string, number[]>): Curves => ({ pending: [], running: [], waitP50Ms: [], utilisation: {}, shares, used: {} });
-
-  it("show the queue whose curves lie furthest apart first", () => {
-    const [a, b] = [curves({ near: [1, 2], far: [0, 0] }), curves({ near: [1, 3], far: [9, 9] })];
-    expect(mostDifferent([a, b], "shares", "cpu")).toBe("far");
-    expect(mostDifferent([curves({})], "shares", "cpu")).toBe("");
-  });
-
   it("differ in the leaves of their policies", () => {
     const [a, b] = [{ spec: { kueue: { on: true, same: 1 } } }, { spec: { kueue: { on: false, same: 1 } } }];
     expect(changedLeaves(a, b)).toEqual([["spec.kueue.on", true, false]]);

@@ -13,8 +13,9 @@ from django.contrib.auth.models import User
 from sandbox.base import library
 from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
-from sandbox.models import Experiment, Sandbox
-from sandbox.world import history, worlds
+from sandbox.models import Experiment, KeptWhatIf, Sandbox
+from sandbox.whatifs.changes import operation_of
+from sandbox.world import history, operations, worlds
 from scheduler.analysis.experiments.bases import FileBase, RunBase, WorldBase
 from scheduler.analysis.experiments.document import Base, ExperimentError
 from scheduler.model.policy import Stack
@@ -31,8 +32,9 @@ MOST_KEPT = 4
 def store(user: User, given: Base, files: Mapping[str, str]) -> tuple[str, bytes]:
     """Return kind and bytes of the base that the document names.
 
-    Raises NotFoundError for a sandbox that `user` may not fork, and
-    ExperimentError for a file that did not come along.
+    Raises NotFoundError for a sandbox that `user` may not fork and for a what-if that
+    is not there, ExperimentError for a file that did not come along, and InvalidError
+    for changes that cannot be made.
     """
     if given.sandbox:
         return Experiment.WORLD, zlib.compress(_world(user, given), _LEVEL)
@@ -55,10 +57,22 @@ def _world(user: User, given: Base) -> bytes:
     sandbox = Sandbox.objects.forkable_by(user).filter(pk=given.sandbox).first()
     if sandbox is None:
         raise NotFoundError(Absent.SANDBOX.said(sandbox=given.sandbox))
+    if given.what_if is not None:
+        return _changed_world(sandbox, given.what_if)
     if given.tick is None:
         return worlds.copy_of(sandbox.pk)[0].encode()
     revision = history.revision_at(sandbox, given.tick)
     return history.world_at(sandbox, revision).encode()
+
+
+def _changed_world(sandbox: Sandbox, number: int) -> bytes:
+    """Return the world of a what-if at its tick, with its changes made."""
+    row = KeptWhatIf.objects.filter(sandbox=sandbox, pk=number).first()
+    if row is None:
+        raise NotFoundError(Absent.WHAT_IF.said(number=number, sandbox=sandbox.pk))
+    world = history.world_at(sandbox, row.revision)
+    operations.perform(world, operation_of(world, row.changes))
+    return world.encode()
 
 
 def open_base(kind: str, body: bytes, stack: Stack | None = None) -> RunBase:

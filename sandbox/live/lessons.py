@@ -14,7 +14,7 @@ from sandbox.models import Follower, Guess, Lesson
 from sandbox.page.wire import LessonNews, Tally
 
 #: Where a lesson begins: at its first stop, no answer shown.
-START: dict[str, Any] = {"view": "lessons", "query": "", "revealed": []}
+START: dict[str, Any] = {"view": "board", "query": "lesson=1", "revealed": []}
 _NONE = LessonNews(
     running=False, version=0, view="", query="", revealed=[], followers=0, tallies=[]
 )

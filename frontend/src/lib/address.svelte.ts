@@ -1,18 +1,6 @@
 // Where the reader is: sandbox, view, tick, selection, filters and sort in the URL.
 
-export const VIEWS = [
-  "board",
-  "workloads",
-  "nodes",
-  "fairness",
-  "preemptions",
-  "compare",
-  "policy",
-  "runs",
-  "advisor",
-  "lessons",
-  "events",
-] as const;
+export const VIEWS = ["board", "nodes", "fairness", "decisions", "what-if"] as const;
 export type View = (typeof VIEWS)[number];
 
 class Address {
@@ -24,7 +12,42 @@ class Address {
   readonly tick = $derived(asTick(this.query.get("tick")));
   readonly selected = $derived(this.query.get("sel"));
   /** Whether the inspector stands beside the view. */
-  readonly drawer = $derived(this.sandbox !== null && this.query.get("drawer") !== "off" && (this.view === "board" || this.selected !== null));
+  readonly drawer = $derived.by(() => {
+    const asked = this.query.get("drawer");
+    if (this.sandbox === null || asked === "off") return false;
+    if (asked === "on" || this.query.has("lesson")) return true;
+    if (this.view === "what-if") return false; // it has the fields of what is selected itself
+    return this.selected !== null || (this.view === "board" && this.query.get("density") !== "table");
+  });
+}
+
+// Where the views of earlier versions went: the place, and what it is asked for.
+const MOVED: Readonly<Record<string, readonly [View, string?, string?]>> = {
+  workloads: ["board", "density", "table"],
+  events: ["decisions"],
+  preemptions: ["decisions", "mode", "graph"],
+  compare: ["what-if", "with", ""],
+  policy: ["what-if"],
+  runs: ["what-if", "sure", "search"],
+  advisor: ["what-if", "sure", "search"],
+  lessons: ["board", "lesson", "1"],
+};
+
+/** Return the address that one of an earlier version stands for; the same where it is one of this. */
+export function placeNow(path: string, search: string): string {
+  const [, s, sandbox, view = ""] = path.split("/");
+  const query = new URLSearchParams(search);
+  const moved = view === "events" && query.has("table") ? MOVED["workloads"] : MOVED[view];
+  if (s !== "s" || moved === undefined) return path + search;
+  const [place, name, value = ""] = moved;
+  const stop = query.get("stop");
+  if (view === "lessons" && stop !== null) query.set("lesson", stop);
+  else if (name !== undefined && !query.has(name)) query.set(name, value);
+  query.delete("stop");
+  const preemption = query.get("p");
+  if (view === "preemptions" && preemption !== null) query.set("film", preemption);
+  query.delete("p");
+  return `/s/${sandbox ?? ""}/${place}${query.size === 0 ? "" : `?${query.toString()}`}`;
 }
 
 function asView(part: string | undefined): View {
@@ -45,14 +68,16 @@ export function startAddress(): void {
 }
 
 function read(): void {
+  const now = placeNow(location.pathname, location.search);
+  if (now !== location.pathname + location.search) history.replaceState(null, "", now);
   address.path = location.pathname;
   address.query = new URLSearchParams(location.search);
 }
 
-/** Return the address of a view of a sandbox, with the parts of the query that stay. */
-export function hrefOf(sandbox: string, view: View = "board"): string {
-  const staying = new URLSearchParams();
-  for (const name of ["tick", "sel", "what-if"]) {
+/** Return the address of a view of a sandbox, with the parts of the query that stay, and what else it is asked for. */
+export function hrefOf(sandbox: string, view: View = "board", more: Readonly<Record<string, string>> = {}): string {
+  const staying = new URLSearchParams(more);
+  for (const name of ["tick", "sel", "what-if", "lesson"]) {
     const value = address.query.get(name);
     if (value !== null && sandbox === address.sandbox) staying.set(name, value);
   }

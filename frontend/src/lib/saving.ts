@@ -102,6 +102,11 @@ export function saveCsv(rows: readonly (readonly string[])[], name: string): voi
   save(new Blob([csvOf(rows)], { type: "text/csv" }), `${name}.csv`);
 }
 
+/** Save a text as a file. */
+export function saveText(text: string, name: string, type: string): void {
+  save(new Blob([text], { type }), name);
+}
+
 /** Return rows of texts as CSV. */
 export function csvOf(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map(field).join(",")).join("\r\n");

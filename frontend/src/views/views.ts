@@ -9,16 +9,10 @@ import Board from "@/views/board/Board.svelte";
 type Loaded = Promise<{ default: Component }>;
 
 const LATER: Readonly<Record<Exclude<View, "board">, () => Loaded>> = {
-  workloads: () => import("@/views/workloads/Workloads.svelte"),
   nodes: () => import("@/views/nodes/Nodes.svelte"),
   fairness: () => import("@/views/fairness/Fairness.svelte"),
-  preemptions: () => import("@/views/preemptions/Preemptions.svelte"),
-  compare: () => import("@/views/compare/Compare.svelte"),
-  policy: () => import("@/views/policy/Policy.svelte"),
-  runs: () => import("@/views/runs/Runs.svelte"),
-  advisor: () => import("@/views/advisor/Advisor.svelte"),
-  lessons: () => import("@/views/lessons/Lessons.svelte"),
-  events: () => import("@/views/events/Events.svelte"),
+  decisions: () => import("@/views/decisions/Decisions.svelte"),
+  "what-if": () => import("@/views/whatif/place/WhatIf.svelte"),
 };
 
 /** Return the component of a view. */

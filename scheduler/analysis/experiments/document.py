@@ -30,14 +30,16 @@ _AT = re.compile(r"(.*?) - at `\$\.?(.*)`")
 class Base(Strict, frozen=True, kw_only=True):
     """Where every run begins: one of scenario, sandbox and files.
 
-    `tick` is of the sandbox, now when it is left out; `files` are names of
-    texts that come with the document. `stack` says which schedulers run the files;
+    `tick` is of the sandbox, now when it is left out; `what_if` is the number of an
+    open what-if of it: every run begins at its tick, with its changes. `files` are
+    names of texts that come with the document. `stack` says which schedulers run the files;
     without it the schedulers are those that the files are for.
     """
 
     scenario: str = ""
     sandbox: str = ""
     tick: Annotated[int, ranges.meta(ranges.TICK)] | None = None
+    what_if: Annotated[int, ranges.meta(ranges.COUNT)] | None = None
     files: list[str] = []
     stack: Stack | None = None
 
@@ -213,6 +215,10 @@ def _check(spec: ExperimentSpec) -> None:
         )
     if base.tick is not None and not base.sandbox:
         raise ExperimentError(RequestProblem.SANDBOX_TICK.said(), "spec.base.tick")
+    if base.what_if is not None and (not base.sandbox or base.tick is not None):
+        raise ExperimentError(
+            RequestProblem.SANDBOX_WHAT_IF.said(), "spec.base.whatIf"
+        )
     if base.stack is not None and base.sandbox:
         raise ExperimentError(RequestProblem.SANDBOX_STACK.said(), "spec.base.stack")
     for field in ("horizon", "limit"):

@@ -32,6 +32,10 @@ class RequestProblem(Stated):
     )
     GRID = ("problem.grid", "a grid needs values, a search may have a range")
     SANDBOX_TICK = ("problem.sandboxTick", "a tick is of a sandbox")
+    SANDBOX_WHAT_IF = (
+        "problem.sandboxWhatIf",
+        "a what-if is of a sandbox and has its tick; leave `tick` out",
+    )
     SANDBOX_STACK = (
         "problem.sandboxStack",
         "a sandbox has its stack; leave `stack` out",

@@ -17,7 +17,7 @@ from sandbox.experiments import actions, claims, reading, tasks
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import execute, plan_of, work
 from sandbox.forecasts import tasks as forecasts
-from sandbox.models import Experiment, Run, Sandbox
+from sandbox.models import Experiment, KeptWhatIf, Run, Sandbox
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
 from scheduler.analysis.experiments.runs import run
@@ -227,6 +227,31 @@ def test_a_run_opened_in_the_middle_plays_on_to_the_same_end(start, person):
     Sandbox.objects.filter(pk=opened.pk).update(playing=True)
     tick(opened, made.result["tick"] - 4)
     assert row(opened).hash == made.hash
+
+
+def test_a_run_from_a_what_if_is_its_changed_side(start, person, busy):
+    tick(busy, 5)
+    changes = [{"policy": {"spec": {"simulation": {"defaultRuntime": "7s"}}}}]
+    asked = KeptWhatIf.objects.create(
+        sandbox=busy,
+        asked_by=person,
+        revision=row(busy).revision,
+        tick=5,
+        changes=changes,
+        horizon_ms=60_000,
+        seeds=[],
+    )
+    base = {"sandbox": busy.pk, "whatIf": asked.pk}
+    experiment = finished(start(base=base, seeds=[busy.seed], horizon="7s"))
+    alone = base_of(experiment.pk).world(plan_of(experiment.pk).variants[0], busy.seed)
+    assert alone.tick == 5
+    assert alone.policy.spec.simulation.default_runtime == "7s"
+    assert experiment.state == "done"
+
+
+def test_a_what_if_that_is_not_there_is_no_base(start, busy):
+    with pytest.raises(NotFoundError, match="what-if 4 of"):
+        start(base={"sandbox": busy.pk, "whatIf": 4})
 
 
 def test_a_run_that_has_not_ended_opens_at_a_named_tick_only(start, person):

@@ -18,12 +18,12 @@ class Seen {
 
   readonly #earlier = $derived(live.earlier.filter((event) => event.type === "Preempt"));
 
-  /** Return how many preemptors have acted, up to the tick shown, since the preemption view was last open. */
+  /** Return how many preemptors have acted, up to the tick shown, since Decisions was last open. */
   unseen(view: View): number {
     const tick = live.shown.sandbox?.tick ?? Infinity;
     const known = [...this.#earlier, ...live.shown.events]; // some of them twice
     const fresh = known.filter((event) => event.type === "Preempt" && event.tick <= tick && this.#isNew(event));
-    return view === "preemptions" ? 0 : new Set(fresh.map((e) => `${e.by}@${e.tick}`)).size;
+    return view === "decisions" ? 0 : new Set(fresh.map((e) => `${e.by}@${e.tick}`)).size;
   }
 
   #isNew(event: EventLine): boolean {

@@ -53,8 +53,8 @@ export function keyOf(pool: FlavorResource): string {
   return `${pool.flavor} ${pool.resource}`;
 }
 
-/** Return the document of a goal that begins from a sandbox at a tick. */
-export function goalDocument(form: GoalForm, title: string, base: { readonly sandbox: string; readonly tick: number }): Json {
+/** Return the document of a goal that begins at a base. */
+export function goalDocument(form: GoalForm, title: string, base: Json): Json {
   return {
     apiVersion: "quotalab.dev/v1",
     kind: "Experiment",

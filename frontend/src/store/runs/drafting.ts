@@ -105,11 +105,17 @@ export interface Source {
   readonly sandbox: string;
   readonly tick: number;
   readonly scenario: string; // "" = it came from no scenario
+  readonly whatIf?: number | null; // the open what-if: every run begins with its changes, at its tick
+}
+
+/** Return where runs begin: the open what-if with its changes, or the sandbox at a tick. */
+export function baseOf({ sandbox, tick, whatIf = null }: Omit<Source, "scenario">): Json {
+  return whatIf === null ? { sandbox, tick } : { sandbox, whatIf };
 }
 
 /** Return the document `kind: Experiment` of a draft. Throws for a subject that is gone. */
 export function documentOf(draft: Draft, source: Source, subjects: ReadonlyMap<string, Subject>): Json {
-  const base = draft.from === "start" && source.scenario !== "" ? { scenario: source.scenario } : { sandbox: source.sandbox, tick: source.tick };
+  const base = draft.from === "start" && source.scenario !== "" ? { scenario: source.scenario } : baseOf(source);
   const axes = draft.axes.map((axis) => axisOf(axis, need(subjects, axis.what), draft.mode === "search"));
   return {
     apiVersion: "quotalab.dev/v1",

@@ -7,6 +7,7 @@ import type { IconName } from "@/draw/icons";
 import type { RowKind } from "@/protocol/rows";
 import { displayNameOf } from "@/store/live/displayNames";
 import { live } from "@/store/live/live.svelte";
+import type * as Settings from "@/store/policy/settings";
 
 export interface Entry {
   readonly id: string;
@@ -15,6 +16,8 @@ export interface Entry {
   readonly note: string;
   readonly keys?: string;
   readonly run: () => void;
+  /** What is chosen from next, where choosing it is not all: the values of a setting. */
+  readonly next?: () => Entry[];
 }
 
 const MOST = 40;
@@ -28,19 +31,35 @@ const ICONS: Readonly<Partial<Record<RowKind, IconName>>> = {
   Application: "admitted",
 };
 
-/** Return what matches the sought text, best first. */
-export function findEntries(sought: string): Entry[] {
+/** Return what matches the sought text, best first; `settings`: once they are here. */
+export function findEntries(sought: string, settings: typeof Settings | null): Entry[] {
   const words = sought.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const tick = tickEntry(sought.trim());
   const named = objects(words);
   const fixed = [...views(), ...actions()].filter((entry) => matches(entry.label, words));
   // A number is part of names more often than it is a tick to go to.
-  return [...fixed, ...named.slice(0, MOST - fixed.length - tick.length), ...tick].slice(0, MOST);
+  const set = settings === null || words.length === 0 || address.sandbox === null ? [] : [...settingEntries(settings, words), ...termEntries(settings, words)];
+  return [...fixed, ...named.slice(0, MOST - fixed.length - tick.length), ...tick, ...set].slice(0, MOST + set.length);
 }
 
 function matches(label: string, words: readonly string[]): boolean {
   const text = label.toLowerCase();
   return words.every((word) => text.includes(word));
+}
+
+function settingEntries({ allSettings }: typeof Settings, words: readonly string[]): Entry[] {
+  return allSettings().filter((one) => words.every((word) => one.found.includes(word))).map((one) => ({
+    id: `set/${one.id}`,
+    icon: "policy",
+    label: `${one.of}: ${one.label}`,
+    note: one.value,
+    run: one.open,
+    ...(one.choices.length === 0 || live.frozen ? {} : { next: () => one.choices.map((choice) => ({ id: choice.label, icon: choice.now ? "check" : "right", label: choice.label, note: "", run: () => !choice.now && choice.take() })) }),
+  }));
+}
+
+function termEntries({ allTerms }: typeof Settings, words: readonly string[]): Entry[] {
+  return allTerms().filter((one) => matches(one.name, words)).map((one) => ({ id: `term/${one.name}`, icon: "help", label: `${one.name}: ${one.said}`, note: "", run: () => undefined }));
 }
 
 function views(): Entry[] {

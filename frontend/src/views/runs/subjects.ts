@@ -8,7 +8,7 @@ import { policyPart } from "@/store/runs/drafting";
 import type { Entry } from "@/protocol/types";
 import { labelOf } from "@/store/policy/enrolled";
 import { at } from "@/store/policy/paths";
-import { GROUPS, type Switch } from "@/views/policy/switches";
+import { GROUPS, type Switch } from "@/store/policy/switches";
 
 type Json = Readonly<Record<string, unknown>>;
 
