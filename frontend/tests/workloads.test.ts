@@ -38,6 +38,9 @@ describe("the table of workloads", () => {
     expect(columnsAt(390).slice(0, 3)).toEqual(["name", "wait", "reason"]);
     expect([...columnsAt(390)].sort()).toEqual([...SORTS].sort());
     expect(columnsAt(1280)).toEqual(SORTS);
+    // Beside both lives of a what-if, and beside the inspector, the rest goes that its rows say elsewhere.
+    expect(columnsAt(1182, 150)).toEqual(SORTS.filter((name) => name !== "user"));
+    expect(columnsAt(800)).toEqual(["name", "queue", "phase", "wait", "reason"]);
   });
   it("sorts priorities as numbers and names the highest first", () => {
     expect(valuesOf(rows, "priority").map(([value]) => value)).toEqual(["10", "9", "0"]);

@@ -32,6 +32,14 @@ def prepared(
     return made
 
 
+#: Parts of places: the place on the rail, and the button that leads to the part.
+PARTS = {
+    "Workloads": ("Board", "Table"),
+    "Preemptions": ("Decisions", "Graph"),
+    "Branches": ("What-if", "Two branches as a pair"),
+}
+
+
 class Board:
     """The open page; every wait is for something that can be seen."""
 
@@ -99,11 +107,19 @@ class Board:
         if self.page.get_by_role("button", name="Pause", exact=True).count() > 0:
             self.pause()
         for view in views:
-            name = "Board" if view == "Inspector" else view
-            self.page.get_by_role("link", name=re.compile(rf"^{name}\b")).first.click()
+            self.visit("Board" if view == "Inspector" else view)
             if view == "Inspector":
                 self.page.locator("tr[data-key^=ClusterQueue] button").first.click()
-            truth.agrees(self.page, fewest=0 if view == "Policy" else 1)
+            truth.agrees(self.page, fewest=0 if view == "What-if" else 1)
+
+    def visit(self, view: str) -> None:
+        """Go to a place by the rail, and to a part of it by its button."""
+        place, part = PARTS.get(view, (view, ""))
+        link = self.page.get_by_role("link", name=re.compile(rf"^{place}\b")).first
+        link.click()
+        if part:
+            button = self.page.get_by_role("button", name=part, exact=True)
+            button.click()
 
     def drag(self, card: Locator, target: Locator) -> None:
         """Carry a card by the mouse, in steps as a hand does."""

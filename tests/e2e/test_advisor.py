@@ -12,7 +12,8 @@ from tests.services.default_run import PATIENCE_S
 
 def test_a_goal_in_fields_ends_in_an_answer_that_is_handed_over(board: Board) -> None:
     page = board.begin("two-teams.yaml").page
-    page.get_by_role("link", name=re.compile("^Advisor")).click()
+    board.visit("What-if")
+    page.get_by_role("button", name="search for better").click()
     search = page.get_by_role("button", name="Search", exact=True)
     expect(search).to_be_disabled()
     page.get_by_role("checkbox", name=re.compile("^Quota of")).first.check()

@@ -13,16 +13,16 @@ from tests.e2e.board import PREEMPTED, Board
 
 VIEWS = [
     "board",
-    "workloads",
+    "board?density=table",
     "nodes",
     "fairness",
-    "preemptions",
-    "compare",
-    "policy",
-    "runs",
-    "advisor",
-    "lessons",
-    "events",
+    "decisions",
+    "decisions?mode=graph",
+    "what-if",
+    "what-if?sel=ClusterQueue//alpha&as=yaml",
+    "what-if?sure=search",
+    "what-if?with=",
+    "board?lesson=1",
 ]
 
 
@@ -56,7 +56,9 @@ def test_a_view_has_nothing_serious(still: Page, address: str, view: str) -> Non
     assert serious(still) == []
 
 
-@pytest.mark.parametrize("view", ["board", "fairness", "workloads"])
+@pytest.mark.parametrize(
+    "view", ["board", "fairness", "board?density=table", "what-if", "decisions"]
+)
 def test_an_open_what_if_has_nothing_serious(
     still: Page, address: str, view: str
 ) -> None:
@@ -65,7 +67,8 @@ def test_an_open_what_if_has_nothing_serious(
     spec = {"preemption": {"withinClusterQueue": "Never"}}
     asked = {"at": 1, "changes": [{"patch": {**alpha, "body": {"spec": spec}}}]}
     made = still.request.post(f"{sandbox}/what-ifs?wait=60", data=asked).json()
-    still.goto(f"{address}/{view}?what-if={made['id']}")
+    glue = "&" if "?" in view else "?"
+    still.goto(f"{address}/{view}{glue}what-if={made['id']}")
     strip = still.get_by_test_id("verdict")
     expect(strip.locator("[data-cell=never]")).to_contain_text("urgent")
     assert serious(still) == []

@@ -47,7 +47,7 @@ def follow(browser: Browser, url: str, code: str) -> Page:
     page.goto(f"{url}/s/somewhere/board")
     page.get_by_label("Code of the lesson").fill(code)
     page.get_by_role("button", name="Join the lesson").click()
-    page.wait_for_url(re.compile(r"/lessons"))
+    page.wait_for_url(re.compile(r"lesson=1"))
     expect(page.get_by_test_id("lesson-bar")).to_contain_text("presenter")
     return page
 
@@ -63,7 +63,8 @@ def test_guests_follow_guess_and_are_led_on(
     page.wait_for_url(re.compile(r"/s/\w+/board"))
     page.get_by_role("button", name="Speed").click()
     page.get_by_role("button", name="20 ticks/s").click()
-    page.get_by_role("link", name="Lessons", exact=True).click()
+    page.keyboard.press("g")
+    page.keyboard.press("l")
     expect(page.get_by_text(f"Others come in at {ADDRESS}:")).to_be_visible()
     page.get_by_role("button", name="Hold this lesson").click()
     code = page.get_by_test_id("lesson-code").inner_text()
@@ -90,8 +91,8 @@ def test_guests_follow_guess_and_are_led_on(
     expect(ben.get_by_role("radio", name="etl")).to_be_disabled()
     expect(page.get_by_text("2 · 100")).to_be_visible()
 
-    page.get_by_role("link", name="Board", exact=True).click()
-    ada.wait_for_url(re.compile(r"/board"))
+    page.get_by_role("link", name="Nodes", exact=True).click()
+    ada.wait_for_url(re.compile(r"/nodes"))
     slider = page.get_by_role("slider", name="Tick shown")
     slider.focus()
     slider.press("Home")

@@ -42,7 +42,9 @@ def test_a_pod_is_carried_to_another_node_by_keyboard(placed: Board) -> None:
     chip.press("Enter")
     expect(placed.verdict()).to_contain_text(f"roamer moved from {here} to {there}")
     page.get_by_role("button", name="1 change").click()
+    page.get_by_role("link", name="Result").click()
     expect(page.get_by_role("button", name="Copy REST call")).to_be_visible()
+    page.go_back()
     placed.keep()
     page.get_by_role("button", name="Step one tick").click()
     expect(pod(node(placed, there))).to_be_visible()
@@ -78,7 +80,7 @@ def test_a_nominal_quota_is_changed_by_its_handle(board: Board) -> None:
 
 def test_a_plugin_is_put_off_at_one_extension_point(placed: Board) -> None:
     page = placed.page
-    page.get_by_role("link", name=re.compile("^Policy")).click()
+    placed.visit("What-if")
     points = page.get_by_role("group", name="Extension points of NodeResourcesFit")
     score = points.get_by_role("button", name="score", exact=True)
     expect(score).to_have_attribute("aria-pressed", "true")

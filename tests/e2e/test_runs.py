@@ -9,12 +9,18 @@ from playwright.sync_api import expect
 from tests.e2e.board import Board
 
 
+def vary(board: Board) -> None:
+    """Search for better by hand."""
+    board.visit("What-if")
+    board.page.get_by_role("button", name="search for better").click()
+    board.page.get_by_role("button", name="By hand").click()
+
+
 def test_two_variants_and_three_seeds_end_in_a_table_and_a_run_opens(
     played: Board,
 ) -> None:
     page = played.page
-    page.get_by_role("link", name=re.compile("^Experiments")).click()
-    page.get_by_role("button", name="New experiment").click()
+    vary(played)
     page.get_by_role("textbox", name="Name of variant 2").fill("quicker")
     page.get_by_role("textbox", name="Name of variant 2").press("Tab")
     page.get_by_role("combobox", name="Add a change").nth(1).select_option("arrivals")
@@ -38,7 +44,7 @@ def test_two_variants_and_three_seeds_end_in_a_table_and_a_run_opens(
 
 def test_a_draft_is_its_address(played: Board) -> None:
     page = played.page
-    page.get_by_role("link", name=re.compile("^Experiments")).click()
+    vary(played)
     page.get_by_role("button", name="Ready example").first.click()
     expect(page.get_by_role("button", name="Start 9 runs")).to_be_enabled()
     page.get_by_role("textbox", name="Title").fill("Kept in the address")

@@ -22,9 +22,9 @@ def test_a_stop_runs_its_policies_side_by_side(
 ) -> None:
     page = board.page
     made = prepared(page.request, board.url, {"scenario": scenario}, tick)
-    page.goto(f"{board.url}/s/{made}/lessons?stop={stop}")
+    page.goto(f"{board.url}/s/{made}/board?lesson={stop}")
     page.get_by_role("button", name=re.compile("side by side")).click()
-    page.wait_for_url(re.compile("/compare"))
+    page.wait_for_url(re.compile("/what-if"))
     for letter in "ABC"[: besides + 1]:
         expect(page.get_by_role("button", name=f"against {letter}")).to_be_visible()
     deltas = page.get_by_role("region", name=f"Deltas, ticks {tick} to {until}")

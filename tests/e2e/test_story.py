@@ -28,8 +28,9 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     board.play(fast=False)
     board.sees("beta", "waiting", "Admitted")
 
-    board.page.get_by_role("link", name="Policy", exact=True).click()
-    within = "alpha: Preemption within the ClusterQueue"
+    board.visit("What-if")
+    board.page.get_by_role("button", name="alpha", exact=True).click()
+    within = "Preemption within the ClusterQueue"
     board.page.get_by_role("combobox", name=within).select_option("Never")
     expect(board.verdict()).to_contain_text("Nothing differs within 10 min")
     board.keep()

@@ -13,11 +13,6 @@ from tests.e2e.facts import truth
 from tests.services.default_run import DefaultRun
 
 
-def visit(board: Board, view: str) -> None:
-    """Go to a view by the rail."""
-    board.page.get_by_role("link", name=re.compile(rf"^{view}\b")).first.click()
-
-
 def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
     slider = played.page.get_by_role("slider", name="Tick shown")
     slider.focus()
@@ -33,7 +28,7 @@ def test_the_scrubber_shows_the_past_and_comes_back(played: Board) -> None:
     played.agrees()
     played.agrees_in("Workloads", "Fairness", "Preemptions")
     played.page.get_by_role("button", name="Back to live").click()
-    visit(played, "Board")
+    played.visit("Board")
     played.sees("alpha", "urgent", "Admitted")
     played.agrees()
     played.agrees_in("Inspector", "Workloads", "Fairness")
@@ -109,7 +104,7 @@ def test_an_undo_makes_the_ticks_since_the_edit_again(played: Board) -> None:
     """The edit took a preemption away: its badge, its row and its card come back."""
     page = played.page
     api = page.url.replace("/s/", "/api/v1/sandboxes/").removesuffix("/board")
-    badge = page.get_by_role("link", name=re.compile("^Preemptions"))
+    badge = page.get_by_role("link", name=re.compile("^Decisions"))
     expect(badge).to_contain_text("1new")
     page.request.post(f"{api}/actions/rewind", data={"tick": 3})
     expect(page.get_by_test_id("tick")).to_have_text("3")
@@ -137,14 +132,15 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     page.get_by_role("button", name="Fork here").click()
     expect(page).not_to_have_url(re.compile(parent))
     expect(page.get_by_test_id("tick")).to_have_text("3")
-    visit(played, "Policy")
-    within = "alpha: Preemption within the ClusterQueue"
+    played.visit("What-if")
+    page.get_by_role("button", name="alpha", exact=True).click()
+    within = "Preemption within the ClusterQueue"
     page.get_by_role("combobox", name=within).select_option("Never")
     verdict = played.verdict()
     expect(verdict.locator("[data-cell=preemptions]")).to_contain_text("0was 1")
     expect(verdict.locator("[data-cell=never]")).to_contain_text("urgent")
     played.keep()
-    visit(played, "Compare")
+    played.visit("Branches")
     page.get_by_role("button", name=re.compile("^Run both to")).click()
     expect(page.get_by_text(re.compile(r"First difference, tick \d+"))).to_be_visible()
     outcomes = page.get_by_role("region", name="Workloads whose outcome differs")
@@ -152,7 +148,7 @@ def test_a_fork_with_another_policy_is_compared(played: Board) -> None:
     expect(outcomes).to_contain_text("second")
     differ = page.get_by_role("list", name="Settings that differ")
     expect(differ).to_contain_text("alpha withinClusterQueue")
-    played.agrees_in("Compare")
+    played.agrees_in("Branches")
     played.agrees()
 
 
@@ -190,7 +186,7 @@ def test_the_form_of_a_workload_says_in_which_queue_it_starts_soonest(
     played: Board,
 ) -> None:
     page = played.page
-    visit(played, "Workloads")
+    played.visit("Workloads")
     page.get_by_role("button", name="Add", exact=True).first.click()
     form = page.get_by_role("dialog", name="Add by hand")
     form.get_by_role("button", name="Forecast it in every queue").click()
@@ -200,7 +196,7 @@ def test_the_form_of_a_workload_says_in_which_queue_it_starts_soonest(
 
 def test_a_node_of_the_table_is_found_by_its_address(played: Board) -> None:
     page = played.page
-    visit(played, "Events")
+    played.visit("Workloads")
     page.get_by_role("button", name="ClusterQueues", exact=True).click()
     page.get_by_role("searchbox", name="Filter").fill("alpha")
     expect(page.get_by_text("1 to 1 of 1")).to_be_visible()
@@ -260,16 +256,22 @@ WORLDS = [
     (
         ("friday-rush", 120),
         {"Workloads": 99, "Nodes": 70, "Fairness": 40, "Preemptions": 20}
-        | {"Compare": 15, "Policy": 0, "Events": 150},
+        | {"Branches": 15, "What-if": 0, "Decisions": 150},
     ),
     (
         ("preemption-budget", 40),
-        {"Workloads": 6, "Nodes": 20, "Preemptions": 15, "Compare": 15, "Events": 10},
+        {
+            "Workloads": 6,
+            "Nodes": 20,
+            "Preemptions": 15,
+            "Branches": 15,
+            "Decisions": 10,
+        },
     ),
     (
         ("yunikorn-no-storm", 60),
         {"Workloads": 6, "Nodes": 30, "Fairness": 25, "Preemptions": 15}
-        | {"Compare": 15, "Events": 99},
+        | {"Branches": 15, "Decisions": 99},
     ),
 ]
 
@@ -286,9 +288,9 @@ def test_every_number_of_every_view_is_rests(
     expect(page.get_by_test_id("tick")).to_have_text(str(tick))
     board.agrees()
     for view, fewest in views.items():
-        visit(board, view)
+        board.visit(view)
         truth.agrees(page, fewest)
-    visit(board, "Preemptions")
+    board.visit("Preemptions")
     expect(page.get_by_role("button", name="Next")).to_be_enabled()
     page.keyboard.press("End")
     expect(page.get_by_role("button", name="Next")).to_be_disabled()

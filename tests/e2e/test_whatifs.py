@@ -92,7 +92,7 @@ def test_bars_have_the_use_of_both_sides_and_the_timeline_goes_on(
         sides = [[used_at(one, side, at * 1000) for side in SIDES] for one in shares]
         said = [f"{a:g}, not {b:g}" for a, b in sides if a != b]
         expect(head.locator("[data-instead]")).to_have_text(said)
-    page.get_by_role("link", name="Workloads", exact=True).click()
+    board.visit("Workloads")
     expect(page.locator("tr [data-lives]").first).to_be_visible()
     page.get_by_role("link", name="Fairness").click()
     ghosts = {one["queue"] for one in lines if one["of"] == "share"}
@@ -133,15 +133,15 @@ def test_nodes_have_what_pods_hold_on_both_sides(board: Board) -> None:
 def test_reclaiming_never_names_who_loses_and_is_put_away(board: Board) -> None:
     page, world = board.page, {"scenario": "classical-reclaim"}
     made = prepared(page.request, board.url, world, 20)
-    page.goto(f"{board.url}/s/{made}/policy")
+    page.goto(f"{board.url}/s/{made}/what-if?sel=ClusterQueue//team-a")
     state = f"{board.url}/api/v1/sandboxes/{made}/hash"
     before = page.request.get(state).json()
-    reclaim = page.get_by_role("combobox", name="team-a: Reclaim within the cohort")
+    reclaim = page.get_by_role("combobox", name="Reclaim within the cohort")
     reclaim.select_option("Never")
     strip = board.verdict()
     expect(strip.locator("[data-cell=never]")).to_contain_text("owner")
     expect(reclaim).to_have_value("Never")
-    page.get_by_role("combobox", name="How sure?").select_option("3 seeds")
+    page.get_by_role("button", name="3 seeds").click()
     expect(strip.locator("[data-sure=never]")).to_have_text("1 in all")
     board.verdict().get_by_role("button", name="Discard").click()
     expect(page.get_by_test_id("verdict")).to_have_count(0)

@@ -216,9 +216,7 @@ def _check(spec: ExperimentSpec) -> None:
     if base.tick is not None and not base.sandbox:
         raise ExperimentError(RequestProblem.SANDBOX_TICK.said(), "spec.base.tick")
     if base.what_if is not None and (not base.sandbox or base.tick is not None):
-        raise ExperimentError(
-            RequestProblem.SANDBOX_WHAT_IF.said(), "spec.base.whatIf"
-        )
+        raise ExperimentError(RequestProblem.SANDBOX_WHAT_IF.said(), "spec.base.whatIf")
     if base.stack is not None and base.sandbox:
         raise ExperimentError(RequestProblem.SANDBOX_STACK.said(), "spec.base.stack")
     for field in ("horizon", "limit"):

@@ -15,9 +15,7 @@ from api.generating.words import catalogue
 
 _WORDS = Path(__file__).parents[3] / "frontend" / "src" / "lib" / "catalogue"
 #: Views of which every number is a fact.
-WHOLE = re.compile(
-    r"/s/\w+/(board|workloads|nodes|fairness|preemptions|compare|events|policy)\b"
-)
+WHOLE = re.compile(r"/s/\w+/(board|nodes|fairness|decisions|what-if)\b")
 #: What is no figure of the run: axes, what can be chosen, a place in a list, names as code.
 TEXTS = """() => {
   const found = [];

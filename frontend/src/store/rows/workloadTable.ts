@@ -20,10 +20,20 @@ export const SORTS = ["name", "queue", "user", "phase", "resources", "wait", "pr
 export type Sort = (typeof SORTS)[number];
 
 const NARROW = 560; // px; below it a table shows three columns before it is scrolled
+// About how wide each column is, in px, and which of them go first where there is no room.
+const WIDTHS: Readonly<Record<Sort, number>> = { name: 220, queue: 110, user: 150, phase: 110, resources: 165, wait: 95, priority: 70, reason: 160, evictions: 70 };
+const SPARED: readonly Sort[] = ["user", "evictions", "priority", "resources"];
+const REST = 30; // the boxes to tick
 
-/** Return the columns in their order: on a phone who waits, how long and why come first. */
-export function columnsAt(width: number): readonly Sort[] {
-  if (width === 0 || width > NARROW) return SORTS;
+/** Return the columns in their order: those that fit beside `others` pixels; on a phone all, and who waits, how long and why come first. */
+export function columnsAt(width: number, others = 0): readonly Sort[] {
+  if (width === 0) return SORTS;
+  if (width > NARROW) {
+    let left = [...SORTS];
+    const taken = (): number => left.reduce((sum, name) => sum + WIDTHS[name], REST + others);
+    for (const name of SPARED) if (taken() > width) left = left.filter((one) => one !== name);
+    return left;
+  }
   const first: readonly Sort[] = ["name", "wait", "reason"];
   return [...first, ...SORTS.filter((name) => !first.includes(name))];
 }
