@@ -290,8 +290,3 @@ def test_every_number_of_every_view_is_rests(
     for view, fewest in views.items():
         board.visit(view)
         truth.agrees(page, fewest)
-    board.visit("Preemptions")
-    expect(page.get_by_role("button", name="Next")).to_be_enabled()
-    page.keyboard.press("End")
-    expect(page.get_by_role("button", name="Next")).to_be_disabled()
-    truth.agrees(page, views["Preemptions"])
