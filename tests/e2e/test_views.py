@@ -255,7 +255,7 @@ def test_the_page_goes_on_after_the_server_comes_back(
 WORLDS = [
     (
         ("friday-rush", 120),
-        {"Workloads": 99, "Nodes": 70, "Fairness": 40, "Preemptions": 20}
+        {"Workloads": 99, "Nodes": 70, "Fairness": 40, "Preemptions": 15}
         | {"Branches": 15, "What-if": 0, "Decisions": 150},
     ),
     (
@@ -263,14 +263,14 @@ WORLDS = [
         {
             "Workloads": 6,
             "Nodes": 20,
-            "Preemptions": 15,
+            "Preemptions": 3,
             "Branches": 15,
             "Decisions": 10,
         },
     ),
     (
         ("yunikorn-no-storm", 60),
-        {"Workloads": 6, "Nodes": 30, "Fairness": 25, "Preemptions": 15}
+        {"Workloads": 6, "Nodes": 30, "Fairness": 25, "Preemptions": 3}
         | {"Branches": 15, "Decisions": 99},
     ),
 ]
