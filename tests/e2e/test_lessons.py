@@ -91,8 +91,8 @@ def test_guests_follow_guess_and_are_led_on(
     expect(ben.get_by_role("radio", name="etl")).to_be_disabled()
     expect(page.get_by_text("2 · 100")).to_be_visible()
 
-    page.get_by_role("link", name="Nodes", exact=True).click()
-    ada.wait_for_url(re.compile(r"/nodes"))
+    page.get_by_role("link", name="Fairness", exact=True).click()
+    ada.wait_for_url(re.compile(r"/fairness"))
     slider = page.get_by_role("slider", name="Tick shown")
     slider.focus()
     slider.press("Home")
