@@ -31,7 +31,9 @@ from scheduler.analysis.forecast.futures import Draws
 from scheduler.analysis.forecast.run_times import RunTime, RunTimes
 from scheduler.analysis.forecast.workloads import (
     elapsed_ms,
+    finished_job_ms,
     finished_run_ms,
+    jobs_with_workloads,
     waits,
     work_of,
 )
@@ -110,9 +112,18 @@ def waiting(world: World) -> list[Key]:
 
 
 def _history(world: World) -> tuple[RunTimes, int]:
-    """Return the run times of what finished, oldest first, and of what runs."""
+    """Return the run times of what finished, oldest first, and of what runs.
+
+    A Job of a dump that was over when it was read counts, too, where its Workload is
+    not in the dump.
+    """
     history, ended = RunTimes(), []
+    queued = jobs_with_workloads(world)
     for ident, (key, obj) in enumerate(sorted(world.objects.items())):
+        if key.kind == "Job" and (key.namespace, obj.uid) not in queued:
+            if (over := finished_job_ms(world, obj)) is not None:
+                ended.append((*over, ident, key))
+            continue
         if key.kind != "Workload":
             continue
         if (found := finished_run_ms(world, obj)) is not None:

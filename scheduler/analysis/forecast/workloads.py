@@ -10,6 +10,7 @@ from scheduler.analysis.explain.changes import QUEUE_LABEL
 from scheduler.analysis.forecast.workload_profile import WorkloadProfile
 from scheduler.engine.kueue.workload.variants import is_variant
 from scheduler.engine.world import World
+from scheduler.input.manifests.dumps.run_times import ended_seconds
 from scheduler.model import durations
 from scheduler.model.conditions import is_true, true_condition
 from scheduler.model.objects import Key, Object
@@ -67,6 +68,25 @@ def finished_run_ms(world: World, obj: Object) -> tuple[int, int] | None:
         return None
     end = _ms(world, finished.get("lastTransitionTime"))
     return end, max(end - _ms(world, begun.get("lastTransitionTime")), 1)
+
+
+def finished_job_ms(world: World, obj: Object) -> tuple[int, int] | None:
+    """Return when a Job was over and how long it ran (ms); None of any other."""
+    seconds = ended_seconds(obj)
+    if seconds is None:
+        return None
+    start = _ms(world, obj.status.get("startTime"))
+    return start + round(1000 * seconds), max(round(1000 * seconds), 1)
+
+
+def jobs_with_workloads(world: World) -> set[tuple[str, str]]:
+    """Return namespace and uid of what owns a Workload."""
+    return {
+        (key.namespace, str(owner.get("uid") or ""))
+        for key, obj in world.objects.items()
+        if key.kind == "Workload"
+        for owner in obj.metadata.get("ownerReferences") or ()
+    }
 
 
 def waited_ms(world: World, obj: Object) -> tuple[int, int] | None:

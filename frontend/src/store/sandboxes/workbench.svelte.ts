@@ -24,8 +24,8 @@ export class Workbench {
   /** The server is asked about what is shown. */
   busy = $state(false);
   readonly into: string | null;
-  /** Work without a run time at the first look: one that is given takes its work out of the answer. */
-  readonly untimed: DryImport["untimed"];
+  /** Work that had no run time at any look: one that is given takes its work out of the answer. */
+  untimed = $state.raw<DryImport["untimed"]>([]);
   #manner: Manner;
   #asked = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -91,6 +91,7 @@ export class Workbench {
       if (mine !== this.#asked) return false;
       if (repairs.length > 0) this.files = shownOf(this.files, found);
       this.found = found;
+      this.untimed = joined(this.untimed, found.untimed);
     } catch (error) {
       if (mine === this.#asked) reportRefusal(error);
       return false;
@@ -110,6 +111,12 @@ export class Workbench {
   #lines(name: string): number {
     return (this.files.find((file) => file.name === name)?.text ?? "").trimEnd().split("\n").length;
   }
+}
+
+function joined(known: DryImport["untimed"], found: DryImport["untimed"]): DryImport["untimed"] {
+  const keyOf = ({ kind, namespace, name }: DryImport["untimed"][number]): string => `${kind}/${namespace}/${name}`;
+  const keys = new Set(known.map(keyOf));
+  return [...known, ...found.filter((one) => !keys.has(keyOf(one)))];
 }
 
 /** Return the files to show: what the server unpacked and converted, and what it could not read. */

@@ -1,1 +1,0 @@
-import{$ as e,R as t,Z as n}from"./index-client-DVZk59ie.js";var r=new class{#e=e(!1);get wanted(){return t(this.#e)}set wanted(e){n(this.#e,e,!0)}#t=e(!1);get dropping(){return t(this.#t)}set dropping(e){n(this.#t,e,!0)}};export{r as t};

@@ -1,1 +1,0 @@
-import{s as e}from"./words.svelte-xJ7WdWnJ.js";var t=3;function n(n){let r=n.length-t;return r>0?e(`search.more`,{names:n.slice(0,t).join(`, `),n:r}):n.join(`, `)}export{n as t};

@@ -1,1 +1,0 @@
-import{$ as e,R as t,Z as n}from"./index-client-DVZk59ie.js";var r=new class{#e=e(null);get kind(){return t(this.#e)}set kind(e){n(this.#e,e,!0)}};export{r as t};

@@ -1,1 +1,0 @@
-import{x as e}from"./rest-CVrmrHt7.js";function t(t,n){let[r=``,i=``]=e(t,`preemptions`).split(`?`),a=new URLSearchParams(i);return a.set(`p`,`${n.revision}.${n.seq}`),`${r}?${a.toString()}`}export{t};
