@@ -77,7 +77,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     problem_said: list[Sentence]  # its lines with their codes, "" for one without
     hash: str  # of the world, hexadecimal, first 16 digits
     resources: list[str]  # in the order in which bars are drawn
-    not_simulated: list[str]  # what this world holds that has no effect
+    not_simulated: list[str]  # what has no effect in this world, or is assumed
     #: the same with codes; none in a page that an earlier version kept
     not_simulated_said: list[Sentence]
     #: other than "simulated": it shows a real cluster and cannot be edited

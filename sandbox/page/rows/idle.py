@@ -1,4 +1,4 @@
-"""What a sandbox holds that has no effect, as the page lists it."""
+"""What a sandbox holds that has no effect, and what is assumed in it, as it is listed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from collections.abc import Iterator
 from scheduler.analysis.conversion.unsimulated import features_of
 from scheduler.engine.world import World
 from scheduler.input.manifests import kinds
+from scheduler.input.manifests.run_times import without_time
+from scheduler.model.annotations import RUNTIME
 from scheduler.model.sentence import Sentence
+from scheduler.words.findings import RunTimes
 from scheduler.words.gaps import Idle
 
 
 def not_simulated(world: World) -> list[Sentence]:
-    """Return what this world holds that has no effect, a sentence for each."""
+    """Return what has no effect in this world or is assumed, a sentence for each.
+
+    Cost: O(objects).
+    """
     stack = world.policy.spec.stack
     counts = Counter(key.kind for key in world.objects)
     return [
+        *_assumed(world),
         *_idle_switches(world),
         *features_of(world),
         *(
@@ -25,6 +32,14 @@ def not_simulated(world: World) -> list[Sentence]:
             if kind in kinds.BY_KIND and (why := _why(kinds.BY_KIND[kind], stack))
         ),
     ]
+
+
+def _assumed(world: World) -> Iterator[Sentence]:
+    """Yield how much work runs for a time that nobody gave."""
+    counts = Counter(obj.key.kind for obj in without_time(world.objects.values()))
+    span = world.policy.spec.simulation.default_runtime
+    for kind, count in sorted(counts.items()):
+        yield RunTimes.ASSUMED.said(n=count, kind=kind, span=span, name=RUNTIME)
 
 
 def _idle_switches(world: World) -> Iterator[Sentence]:

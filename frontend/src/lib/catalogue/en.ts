@@ -261,7 +261,7 @@ export const EN = {
   "overview.recent": "Newest decisions",
   "overview.allEvents": "All events",
   "overview.missing": "{name} is not there at this tick.",
-  "notSimulated.title": "{n} thing here has no effect|{n} things here have no effect",
+  "notSimulated.title": "{n} thing here is assumed or has no effect|{n} things here are assumed or have no effect",
   "notSimulated.real": "A real cluster is shown; nothing here is simulated",
   "notSimulated.allReal": "No object or field that was seen is left out.",
   "notSimulated.none": "Everything in this world is simulated",

@@ -621,7 +621,7 @@ export const ZH_HANS: Words = {
   "overview.recent": "最新决策",
   "overview.allEvents": "全部事件",
   "overview.missing": "{name} 在这一时刻不存在。",
-  "notSimulated.title": "这里有 {n} 项不起作用",
+  "notSimulated.title": "这里有 {n} 项是假定的或没有作用",
   "notSimulated.real": "这里显示真实集群，没有任何模拟",
   "notSimulated.allReal": "看到的对象和字段都没有遗漏。",
   "notSimulated.none": "这个世界的一切都被模拟",
