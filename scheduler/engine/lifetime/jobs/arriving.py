@@ -78,6 +78,21 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
             if pod_sets is not None:
                 self._start_or_scale(job, pod_sets)
 
+    def resume_suspended(self, job: Object) -> None:
+        """Let the pods of an admitted Job that a person suspends be ready once more.
+
+        Kueue resumes it at once.
+        Source: docs/semantics/kueue-lifecycle.md#podsready-timeout.
+        """
+        kueue = self.host.kueue
+        if kueue is None or not job.spec.get("suspend"):
+            return
+        for workload in self._workloads_of(job.key):
+            run = self.lifetime.runs.get(workload)
+            if run is not None and run.active and run.ready_ms is not None:
+                kueue.pods_ready(workload, False)
+                kueue.pods_ready(workload, True)
+
     def is_deployed(self, job: Object) -> bool:
         """Return whether the pods of a Deployment are each admitted as they are made."""
         return (
