@@ -52,6 +52,8 @@ class WhatIf {
   readonly drawn = $derived(this.open || this.draft !== null);
   /** Both sides still run of what is drawn. */
   readonly busy = $derived(this.running || this.draft?.running === true);
+  /** What was changed, a sentence each: one edit may say several. */
+  readonly said: readonly string[] = $derived(this.changes.flatMap((one) => one.said));
   readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
   /** What is drawn: the answer with the draft where there is one. */
   readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found);
