@@ -309,6 +309,30 @@ def test_run_times_are_given_by_hand_to_what_comes_into_an_open_sandbox(
     assert page.request.get(queue).ok
 
 
+def test_a_report_leads_back_to_the_choice_of_run_times(
+    board: Board, tmp_path: Path
+) -> None:
+    board.begin("two-teams.yaml")
+    page = board.page
+    (tmp_path / "given").mkdir()
+    plain = SLEEPS.replace("nowhere", "to-alpha").replace("default", "teams")
+    plain = plain.replace('command: [sleep, "90"]', "image: i")
+    (tmp_path / "given" / "late.yaml").write_text(plain)
+    drop_folder(page, tmp_path / "given")
+    page.get_by_role("button", name="What came of it").click()
+    report = page.get_by_role("dialog", name="What came of it")
+    report.get_by_role("button", name="Choose run times…").click()
+    bench = page.get_by_test_id("workbench")
+    bench.get_by_label("one time, or one distribution, for all").check()
+    expect(bench).to_contain_text("takes its run time from the choice 5m")
+    bench.get_by_role("button", name="Load", exact=True).click()
+    expect(bench).to_have_count(0)
+    made = re.search(r"/s/(\w+)/", page.url)[1]
+    place = f"{board.url}/api/v1/sandboxes/{made}/objects/Job/teams/late"
+    ours = page.request.get(place).json()["metadata"]["annotations"]
+    assert ours["quotalab.dev/runtime"] == "5m"
+
+
 def test_the_start_page_gives_the_line_that_brings_a_cluster(board: Board) -> None:
     page = board.page
     page.goto(board.url)

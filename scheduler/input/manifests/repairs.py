@@ -31,6 +31,8 @@ ADDED = "added.yaml"
 MOST_CHOICES = 20
 #: Letters of a document that is read again to see whether a repair holds.
 LONGEST_DOCUMENT = 100_000
+#: Letters of a text that is repaired by replacing; each repair looks through all.
+LONGEST_TEXT = 1_000_000
 #: Repairs of texts that are tried per import; each reads one document again.
 MOST_TRIED = 200
 
@@ -175,8 +177,14 @@ class Repairs:
             yield Repair(said=said, file=ADDED, document=one.document)
 
     def _in_place(self, place: SourceLocation, old: str, new: str) -> Repair | None:
-        """Return the repair where the text stands once in its line; else None."""
-        lines = self.loaded.sources.get(place.file, "").split("\n")
+        """Return the repair where the text stands once in its line; else None.
+
+        None for a text longer than LONGEST_TEXT. Cost: O(text).
+        """
+        text = self.loaded.sources.get(place.file, "")
+        if len(text) > LONGEST_TEXT:
+            return None
+        lines = text.split("\n")
         line = lines[place.line - 1] if 0 < place.line <= len(lines) else ""
         last = place.field.rsplit(".", 1)[-1]
         said = Repairing.REPLACE.said(old=old, new=new)
