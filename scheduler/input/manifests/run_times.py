@@ -79,8 +79,15 @@ def take_owner_annotations(loaded: Loaded) -> None:
     Cost: O(objects).
     """
     for obj in loaded.objects:
-        if obj.metadata.get("ownerReferences"):
+        if obj.metadata.get("ownerReferences") and not _is_made_here(obj):
             _take_of_owners(loaded, obj)
+
+
+def _is_made_here(obj: Object) -> bool:
+    """Return whether a world of ours made this pod: no cluster has pods of Workloads."""
+    given = obj.metadata.get("ownerReferences") or ()
+    kinds = {one.get("kind") for one in given if one.get("controller")}
+    return obj.key.kind == "Pod" and kinds == {"Workload"}
 
 
 def _take_of_owners(loaded: Loaded, obj: Object) -> None:
