@@ -31,6 +31,7 @@ from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView, Profiles
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
+from api.views.scripts import Script, ScriptFile
 from api.views.twins import Clusters, Incident, OneShadow, Shadow, Twins
 from api.views.whatifs import DiscardWhatIf, KeepWhatIf, OneWhatIf, WhatIfs
 
@@ -77,6 +78,8 @@ urlpatterns = [
         FollowerGuess.as_view(),
         name="lesson-guess",
     ),
+    path(f"{_ONE}/script", Script.as_view(), name="script"),
+    path(f"{_ONE}/script/file", ScriptFile.as_view(), name="script-file"),
     path(f"{_ONE}/imports", Imports.as_view(), name="imports"),
     path(f"{_ONE}/policy", PolicyView.as_view(), name="policy"),
     path(f"{_ONE}/policy/profiles", Profiles.as_view(), name="policy-profiles"),

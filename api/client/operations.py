@@ -86,7 +86,9 @@ from .records import (
     SampleList,
     Sandbox,
     SandboxList,
+    Scenario,
     ScenarioList,
+    Script,
     Speed,
     Start,
     StepRequest,
@@ -866,6 +868,28 @@ class Operations(Sender):
     ) -> ScenarioList:
         """Return every scenario, in the library's order."""
         return cast('ScenarioList', self.send('GET', f"/scenarios"))
+
+    def script_file_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Any:
+        """Return the scenario and its first world: it opens anywhere, and plays the same."""
+        return cast('Any', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script/file", accept='application/yaml'))
+
+    def script_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Scenario:
+        """Return the lesson that was written here, came with the files, or is the library's."""
+        return cast('Scenario', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script"))
+
+    def script_write(
+        self,
+        sandbox_id: str | int,
+        body: Script,
+    ) -> Scenario:
+        """Keep stops; what was decided between each and its answer is expected again."""
+        return cast('Scenario', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/script", body=body))
 
     def shadow_decision_read(
         self,
@@ -1822,6 +1846,28 @@ class AsyncOperations(AsyncSender):
     ) -> ScenarioList:
         """Return every scenario, in the library's order."""
         return cast('ScenarioList', await self.send('GET', f"/scenarios"))
+
+    async def script_file_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Any:
+        """Return the scenario and its first world: it opens anywhere, and plays the same."""
+        return cast('Any', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script/file", accept='application/yaml'))
+
+    async def script_read(
+        self,
+        sandbox_id: str | int,
+    ) -> Scenario:
+        """Return the lesson that was written here, came with the files, or is the library's."""
+        return cast('Scenario', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script"))
+
+    async def script_write(
+        self,
+        sandbox_id: str | int,
+        body: Script,
+    ) -> Scenario:
+        """Keep stops; what was decided between each and its answer is expected again."""
+        return cast('Scenario', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/script", body=body))
 
     async def shadow_decision_read(
         self,

@@ -1359,6 +1359,14 @@ class ScenarioList(TypedDict):
     items: list[Scenario]
 
 
+class Script(TypedDict):
+    """A lesson: its title, and its stops in their order."""
+
+    title: dict[str, str]
+    summary: NotRequired[dict[str, str]]
+    checkpoints: list[Stop]
+
+
 class SearchStanding(TypedDict):
     """A setting that has all its runs, before anything is proven."""
 
@@ -1441,6 +1449,20 @@ class Stepping(TypedDict):
     tick: int
     untilTick: int | None
     done: bool
+
+
+class Stop(TypedDict):
+    """A stop; lengths of time from the start as "29s", texts by language tag."""
+
+    at: str
+    shown: NotRequired[str]
+    say: dict[str, str]
+    ask: NotRequired[dict[str, str]]
+    answer: NotRequired[dict[str, str]]
+    choices: NotRequired[list[dict[str, str]]]
+    right: NotRequired[int | None]
+    spot: NotRequired[list[str]]
+    notes: NotRequired[dict[str, str]]
 
 
 class Submission(TypedDict):

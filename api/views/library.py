@@ -25,10 +25,11 @@ class Scenarios(View):
     def get(self, request: Request) -> Response:
         """Return every scenario, in the library's order."""
         found = [(name, library.scenario(name)) for name in library.names()]
-        return Response({"items": [_scenario(name, s) for name, s in found]})
+        return Response({"items": [scenario_body(name, s) for name, s in found]})
 
 
-def _scenario(name: str, scenario: Scenario) -> dict[str, object]:
+def scenario_body(name: str, scenario: Scenario) -> dict[str, object]:
+    """Return a scenario as it travels; texts by language tag."""
     spec = scenario.spec
     return {
         "name": name,

@@ -132,11 +132,9 @@ def shoot(
     url: str,
     name: str,
     theme: Literal["light", "dark"],
-    *,
-    presenter: bool = False,
 ) -> None:
-    """Photograph one address; for a projector at 1280 x 720, in presenter mode."""
-    size = (1280, 720) if presenter else (1440, 900)
+    """Photograph one address; the stage as a projector shows it, at 1280 x 720."""
+    size = (1280, 720) if name == "stage" else (1440, 900)
     page = browser.new_page(
         viewport={"width": size[0], "height": size[1]},
         color_scheme=theme,
@@ -149,10 +147,6 @@ def shoot(
     page.wait_for_timeout(1000)  # its grey boxes come with the view's own script
     # A view that is still being fetched shows grey boxes in its place.
     expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
-    if presenter:
-        page.get_by_role("banner").get_by_role("button", name="Friday rush").click()
-        page.get_by_role("button", name="Presenter mode on").first.click()
-        page.mouse.move(0, 0)  # where it was, a row would be drawn as pointed at
     page.screenshot(path=HERE / f"{name}-{theme}.png")
     page.close()
 
@@ -184,8 +178,7 @@ def main(url: str, *wanted: str) -> None:
         "workloads": f"{at}/workloads?phase=waiting&group=queue",
         "tables": f"{at}/events?table=pods&group=phase",
         "past": f"{at}/board?tick=120",
-        "presenter-board": f"{at}/board?drawer=off",
-        "presenter-lessons": f"{at}/lessons",
+        "stage": f"{at}/board?stage=1",
     }
     expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
@@ -196,8 +189,7 @@ def main(url: str, *wanted: str) -> None:
         for theme in THEMES:
             for name in wanted or views:
                 address = views[name]
-                presenter = name.startswith("presenter-")
-                shoot(browser, address, name, theme, presenter=presenter)
+                shoot(browser, address, name, theme)
         browser.close()
 
 

@@ -6,7 +6,7 @@
 export const GROUPS = {
   live: ["ServerMessage"],
   imports: ["ImportReportList", "TracePreviews", "Conversions", "DryImport"],
-  lists: ["EventList", "Joined", "Lesson", "Sandbox", "SandboxList", "SampleList", "ScenarioList", "Table"],
+  lists: ["EventList", "Joined", "Lesson", "Sandbox", "SandboxList", "SampleList", "Scenario", "ScenarioList", "Table"],
   sandboxes: ["ClusterList", "Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
   edits: ["KeptWhatIf", "WhatIfState", "WhatIfs"],
   policy: ["ProfileList", "Registry"],

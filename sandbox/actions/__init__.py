@@ -53,6 +53,7 @@ from sandbox.actions.sandboxes import (
     do_rename,
     do_set_visibility,
 )
+from sandbox.actions.scripts import do_write_script
 from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 from sandbox.actions.twins import do_follow_cluster, do_play_recording
@@ -108,6 +109,7 @@ __all__ = [
     "do_speed",
     "do_step",
     "do_tick",
+    "do_write_script",
     "do_ticks",
     "do_token",
     "do_trim",

@@ -54,6 +54,7 @@ def fork_of(
         world,
         title=title,
         scenario=parent.scenario,
+        script=parent.script,
         parent=parent,
         parent_revision=revision,
         revision=revision,

@@ -119,7 +119,7 @@ def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -
         raise NotFoundError(Absent.FOLLOWER.said(key=key))
     if stop in lesson.shown["revealed"]:
         raise ConflictError(Refused.SHOWN_ALREADY.said())
-    most = lessons.choices_of(lesson.sandbox.scenario, stop)
+    most = lessons.choices_of(lesson.sandbox, stop)
     if choice >= most:
         problem = RequestProblem.CHOICES.said(most=most, stop=stop, given=choice)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="choice")])

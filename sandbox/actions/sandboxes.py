@@ -21,6 +21,7 @@ from sandbox.base.errors import (
     GoneError,
     InvalidError,
 )
+from sandbox.base.scripts import script_part
 from sandbox.live import limits as limited
 from sandbox.models import Checkpoint, Revision, Sandbox
 from sandbox.page import rows
@@ -115,6 +116,7 @@ def do_create(
         columns = {
             "title": title or _title(made) or "New sandbox",
             "scenario": scenario,
+            "script": _script(made) if not scenario else {},
         }
         sandbox = _show_run(user, made, columns) or begin(user, made.world, **columns)
         made.loaded.findings += said
@@ -130,7 +132,7 @@ def do_create(
 
 
 def _show_run(
-    user: User, made: Assembled, columns: Mapping[str, str]
+    user: User, made: Assembled, columns: Mapping[str, Any]
 ) -> Sandbox | None:
     """Return a twin that shows what was recorded of a scenario of one; else None."""
     scenario = made.scenario
@@ -155,6 +157,11 @@ def _assemble(files: Files, **given: Any) -> Assembled:
         ) from error
     except SchedulerError as error:
         raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
+
+
+def _script(made: Assembled) -> dict[str, Any]:
+    """Return the lesson that files came with; nothing without one."""
+    return script_part(made.scenario) if made.scenario else {}
 
 
 def _title(made: Assembled) -> str:

@@ -55,6 +55,15 @@ class Refused(Words):
         "refused.notThen",
         "revision {revision} ({what}) is not possible then: {problem}",
     )
+    NO_SCRIPT = (
+        "refused.noScript",
+        "this sandbox has no lesson: mark a moment of its run first",
+    )
+    CHANGED_ON_THE_WAY = (
+        "refused.changedOnTheWay",
+        "somebody changed the run in tick {tick}, and a lesson is one file that plays by "
+        "itself: write it in a run without changes, or give them in the files",
+    )
     NO_FORK_BY_LINK = (
         "refused.noForkByLink",
         "the link that you opened is to look, not to fork",

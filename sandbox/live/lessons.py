@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 from django.db.models import Count
 
-from sandbox.base import library
 from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
-from sandbox.models import Follower, Guess, Lesson
+from sandbox.base.scripts import script_of
+from sandbox.models import Follower, Guess, Lesson, Sandbox
 from sandbox.page.wire import LessonNews, Tally
 
 #: Where a lesson begins: at its first stop, no answer shown.
@@ -59,9 +59,10 @@ def running_news(sandbox_id: str) -> str | None:
     return encode(news).decode() if news.running else None
 
 
-def choices_of(scenario: str, stop: int) -> int:
+def choices_of(sandbox: Sandbox, stop: int) -> int:
     """Return how many choices a stop's question has; NotFoundError for no stop."""
-    stops = library.scenario(scenario).spec.checkpoints if scenario else ()
+    found = script_of(sandbox.script, sandbox.scenario)
+    stops = found.spec.checkpoints if found is not None else ()
     if stop >= len(stops):
         raise NotFoundError(Absent.STOP.said(stops=len(stops), stop=stop))
     return len(stops[stop].choices)

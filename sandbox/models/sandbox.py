@@ -105,6 +105,9 @@ class Sandbox(models.Model):
     )
     title = models.CharField(max_length=200)
     scenario = models.CharField(max_length=100, blank=True)  # name in the library
+    script = JsonText(
+        default=dict
+    )  # the lesson that came with it, or was written in it
     created_at = models.DateTimeField(auto_now_add=True)
     changed_at = models.DateTimeField(auto_now=True)
 

@@ -107,7 +107,7 @@
     const who = widest ? ` (${where(widest)})` : "";
     found.push(`the page scrolls sideways: ${page.scrollWidth} px in ${page.clientWidth}${who}`);
   }
-  // The list of views is whole wherever there is height for it: a projector's presenter mode too.
+  // The list of views is whole wherever there is height for it.
   const rail = document.querySelector(".rail");
   if (rail && innerHeight >= 720 && rail.scrollHeight > rail.clientHeight + 1) {
     found.push(`the list of views is cut: ${rail.scrollHeight} px in ${rail.clientHeight}`);

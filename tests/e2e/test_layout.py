@@ -3,7 +3,7 @@
 No text is cut, crushed or under another.
 
 By default a selection in which English is looked at in each size, Chinese in every
-other one, themes and presenter mode in rotation; `QUOTALAB_LAYOUT=all` looks at the
+other one, themes in rotation; `QUOTALAB_LAYOUT=all` looks at the
 whole product.
 """
 
@@ -26,7 +26,6 @@ from tests.e2e.board import UNREADABLE, prepared
 SIZES = [(1920, 1080), (1440, 900), (1280, 720), (820, 1180), (390, 844), (720, 450)]
 LANGUAGES = ["en", "zh-Hans", "zh-Hant"]
 THEMES = ["light", "dark"]
-PRESENTER = [False, True]
 TICK = 96
 VIEWS = [
     "start",
@@ -63,26 +62,23 @@ class Look:
     size: tuple[int, int]
     language: str
     theme: str
-    presenter: bool
 
     def __str__(self) -> str:
         """Return the look as a reader would say it."""
-        mode = ", presenter" if self.presenter else ""
-        return f"{self.size[0]} x {self.size[1]}, {self.language}, {self.theme}{mode}"
+        return f"{self.size[0]} x {self.size[1]}, {self.language}, {self.theme}"
 
 
 def looks() -> list[Look]:
     """Return the looks of a run: all, or every size with each mode in rotation."""
     if os.environ.get("QUOTALAB_LAYOUT") == "all":
-        every = itertools.product(LANGUAGES, THEMES, PRESENTER, SIZES)
+        every = itertools.product(LANGUAGES, THEMES, SIZES)
         return [Look(size, *rest) for *rest, size in every]
     chosen = []
     for at, language in enumerate(LANGUAGES):
         for index, size in enumerate(SIZES):
             if language == "en" or index % 2 == at % 2:
                 theme = THEMES[(at + index) % 2]
-                presenter = PRESENTER[index // 2 % 2]
-                chosen.append(Look(size, language, theme, presenter))
+                chosen.append(Look(size, language, theme))
     return chosen
 
 
@@ -245,7 +241,7 @@ def adopt(page: Page, look: Look) -> None:
     width, height = look.size
     page.set_viewport_size({"width": width, "height": height})
     page.evaluate(
-        """async ({ language, theme, presenter }) => {
+        """async ({ language, theme }) => {
           const say = (key, newValue) => {
             localStorage.setItem(`quotalab.${key}`, newValue);
             const event = new StorageEvent("storage", { key: `quotalab.${key}`, newValue });
@@ -253,7 +249,6 @@ def adopt(page: Page, look: Look) -> None:
           };
           say("language", language);
           say("theme", theme);
-          document.documentElement.toggleAttribute("data-presenter", presenter);
           const until = performance.now() + 10000;
           while (document.documentElement.lang !== language) {
             if (performance.now() > until) throw new Error(`no text in ${language}`);
@@ -261,5 +256,5 @@ def adopt(page: Page, look: Look) -> None:
           }
           for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
         }""",
-        {"language": look.language, "theme": look.theme, "presenter": look.presenter},
+        {"language": look.language, "theme": look.theme},
     )

@@ -1,4 +1,4 @@
-// Where things are on the page: presenter mode enlarges it, and what the browser measures is enlarged.
+// Where things are on the page, which may be enlarged: what the browser measures is enlarged then.
 
 export interface Box {
   readonly left: number;

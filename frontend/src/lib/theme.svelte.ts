@@ -1,4 +1,4 @@
-// Light or dark: by system until the reader chooses, and large type for a projector.
+// Light or dark: by system until the reader chooses.
 
 import { keep, kept, whenKept } from "@/lib/keep";
 
@@ -6,7 +6,6 @@ export type Theme = "light" | "dark";
 
 class Look {
   theme = $state<Theme>("light");
-  presenter = $state(false);
 }
 
 export const look = new Look();
@@ -29,10 +28,4 @@ export function switchTheme(): void {
 function apply(theme: Theme): void {
   look.theme = theme;
   document.documentElement.dataset["theme"] = theme;
-}
-
-/** Turn presenter mode on or off: larger type, labels instead of tooltips. */
-export function present(on: boolean): void {
-  look.presenter = on;
-  document.documentElement.toggleAttribute("data-presenter", on);
 }

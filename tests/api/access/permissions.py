@@ -37,6 +37,8 @@ ONE: dict[str, str] = {
     "lesson": "get look, post own admin, put own, delete own admin",
     "lesson/followers/<str:follower>": "put look",
     "<path:rest>": "get look, post look read",
+    "script": "get look, put edit",
+    "script/file": "get look",
     "imports": "get look",
     "incident": "post look read",
     "shadow": "get look",

@@ -23,8 +23,6 @@ export const EN = {
   "language.en": "English",
   "language.zh-Hans": "简体中文",
   "language.zh-Hant": "繁體中文",
-  "presenter.on": "Presenter mode on",
-  "presenter.off": "Presenter mode off",
   "stack.kueue": "Kueue over kube-scheduler",
   "stack.yunikorn": "YuniKorn",
   "stack.kube": "kube-scheduler",
@@ -360,6 +358,7 @@ export const EN = {
   "start.stack.kueue": "Kueue",
   "start.stack.yunikorn": "YuniKorn",
   "start.stack.kube": "kube-scheduler",
+  "write.open": "Write a lesson",
   "theatre.watch": "Watch the decision",
 } as const;
 

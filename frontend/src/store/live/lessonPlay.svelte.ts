@@ -6,7 +6,7 @@ import type { Checkpoint, Scenario } from "@/protocol/types";
 import { act } from "@/store/live/intents";
 import { lesson, reveal } from "@/store/live/lesson.svelte";
 import { live } from "@/store/live/live.svelte";
-import { fetchSandbox, fetchScenarios } from "@/store/live/server";
+import { fetchScript } from "@/store/live/script.svelte";
 
 const FRAMES = 8; // from a stop to its answer
 const FRAME_MS = 350;
@@ -30,9 +30,9 @@ export const lessonPlay = new Play();
 export async function findLesson(id: string): Promise<void> {
   lessonPlay.scenario = null;
   lessonPlay.known = false;
-  const found = await Promise.all([fetchSandbox(id), fetchScenarios()]).catch(() => null);
+  const found = await fetchScript(id);
   if (live.id !== id) return;
-  if (found !== null) lessonPlay.scenario = found[1].find((one) => one.name === found[0].scenario) ?? null;
+  lessonPlay.scenario = found;
   lessonPlay.known = true;
 }
 

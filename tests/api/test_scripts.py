@@ -1,0 +1,76 @@
+"""A lesson that was made by playing is one file, which plays the same elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from sandbox import actions
+from sandbox.models import Event, Sandbox
+from scheduler.analysis.expectations import judge_all
+from scheduler.assembly import assemble
+from scheduler.engine.simulation import simulate
+from tests.sandbox.conftest import tick
+
+pytestmark = [pytest.mark.django_db]
+
+SCRIPT = {
+    "title": {"en": "Who goes?"},
+    "checkpoints": [
+        {
+            "at": "4s",
+            "shown": "8s",
+            "say": {"en": "The lender wants its cores back."},
+            "ask": {"en": "Who goes?"},
+            "choices": [{"en": "b1"}, {"en": "nobody"}],
+            "right": 0,
+            "answer": {"en": "b1."},
+            "spot": ["ClusterQueue//a"],
+        }
+    ],
+}
+
+
+def _decided(sandbox: Sandbox) -> list[tuple[object, ...]]:
+    found = Event.objects.filter(sandbox=sandbox).exclude(type="Edit")
+    return list(
+        found.order_by("revision", "seq").values_list("t_ms", "type", "subject", "by")
+    )
+
+
+def test_a_lesson_made_by_playing_opens_elsewhere_and_is_equal(call, busy):
+    tick(busy, 12)
+    written = call("put", busy, "/script", SCRIPT)
+    assert written.status_code == 200
+    text = call("get", busy, "/script/file").content.decode()
+    other = User.objects.create_user("elsewhere")
+    made = actions.do_create(other, files=[("lesson.yaml", text)]).sandbox
+    actions.do_play(other, made.pk)
+    tick(made, 12)
+    assert _decided(made) == _decided(Sandbox.objects.get(pk=busy.pk))
+    assert made.script == Sandbox.objects.get(pk=busy.pk).script
+
+
+def test_what_happened_at_a_stop_is_expected_of_the_file(call, busy):
+    tick(busy, 12)
+    call("put", busy, "/script", SCRIPT)
+    text = call("get", busy, "/script/file").content.decode()
+    assembled = assemble([("lesson.yaml", text)])
+    assert assembled.scenario is not None
+    expected = assembled.scenario.spec.expect
+    assert {one.event.type for one in expected} >= {"Preempt"}
+    result = simulate(assembled.world, until_ms=12_000)
+    assert [one for one in judge_all(expected, result.decisions) if not one.holds] == []
+
+
+def test_a_run_that_somebody_changed_is_no_file(call, busy):
+    tick(busy, 3)
+    call("put", busy, "/script", SCRIPT)
+    call("patch", busy, "/objects/ClusterQueue/-/a", {"spec": {"stopPolicy": "Hold"}})
+    answer = call("get", busy, "/script/file")
+    assert answer.status_code == 409
+    assert "somebody changed the run" in answer.json()["message"]
+
+
+def test_a_sandbox_without_a_lesson_says_so(call, busy):
+    assert call("get", busy, "/script").status_code == 404
