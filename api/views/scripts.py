@@ -15,6 +15,7 @@ from api.views.base import View
 from api.views.library import scenario_body
 from sandbox import actions
 from sandbox.actions.scripts import lesson_file
+from sandbox.actions.sessions import allowed
 from sandbox.base.errors import NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.base.scripts import script_of
@@ -36,6 +37,7 @@ class Script(View):
     )
     def put(self, request: Request, sandbox_id: str) -> Response:
         """Keep stops; what was decided between each and its answer is expected again."""
+        allowed(self.user(), sandbox_id)
         given = self.read(ScriptSerializer)
         return Response(_body(actions.do_write_script(self.user(), sandbox_id, given)))
 
