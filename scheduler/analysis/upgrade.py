@@ -39,6 +39,19 @@ Make = Callable[[Patch], World]
 _COURSE = (Admit, Bind, Preempt, Evict, Finish)
 
 
+class Smallest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The smallest work found in which the rule still does something.
+
+    `text` is a file with which `quotalab plan` of both releases names the rule again.
+    `minimal`: no object can be left out; else the search was stopped early.
+    """
+
+    before: int  # objects
+    objects: int
+    minimal: bool
+    text: str
+
+
 class RuleEffect(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What one rule does to this work.
 
@@ -54,6 +67,7 @@ class RuleEffect(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     given: bool | None
     workloads: list[str] | None
     reasons: int | None
+    smallest: Smallest | None = None
 
 
 class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -178,6 +192,34 @@ def compare_releases(
 
 
 _STARTS = ("earlier", "later", "never", "only")
+
+
+def rule_shows(
+    make: Make, effect: RuleEffect, releases: tuple[Patch, Patch], until_ms: int
+) -> set[tuple[str, str]]:
+    """Return what a rule does to this work, of the kind that `effect` says it did.
+
+    Where it moves workloads, one entry says so; else the reasons for which some wait
+    before and after. Empty: it does nothing. Cost: three runs.
+    """
+    before, after = ({"release": dict(release)} for release in releases)
+    run = partial(Run, make, until_ms)
+    one, other = run(before), run(after)
+    first, last = one.spec.decides_as(), other.spec.decides_as()
+    rule = next(r for r in between(first, last) if r.id == effect.rule)
+    patch = _turned(rule, first, last)
+    if patch is None:
+        return set()
+    turned = run(patch)
+    if effect.workloads:
+        moved = _differing(one.courses, other.courses)
+        return {("", "")} if moved - _differing(one.courses, turned.courses) else set()
+    told = _differing(one.reasons, other.reasons)
+    told -= _differing(one.reasons, turned.reasons)
+    return {
+        (", ".join(one.reasons.get(key, ())), ", ".join(other.reasons.get(key, ())))
+        for key in told
+    }
 
 
 def _turned(rule: Rule, before: Release, after: Release) -> Patch | None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
@@ -20,6 +21,7 @@ from scheduler.analysis.upgrade import (
     UpgradeReport,
     compare_releases,
 )
+from scheduler.analysis.upgrade_smallest import smallest
 from scheduler.assembly import prepare
 from scheduler.cli.files import add_stack_word, release_of
 from scheduler.cli.plan_input import Library, no_library, read_work
@@ -52,6 +54,8 @@ def main(
         report = _report(options, library)
     except (SchedulerError, OSError) as error:
         return refused(error)
+    if options.smallest:
+        _write(options.smallest, report)
     if options.json:
         out.write(msgspec.json.format(msgspec.json.encode(report)).decode() + "\n")
     else:
@@ -76,6 +80,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--at", default="0s", help="of a recording: the instant to begin at (0s)")
     add("--horizon", default="", help="how long each run is, e.g. 24h; the scenario's, "
         "else 24h or until nothing more happens")  # fmt: skip
+    add("--smallest", type=Path, metavar="FOLDER", help="write the smallest work in which "
+        "each rule still does something here")  # fmt: skip
     add("--workers", type=int, default=0, help="processes (one for each CPU)")
     add("--json", action="store_true", help="print one JSON object instead")
     add_trace_words(parser)
@@ -95,13 +101,23 @@ def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
         return prepared.assemble(policy={**fixed, **patch}, newest=False).world
 
     at_once = options.workers or os.cpu_count() or 1
-    return compare_releases(
+    until_ms = durations.span_ms(horizon)
+    report = compare_releases(
         make,
         before,
         after,
-        until_ms=durations.span_ms(horizon),
+        until_ms=until_ms,
         each=partial(_each, at_once),
     )
+    releases = report.before, report.after
+    effects = [
+        msgspec.structs.replace(
+            effect,
+            smallest=smallest(prepared, effect, releases, until_ms, fixed=fixed),
+        )
+        for effect in report.rules
+    ]
+    return msgspec.structs.replace(report, rules=effects)
 
 
 def _each(
@@ -127,10 +143,18 @@ def _one(patch: Patch) -> Run:
     return _work[0](patch)
 
 
+def _write(folder: Path, report: UpgradeReport) -> None:
+    for effect in report.rules:
+        if effect.smallest is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{effect.rule}.yaml"
+            path.write_text(effect.smallest.text, encoding="utf-8")
+
+
 def _lines(report: UpgradeReport) -> Iterator[str]:
     yield f"{_named(report.before)} against {_named(report.after)}"
     if not report.differs:
-        yield "nothing comes out otherwise"
+        yield "nothing differs"
     for name in ("earlier", "later", "never", "only"):
         subjects = getattr(report, name)
         if subjects:
@@ -179,7 +203,10 @@ def _rule(effect: RuleEffect) -> str:
     back = ""
     if effect.gate:
         back = f"; {effect.gate}={'true' if effect.given else 'false'} turns it back"
-    return f"{head}. It {done}{back}"
+    least = ""
+    if (found := effect.smallest) is not None:
+        least = f"; {found.objects} of {found.before} objects show it"
+    return f"{head}. It {done}{back}{least}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -93,3 +94,26 @@ def test_a_release_that_is_not_known_is_refused(tmp_path, capsys):
     words = ["--release", "0.19.2", "--against", "0.99", "--on", str(file)]
     assert main(words, io.StringIO()) == 2
     assert "unknown release of Kueue 0.99" in capsys.readouterr().err
+
+
+def many(folder: Path) -> Path:
+    """Write jobs that wait for a quota of one CPU, beside nodes that nobody needs."""
+    nodes = [node(f"n{n}") for n in range(4)]
+    path = folder / "many.yaml"
+    path.write_text(yaml.safe_dump_all([*small_cluster(cpu=1), *nodes, *waiting(6)]))
+    return path
+
+
+def test_a_rule_comes_with_the_smallest_work_that_shows_it(tmp_path):
+    out, into = io.StringIO(), tmp_path / "smallest"
+    words = ["--release", "0.19.2", "--against", UNRELEASED, "--horizon", "1m"]
+    given = [*words, "--on", str(many(tmp_path)), "--smallest", str(into)]
+    assert main(given, out) == 0
+    assert "5 of 13 objects show it" in out.getvalue()
+    [path] = into.iterdir()
+    kinds = [one["kind"] for one in yaml.safe_load_all(path.read_text())]
+    assert kinds.count("Job") == 2
+    again = io.StringIO()
+    assert main([*words, "--on", str(path)], again) == 0
+    assert f"rule {path.stem}" in again.getvalue()
+    assert "gives 1 other reasons" in again.getvalue()

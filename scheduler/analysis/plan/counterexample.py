@@ -16,12 +16,15 @@ from scheduler.analysis.plan.judging import Verdict, judge
 from scheduler.analysis.plan.measuring import measure
 from scheduler.analysis.plan.sides import is_work
 from scheduler.analysis.plan.terms import quantile_of
-from scheduler.analysis.reproduction.shrinking import shrink, shrink_groups
+from scheduler.analysis.reproduction.parts import (
+    document_of,
+    only,
+    scenario_of,
+    shrink_keys,
+)
 from scheduler.analysis.reproduction.trimming import differences
-from scheduler.input.manifests.loading.loaded import Loaded
-from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
-from scheduler.model.objects import Key, Object
+from scheduler.model.objects import Key
 from scheduler.model.texts.writing import write_all
 
 #: How many objects all tries of an assertion together may run, on each side.
@@ -111,13 +114,7 @@ class _Search:
         self.left = max(self.left, len(keys))
         if not self.shows(keys):
             return None
-        work = [key for key in keys if is_work(key.kind)]
-        policy = [key for key in keys if not is_work(key.kind)]
-        work, _ = shrink(work, lambda some: self.shows([*policy, *some]), self.go_on)
-        kept = shrink_groups(
-            [*policy, *work], lambda key: key.kind, self.shows, self.go_on
-        )
-        kept, minimal = shrink(kept, self.shows, self.go_on)
+        kept, minimal = shrink_keys(keys, is_work, self.shows, self.go_on)
         files = self._files(frozenset(kept))
         if not self._fails_again(files):
             return None
@@ -141,7 +138,7 @@ class _Search:
         self.runs += 1
         self.left -= len(kept)
         bases = [
-            FileBase(replace(side, loaded=_only(side.loaded, kept)))
+            FileBase(replace(side, loaded=only(side.loaded, kept)))
             for side in self.sides
         ]
         return self._fails(bases)
@@ -177,7 +174,7 @@ class _Search:
         return {
             "base.yaml": write_all(self._policy(0, kept & own)),
             "changed.yaml": write_all(self._policy(1, kept & own)),
-            "work.yaml": write_all([self._scenario(), *map(_document, shared)]),
+            "work.yaml": write_all([self._scenario(), *map(document_of, shared)]),
             "assertion.yaml": write_all([{"assertions": [self.assertion.given]}]),
         }
 
@@ -185,43 +182,17 @@ class _Search:
         found = (self.joined.base, self.joined.changed)[side]
         objects = [o for o in self.sides[side].loaded.objects if o.key in kept]
         said = {"apiVersion": _API, "kind": "Policy", "spec": found.policy}
-        return [*([said] if found.policy else []), *map(_document, objects)]
+        return [*([said] if found.policy else []), *map(document_of, objects)]
 
     def _scenario(self) -> dict[str, Any]:
         """Return what both sides share of the policy, with the seed and the horizon."""
         world = self.joined.bases[0].world(PLAIN, self.seed)
         sections = {*self.joined.base.policy, *self.joined.changed.policy}
         spec = differences(world.policy.document())
-        title = f"Fails: {self.assertion.name}"
-        return {
-            "apiVersion": _API,
-            "kind": "Scenario",
-            "metadata": {"name": "counterexample"},
-            "spec": {
-                "title": {"en": title, "zh-Hans": title, "zh-Hant": title},
-                "summary": {"en": title, "zh-Hans": title, "zh-Hant": title},
-                "seed": self.seed,
-                "policy": {n: v for n, v in spec.items() if n not in sections},
-                "horizon": durations.duration_text(self.horizon_ms),
-            },
-        }
-
-
-def _only(loaded: Loaded, kept: frozenset[Key]) -> Loaded:
-    return Loaded(
-        objects=[obj for obj in loaded.objects if obj.key in kept],
-        policy=loaded.policy,
-        scenarios=loaded.scenarios,
-        findings=loaded.findings,
-        places={key: place for key, place in loaded.places.items() if key in kept},
-        files=loaded.files,
-    )
-
-
-def _document(obj: Object) -> dict[str, Any]:
-    manifest: dict[str, Any] = msgspec.to_builtins(obj.manifest)
-    return (
-        {**manifest, "status": msgspec.to_builtins(obj.status)}
-        if obj.status
-        else manifest
-    )
+        return scenario_of(
+            "counterexample",
+            f"Fails: {self.assertion.name}",
+            seed=self.seed,
+            policy={n: v for n, v in spec.items() if n not in sections},
+            horizon_ms=self.horizon_ms,
+        )
