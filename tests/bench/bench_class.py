@@ -1,0 +1,132 @@
+"""A class of thirty follows a lesson with a vote: how soon, and what it takes of memory.
+
+Run `./dev bench tests/bench/bench_class.py`. Every follower joins by the code and has
+a socket of its own; the trainer goes on to stop after stop, and everybody votes at each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+import websockets
+
+from tests.bench.size import sized
+from tests.services.default_run import DefaultRun, wait_for
+
+CLASS = sized(30, 3)
+STOPS = 3
+MOST_S = 1.0
+MOST_MIB = 25.0
+
+
+class Follower:
+    """One who follows: hears where the trainer is, and the count of votes."""
+
+    def __init__(self) -> None:
+        self.heard: dict[str, float] = {}  # query of the trainer -> Unix seconds
+        self.votes: list[tuple[int, float]] = []  # how many at the newest stop, when
+        self.open = False
+
+    async def listen(self, url: str) -> None:
+        async with websockets.connect(url, max_size=None, open_timeout=60) as socket:
+            await socket.send('{"type":"hello","since":null}')
+            async for frame in socket:
+                self.open = True
+                message = json.loads(frame)
+                if message["type"] != "lesson":
+                    continue
+                self.heard.setdefault(message["query"], time.time())
+                stop = int(message["query"].partition("=")[2] or 1) - 1
+                count = sum(t["count"] for t in message["tallies"] if t["stop"] == stop)
+                self.votes.append((count, time.time()))
+
+
+async def lesson(run: DefaultRun, sandbox: str) -> tuple[list[float], list[float]]:
+    """Hold a lesson; return how long each step and each vote took to reach everybody."""
+    path = f"{run.url}/api/v1/sandboxes/{sandbox}"
+    limits = httpx.Limits(max_connections=CLASS)
+    async with httpx.AsyncClient(limits=limits, timeout=60) as client:
+        code = (await client.post(f"{path}/lesson")).json()["code"]
+        joins = [_join(client, run.url, code) for _ in range(CLASS)]
+        keys = await asyncio.gather(*joins)
+        people = [Follower() for _ in range(CLASS)]
+        url = f"{run.url.replace('http', 'ws')}/ws/sandboxes/{sandbox}"
+        tasks = [asyncio.create_task(one.listen(url)) for one in people]
+        await _until(lambda: all(one.open for one in people))
+        shown, voted = [], []
+        for stop in range(STOPS):
+            query = f"stage={stop + 1}"
+            body = {"view": "board", "query": query, "revealed": []}
+            began = time.time()
+            await client.put(f"{path}/lesson", json=body)
+            await _until(lambda query=query: all(query in one.heard for one in people))
+            shown.append(max(one.heard[query] for one in people) - began)
+            began = time.time()
+            votes = [
+                client.put(
+                    f"{path}/lesson/followers/{key}",
+                    json={"stop": stop, "choice": number % 3},
+                )
+                for number, key in enumerate(keys)
+            ]
+            answers = await asyncio.gather(*votes)
+            assert {one.status_code for one in answers} == {204}
+            await _until(lambda: all(one.votes[-1][0] == CLASS for one in people))
+            voted.append(max(one.votes[-1][1] for one in people) - began)
+        for task in tasks:
+            task.cancel()
+        return shown, voted
+
+
+async def _join(client: httpx.AsyncClient, url: str, code: str) -> str:
+    body = {"code": code, "follower": ""}
+    answer: dict[str, Any] = (
+        await client.post(f"{url}/api/v1/lessons/join", json=body)
+    ).json()
+    return str(answer["follower"])
+
+
+async def _until(holds: Any, within_s: float = 60.0) -> None:
+    end = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < end, "the class waits too long"
+        await asyncio.sleep(0.002)
+
+
+def _mib(run: DefaultRun) -> float:
+    processes = [run.process, *run.family()]
+    return sum(one.memory_full_info().uss for one in processes) / 2**20
+
+
+@pytest.fixture
+def school(tmp_path: Path) -> Iterator[DefaultRun]:
+    """A run that takes thirty joins from one address: here the whole class has one."""
+    with DefaultRun(tmp_path, JOINS_PER_MINUTE="1000") as running:
+        yield running
+
+
+def test_a_class_follows_within_a_second(school: DefaultRun) -> None:
+    made = school.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
+    path = f"/api/v1/sandboxes/{made}"
+    school.post(f"{path}/actions/step", {"untilTick": 109})
+    wait_for(lambda: school.get(path)["tick"] >= 109, "the first stop", 60)
+    before = _mib(school)
+    shown, voted = asyncio.run(lesson(school, made))
+    more = _mib(school) - before
+    sys.stdout.write(
+        f"\n{CLASS} followers: a step of the trainer reaches all in "
+        f"{statistics.median(shown):.2f} s (most {max(shown):.2f}), all votes are with all "
+        f"in {statistics.median(voted):.2f} s (most {max(voted):.2f}), "
+        f"{more:.1f} MiB more in all processes\n"
+    )
+    assert max(shown) < MOST_S
+    assert more < MOST_MIB
