@@ -377,6 +377,16 @@ class Counted(TypedDict):
     jobs: int
 
 
+class CoursePlace(TypedDict):
+    """The place of a lesson in a course: the lessons of one text, in the text's
+    order.
+    """
+
+    text: str
+    place: int
+    of: int
+
+
 class Create(TypedDict):
     """A new sandbox: of a scenario of the library, of files, or empty."""
 
@@ -1350,6 +1360,7 @@ class Scenario(TypedDict):
     stack: str
     seed: str
     picture: Picture | None
+    courses: list[CoursePlace]
     checkpoints: list[Checkpoint]
 
 

@@ -157,6 +157,14 @@ class PictureSerializer(serializers.Serializer[Any]):
     topics = serializers.ListField(child=serializers.CharField())
 
 
+class CoursePlaceSerializer(serializers.Serializer[Any]):
+    """The place of a lesson in a course: the lessons of one text, in the text's order."""
+
+    text = serializers.CharField()
+    place = serializers.IntegerField(help_text="from 1")
+    of = serializers.IntegerField()
+
+
 class ScenarioSerializer(serializers.Serializer[Any]):
     """A scenario of the library; texts by language tag."""
 
@@ -167,6 +175,7 @@ class ScenarioSerializer(serializers.Serializer[Any]):
     stack = serializers.CharField()
     seed = serializers.CharField()
     picture = PictureSerializer(allow_null=True)
+    courses = CoursePlaceSerializer(many=True)
     checkpoints = CheckpointSerializer(many=True)
 
 

@@ -39,6 +39,11 @@ def scenario_body(name: str, scenario: Scenario) -> dict[str, object]:
         "stack": spec.policy.get("stack", "kueue"),
         "seed": str(spec.seed),
         "picture": pictures().get(name),
+        "courses": [
+            {"text": text, "place": lessons.index(name) + 1, "of": len(lessons)}
+            for text, lessons in library.courses().items()
+            if name in lessons
+        ],
         "checkpoints": [
             {
                 "at": stop.at,

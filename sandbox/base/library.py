@@ -42,6 +42,24 @@ def statements() -> dict[str, list[ListedStatement]]:
     return msgspec.convert(document.data, dict[str, list[ListedStatement]])
 
 
+@lru_cache(maxsize=1)
+def courses() -> dict[str, tuple[str, ...]]:
+    """Return of each text the scenarios with stops, in the order of its statements."""
+    shown: dict[tuple[str, str], list[str]] = {}
+    for name in names():
+        spec = scenario(name).spec
+        for one in spec.shows if spec.checkpoints else ():
+            shown.setdefault((one.text, one.statement), []).append(name)
+    return {
+        text: tuple(
+            dict.fromkeys(
+                name for one in listed for name in shown.get((text, one.statement), ())
+            )
+        )
+        for text, listed in statements().items()
+    }
+
+
 @lru_cache(maxsize=256)
 def scenario(name: str) -> Scenario:
     """Return what the scenario says of itself; NotFoundError when there is none."""

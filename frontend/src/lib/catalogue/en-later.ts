@@ -1611,4 +1611,11 @@ export const EN_LATER = {
   "write.save": "Save",
   "write.saved": "The lesson is saved, with what was decided at its stops.",
   "write.file": "File",
+  "start.course": "Course",
+  "start.course.all": "All, no course",
+  "start.course.kueue-preemption": "Course: Kueue, preemption",
+  "start.course.kueue-workload": "Course: Kueue, Workload",
+  "start.course.yunikorn-preemption": "Course: YuniKorn, preemption",
+  "start.course.yunikorn-sorting": "Course: YuniKorn, sorting",
+  "start.course.kube-scheduling": "Course: kube-scheduler",
 } as const;

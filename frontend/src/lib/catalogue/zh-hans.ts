@@ -3308,4 +3308,11 @@ export const ZH_HANS: Words = {
   "write.save": "保存",
   "write.saved": "课程已保存，并记录了各停留点的决策。",
   "write.file": "文件",
+  "start.course": "课程",
+  "start.course.all": "全部，不按课程",
+  "start.course.kueue-preemption": "课程：Kueue 抢占",
+  "start.course.kueue-workload": "课程：Kueue Workload",
+  "start.course.yunikorn-preemption": "课程：YuniKorn 抢占",
+  "start.course.yunikorn-sorting": "课程：YuniKorn 排序",
+  "start.course.kube-scheduling": "课程：kube-scheduler",
 };
