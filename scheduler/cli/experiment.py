@@ -80,6 +80,8 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     verdicts = judge(experiment.spec.assertions, names, lines, cells, files)
     report = write_json if options.json else write_table
     report(out, names, lines, verdicts)
+    for assumed in base.assumed(base.seed()):
+        sys.stderr.write(f"note: {assumed}\n")
     if options.junit:
         options.junit.write_text(junit_text(names, verdicts), encoding="utf-8")
     return status_of(verdicts)

@@ -18,6 +18,7 @@ from scheduler.assembly import Prepared, merge, prepare
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import Header, decode_world
 from scheduler.input.manifests.loading.loaded import Loaded
+from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Object
@@ -75,6 +76,13 @@ class FileBase:
 
         prepared = self._with_arrivals(seed)
         return prepared.assemble(seed=seed, policy=variant.policy, change=change).world
+
+    def assumed(self, seed: int) -> list[str]:
+        """Return a sentence per kind of work whose run time is assumed or read."""
+        plain = Variant(name="")
+        span = self.world(plain, seed).policy.spec.simulation.default_runtime
+        loaded = self._with_arrivals(seed).loaded
+        return [str(one.problem) for one in assumed_run_times(loaded, span)]
 
     def _with_arrivals(self, seed: int) -> Prepared:
         """Return the files with a seed's arrivals, which all variants share."""

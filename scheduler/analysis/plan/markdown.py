@@ -239,6 +239,8 @@ def _closing(outcome: Outcome) -> Iterator[str]:
             f" Left out of the folders of policy, as it comes with the work: {kinds}."
         )
     yield text
+    for one in outcome.assumed:
+        yield f"\n{_plain(one[:1].upper() + one[1:])}."
 
 
 def code(text: str) -> str:

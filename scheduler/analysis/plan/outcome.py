@@ -87,6 +87,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     starts: list[Starts]
     workloads: list[WorkloadVerdict]
     counterexamples: list[Counterexample] = []
+    assumed: list[str] = []  # of run times that nobody gave, of the first seed
 
 
 def outcome_of(
@@ -123,6 +124,7 @@ def outcome_of(
         ],
         workloads=found[0],
         counterexamples=list(counterexamples),
+        assumed=joined.bases[0].assumed(seeds[0]),
     )
 
 

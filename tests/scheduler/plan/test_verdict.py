@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.builders import cluster_queue, flavor
+from tests.builders import cluster_queue, flavor, job
 from tests.scheduler.plan.test_plan import (
     POLICY,
     asserted,
@@ -81,6 +81,14 @@ def test_files_of_a_counterexample_fail_the_same_assertion(tmp_path):
             *("--assert", folder / "assertion.yaml", "--no-counterexamples"),
         )
         assert (status, "1 of 1 assertions do not hold" in said) == (1, True)
+
+
+def test_run_times_that_nobody_gave_are_said(policy):
+    jobs = [job(f"j{n}", queue="main", cpu=2) for n in range(3)]
+    write(policy / "work.yaml", *jobs)
+    words = ("--against", policy / "base", "--on", policy / "work.yaml")
+    _, said = run(policy / "changed", *words)
+    assert "3 objects of kind Job have no run time, so 60s is assumed" in said
 
 
 def test_a_kept_result_shows_the_same_bytes(policy):
