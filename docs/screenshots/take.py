@@ -118,6 +118,20 @@ def film(url: str, sandbox: str, step: int) -> str:
     )
 
 
+def what_if_of(api: str, sandbox: str) -> int:
+    """Return the number of a what-if: a queue that reclaims, another of more weight."""
+    training = {"kind": "ClusterQueue", "name": "training"}
+    research = {"kind": "ClusterQueue", "name": "research"}
+    reclaim = {"spec": {"preemption": {"reclaimWithinCohort": "Any"}}}
+    weight = {"spec": {"fairSharing": {"weight": "2"}}}
+    changes = [
+        {"patch": {**training, "body": reclaim}},
+        {"patch": {**research, "body": weight}},
+    ]
+    found = call(f"{api}/sandboxes/{sandbox}/what-ifs?wait=60", {"changes": changes})
+    return int(found["id"])
+
+
 def experiment_of(api: str) -> str:
     """Return an experiment whose runs have ended."""
     body = {"document": EXPERIMENT}
@@ -155,6 +169,7 @@ def main(url: str, *wanted: str) -> None:
     """Photograph every view, or those that are named, in both themes."""
     made, fork, waiting = prepare(f"{url}/api/v1")
     experiment = experiment_of(f"{url}/api/v1")
+    what_if = what_if_of(f"{url}/api/v1", made)
     at = f"{url}/s/{made}"
     kube = stepped(f"{url}/api/v1", "preemption-budget", 40)
     yunikorn = stepped(f"{url}/api/v1", "yunikorn-no-storm", 120)
@@ -163,20 +178,25 @@ def main(url: str, *wanted: str) -> None:
         "board": f"{at}/board?sel={waiting}",
         "nodes": f"{at}/nodes",
         "fairness": f"{at}/fairness",
-        "preemptions": f"{at}/preemptions",
+        "decisions": f"{at}/decisions",
+        "decisions-graph": f"{at}/decisions?mode=graph",
         "film-kueue": film(url, made, 9),
         "film-kube": film(url, kube, 10),
         "film-yunikorn": film(url, yunikorn, 9),
-        "compare": f"{at}/compare?with={fork}",
-        "policy": f"{at}/policy",
-        "policy-simulation": f"{at}/policy?part=simulation",
+        "what-if": f"{at}/what-if?sel=ClusterQueue//training",
+        "what-if-pair": f"{at}/what-if?what-if={what_if}",
+        "what-if-board": f"{at}/board?what-if={what_if}",
+        "what-if-table": f"{at}/board?density=table&what-if={what_if}",
+        "what-if-fairness": f"{at}/fairness?what-if={what_if}",
+        "what-if-decisions": f"{at}/decisions?what-if={what_if}",
+        "branches": f"{at}/what-if?with={fork}",
+        "search": f"{at}/what-if?what-if={what_if}&sure=search",
+        "experiment": f"{at}/what-if?run={experiment}",
+        "experiment-draft": f"{at}/what-if?sure=search&draft={DRAFT}",
         "fields": f"{at}/board?sel=ClusterQueue//training&tab=fields",
-        "runs": f"{at}/runs?run={experiment}",
-        "runs-draft": f"{at}/runs?draft={DRAFT}",
-        "lessons": f"{at}/lessons",
-        "events": f"{at}/events",
-        "workloads": f"{at}/workloads?phase=waiting&group=queue",
-        "tables": f"{at}/events?table=pods&group=phase",
+        "lesson": f"{at}/board?lesson=1",
+        "table": f"{at}/board?density=table&phase=waiting&group=queue",
+        "tables": f"{at}/board?density=table&table=pods&group=phase",
         "past": f"{at}/board?tick=120",
         "stage": f"{at}/board?stage=1",
     }
