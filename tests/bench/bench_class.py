@@ -84,6 +84,7 @@ async def lesson(run: DefaultRun, sandbox: str) -> tuple[list[float], list[float
             voted.append(max(one.votes[-1][1] for one in people) - began)
         for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         return shown, voted
 
 
