@@ -10,6 +10,7 @@ from typing import Any
 from api.client.sending import Transport
 from api.proving.playing import CONFIGS, JSON, PATCHES, Document, text_of
 from api.proving.resources import DEFAULT_NAMESPACE, Place
+from scheduler.model.admission_check import MULTI_KUEUE, PROVISIONING
 from scheduler.model.texts.writing import write
 
 #: The releases of records whose script names none.
@@ -30,6 +31,8 @@ LATENCIES = {
     "termination": "500ms",
     "release": "200ms",
 }
+#: Controllers that say of a check without parameters that it is not active.
+_OF_KUEUE = (MULTI_KUEUE, PROVISIONING)
 _SANDBOXES = "/api/v1/sandboxes"
 
 
@@ -155,5 +158,9 @@ def _checks_of(script: Document) -> Iterable[str]:
             for step in script["steps"]
             for document in step.get("apply") or []
             if document["kind"] == "AdmissionCheck"
+            and (
+                document["spec"].get("controllerName") not in _OF_KUEUE
+                or document["spec"].get("parameters")
+            )
         }
     )

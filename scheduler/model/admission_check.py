@@ -17,6 +17,14 @@ ACTIVE_CHECK = {
 }
 MULTI_KUEUE = "kueue.x-k8s.io/multikueue"
 PROVISIONING = "kueue.x-k8s.io/provisioning-request"
+#: What MultiKueue says of a check that names no parameters.
+NO_PARAMETERS = {
+    "type": "Active",
+    "status": "False",
+    "reason": "BadConfig",
+    "message": "Cannot load the AdmissionChecks parameters: "
+    "missing parameters reference",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

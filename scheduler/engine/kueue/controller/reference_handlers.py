@@ -5,7 +5,14 @@ from __future__ import annotations
 from scheduler.engine.kueue.controller.edits import Edits
 from scheduler.engine.kueue.controller.node_failures import note_node
 from scheduler.engine.kueue.controller.queue_assignment import QueueAssignment
-from scheduler.model.admission_check import ACTIVE_CHECK, read_admission_check
+from scheduler.model.admission_check import (
+    ACTIVE_CHECK,
+    MULTI_KUEUE,
+    NO_PARAMETERS,
+    PROVISIONING,
+    read_admission_check,
+)
+from scheduler.model.compatibility import PROVED
 from scheduler.model.objects import Key, Object
 from scheduler.model.quota import read_flavor
 from scheduler.model.topology import read_topology
@@ -40,12 +47,40 @@ class ReferenceHandlers:
     def put_check(self, obj: Object, restore: bool) -> None:
         """Take an AdmissionCheck."""
         status = obj.status
-        if self.life.answers.simulated:  # its controller is there, if not said else
+        self._say_no_parameters(obj)
+        if self.life.answers.simulated and not self._lacks_parameters(obj):
+            # Its controller is there, if not said else.
             status = {"conditions": [ACTIVE_CHECK, *(status.get("conditions") or ())]}
         check = read_admission_check(obj.manifest, status)
         if self.cluster.checks.get(check.name) != check or not restore:
             self.cluster.checks[check.name] = check
             self.edits.check(check.name, restore=restore)
+
+    def _lacks_parameters(self, obj: Object) -> bool:
+        """Return whether a controller of Kueue cannot work without what a check omits.
+
+        A rule of the policy, or a condition that somebody wrote, says what it is.
+        Source: docs/semantics/kueue-admission-checks.md#clusterqueues-without-their-checks.
+        """
+        return (
+            self.life.context.compatibility >= PROVED
+            and obj.spec.get("controllerName") in (MULTI_KUEUE, PROVISIONING)
+            and not obj.spec.get("parameters")
+            and obj.key.name not in self.life.answers.rules
+            and obj.status.get("conditions") in (None, [], [NO_PARAMETERS])
+        )
+
+    def _say_no_parameters(self, obj: Object) -> None:
+        """Write what MultiKueue says of a check without parameters, or take it back."""
+        if not self.life.answers.simulated:
+            return
+        said = obj.status.get("conditions") == [NO_PARAMETERS]
+        lacks = self._lacks_parameters(obj)
+        if said and not lacks:
+            del obj.status["conditions"]
+        elif lacks and not said and obj.spec["controllerName"] == MULTI_KUEUE:
+            obj.status["conditions"] = [dict(NO_PARAMETERS)]
+            self.life.context.journal.touch(obj.key)
 
     def remove_check(self, key: Key) -> None:
         """Forget an AdmissionCheck."""
