@@ -124,7 +124,7 @@ def test_a_node_that_fails_while_its_pods_end_keeps_no_quota():
     world = contest({"termination": "30s"}, node("n1", cpu=4), node("n2", cpu=4))
     simulate(world, until_ms=10_000)
     [victim] = [key for key in world.keys("Pod") if "low" in key.name]
-    world.delete(Key("Node", "", world.get(victim).spec["nodeName"]))
+    world.lose_node(world.get(victim).spec["nodeName"], "it fails")
     assert times(world, Admit)[0] == (10_000, "high")
 
 

@@ -159,10 +159,39 @@ def test_a_lost_node_starts_the_work_again():
     )
     ticks(world, 2)
     on = world.get(world.keys("Pod")[0]).spec["nodeName"]
+    world.lose_node(on, "it fails")
     world.delete(Key("Node", "", on))
     found = ticks(world, 8)
     assert [d.reason for d in found if isinstance(d, Evict)] == ["NodeLost"]
     assert reported(found, Finish)[0][0] == 6000
+
+
+def test_pods_of_a_deleted_node_are_collected_when_it_has_been_away_for_a_while():
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        node("n2"),
+        job("one", queue="main", runtime="100s"),
+    )
+    ticks(world, 2)
+    on = world.get(world.keys("Pod")[0]).spec["nodeName"]
+    world.delete(Key("Node", "", on))
+    assert not [d for d in ticks(world, 30) if isinstance(d, Evict)]
+    world = World.decode(world.encode())
+    found = ticks(world, 140)
+    evictions = [(d.at_ms, d.reason) for d in found if isinstance(d, Evict)]
+    assert evictions == [(60_000, "NodeLost")]
+    assert reported(found, Finish)[0][0] == 160_000
+
+
+def test_pods_of_a_deleted_node_stay_when_it_comes_back_in_time():
+    world = world_of(node("n1"), pod("web"), stack="kube")
+    ticks(world, 1)
+    known = world.get(Key("Node", "", "n1"))
+    world.delete(known.key)
+    ticks(world, 30)
+    world.put(Object(key=known.key, manifest=node("n1")))
+    assert not [d for d in ticks(world, 60) if isinstance(d, Evict)]
 
 
 def test_a_replica_is_made_again_when_it_is_lost():
@@ -170,7 +199,7 @@ def test_a_replica_is_made_again_when_it_is_lost():
     ticks(world, 1)
     on = world.get(world.keys("Pod")[0]).spec["nodeName"]
     world.delete(Key("Node", "", on))
-    ticks(world, 1)
+    ticks(world, 60)
     (again,) = world.keys("Pod")
     assert again.name == "web-r1"
     assert world.get(again).spec["nodeName"] != on

@@ -95,6 +95,8 @@ class Advancing(Reactions):
             return key in self.reclaims and self.reclaims[key][1] == at
         if due == Due.EXPIRE:
             return self.expiring.get(key) == at
+        if due == Due.COLLECT:
+            return self.orphaned.get(key) == at
         if due == Due.FAILURE:
             return self.failures is not None and self.failures.stands(key, at)
         if due == Due.PRESSURE:
@@ -146,6 +148,8 @@ class Advancing(Reactions):
             self.failures.fire(key)
         elif due == Due.PRESSURE:
             self.pressure.fire(key)
+        elif due == Due.COLLECT:
+            self.collect_pod(key)
         else:
             self._ready(self.runs[self.owners.get(key, key)], key)
 

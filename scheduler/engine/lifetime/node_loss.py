@@ -7,7 +7,9 @@ import math
 from scheduler.engine.lifetime.pod_ends import PodEnds
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
+from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.model.decisions import Evict
+from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
 
 #: Of the Job controller after the first failed pod; twice as long after each other.
@@ -18,6 +20,9 @@ LONGEST_BACKOFF_MS = 360_000
 #: A Job fails with the pod after so many that failed; the default.
 _BACKOFF_LIMIT = 6
 _JOB = frozenset({"Job"})
+#: How often pod garbage collection looks, and how long a node has been away then.
+_COLLECTED_EVERY_MS = 20_000
+_MISSED_FOR_MS = 40_000
 
 
 class NodeLoss(PodEnds):
@@ -35,6 +40,44 @@ class NodeLoss(PodEnds):
                 )
             )
             self.lose_pod(pod)
+
+    def orphan_pods(self, node: str) -> None:
+        """Leave the pods of a deleted node to pod garbage collection.
+
+        YuniKorn forgets what ran there at once.
+        Source: docs/semantics/kueue-lifecycle.md#pods-of-a-deleted-node.
+        """
+        if not self.proved or any(one.name != "kube" for one in self.host.placers()):
+            self.lose_node(node, Befallen.DELETED.said().text)
+            return
+        first_miss = (
+            -(-self.context.now_ms // _COLLECTED_EVERY_MS) * _COLLECTED_EVERY_MS
+        )
+        for pod in sorted(key for key, at in self.placed.items() if at == node):
+            self.collect_at(pod, first_miss + _MISSED_FOR_MS)
+
+    def collect_at(self, pod: Key, at_ms: int) -> None:
+        """Let pod garbage collection take a pod at this instant, if its node stays away."""
+        self.orphaned[pod] = at_ms
+        self.timers.add(at_ms, Due.COLLECT, pod)
+        self._touch(pod)
+
+    def collect_pod(self, pod: Key) -> None:
+        """Delete a pod whose node is gone; one of that name may have come since."""
+        del self.orphaned[pod]
+        self._touch(pod)
+        node = self.placed.get(pod)
+        if node is None or Key(NODE, "", node) in self.host.objects:
+            return
+        self._emit(
+            Evict(
+                at_ms=self.context.now_ms,
+                subject=pod,
+                reason="NodeLost",
+                message=Befallen.DELETED.said().text,
+            )
+        )
+        self.lose_pod(pod)
 
     def lose_pod(self, pod: Key) -> None:
         """Delete a pod that lost its place; its owner's kind says what follows."""

@@ -38,6 +38,8 @@ class Restoring(Advancing):
             state["scheduled"] = scheduled
         if (expires := self.expiring.get(obj.key)) is not None:
             state["expires"] = expires
+        if (collected := self.orphaned.get(obj.key)) is not None:
+            state["collected"] = collected
         if self.failures is not None and (fails := self.failures.kept(obj.key)):
             state["fails"] = fails
         if obj.key.kind == NODE and (pressure := self.pressure.kept(obj.key)):
@@ -92,6 +94,8 @@ class Restoring(Advancing):
             self.timers.add(state["ends"], Due.GONE, key)
         if "expires" in state:
             self.expire_at(key, state["expires"])
+        if "collected" in state:
+            self.collect_at(key, state["collected"])
         if "scheduled" in state:
             self.job_stage.controllers.wait(key, state["scheduled"])
         if "run" in state:

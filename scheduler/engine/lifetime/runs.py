@@ -41,6 +41,7 @@ class Due(IntEnum):
     ROUND = 16  # a run: a round of its pods is over, but not the last one
     EXPIRE = 17  # a Job that has ended: it is deleted
     PRESSURE = 18  # a node that is or was low: it is looked at
+    COLLECT = 19  # a pod whose node was deleted: pod garbage collection takes it
 
 
 class Rounds(NamedTuple):

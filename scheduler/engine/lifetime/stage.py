@@ -9,7 +9,6 @@ from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.restoring import Restoring
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS, NODE, POD
-from scheduler.model.event_words import Befallen
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
 
@@ -68,13 +67,14 @@ class Lifetime(Restoring):
             self.pressure.forget(key)
             if self.failures is not None:
                 self.failures.forget(key)
-            self.lose_node(key.name, Befallen.DELETED.said().text)
+            self.orphan_pods(key.name)
         self._forget_run(key)
         owner = self.owners.pop(key, None)
         self.free_node(key)
         self.leaving.pop(key, None)
         self.terminating.pop(key, None)
         self.expiring.pop(key, None)
+        self.orphaned.pop(key, None)
         if owner is not None and owner != key:
             self._pod_gone(owner, key)
         self.arrived.discard(key)
