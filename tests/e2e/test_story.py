@@ -410,6 +410,20 @@ def test_what_is_wrong_with_a_file_is_brought_into_sight(board: Board) -> None:
     expect(fault).to_be_in_viewport()
 
 
+def test_a_scenario_opens_at_its_first_question_with_its_story(board: Board) -> None:
+    page = board.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{board.url}/?q=classical-reclaim")
+    page.get_by_role("button", name="Reclaiming what was lent").click()
+    story = page.get_by_test_id("story")
+    expect(story).to_be_in_viewport()
+    expect(page.get_by_test_id("tick")).to_have_text("29")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(
+        page.get_by_role("heading", name="Reclaiming what was lent", level=2)
+    ).to_be_visible()
+
+
 VOLCANO = """
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: Queue

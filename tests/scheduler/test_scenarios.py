@@ -122,6 +122,14 @@ def horizon_of(name: str) -> int:
 
 
 @every_scenario
+def test_the_page_opens_no_scenario_on_an_empty_board(name):
+    made = opened(name)
+    first = durations.milliseconds(said(name).checkpoints[0].at)
+    simulate(made.world, until_ms=first)
+    assert {key.kind for key in made.world.objects} & {"Workload", "Pod"}
+
+
+@every_scenario
 def test_what_is_expected_happens(name):
     made, outcome, _ = played(name)
     verdicts = judge(made.scenario, outcome.decisions)
