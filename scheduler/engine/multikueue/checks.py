@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from scheduler.engine.multikueue.workers import Workers
-from scheduler.model.admission_check import MULTI_KUEUE
+from scheduler.model.admission_check import MULTI_KUEUE, NO_PARAMETERS
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 
@@ -106,7 +106,7 @@ class CheckObjects:
         """Return the conditions that a check has now."""
         clusters = self.clusters(check)
         if clusters is None:
-            return [_active("False", "BadConfig", "its MultiKueueConfig is not there")]
+            return [self._bad_config(check)]
         missing = [n for n in clusters if Key(CLUSTER, "", n) not in self.objects]
         inactive = [n for n in clusters if n not in missing and not self.reached(n)]
         if not missing and not inactive:
@@ -118,6 +118,20 @@ class CheckObjects:
         if len(missing) + len(inactive) < len(clusters):
             return [_active("True", "SomeActiveClusters", message)]
         return [_active("False", "NoUsableClusters", message)]
+
+    def _bad_config(self, check: str) -> dict[str, Any]:
+        """Return what is said of a check whose config cannot be found."""
+        parameters = self.objects[Key(CHECK, "", check)].spec.get("parameters")
+        if not parameters:
+            return dict(NO_PARAMETERS)
+        name, kind = str(parameters.get("name") or ""), parameters.get("kind") or ""
+        why = f'{CONFIG}.kueue.x-k8s.io "{name}" not found'
+        if not name:
+            why = "empty name: bad parameters reference"
+        elif kind != CONFIG:
+            why = f'wrong kind "{kind}", expecting "{CONFIG}": bad parameters reference'
+        message = f"Cannot load the AdmissionChecks parameters: {why}"
+        return _active("False", "BadConfig", message)
 
 
 def connection(cluster: Object) -> Mapping[str, Any]:

@@ -268,6 +268,33 @@ def test_a_queue_whose_clusters_are_all_lost_is_inactive() -> None:
     assert (queue["status"], queue["reason"]) == ("False", "AdmissionCheckInactive")
 
 
+@pytest.mark.parametrize(
+    ("parameters", "why"),
+    [
+        (None, "missing parameters reference"),
+        (
+            {"kind": "MultiKueueConfig", "name": "none"},
+            'MultiKueueConfig.kueue.x-k8s.io "none" not found',
+        ),
+        (
+            {"kind": "Other", "name": "mk"},
+            'wrong kind "Other", expecting "MultiKueueConfig": bad parameters reference',
+        ),
+    ],
+)
+def test_a_check_without_its_config_says_why_it_is_not_active(parameters, why) -> None:
+    world = linked()
+    known = world.get(Key("AdmissionCheck", "", "mk"))
+    spec = {"controllerName": known.spec["controllerName"]}
+    if parameters is not None:
+        spec["parameters"] = {"apiGroup": "kueue.x-k8s.io", **parameters}
+    world.put(Object(key=known.key, manifest={**known.manifest, "spec": spec}))
+    run(world, 1)
+    (active,) = world.get(known.key).status["conditions"]
+    assert (active["status"], active["reason"]) == ("False", "BadConfig")
+    assert active["message"] == f"Cannot load the AdmissionChecks parameters: {why}"
+
+
 def test_a_rule_of_the_policy_answers_instead_of_the_workers() -> None:
     rule = {"check": "mk", "answer": "Ready", "after": "5s"}
     world = linked(a_job(), admissionChecks=[rule])
