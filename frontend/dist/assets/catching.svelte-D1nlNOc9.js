@@ -1,1 +1,0 @@
-import{Q as e,et as t,z as n}from"./index-client-MY8OxM1E.js";var r=new class{#e=t(!1);get wanted(){return n(this.#e)}set wanted(t){e(this.#e,t,!0)}#t=t(!1);get dropping(){return n(this.#t)}set dropping(t){e(this.#t,t,!0)}};export{r as t};

@@ -1,1 +1,0 @@
-function e(e,t){let n=e.ticks.map((n,r)=>[n,e.high[r]??t]),r=e.ticks.map((n,r)=>[n,e.low[r]??t]);return[...n,...r.reverse()]}function t(e,t){return e.ticks.map((n,r)=>[n,e.middle[r]??t])}function n(e){let t=0;for(let n of e)for(let e of n.high)t=Math.max(t,e??0);return t}export{t as n,n as r,e as t};

@@ -1,1 +1,0 @@
-import{Q as e,et as t,z as n}from"./index-client-MY8OxM1E.js";var r=new class{#e=t(null);get kind(){return n(this.#e)}set kind(t){e(this.#e,t,!0)}};export{r as t};
