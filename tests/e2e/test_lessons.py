@@ -67,7 +67,12 @@ def test_guests_follow_guess_and_are_led_on(
     page.keyboard.press("l")
     expect(page.get_by_text(f"Others come in at {ADDRESS}:")).to_be_visible()
     page.get_by_role("button", name="Hold this lesson").click()
+    on_stage = page.get_by_test_id("stage-code").inner_text()
+    page.keyboard.press("Escape")  # the invitation, then the stage
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("lesson-stage")).to_have_count(0)
     code = page.get_by_test_id("lesson-code").inner_text()
+    assert code == on_stage
     drawn = page.get_by_role("img", name="QR code of")
     link = f"{lan_run.url}/join?code={code.replace(' ', '')}"
     expect(drawn).to_have_attribute("data-text", link)
