@@ -82,12 +82,13 @@ class Beside(
     """Another policy that a stop is run on with, beside the run itself.
 
     `policy` is a merge patch of the policy's spec at the stop; `expect` holds what is
-    decided from there on.
+    decided from there on, `reports` parts of what it alone reports.
     """
 
     title: Texts
     policy: dict[str, Any]
     expect: list[Expectation] = []
+    reports: list[str] = []
 
 
 class Checkpoint(

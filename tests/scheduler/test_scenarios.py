@@ -19,6 +19,8 @@ from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.decisions import Arrive, Bind, Decision, Fail
 from scheduler.model.objects import Key
+from scheduler.model.patches import merge
+from scheduler.model.policy import read_policy
 from scheduler.model.scenario import (
     Checkpoint,
     Expectation,
@@ -142,7 +144,12 @@ def test_what_runs_beside_a_stop_is_decided_as_it_says(name):
         assert side.beside.expect
         assert set(side.beside.title) == LANGUAGES
         assert [v.text for v in side.verdicts if not v.holds] == []
-        assert side.world.problems() == []
+        found, parts = side.world.problems(), side.beside.reports
+        known = [*said(name).reports, *parts]
+        assert [
+            p.text for p in found if not any(part in p.text for part in known)
+        ] == []
+        assert all(any(part in p.text for p in found) for part in parts)
 
 
 @every_scenario
@@ -159,6 +166,29 @@ def test_nothing_is_reported_but_what_it_says(name):
     said_so = said(name).reports
     assert [one for one in found if not any(part in one for part in said_so)] == []
     assert [part for part in said_so if not any(part in one for one in found)] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        n
+        for n in NAMES
+        if said(n).policy.get("yunikorn", {}).get("laws") == "documented"
+    ],
+)
+def test_a_lesson_that_the_released_core_decides_otherwise_shows_both(name):
+    released = opened(name)
+    spec = merge(
+        released.world.header().policy["spec"], {"yunikorn": {"laws": "released"}}
+    )
+    released.world.set_policy(read_policy({"spec": spec}))
+    decisions = simulate(released.world, until_ms=horizon_of(name)).decisions
+    same = all(verdict.holds for verdict in judge(released.scenario, decisions))
+    stops = said(name).checkpoints
+    beside = [side.policy for stop in stops for side in stop.beside]
+    assert same or {"yunikorn": {"laws": "released"}} in beside
+    versions = [stop for stop in stops if "YuniKorn 1." in stop.answer.get("en", "")]
+    assert same or versions
 
 
 @every_scenario

@@ -43,7 +43,8 @@ one to its horizon. This page is written by `manage.py listscenarios`.
   and what came (`forecasts`), how often they were right (`record`), what a fork does
   (`forks`). A test runs each claim, and holds every number and name of the texts to them.
 - A checkpoint may run the same moment under other policies, `beside` the run: each has a
-  `title`, a `policy` (merge patch of the policy's spec) and what it `expect`s; they run to
+  `title`, a `policy` (merge patch of the policy's spec), what it `expect`s and what it alone
+  `reports`; a lesson that the released core decides otherwise has one of it. They run to
   `until`. `switch` is the path of a setting that the stop is about, which the page opens.
 - `reports` has parts of what loading and the run report: a refused `Change`, a value that
   is not taken. What is reported beside that fails the test.
