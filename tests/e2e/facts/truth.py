@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 from tests.e2e.facts import answer as answer_facts
 from tests.e2e.facts import board as board_facts
 from tests.e2e.facts import card as card_facts
+from tests.e2e.facts import ghost as ghost_facts
 from tests.e2e.facts import node as node_facts
 from tests.e2e.facts import said as said_facts
 from tests.e2e.facts import unmarked
@@ -19,20 +20,27 @@ from tests.services.default_run import wait_for
 
 Row = dict[str, Any]
 
-#: What the page marks with `data-fact`, the object it is of, and how it is drawn.
-READ = """() => [...document.querySelectorAll('[data-fact]')]
-  .filter((node) => node.checkVisibility())
-  .map((node) => ({
-    key: node.closest('[data-card]')?.dataset.card
-      ?? node.closest('[data-key]')?.dataset.key ?? '',
-    source: node.closest('[data-source]')?.dataset.source ?? '',
-    what: node.dataset.fact,
-    text: node.innerText,
-    name: node.querySelector('[role=img]')?.ariaLabel ?? '',
-    line: node.parentElement.innerText,
-  }))"""
-CARDS = """() => [...document.querySelectorAll('[data-card]')]
-  .map((node) => [node.closest('[data-key]')?.dataset.key, node.dataset.card])"""
+#: All numbers that the page shows at one instant: what it marks with `data-fact`, the
+#: object it is of, and how it is drawn; cards; ghosts; texts with a number.
+READ = f"""() => ({{
+  tick: document.querySelector('[data-testid=tick]')?.innerText ?? '',
+  facts: [...document.querySelectorAll('[data-fact]')]
+    .filter((node) => node.checkVisibility())
+    .map((node) => ({{
+      key: node.closest('[data-card]')?.dataset.card
+        ?? node.closest('[data-key]')?.dataset.key ?? '',
+      source: node.closest('[data-source]')?.dataset.source ?? '',
+      what: node.dataset.fact,
+      text: [...node.querySelectorAll('{ghost_facts.PLACES}')]
+        .reduce((text, ghost) => text.replace(ghost.innerText, ''), node.innerText),
+      name: node.querySelector('[role=img]')?.ariaLabel ?? '',
+      line: node.parentElement.innerText,
+    }})),
+  cards: [...document.querySelectorAll('[data-card]')]
+    .map((node) => [node.closest('[data-key]')?.dataset.key, node.dataset.card]),
+  ghosts: ({ghost_facts.READ})(),
+  texts: ({unmarked.TEXTS})(),
+}})"""
 FEWEST = 10  # numbers of a board with two queues
 HALF = 0.051  # what is written with one decimal
 
@@ -57,18 +65,31 @@ def agrees(page: Page, fewest: int = FEWEST) -> None:
 
 def compared(page: Page) -> tuple[int, list[str]]:
     """Return how many numbers were read, and those that are not REST's."""
-    found = page.evaluate(READ)
-    cards = page.evaluate(CARDS)
-    rows = {row["key"]: row for row in view_facts.fetched(page, "/state")["rows"]}
-    shown = page.get_by_test_id("tick").inner_text().replace(",", "")
+    seen = page.evaluate(READ)
+    count, wrong = held(page, seen)
+    shown = seen["tick"].replace(",", "")
+    return count, wrong + view_facts.wrong_timeline(
+        page, int(shown)
+    ) if count else wrong
+
+
+def held(page: Page, seen: Row, *, plays: bool = False) -> tuple[int, list[str]]:
+    """Return how many numbers READ has found, and those that are not REST's.
+
+    `plays`: the page has gone on since, and REST is asked for the tick that it showed.
+    """
+    shown = seen["tick"].replace(",", "")
     if not shown.isdigit():
         return 0, [f"tick {shown}"]
     tick = int(shown)
+    asked = tick if plays else None
+    state = view_facts.fetched(page, "/state", asked)
+    rows = {row["key"]: row for row in state["rows"]}
     wrong = [] if tick == rows["Sandbox//sandbox"]["tick"] else [f"tick {tick}"]
-    wrong += view_facts.wrong_timeline(page, tick)
-    facts = [Fact(**one) for one in found]
+    facts = [Fact(**one) for one in seen["facts"]]
+    cards = seen["cards"]
     sources = {fact.source for fact in facts} - {""}
-    answers = {source: view_facts.fetched(page, source) for source in sources}
+    answers = {one: view_facts.fetched(page, one, asked) for one in sources}
     for fact in facts:
         if fact.what == "preemptions":
             wrong += view_facts.wrong_preemptions(page, fact.text, tick)
@@ -86,7 +107,8 @@ def compared(page: Page) -> tuple[int, list[str]]:
         except (LookupError, ValueError, TypeError) as missing:
             wrong.append(f"{named}: {fact.text!r} has no place in REST: {missing!r}")
     said = [*answers.values(), *rows.values()]
-    wrong += [f"no fact: {text!r}" for text in unmarked.texts(page, said)]
+    left = unmarked.texts(page.url, seen["texts"], said)
+    wrong += [f"no fact: {text!r}" for text in left]
     for column, key in cards:
         if not board_facts.stands_in(rows.get(key), column):
             wrong.append(f"card {key} in {column}")

@@ -9,17 +9,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
-
 from api.generating.words import catalogue
 
 _WORDS = Path(__file__).parents[3] / "frontend" / "src" / "lib" / "catalogue"
 #: Views of which every number is a fact.
 WHOLE = re.compile(r"/s/\w+/(board|nodes|fairness|decisions|what-if)\b")
-#: What is no figure of the run: axes, what can be chosen, a place in a list, names as code.
+#: What is no figure of the run: axes, what can be chosen, a place in a list, names as code;
+#: both sides of a what-if have tests of their own (facts/ghost.py).
 TEXTS = """() => {
   const found = [];
-  const apart = '[data-fact], [data-forecast], [data-apart], svg, select, code, pre, thead';
+  const apart = '[data-fact], [data-forecast], [data-apart], svg, select, code, pre, thead,'
+    + ' [data-instead], [data-ghost-used], [data-ghost-held], [data-ghost], [data-mark],'
+    + ' [data-testid=ghost-at], [data-testid=verdict]';
   const walk = document.createTreeWalker(document.querySelector('main'), 4);
   for (let node; (node = walk.nextNode()); ) {
     const near = node.parentElement;
@@ -30,16 +31,17 @@ TEXTS = """() => {
 }"""
 
 
-def texts(page: Page, answers: list[Any]) -> list[str]:
+def texts(address: str, shown: list[str], answers: list[Any]) -> list[str]:
     """Return texts of the view with a number that is no fact, no name and no message.
 
-    `answers`: what REST says; names and sentences in it may be shown as they are.
+    `shown`: what TEXTS finds; `answers`: what REST says, of which names and sentences
+    may be shown as they are.
     """
-    if not WHOLE.search(page.url):
+    if not WHOLE.search(address):
         return []
     verbatim = sorted(_wordy(leaves(answers)) | _catalogued(), key=len, reverse=True)
     left = []
-    for text in page.evaluate(TEXTS):
+    for text in shown:
         rest = text
         for words in verbatim:
             rest = rest.replace(words, "")

@@ -33,12 +33,16 @@ KINDS = ("at", "cell", "cells", "amounts", "rows", "nodes")
 _IN_THE_PAST = ("/state", "/tables", "/fairness", "/explain")
 
 
-def fetched(page: Page, path: str) -> Any:
-    """Return what REST says of the sandbox that the page shows, at the tick it shows."""
+def fetched(page: Page, path: str, tick: int | None = None) -> Any:
+    """Return what REST says of the sandbox that the page shows, at the tick it shows.
+
+    `tick`: the one that a page showed which plays; None: that of the address, or the last.
+    """
     host, _, rest = page.url.partition("/s/")
     past = re.search(r"[?&]tick=(\d+)", rest)
-    if past and path.startswith(_IN_THE_PAST):
-        path += f"{'&' if '?' in path else '?'}tick={past[1]}"
+    at = tick if tick is not None or past is None else int(past[1])
+    if at is not None and path.startswith(_IN_THE_PAST):
+        path += f"{'&' if '?' in path else '?'}tick={at}"
     sandbox = re.split(r"[/?]", rest)[0]
     answer = page.request.get(f"{host}/api/v1/sandboxes/{sandbox}{path}")
     return json.loads(answer.text())

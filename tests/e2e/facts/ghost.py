@@ -1,0 +1,180 @@
+"""Numbers of both sides of an open what-if: beside bars, shares, counts and on nodes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tests.e2e.facts.board import queues_under
+from tests.e2e.facts.view import in_units, numbers
+
+Row = dict[str, Any]
+Apart = tuple[float, float]  # with the change, and without it
+
+#: The tick that ghosts are of, and each: of which object and number, and what it says.
+PLACES = "[data-ghost-used], [data-instead], [data-ghost-held]"
+READ = f"""() => ({{
+  at: document.querySelector('[data-testid=ghost-at]')?.innerText ?? '',
+  drawn: [...document.querySelectorAll('{PLACES}')]
+    .filter((node) => node.checkVisibility())
+    .map((node) => ({{
+      key: node.closest('[data-key]')?.dataset.key ?? '',
+      what: node.closest('[data-fact]')?.dataset.fact
+        ?? (node.closest('header, .share') ? 'share' : ''),
+      text: node.dataset.instead ?? node.dataset.ghostHeld ?? node.innerText,
+    }})),
+  marks: [...document.querySelectorAll('[data-card] [data-mark]')]
+    .map((node) => [node.closest('[data-card]').dataset.card, node.dataset.mark, node.innerText]),
+}})"""
+_COUNTS = {"pending": "waiting", "admitted": "held"}
+HALF = 0.051
+
+
+def wrong(seen: Row, verdict: Row, rows: dict[str, Row]) -> Iterator[str]:
+    """Yield what the ghosts of a view that plays say and REST does not.
+
+    `seen`: what truth.READ found; `verdict`: of the what-if; `rows`: of the run at the
+    tick that was shown, which is the side without the change.
+    """
+    tick = int(seen["tick"].replace(",", ""))
+    at_ms = rows["Sandbox//sandbox"]["tMs"]
+    if seen["ghosts"]["at"] and numbers(seen["ghosts"]["at"])[0] != tick:
+        yield f"ghosts: {seen['ghosts']['at']!r} at tick {tick}"
+    drawn = {}
+    for one in seen["ghosts"]["drawn"]:
+        place = one["key"], one["what"]
+        drawn[place] = numbers(one["text"])
+        sides = places_of(place, verdict["lines"], at_ms, rows)
+        if not any(said(drawn[place], one) for one in sides):
+            yield f"ghost of {place}: {one['text']!r}, not {sides}"
+    for fact in seen["facts"]:
+        place = fact["key"], fact["what"]
+        if not fact["key"].startswith(("ClusterQueue/", "Node/")):
+            continue
+        if not place[1].startswith(("usage ", "share", "used ")):
+            continue
+        sides = list(sides_of(*place, verdict["lines"], at_ms))
+        if sides and place not in drawn:
+            yield f"no ghost of {place}: {sides}"
+    yield from wrong_marks(seen["ghosts"]["marks"], verdict)
+    yield from wrong_baseline(verdict["lines"], rows, at_ms)
+
+
+def wrong_marks(marks: list[list[str]], verdict: Row) -> Iterator[str]:
+    """Yield the cards that say of themselves what the verdict does not."""
+    rows = verdict["seeds"][0]["verdict"]["workloads"]
+    by_key = {row["subject"]: row for row in rows}
+    for key, start, text in marks:
+        row = by_key.get(key)
+        if row is None or row["start"] != start:
+            yield f"mark of {key}: {text!r}, and REST has {row}"
+        elif start in ("earlier", "later"):
+            ends = (row["changed"]["startedMs"], row["without"]["startedMs"])
+            by = written_span(abs(ends[0] - ends[1]))
+            if re.search(r"\d", text) and text != f"{by} {start}":
+                yield f"mark of {key}: {text!r}, not {by} {start}"
+
+
+def written_span(ms: float) -> str:
+    """Return a span as a mark says it: "436 ms", "5 s", "1:25", "1:00:25"."""
+    seconds = math.floor(ms / 1000 + 0.5)
+    if ms < 1000:
+        return f"{math.floor(ms + 0.5)} ms"
+    if ms < 60_000:
+        return f"{seconds} s" if seconds < 60 else "1 min"
+    minutes, rest = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    long = f"{hours}:{minutes:02}" if hours else str(minutes)
+    return f"{long}:{rest:02}"
+
+
+def places_of(
+    place: tuple[str, str], lines: list[Row], at_ms: int, rows: dict[str, Row]
+) -> list[Apart]:
+    """Return what a place may say of both sides: a cohort sums where its queues differ."""
+    key, what = place
+    if not key.startswith("Cohort/"):
+        return list(sides_of(key, what, lines, at_ms))
+    parts = [
+        side
+        for queue in queues_under(rows, key)
+        for side in sides_of(queue["key"], what, lines, at_ms)
+    ]
+    changed, without = (sum(part[side] for part in parts) for side in (0, 1))
+    return [(changed, without)] if changed != without else []
+
+
+def wrong_baseline(lines: list[Row], rows: dict[str, Row], at_ms: int) -> Iterator[str]:
+    """Yield where the side without the change is not what the run became."""
+    for line in lines:
+        found = rows.get(f"ClusterQueue//{line['queue']}")
+        if line["of"] != "used" or found is None:
+            continue
+        place = line["flavor"], line["resource"]
+        used = [
+            int(cell["used"])
+            for cell in found["cells"]
+            if (cell["flavor"], cell["resource"]) == place
+        ]
+        expected = value_at(line["without"], at_ms)
+        if used != [expected]:
+            yield f"without the change {line['queue']} uses {expected}, the run {used}"
+
+
+def sides_of(key: str, what: str, lines: list[Row], at_ms: int) -> Iterator[Apart]:
+    """Yield what a place may say of both sides in the page's units; nothing: they are equal.
+
+    A node's box does not name the resource that it is drawn by: one of those.
+    """
+    kind, _, name = key.partition("//")
+    word, _, of = what.partition(" ")
+    flavor, _, resource = of.partition("/")
+    if kind == "Node":
+        found = [one for one in lines if (one["of"], one["queue"]) == ("node", name)]
+        found = [one for one in found if not of or one["resource"] == of]
+    else:
+        of_line = {"usage": "used", "share": "share"}.get(word) or _COUNTS.get(word)
+        found = [one for one in lines if (one["of"], one["queue"]) == (of_line, name)]
+        if word == "usage":
+            wanted = flavor, resource
+            found = [o for o in found if (o["flavor"], o["resource"]) == wanted]
+    for line in found:
+        sides = [value_at(line[side], at_ms) for side in ("changed", "without")]
+        if sides[0] != sides[1]:
+            if word == "share":
+                yield written_share(sides[0]), written_share(sides[1])
+                continue
+            after, before = (in_units(line["resource"], int(v or 0)) for v in sides)
+            yield after, before
+
+
+def said(shown: list[float], sides: Apart) -> bool:
+    """Return whether numbers are both sides, or by how much they are apart."""
+    by = [sides[0] - sides[1]]
+    return any(
+        len(shown) == len(expected)
+        and all(
+            a == b or abs(a - b) < HALF for a, b in zip(shown, expected, strict=True)
+        )
+        for expected in (list(sides), by)
+    )
+
+
+def written_share(value: float | None) -> float:
+    """Return a share as the page writes it; None is infinite."""
+    return math.inf if value is None else math.ceil(value - 1e-9)
+
+
+def value_at(run: Row, at_ms: int) -> float | None:
+    """Return the value of a side at an instant; 0 before its first."""
+    known = zip(run["atMs"], run["values"], strict=True)
+    return ([value for ms, value in known if ms <= at_ms] or [0])[-1]
+
+
+def number_of(address: str) -> str:
+    """Return the number of the what-if that an address names."""
+    found = re.search(r"what-if=(\d+)", address)
+    assert found is not None, address
+    return found[1]
