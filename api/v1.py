@@ -33,7 +33,13 @@ from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
 from api.views.scripts import Script, ScriptFile
 from api.views.twins import Clusters, Incident, OneShadow, Shadow, Twins
-from api.views.whatifs import DiscardWhatIf, KeepWhatIf, OneWhatIf, WhatIfs
+from api.views.whatifs import (
+    DiscardWhatIf,
+    KeepWhatIf,
+    OneWhatIf,
+    WhatIfPatch,
+    WhatIfs,
+)
 
 _ONE = "sandboxes/<str:sandbox_id>"
 
@@ -141,6 +147,11 @@ urlpatterns = [
         f"{_ONE}/what-ifs/<int:what_if_id>/discard",
         DiscardWhatIf.as_view(),
         name="what-if-discard",
+    ),
+    path(
+        f"{_ONE}/what-ifs/<int:what_if_id>/patch",
+        WhatIfPatch.as_view(),
+        name="what-if-patch",
     ),
     path(f"{_ONE}/compare", Compare.as_view(), name="compare"),
     path(f"{_ONE}/disk", OneDisk.as_view(), name="sandbox-disk"),

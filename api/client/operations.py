@@ -103,6 +103,8 @@ from .records import (
     Use,
     WhatIf,
     WhatIfBegin,
+    WhatIfFiles,
+    WhatIfPatch,
     WhatIfState,
     WhatIfs,
 )
@@ -1066,6 +1068,15 @@ class Operations(Sender):
     ) -> WhatIfs:
         """Return the newest what-ifs, with the sums of their verdicts."""
         return cast('WhatIfs', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
+
+    def what_ifs_patch(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+        body: WhatIfFiles,
+    ) -> WhatIfPatch:
+        """Return the changes as a diff of the files, with comments and lines kept."""
+        return cast('WhatIfPatch', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/patch", body=body))
 
     def what_ifs_read(
         self,
@@ -2044,6 +2055,15 @@ class AsyncOperations(AsyncSender):
     ) -> WhatIfs:
         """Return the newest what-ifs, with the sums of their verdicts."""
         return cast('WhatIfs', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
+
+    async def what_ifs_patch(
+        self,
+        sandbox_id: str | int,
+        what_if_id: str | int,
+        body: WhatIfFiles,
+    ) -> WhatIfPatch:
+        """Return the changes as a diff of the files, with comments and lines kept."""
+        return cast('WhatIfPatch', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/patch", body=body))
 
     async def what_ifs_read(
         self,

@@ -80,6 +80,9 @@ VerdictsEnum: TypeAlias = Literal['same', 'earlier', 'later', 'never', 'only']
 VisibilityEnum: TypeAlias = Literal['private', 'public']
 
 
+WhyEnum: TypeAlias = Literal['noFile', 'unwritable', 'action']
+
+
 class AdviceAnswer(TypedDict):
     """What to set, and why to believe it."""
 
@@ -235,6 +238,13 @@ class Branch(TypedDict):
     branch: str
     stack: str
     tick: int
+
+
+class ChangedFile(TypedDict):
+    """A file as it is after the changes."""
+
+    name: str
+    text: str | None
 
 
 class Checkpoint(TypedDict):
@@ -795,6 +805,15 @@ class KindOutcome(TypedDict):
     count: int
     effect: str
     unread: list[UnreadField]
+
+
+class LeftOut(TypedDict):
+    """A change that is in no file."""
+
+    kind: str
+    namespace: str
+    name: str
+    why: WhyEnum
 
 
 class Lesson(TypedDict):
@@ -1680,6 +1699,20 @@ class WhatIfChange(TypedDict):
     node: NotRequired[NodeChange]
     cluster: NotRequired[ClusterChange]
     yaml: NotRequired[str]
+
+
+class WhatIfFiles(TypedDict):
+    """The files that the changes are to be made in."""
+
+    files: list[File]
+
+
+class WhatIfPatch(TypedDict):
+    """The changes as a unified diff of the files."""
+
+    diff: str
+    files: list[ChangedFile]
+    left: list[LeftOut]
 
 
 class Explanation(TypedDict):

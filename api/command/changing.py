@@ -1,9 +1,10 @@
-"""Verbs that change a sandbox: import, run, play, step, fork, rewind, undo."""
+"""Verbs that change a sandbox: import, run, play, step, fork, rewind, undo, patch."""
 
 from __future__ import annotations
 
 import argparse
 import base64
+import os
 import time
 from typing import Any, get_args
 
@@ -88,6 +89,47 @@ def import_(asked: Asked) -> Found:
         }
         found = operations.sandboxes_create(made)
     return Found(document=found, line=found["id"], notes=lines_of(found["report"]))
+
+
+def _patch(part: Part) -> None:
+    one(part)
+    part.add_argument("what_if", metavar="WHATIF", type=int, help="its number")
+    part.add_argument("paths", nargs="+", help="your files or folders")
+
+
+_LEFT = {
+    "noFile": "it is in none of the files",
+    "unwritable": "its value stands there by an alias or a merge key",
+    "action": "no file says what it does",
+}
+
+
+@verb(
+    "patch",
+    "print the changes of a what-if as a diff of your files",
+    "patch ID 3 queues.yaml jobs/ > change.diff",
+    "patch ID 3 queues.yaml | git apply",
+    arguments=_patch,
+)
+def patch(asked: Asked) -> Found:
+    """Print the diff; on stderr what is left out of it."""
+    words = asked.words
+    files: Any = []
+    for path, data in _files(words.paths):
+        try:
+            # With all its bytes: a mark of byte order is part of a line of the diff.
+            files.append({"name": os.path.relpath(path), "text": data.decode()})
+        except UnicodeDecodeError as error:
+            raise WrongError(f"{path}: expected UTF-8 ({error.reason})") from error
+    found: Any = asked.client.operations.what_ifs_patch(
+        words.sandbox, words.what_if, {"files": files}
+    )
+    notes = [
+        f"left out: {one['kind']} {'/'.join(filter(None, (one['namespace'], one['name'])))}: "
+        f"{_LEFT[one['why']]}"
+        for one in found["left"]
+    ]
+    return Found(document=found, text=found["diff"], notes=notes)
 
 
 def _files(paths: list[str]) -> list[tuple[str, bytes]]:

@@ -164,4 +164,5 @@ COMMANDS: Mapping[str, str] = {
     "twins_create": "quotalab twin prod.qrec",
     "unarchive": "quotalab unarchive $ID",
     "undo": "quotalab undo $ID",
+    "what_ifs_patch": "quotalab patch $ID 3 queues.yaml",
 }

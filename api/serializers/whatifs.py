@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from rest_framework import serializers
 
 from api.errors import coded
 from api.serializers.actions import ClusterChangeSerializer, NodeChangeSerializer
-from api.serializers.sandboxes import ReleaseSerializer
+from api.serializers.sandboxes import FileSerializer, ReleaseSerializer
 from sandbox.answers import whatifs
 from sandbox.base.errors import Cause, InvalidError
 from sandbox.live.limits import of_texts
 from sandbox.whatifs.changes import KINDS
 from scheduler.input.manifests.documents import read_documents
+from scheduler.input.manifests.file_changes import Why
 from scheduler.model import ranges
 from scheduler.model.errors import ManifestError
 from scheduler.model.problems import Wanted, expected
@@ -140,3 +141,39 @@ class KeptWhatIfSerializer(serializers.Serializer[Any]):
     fork = serializers.CharField(
         allow_null=True, help_text="that has what came after; null: nothing did"
     )
+
+
+class WhatIfFilesSerializer(serializers.Serializer[Any]):
+    """The files that the changes are to be made in."""
+
+    files = FileSerializer(many=True, allow_empty=False)
+
+
+class ChangedFileSerializer(serializers.Serializer[Any]):
+    """A file as it is after the changes."""
+
+    name = serializers.CharField()
+    text = serializers.CharField(allow_null=True, help_text="null: the file goes")
+
+
+class LeftOutSerializer(serializers.Serializer[Any]):
+    """A change that is in no file."""
+
+    kind = serializers.CharField(help_text='"Policy": `name` is the section of it')
+    namespace = serializers.CharField(allow_blank=True)
+    name = serializers.CharField()
+    why = serializers.ChoiceField(
+        choices=get_args(Why),
+        help_text="noFile: none of the files has the object; unwritable: it stands "
+        "there by an alias or a merge key; action: it does what no file says",
+    )
+
+
+class WhatIfPatchSerializer(serializers.Serializer[Any]):
+    """The changes as a unified diff of the files."""
+
+    diff = serializers.CharField(
+        allow_blank=True, help_text="as `git apply` and `patch -p1` take it"
+    )
+    files = ChangedFileSerializer(many=True, help_text="those that change")
+    left = LeftOutSerializer(many=True)

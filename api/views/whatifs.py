@@ -12,13 +12,21 @@ from rest_framework.response import Response
 
 from api.errors import RETRY_S
 from api.idempotency import once
-from api.serializers.whatifs import KeptWhatIfSerializer, WhatIfBeginSerializer
+from api.serializers.whatifs import (
+    KeptWhatIfSerializer,
+    WhatIfBeginSerializer,
+    WhatIfFilesSerializer,
+    WhatIfPatchSerializer,
+)
+from api.uploads import texts
 from api.views.base import View, number
 from api.views.explaining import COSTLY
 from sandbox import actions
 from sandbox.answers import whatifs
 from sandbox.answers.whatifs import WhatIfState
+from sandbox.live import limits
 from sandbox.models import KeptWhatIf
+from sandbox.whatifs.patch import patch_of
 
 #: Seconds that an answer is waited for.
 WAIT_S = 60
@@ -120,6 +128,29 @@ class DiscardWhatIf(View):
         actions.do_discard(self.user(), sandbox_id, what_if_id)
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
         return Response(msgspec.to_builtins(whatifs.state_of(row)))
+
+
+class WhatIfPatch(View):
+    """The changes of a what-if in somebody's files."""
+
+    scope = "read"  # of the files sent; nothing of the sandbox changes
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="what_ifs_patch",
+        request=WhatIfFilesSerializer,
+        responses=WhatIfPatchSerializer,
+    )
+    def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
+        """Return the changes as a diff of the files, with comments and lines kept.
+
+        An object that is new comes to a new file. A change that none of the files can
+        take is named in `left`. A text that is no YAML is a 422 with its line.
+        """
+        row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
+        files = texts(self.read(WhatIfFilesSerializer)["files"])
+        limits.check_bytes(files)
+        return Response(msgspec.to_builtins(patch_of(row, files)))
 
 
 def _answer(sandbox_id: str, found: WhatIfState) -> Response:

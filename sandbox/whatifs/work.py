@@ -56,7 +56,7 @@ def run(*, what_if: int) -> None:
 def _run(
     row: KeptWhatIf, tell: Callable[[PairVerdict], None]
 ) -> tuple[operations.Several, PairVerdict]:
-    world = _world(row)
+    world = world_of(row)
     operation = operation_of(world, row.changes)
     runs = _plain_runs(row)
     try:
@@ -104,7 +104,7 @@ def _telling(row: KeptWhatIf) -> Callable[[PairVerdict], None]:
     return tell
 
 
-def _world(row: KeptWhatIf) -> World:
+def world_of(row: KeptWhatIf) -> World:
     """Return the world that it begins from; of a real cluster with what came after."""
     world = history.world_at(row.sandbox, row.revision)
     if row.sandbox.is_real:

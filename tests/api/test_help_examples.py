@@ -35,6 +35,7 @@ ELSEWHERE = (
     "shadow",
     "incident",
     "prove",
+    "patch",
     "check",
     "advise",
     "mcp",

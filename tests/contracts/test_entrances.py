@@ -18,6 +18,7 @@ SOURCES = sorted(
 ENTRANCES = {
     "yaml": {
         "scheduler/input/manifests/documents.py",
+        "scheduler/model/texts/rewriting.py",
         "scheduler/model/texts/values.py",
         "scheduler/model/texts/writing.py",
         "scheduler/model/texts/yaml_events.py",

@@ -1,4 +1,4 @@
-"""Older Kueue versions to the served one.
+"""Older Kueue versions to the served one, and back for a text that is in an older.
 
 Source: docs/semantics/kueue-lifecycle.md#api-v1beta1.
 """
@@ -18,6 +18,8 @@ _CLASSES = {
     ),
     "scheduling.k8s.io/priorityclass": ("scheduling.k8s.io", "PriorityClass"),
 }
+_PARENT = {"ClusterQueue": "cohort", "Cohort": "parent"}
+_STOPPING_WAS = {"whenCanBorrow": "Borrow", "whenCanPreempt": "Preempt"}
 _STOPPING = {"Borrow": "MayStopSearch", "Preempt": "MayStopSearch"}
 
 
@@ -32,6 +34,33 @@ def to_served(manifest: Manifest) -> Manifest:
         served["status"] = dict(manifest["status"])
     convert(served)
     return served
+
+
+def to_older(manifest: Manifest, spec: Manifest) -> Manifest:
+    """Return a served ClusterQueue or Cohort as v1beta1 spells it; others as they are.
+
+    `spec` is that of the text in v1beta1, which has checks in one of two ways.
+    """
+    kind = manifest.get("kind")
+    if kind not in ("ClusterQueue", "Cohort"):
+        return manifest
+    older = dict(manifest.get("spec") or {})
+    _rename(
+        older, "cohortName" if kind == "ClusterQueue" else "parentName", _PARENT[kind]
+    )
+    fungibility = older.get("flavorFungibility")
+    if isinstance(fungibility, dict):
+        older["flavorFungibility"] = {
+            name: _STOPPING_WAS.get(name, value) if value == "MayStopSearch" else value
+            for name, value in fungibility.items()
+        }
+    strategy = older.get("admissionChecksStrategy") or {}
+    checks: list[Any] = strategy.get("admissionChecks") or []
+    bare = checks and all(one.keys() == {"name"} for one in checks)
+    if bare and "admissionChecksStrategy" not in spec:
+        del older["admissionChecksStrategy"]
+        older["admissionChecks"] = [one["name"] for one in checks]
+    return {**manifest, "spec": older}
 
 
 def _cluster_queue(manifest: Manifest) -> None:

@@ -65,6 +65,7 @@ ONE: dict[str, str] = {
     "what-ifs/<int:what_if_id>": "get look",
     "what-ifs/<int:what_if_id>/keep": "post edit",
     "what-ifs/<int:what_if_id>/discard": "post edit",
+    "what-ifs/<int:what_if_id>/patch": "post look read",
     "compare": "get look",
     "disk": "get look",
     "archive": "get fork",
