@@ -217,3 +217,11 @@ def test_the_command_prints_a_diff_for_git_and_names_what_it_leaves_out(
     subprocess.run(["git", "apply", "-"], input=shown.out.encode(), check=True)
     after = (tmp_path / "cluster" / "queues.yaml").read_text()
     assert after == QUEUES.replace("nominalQuota: 4 ", 'nominalQuota: "8" ')
+
+
+def test_a_policy_that_is_in_no_file_comes_to_a_new_one(client, of_files):
+    files = {name: text for name, text in FILES.items() if name != "policy.yaml"}
+    place, verdict = of_files(files, CHANGES[2])
+    (added,) = patched(client, place, files)["files"]
+    _, again = of_files({**files, added["name"]: added["text"]})
+    assert again["seeds"][0]["without"] == verdict["seeds"][0]["changed"]

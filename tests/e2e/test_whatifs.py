@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.e2e.board import Board, prepared
+from tests.e2e.board import MANIFESTS, Board, prepared
 
 
 def verdict_of(board: Board) -> dict:
@@ -166,3 +168,28 @@ def test_what_is_carried_and_put_back_leaves_no_what_if(board: Board) -> None:
     found = page.request.get(f"{board.url}/api/v1/sandboxes/{made}/what-ifs").json()
     assert [one["state"] for one in found["items"]] == ["discarded"]
     board.agrees()
+
+
+def test_the_result_is_a_patch_of_the_file_that_it_came_from(
+    board: Board, tmp_path: Path
+) -> None:
+    page = board.page
+    board.begin("two-teams.yaml")
+    place = page.url.removesuffix("/board")
+    body = {"spec": {"preemption": {"withinClusterQueue": "Never"}}}
+    change = {"patch": {"kind": "ClusterQueue", "name": "alpha", "body": body}}
+    asked = {"at": 0, "changes": [change]}
+    api = place.replace("/s/", "/api/v1/sandboxes/")
+    made = page.request.post(f"{api}/what-ifs?wait=60", data=asked).json()
+    page.goto(f"{place}/what-if?what-if={made['id']}")
+    file = tmp_path / "two-teams.yaml"
+    file.write_bytes((MANIFESTS / file.name).read_bytes())
+    with page.expect_download() as saved, page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Patch of my files").click()
+        chooser.value.set_files(file)
+    expect(page.get_by_text("The patch changes two-teams.yaml.").first).to_be_visible()
+    before = file.read_text()
+    diff = saved.value.path().read_bytes()
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff, check=True)
+    old, new = "{withinClusterQueue: LowerPriority}", "{withinClusterQueue: Never}"
+    assert file.read_text() == before.replace(old, new, 1)

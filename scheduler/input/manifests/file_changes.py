@@ -227,6 +227,10 @@ def _policy(
         of = ("Policy", "", section)
         if not _set_section(files, section, one, other, of):
             own = laid({}, one or {}, other) if section in _MERGED else other
+            if (
+                section == "simulation" and own and other
+            ):  # once files have it, no latencies mean none
+                own = {"latencies": other.get("latencies"), **own}
             rest[section] = own
     if not rest:
         return []
