@@ -12,6 +12,7 @@ from sandbox.whatifs.changes import operation_of
 from sandbox.whatifs.work import world_of
 from sandbox.world import operations
 from sandbox.world.operations import Delete, Lose, Part, Put, SetPolicy, Several
+from scheduler.engine.world import World
 from scheduler.input.manifests.file_changes import (
     FilesPatch,
     LeftOut,
@@ -20,6 +21,7 @@ from scheduler.input.manifests.file_changes import (
 )
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, stored_key
+from scheduler.model.patches import merge
 
 
 def patch_of(row: KeptWhatIf, files: Sequence[tuple[str, str]]) -> FilesPatch:
@@ -38,10 +40,11 @@ def patch_of(row: KeptWhatIf, files: Sequence[tuple[str, str]]) -> FilesPatch:
     left: list[LeftOut] = []
     for part in _flat(operation.parts):
         match part:
-            case Put(manifests=manifests):
+            case Put(manifests=manifests, statuses=statuses):
                 for manifest in manifests:
                     key = stored_key(manifest)
-                    objects[key] = _before(world, key), manifest
+                    status = statuses.get(str(key), {})
+                    objects[key] = _sides(world, key, manifest, status)
             case Delete(keys=keys):
                 for key in (Key(*one) for one in keys):
                     objects[key] = _before(world, key), None
@@ -71,6 +74,19 @@ def _flat(parts: Sequence[Part | Several]) -> Iterator[Part]:
             yield part
 
 
-def _before(world: Any, key: Key) -> Mapping[str, Any] | None:
+def _before(world: World, key: Key) -> Mapping[str, Any] | None:
     found = world.objects.get(key)
     return None if found is None else found.manifest
+
+
+def _sides(
+    world: World, key: Key, manifest: Mapping[str, Any], status: Mapping[str, Any]
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
+    """Return an object before and after, with its status where that is given too."""
+    before = world.objects.get(key)
+    if before is None:
+        return None, {**manifest, "status": status} if status else manifest
+    if not status:
+        return before.manifest, manifest
+    known = {**before.manifest, "status": before.status}
+    return known, {**manifest, "status": merge(before.status, status)}

@@ -9,8 +9,11 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
 from api.command import main
+from sandbox import actions
+from sandbox.models import Sandbox, Workload
 from sandbox.world import worlds
 from tests.api.test_command import _one_connection  # noqa: F401 - a fixture
+from tests.sandbox.conftest import tick
 
 pytestmark = [pytest.mark.django_db]
 
@@ -225,3 +228,42 @@ def test_a_policy_that_is_in_no_file_comes_to_a_new_one(client, of_files):
     (added,) = patched(client, place, files)["files"]
     _, again = of_files({**files, added["name"]: added["text"]})
     assert again["seeds"][0]["without"] == verdict["seeds"][0]["changed"]
+
+
+def test_a_node_that_is_added_comes_with_its_size(client, of_files):
+    node = (
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+        "status: {allocatable: {cpu: 8, pods: 10}}  # by hand\n"
+    )
+    files = {**FILES, "nodes.yaml": node}
+    add = {"node": {"name": "n2", "change": "add", "like": "n1"}}
+    patch = {"status": {"allocatable": {"cpu": "4"}}}
+    place, _ = of_files(
+        files, add, {"patch": {"kind": "Node", "name": "n1", "body": patch}}
+    )
+    found = {one["name"]: one["text"] for one in patched(client, place, files)["files"]}
+    assert found["nodes.yaml"] == node.replace("cpu: 8", 'cpu: "4"')
+    assert found["what-if.yaml"].endswith("  allocatable:\n    pods: 10\n    cpu: 8\n")
+
+
+def test_a_workload_that_moves_is_a_label_of_its_job(client, of_files, person):
+    other = "\n---\n" + QUEUES.rpartition("---\n")[2].replace("name: main", "name: b")
+    files = {**FILES, "queues.yaml": QUEUES.rstrip("\n") + other}
+    place, _ = of_files(files)
+    sandbox = Sandbox.objects.get(pk=place.split("/")[-3])
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 2)
+    name = Workload.objects.filter(sandbox=sandbox).values_list("name", flat=True)[0]
+    to = {"kind": "LocalQueue", "namespace": "default", "name": "b"}
+    move = {"kind": "Workload", "namespace": "default", "name": name, "to": to}
+    asked = {"changes": [{"move": move}], "horizonMs": 1000}
+    made = client.post(
+        f"{place.rpartition('/')[0]}?wait=60", asked, content_type="application/json"
+    )
+    found = patched(client, f"{place.rpartition('/')[0]}/{made.json()['id']}", files)
+    lines = [one for one in found["diff"].splitlines() if one[0] in "+-"]
+    assert lines[2:] == [
+        "-  labels: {kueue.x-k8s.io/queue-name: main}",
+        "+  labels: {kueue.x-k8s.io/queue-name: b}",
+    ]
+    assert found["left"] == []

@@ -158,7 +158,7 @@ def _objects(
         if place is None:
             if before is None and after is not None:
                 yield _bare(after)
-            elif before is not None:
+            elif before is not None and not _follows(key, before, steps):
                 left.append(_left(*key, "noFile"))
         elif after is None:
             gone.append((place, key))
@@ -179,6 +179,15 @@ def _objects(
         items = list(whole.read()["items"])
         del items[place.item]
         whole.write({**whole.read(), "items": items}, key)
+
+
+def _follows(key: Key, manifest: Manifest, steps: Steps) -> bool:
+    """Return whether it is made of an owner that changes too, as a Workload of a Job."""
+    owners = (manifest.get("metadata") or {}).get("ownerReferences") or ()
+    return any(
+        Key(str(one.get("kind")), key.namespace, str(one.get("name"))) in steps.objects
+        for one in owners
+    )
 
 
 def _places(file: _File) -> Iterator[tuple[Key, _Place]]:
@@ -418,7 +427,4 @@ def _bare(manifest: Manifest) -> dict[str, Any]:
     """Return a manifest without what a world writes into it."""
     metadata = manifest.get("metadata") or {}
     own = {name: value for name, value in metadata.items() if name not in _OURS}
-    return {
-        **{name: value for name, value in manifest.items() if name != "status"},
-        "metadata": own,
-    }
+    return {**manifest, "metadata": own}
