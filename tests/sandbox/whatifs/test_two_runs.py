@@ -1,0 +1,288 @@
+"""A what-if's verdict is that of two runs, without its changes and with them, on any world."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from sandbox.whatifs.changes import operation_of
+from sandbox.world import operations
+from scheduler.analysis.explain.fork import fork
+from scheduler.analysis.measures.subjects import kind_of_subjects
+from scheduler.analysis.measures.verdict import running_since, verdict
+from scheduler.analysis.pairs import SeedVerdict, compare_pair
+from scheduler.assembly import merge
+from scheduler.cli.run import main as run_by_command_line
+from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import run_tick
+from scheduler.engine.world import World
+from scheduler.model.decisions import Decision
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    queue_tree,
+    workload_priority,
+    world_of,
+)
+
+HORIZON_MS = 40_000
+Change = dict[str, Any]
+Manifest = dict[str, Any]
+STACKS = ("kueue", "kube", "yunikorn")
+TIMES = st.sampled_from(("3s", "uniform(2s, 15s)", "10m"))
+
+
+def tree_of(most: int) -> Manifest:
+    """Return YuniKorn's queues: `a` with a guarantee, `b` with a limit."""
+    place = [{"name": "provided", "create": False}]
+    leaves: tuple[Manifest, ...] = (
+        {"name": "a", "resources": {"guaranteed": {"vcore": "4"}}},
+        {"name": "b", "resources": {"max": {"vcore": str(most)}}},
+    )
+    return queue_tree(*leaves, placementrules=place)
+
+
+@st.composite
+def work(draw: st.DrawFn, stack: str, name: str) -> Manifest:
+    """Return a job or a pod that arrives, runs and ends in its time."""
+    cpu = str(draw(st.integers(1, 4)))
+    when = {"arrival": f"{draw(st.integers(0, 9))}s", "runtime": draw(TIMES)}
+    queue = draw(st.sampled_from("ab"))
+    if stack == "kueue":
+        level = draw(st.sampled_from(("", "high")))
+        return job(name, queue=queue, cpu=cpu, priority_class=level, **when)
+    labels = {"applicationId": name, "queue": f"root.{queue}"}
+    return pod(name, cpu=cpu, labels=labels if stack == "yunikorn" else None, **when)
+
+
+@st.composite
+def files(draw: st.DrawFn, stack: str) -> list[Manifest]:
+    """Return a small world: queues that lend, nodes, and work for more than they have."""
+    names = [f"w{n}" for n in range(draw(st.integers(1, 6)))]
+    found = [draw(work(stack, name)) for name in names]
+    found += [node(f"n{n}", cpu="4") for n in range(draw(st.integers(1, 3)))]
+    if stack != "kueue":
+        return found
+    reclaim = draw(st.sampled_from(("Never", "Any")))
+    within = draw(st.sampled_from(("Never", "LowerPriority")))
+    for name in "ab":
+        shape: dict[str, Any] = {
+            "cohort": "all",
+            "cpu": 4,
+            "within": within,
+            "reclaim": reclaim,
+        }
+        found += [cluster_queue(name, **shape), local_queue(name, cluster_queue=name)]
+    return [*found, flavor(), workload_priority("high", 100)]
+
+
+def policy_of(stack: str) -> dict[str, Any]:
+    more = {"yunikorn": {"queues": tree_of(6)}} if stack == "yunikorn" else {}
+    return {"stack": stack, **more}
+
+
+def patches(stack: str) -> st.SearchStrategy[Change]:
+    """Return changes of objects that are there."""
+    amounts = st.integers(1, 8)
+    node_states = st.sampled_from(("cordon", "drain", "fail"))
+    kept = st.builds(
+        lambda change: {"node": {"name": "n0", "change": change}}, node_states
+    )
+    if stack == "kueue":
+        rules = st.sampled_from(("Never", "LowerPriority"))
+        return (
+            kept
+            | st.builds(
+                lambda rule: patched({"preemption": {"withinClusterQueue": rule}}),
+                rules,
+            )
+            | st.builds(
+                lambda amount: {"apply": cluster_queue("a", cohort="all", cpu=amount)},
+                amounts,
+            )
+        )
+    if stack == "yunikorn":
+        return kept | st.builds(
+            lambda amount: {
+                "policy": {"spec": {"yunikorn": {"queues": tree_of(amount)}}}
+            },
+            amounts,
+        )
+    return kept | st.builds(lambda n: {"apply": node(f"m{n}", cpu="4")}, amounts)
+
+
+def patched(spec: dict[str, Any]) -> Change:
+    """Return the change of fields of queue `a`."""
+    return {
+        "patch": {
+            "kind": "ClusterQueue",
+            "namespace": "",
+            "name": "a",
+            "body": {"spec": spec},
+        }
+    }
+
+
+@st.composite
+def changes(draw: st.DrawFn, stack: str) -> list[Change]:
+    """Return changes of every kind: patched, applied, deleted, of the policy."""
+    kind = "Job" if stack == "kueue" else "Pod"
+    gone = {"delete": {"kind": kind, "namespace": "default", "name": "w0"}}
+    spans = st.sampled_from(("2s", "9s"))
+    others = [
+        patches(stack),
+        work(stack, "new").map(lambda manifest: {"apply": manifest}),
+        spans.map(
+            lambda t: {"policy": {"spec": {"simulation": {"defaultRuntime": t}}}}
+        ),
+    ]
+    chosen = draw(st.lists(st.sampled_from(others), min_size=1, unique_by=id))
+    found = [draw(one) for one in chosen]
+    return [gone, *found] if draw(st.booleans()) else found  # a drain takes it, too
+
+
+def there_to(world: World, asked: list[Change]) -> list[Change]:
+    """Leave out what would delete what has not come, or is gone."""
+    keys = {(one.kind, one.name) for one in world.objects}
+    gone = [one.get("delete") for one in asked]
+    return [
+        one
+        for one, key in zip(asked, gone, strict=True)
+        if key is None or (key["kind"], key["name"]) in keys
+    ]
+
+
+@st.composite
+def cases(draw: st.DrawFn, stack: str) -> tuple[World, list[Change]]:
+    """Return a world some ticks old, and changes of it."""
+    given_changes = draw(changes(stack))
+    world = world_of(*draw(files(stack)), **policy_of(stack))
+    for _ in range(draw(st.integers(0, 6))):
+        run_tick(world)
+    return world, there_to(world, given_changes)
+
+
+def verdict_of(world: World, asked: list[Change], seed: int) -> SeedVerdict:
+    """Return what a what-if with these changes answers."""
+    operation = operation_of(world, asked)
+    found = compare_pair(
+        world,
+        lambda side: operations.perform(side, operation),
+        horizon_ms=HORIZON_MS,
+        seeds=[seed],
+    )
+    return found.seeds[0]
+
+
+def decided(side: World) -> list[Decision]:
+    """Return what one run decides up to the horizon."""
+    until = side.context.now_ms + HORIZON_MS
+    run = side.context.journal.take_decisions()
+    return [*run, *simulate(side, until_ms=until).decisions]
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@settings(max_examples=12, phases=[Phase.generate])
+@given(data=st.data(), seed=st.integers(1, 3))
+def test_the_verdict_is_that_of_two_runs(
+    stack: str, data: st.DataObject, seed: int
+) -> None:
+    world, asked = data.draw(cases(stack))
+    before = world.hash()
+    without, changed = fork(world, seed=seed), fork(world, seed=seed)
+    operations.perform(changed, operation_of(world, asked))
+    expected = verdict(
+        decided(without),
+        decided(changed),
+        kind=kind_of_subjects(world),
+        from_ms=world.context.now_ms,
+        to_ms=world.context.now_ms + HORIZON_MS,
+        since=running_since(world),
+    )
+    assert verdict_of(world, asked, seed).verdict == expected
+    assert world.hash() == before
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@settings(max_examples=6, phases=[Phase.generate])
+@given(data=st.data())
+def test_the_verdict_is_that_of_two_runs_of_the_command_line(
+    stack: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    asked = [one for one in data.draw(changes(stack)) if "node" not in one]
+    there = data.draw(files(stack))
+    world = world_of(*there, **policy_of(stack))
+    asked = there_to(world, asked)
+    document = {**policy_of(stack), "simulation": {"latencies": None}}
+    policy = {"apiVersion": "quotalab.dev/v1", "kind": "Policy", "spec": document}
+    folder = tmp_path_factory.mktemp("runs")
+    runs = [
+        by_command_line(folder / name, manifests)
+        for name, manifests in (
+            ("without", [policy, *there]),
+            ("changed", written([policy, *there], asked)),
+        )
+    ]
+    changed = fork(world)
+    operations.perform(changed, operation_of(world, asked))
+    for run, side in zip(runs, (fork(world), changed), strict=True):
+        assert run == courses(decided(side))
+
+
+def courses(decisions: list[Decision]) -> list[Any]:
+    """Return what was decided, of whom and when."""
+    return sorted(
+        (one.at_ms, type(one).__name__, str(one.subject))
+        for one in decisions
+        if type(one).__name__ in ENDS
+    )
+
+
+ENDS = ("Admit", "Bind", "Evict", "Preempt", "Finish", "Fail")
+
+
+def by_command_line(folder: Path, manifests: list[Manifest]) -> list[Any]:
+    """Run files by the command line; return what was decided, of whom and when."""
+    folder.mkdir()
+    (folder / "world.yaml").write_text(yaml.safe_dump_all(manifests))
+    out = io.StringIO()
+    until = f"{HORIZON_MS // 1000}s"
+    run_by_command_line([str(folder), "--until", until, "--seed", "1", "--json"], out)
+    return sorted(
+        (one["atMs"] if "atMs" in one else one["at_ms"], one["type"], one["subject"])
+        for one in json.loads(out.getvalue())["decisions"]
+        if one["type"] in ENDS
+    )
+
+
+def written(manifests: list[Manifest], asked: list[Change]) -> list[Manifest]:
+    """Return the files with the changes written into them by hand."""
+    found = {place_of(one): one for one in manifests}
+    for change in asked:
+        ((kind, given_change),) = change.items()
+        if kind == "apply":
+            found[place_of(given_change)] = given_change
+        elif kind == "delete":
+            del found[given_change["kind"], given_change["name"]]
+        elif kind == "patch":
+            place = given_change["kind"], given_change["name"]
+            found[place] = merge(found[place], given_change["body"])
+        else:
+            place = "Policy", ""
+            found[place] = merge(found[place], given_change)
+    return list(found.values())
+
+
+def place_of(manifest: Manifest) -> tuple[str, str]:
+    return manifest["kind"], manifest.get("metadata", {}).get("name", "")
