@@ -179,7 +179,7 @@ def test_every_text_of_many_queues_can_be_read(
     expect(still.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
     problems = []
     for size in ((1440, 900), (1280, 720)):
-        adopt(still, Look(size, "en", "light", False))
+        adopt(still, Look(size, "en", "light"))
         problems += [f"{size[0]} px: {one}" for one in still.evaluate(UNREADABLE)]
     assert problems == [], "\n" + "\n".join(problems)
 
@@ -211,7 +211,7 @@ def test_a_long_title_leaves_the_branch_its_place(
     made = prepared(still.request, live_server_url, scenario)
     still.goto(f"{live_server_url}/s/{made}/board")
     expect(still.get_by_test_id("tick")).to_have_text("0")
-    adopt(still, Look((1440, 900), "en", "light", False))
+    adopt(still, Look((1440, 900), "en", "light"))
     problems = still.evaluate(UNREADABLE)
     assert [one for one in problems if "header.top" in one] == []
 
@@ -223,7 +223,7 @@ def test_play_keeps_its_place_whatever_speed_is_said(
     made = prepared(still.request, live_server_url, {"scenario": "friday-rush"})
     still.goto(f"{live_server_url}/s/{made}/board")
     expect(still.get_by_test_id("tick")).to_have_text("0")
-    adopt(still, Look((1440, 900), language, "light", False))
+    adopt(still, Look((1440, 900), language, "light"))
     time = still.get_by_role("banner").get_by_role("toolbar")
     word, play = time.locator(".one-of > span"), time.locator(".joined button").nth(1)
     places = set()
