@@ -47,7 +47,8 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
-_BY_CODE = """<label for="code">{label}</label>
+_NOTES = SafeString('<input type="hidden" name="notes" value="1">')
+_BY_CODE = """{notes}<label for="code">{label}</label>
 <input id="code" name="code" value="{code}" maxlength="9" autocomplete="off"
  autocapitalize="characters" spellcheck="false" required autofocus>
 <button type="submit">{join}</button>"""
@@ -117,7 +118,10 @@ def _as_guest(request: HttpRequest) -> HttpResponse:
         return _form(request, "full", 403)
     login(request, guest)
     request.session.set_expiry(int(LONGEST.total_seconds()))
-    return HttpResponseRedirect(f"/join?{urlencode({'code': code, 'now': 'yes'})}")
+    query = {"code": code, "now": "yes"}
+    if request.POST.get("notes"):
+        query["notes"] = "1"
+    return HttpResponseRedirect(f"/join?{urlencode(query)}")
 
 
 def _form(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
@@ -130,7 +134,10 @@ def _form(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
         format_html(_BY_LINK, once=once, **_some(words, "owner"))
         if by_link
         else format_html(
-            _BY_CODE, code=_asked(request), **_some(words, "label", "join")
+            _BY_CODE,
+            code=_asked(request, "code"),
+            notes=_NOTES if _asked(request, "notes") else "",
+            **_some(words, "label", "join"),
         )
     )
     html = format_html(
@@ -154,12 +161,12 @@ def _alert(problem: str) -> SafeString:
     return format_html('<p role="alert">{}</p>', problem) if problem else SafeString("")
 
 
-def _asked(request: HttpRequest) -> str:
-    """Return the code that the address which was wanted names."""
-    if given := request.POST.get("code"):
+def _asked(request: HttpRequest, field: str) -> str:
+    """Return what the form was sent with, or the address that was wanted names."""
+    if given := request.POST.get(field):
         return given
     try:
         wanted = urlsplit(request.GET.get("next", "")).query
-        return parse_qs(wanted).get("code", [""])[0]
+        return parse_qs(wanted).get(field, [""])[0]
     except ValueError:  # no address, or one of more fields than are read
         return ""

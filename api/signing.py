@@ -85,7 +85,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         raise Http404("nobody signs in here")
     if settings.LAN:
         most = settings.LIMITS["requests_per_minute_joins"]
-        return sign_in_here(request, busy=_posts(request) and too_many(request, most))
+        return _in_a_room(request, most)
     target = target_of(request)
     if request.method == "GET":
         return form(request, target)
@@ -99,8 +99,12 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(target)
 
 
-def _posts(request: HttpRequest) -> bool:
-    return request.method == "POST"
+def _in_a_room(request: HttpRequest, most: int) -> HttpResponse:
+    """Count what opens nothing alone: a class may share one address."""
+    answer = sign_in_here(request, busy=tried(request) >= most > 0)
+    if answer.status_code == 401:
+        too_many(request, most)
+    return answer
 
 
 @require_POST
@@ -164,9 +168,18 @@ def slow_down(request: HttpRequest) -> HttpResponse | None:
     return response
 
 
+def tried(request: HttpRequest) -> int:
+    """Return how many tries of this address were counted in this minute."""
+    return int(cache.get(_key(request), 0))
+
+
+def _key(request: HttpRequest) -> str:
+    return f"sign-in-{request.META.get('REMOTE_ADDR', '')}"
+
+
 def too_many(request: HttpRequest, most: int) -> bool:
     """Count a try of this address; return whether it is over `most` in a minute."""
-    key = f"sign-in-{request.META.get('REMOTE_ADDR', '')}"
+    key = _key(request)
     cache.add(key, 0, timeout=60)
     try:
         return bool(most) and cache.incr(key) > most

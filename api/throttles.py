@@ -48,6 +48,24 @@ class Explanations(PerPerson):
 
 
 class Joins(PerPerson):
-    """Codes of lessons that are tried, in the default run too."""
+    """Links that are tried without signing in."""
 
     scope = "joins"
+
+
+class CodeTries(Joins):
+    """Codes that open no lesson, in the default run too.
+
+    One that opens a lesson is not counted: a class may share an address.
+    """
+
+    def throttle_success(self) -> bool:
+        """Let it through; `count` counts what then turns out to be no code."""
+        return True
+
+    def count(self, request: Request, view: Any) -> None:
+        """Count a try that opened nothing."""
+        key = self.get_cache_key(request, view)
+        if self.rate is not None:
+            tries = self.cache.get(key, [])
+            self.cache.set(key, [self.timer(), *tries], self.duration)

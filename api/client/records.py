@@ -641,6 +641,13 @@ class FindingGroup(TypedDict):
     repairs: NotRequired[list[Repair]]
 
 
+class FollowerNews(TypedDict):
+    """One who follows, and the stops they answered."""
+
+    number: int
+    answered: list[int]
+
+
 class ForecastOptions(TypedDict):
     """How a forecast is asked for."""
 
@@ -759,6 +766,7 @@ class Join(TypedDict):
 
     code: str
     follower: NotRequired[str]
+    notes: NotRequired[bool]
 
 
 class Joined(TypedDict):
@@ -766,6 +774,7 @@ class Joined(TypedDict):
 
     sandbox: str
     follower: str
+    number: int
 
 
 class KeptWhatIf(TypedDict):
@@ -827,6 +836,7 @@ class Lesson(TypedDict):
     revealed: list[int]
     followers: int
     tallies: list[Tally]
+    people: list[FollowerNews]
 
 
 class Link(TypedDict):
@@ -3579,7 +3589,7 @@ class ServiceStatus(TypedDict):
 class LessonNews(TypedDict):
     """Server: a lesson begins, shows something else, is answered, or ends. `view`
     and `query` are where the presenter's page is; an older `version` than one
-    that was seen is stale.
+    that was seen is stale. `people` are the first 200 followers.
     """
 
     type: Literal['lesson']
@@ -3590,6 +3600,7 @@ class LessonNews(TypedDict):
     revealed: list[int]
     followers: int
     tallies: list[TallyRecord]
+    people: list[FollowerNewsRecord]
 
 
 class TallyRecord(TypedDict):
@@ -3598,6 +3609,15 @@ class TallyRecord(TypedDict):
     stop: int
     choice: int
     count: int
+
+
+class FollowerNewsRecord(TypedDict):
+    """One who follows, by the number that their page shows, and the stops they
+    answered.
+    """
+
+    number: int
+    answered: list[int]
 
 
 class Hello(TypedDict):

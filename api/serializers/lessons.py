@@ -35,6 +35,13 @@ class TallySerializer(GuessSerializer):
     count = serializers.IntegerField()
 
 
+class FollowerNewsSerializer(serializers.Serializer[Any]):
+    """One who follows, and the stops they answered."""
+
+    number = serializers.IntegerField(help_text="in the order of joining, from 1")
+    answered = serializers.ListField(child=serializers.IntegerField())
+
+
 class LessonSerializer(serializers.Serializer[Any]):
     """A lesson; `code` is shown to the owner of the sandbox alone."""
 
@@ -46,6 +53,7 @@ class LessonSerializer(serializers.Serializer[Any]):
     revealed = serializers.ListField(child=serializers.IntegerField())
     followers = serializers.IntegerField()
     tallies = TallySerializer(many=True)
+    people = FollowerNewsSerializer(many=True, help_text="the first 200")
 
 
 class JoinSerializer(serializers.Serializer[Any]):
@@ -53,6 +61,10 @@ class JoinSerializer(serializers.Serializer[Any]):
 
     code = serializers.CharField(max_length=20)
     follower = serializers.CharField(max_length=12, allow_blank=True, default="")
+    notes = serializers.BooleanField(
+        default=False,
+        help_text="a screen with the presenter's notes, which is not counted",
+    )
 
 
 class JoinedSerializer(serializers.Serializer[Any]):
@@ -60,3 +72,4 @@ class JoinedSerializer(serializers.Serializer[Any]):
 
     sandbox = serializers.CharField()
     follower = serializers.CharField()
+    number = serializers.IntegerField(help_text="in the order of joining, from 1")

@@ -10,10 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.serializers import lessons as bodies
-from api.throttles import Joins, PerPerson, Writes
+from api.throttles import CodeTries, PerPerson, Writes
 from api.views.base import View
 from sandbox import actions
 from sandbox.actions.access import owned
+from sandbox.base.errors import NotFoundError
 from sandbox.live import lessons
 from sandbox.models import Lesson
 
@@ -88,7 +89,7 @@ class FollowerGuess(View):
 class JoinLesson(View):
     """The code of a lesson, as the presenter shows it."""
 
-    throttle_classes = (PerPerson, Writes, Joins)
+    throttle_classes = (PerPerson, Writes, CodeTries)
     guest_methods = frozenset({"POST"})
 
     @extend_schema(
@@ -99,6 +100,13 @@ class JoinLesson(View):
     def post(self, request: Request) -> Response:
         """Follow it: until it ends, its sandbox may be looked at."""
         given = self.read(bodies.JoinSerializer)
-        found = actions.do_join(self.user(), given["code"], given["follower"])
+        try:
+            found = actions.do_join(
+                self.user(), given["code"], given["follower"], notes=given["notes"]
+            )
+        except NotFoundError:
+            CodeTries().count(request, self)
+            raise
         sandbox = found.lesson.sandbox_id
-        return Response({"sandbox": sandbox, "follower": found.key})
+        number = lessons.number_of(found)
+        return Response({"sandbox": sandbox, "follower": found.key, "number": number})

@@ -75,11 +75,12 @@ def do_end_lesson(user: User, sandbox_id: str) -> None:
 
 
 @transaction.atomic
-def do_join(user: User, code: str, key: str = "") -> Follower:
+def do_join(user: User, code: str, key: str = "", *, notes: bool = False) -> Follower:
     """Follow the lesson of a code; `key` is what this browser was given before.
 
     Who signed in counts once, however many browsers they open; the presenter,
-    and everybody in the default run, counts once per browser.
+    and everybody in the default run, counts once per browser. A screen with the
+    presenter's `notes` counts with nobody.
     """
     lesson = Lesson.objects.running().filter(code=code.strip().upper()).first()
     if lesson is None:
@@ -89,10 +90,14 @@ def do_join(user: User, code: str, key: str = "") -> Follower:
         mine = mine.filter(key=key)
     found = mine.first()
     if found is not None:
+        if found.notes != notes:
+            found.notes = notes
+            found.save(update_fields=["notes"])
+            _publish(lesson.sandbox_id)
         return found
     if Follower.objects.filter(lesson=lesson).count() >= MOST_FOLLOWERS:
         raise ForbiddenError(Refused.FULL_LESSON.said(n=MOST_FOLLOWERS))
-    made = Follower.objects.create(lesson=lesson, user=user)
+    made = Follower.objects.create(lesson=lesson, user=user, notes=notes)
     note(user, "join", sandbox=lesson.sandbox_id)
     _publish(lesson.sandbox_id)
     return made

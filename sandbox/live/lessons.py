@@ -11,19 +11,28 @@ from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.base.scripts import script_of
 from sandbox.models import Follower, Guess, Lesson, Sandbox
-from sandbox.page.wire import LessonNews, Tally
+from sandbox.page.wire import FollowerNews, LessonNews, Tally
 
 #: Where a lesson begins: at its first stop, no answer shown.
 START: dict[str, Any] = {"view": "board", "query": "lesson=1", "revealed": []}
+#: As many are shown one by one.
+MOST_SHOWN = 200
 _NONE = LessonNews(
-    running=False, version=0, view="", query="", revealed=[], followers=0, tallies=[]
+    running=False,
+    version=0,
+    view="",
+    query="",
+    revealed=[],
+    followers=0,
+    tallies=[],
+    people=[],
 )
 
 _encode = msgspec.json.Encoder().encode
 
 
 def news_of(sandbox_id: str) -> LessonNews:
-    """Return the lesson of a sandbox as it is now; three queries."""
+    """Return the lesson of a sandbox as it is now; five queries."""
     lesson = Lesson.objects.running().filter(sandbox_id=sandbox_id).first()
     if lesson is None:
         return _NONE
@@ -33,19 +42,40 @@ def news_of(sandbox_id: str) -> LessonNews:
         view=lesson.shown["view"],
         query=lesson.shown["query"],
         revealed=lesson.shown["revealed"],
-        followers=Follower.objects.filter(lesson=lesson).count(),
+        followers=Follower.objects.filter(lesson=lesson, notes=False).count(),
         tallies=_tallies(lesson),
+        people=_people(lesson),
     )
 
 
 def _tallies(lesson: Lesson) -> list[Tally]:
     rows = (
-        Guess.objects.filter(follower__lesson=lesson)
+        Guess.objects.filter(follower__lesson=lesson, follower__notes=False)
         .values("stop", "choice")
         .annotate(count=Count("pk"))
         .order_by("stop", "choice")
     )
     return [Tally(**row) for row in rows]
+
+
+def _people(lesson: Lesson) -> list[FollowerNews]:
+    answered: dict[int, list[int]] = {}
+    guesses = Guess.objects.filter(follower__lesson=lesson).order_by("stop")
+    for follower, stop in guesses.values_list("follower_id", "stop"):
+        answered.setdefault(follower, []).append(stop)
+    # A screen with notes keeps its number, so that nobody's changes.
+    rows = Follower.objects.filter(lesson=lesson).order_by("pk")
+    return [
+        FollowerNews(number=number, answered=answered.get(pk, []))
+        for number, (pk, notes) in enumerate(rows.values_list("pk", "notes"), 1)
+        if not notes
+    ][:MOST_SHOWN]
+
+
+def number_of(follower: Follower) -> int:
+    """Return the number of a follower in the order of joining, from 1."""
+    before = Follower.objects.filter(lesson=follower.lesson_id, pk__lte=follower.pk)
+    return before.count()
 
 
 def encode(news: LessonNews) -> bytes:

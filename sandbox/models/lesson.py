@@ -56,6 +56,8 @@ class Follower(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     key = models.CharField(max_length=12, unique=True, default=new_id)
     joined_at = models.DateTimeField(auto_now_add=True)
+    #: A screen with the presenter's notes: it follows, and is nobody of the class.
+    notes = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"{self.user_id} follows {self.lesson_id}"

@@ -141,11 +141,18 @@ class Tally(Wire, frozen=True, kw_only=True):
     count: int
 
 
+class FollowerNews(Wire, frozen=True, kw_only=True):
+    """One who follows, by the number that their page shows, and the stops they answered."""
+
+    number: int
+    answered: list[int]
+
+
 class LessonNews(Wire, tag="lesson", tag_field="type", frozen=True, kw_only=True):
     """Server: a lesson begins, shows something else, is answered, or ends.
 
     `view` and `query` are where the presenter's page is; an older `version`
-    than one that was seen is stale.
+    than one that was seen is stale. `people` are the first 200 followers.
     """
 
     running: bool
@@ -155,6 +162,7 @@ class LessonNews(Wire, tag="lesson", tag_field="type", frozen=True, kw_only=True
     revealed: list[int]
     followers: int
     tallies: list[Tally]
+    people: list[FollowerNews]
 
 
 ServerMessage = PageState | Diff | Resync | ServiceStatus | LessonNews

@@ -112,3 +112,34 @@ def test_guests_follow_guess_and_are_led_on(
     expect(ada.get_by_text("No lesson has this code")).to_be_visible()
     for screen in (ada, ben):
         screen.context.close()
+
+
+def test_a_phone_with_the_notes_sees_votes_and_is_nobody_of_the_class(
+    lan_run: LanRun, page: Page, browser: Browser
+) -> None:
+    page.set_default_timeout(60_000)
+    page.goto(lan_run.owners_link())
+    page.get_by_role("button", name="Sign in as the owner").click()
+    page.get_by_role("searchbox", name="Find").fill("classical-reclaim")
+    page.get_by_role("button", name="Reclaiming what was lent").click()
+    page.get_by_role("button", name="Hold this lesson").click()
+    link = page.get_by_role("img", name="Your notes").get_attribute("data-text")
+
+    phone = browser.new_context(viewport={"width": 390, "height": 800}).new_page()
+    phone.goto(str(link))
+    phone.get_by_role("button", name="Join the lesson").click()
+    notes = phone.get_by_test_id("lesson-notes")
+    expect(notes).to_contain_text("Which two go?")
+    code = re.search(r"code=(\w+)", str(link))[1]
+    ada = browser.new_context().new_page()
+    ada.goto(f"{lan_run.url}/join?code={code}")
+    ada.get_by_role("button", name="Join the lesson").click()
+    expect(ada.get_by_test_id("lesson-stage")).to_be_visible()
+    expect(ada.get_by_text("You are number 2")).to_be_visible()
+    expect(notes).to_contain_text("0 of 1 answered")
+    ada.get_by_role("radio", name="second and fourth").click()
+    expect(notes).to_contain_text("1 of 1 answered")
+    person = notes.get_by_label("Number 2 answered this, and 1 of")
+    expect(person).to_be_visible()
+    for screen in (phone, ada):
+        screen.context.close()

@@ -202,6 +202,22 @@ def test_codes_are_tried_a_few_times_a_minute(held):
     assert not User.objects.filter(username__startswith=GUEST).exists()
 
 
+def test_a_class_behind_one_address_comes_in(held):
+    for _ in range(8):
+        joined(held)
+    assert Follower.objects.count() == 8
+
+
+def test_the_way_to_the_notes_leads_through_the_code(held):
+    phone = browser()
+    link = f"/join?code={code_of(held)}&notes=1"
+    asked = phone.get(link).headers["Location"]
+    html = phone.get(asked).content.decode()
+    assert 'name="notes" value="1"' in html
+    answer = phone.post("/sign-in", {"code": code_of(held), "notes": "1"})
+    assert answer.headers["Location"].endswith("&now=yes&notes=1")
+
+
 def test_a_form_of_another_page_joins_nothing(held):
     client = Client(SERVER_NAME="127.0.0.2", enforce_csrf_checks=True)
     asked = {"code": code_of(held)}

@@ -102,6 +102,28 @@ def test_the_presenters_own_browsers_count_each(held, person):
     assert lessons.news_of(held.pk).followers == 2
 
 
+def test_a_screen_with_the_notes_counts_with_nobody(held, person, stranger):
+    actions.do_join(person, code_of(held), notes=True)
+    actions.do_join(stranger, code_of(held))
+    news = lessons.news_of(held.pk)
+    assert (news.followers, [one.number for one in news.people]) == (1, [2])
+
+
+def test_a_browser_that_came_by_the_code_may_turn_to_the_notes(held, stranger):
+    actions.do_join(stranger, code_of(held))
+    actions.do_join(stranger, code_of(held), notes=True)
+    assert lessons.news_of(held.pk).followers == 0
+
+
+def test_the_presenter_sees_who_answered_which_stop(held, person, stranger):
+    first = actions.do_join(person, code_of(held))
+    second = actions.do_join(stranger, code_of(held))
+    actions.do_guess(stranger, held.pk, second.key, stop=1, choice=0)
+    people = lessons.news_of(held.pk).people
+    assert [(one.number, one.answered) for one in people] == [(1, []), (2, [1])]
+    assert [lessons.number_of(one) for one in (first, second)] == [1, 2]
+
+
 def test_once_the_answer_is_shown_no_guess_is_taken(held, person, stranger):
     follower = actions.do_join(stranger, code_of(held))
     actions.do_update_lesson(person, held.pk, view="lessons", query="", revealed=[0])
@@ -159,3 +181,14 @@ def test_codes_cannot_be_tried_without_end(stranger, settings):
         for n in (2, 3, 4)
     ]
     assert [answer.status_code for answer in tries] == [404, 404, 429]
+
+
+def test_a_class_that_shares_an_address_comes_in(held, stranger, settings):
+    settings.LIMITS = {**settings.LIMITS, "requests_per_minute_joins": 2}
+    client = APIClient()
+    client.force_authenticate(stranger)
+    body = {"code": code_of(held)}
+    joined = [
+        client.post("/api/v1/lessons/join", body, format="json") for _ in range(5)
+    ]
+    assert [answer.status_code for answer in joined] == [200] * 5

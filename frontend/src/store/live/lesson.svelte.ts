@@ -88,17 +88,6 @@ export function leaveLesson(): void {
   lesson.part = null;
 }
 
-/** Join by a code. Returns the sandbox to open, or null when it was refused. */
-export async function joinLesson(code: string): Promise<string | null> {
-  const follower = keptHere("follower") ?? "";
-  const answer = await attempt(() => ask("Joined", "POST", "/lessons/join", { body: { code, follower } }));
-  if (answer === null) return null;
-  const { sandbox, follower: key } = answer;
-  keepHere("follower", key);
-  keepHere(`follows.${sandbox}`, key);
-  return sandbox;
-}
-
 /** Say what one expects at a stop; a follower's guess is counted. */
 export function guess(stop: number, choice: number): void {
   lesson.guesses = { ...lesson.guesses, [stop]: choice };

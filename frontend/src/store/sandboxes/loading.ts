@@ -1,13 +1,11 @@
-// Loading: a sandbox from a scenario, from files, or from nothing.
+// Loading: a sandbox from files, or from nothing.
 
-import { ask, request, type Json } from "@/net/rest";
-import type { Create, Created, Imported, ImportReport, Report, Sandbox, Scenario, Traces } from "@/protocol/types";
+import { ask, type Json } from "@/net/rest";
+import type { Create, Created, Imported, ImportReport, Report, Sandbox, Traces } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
-import { fetchSandbox } from "@/store/live/server";
 import { attempt } from "@/store/live/intents";
-import { language, t } from "@/lib/words.svelte";
+import { t } from "@/lib/words.svelte";
 import { choiceOf, LEFT, policyOf, type RunTimes } from "@/store/sandboxes/repairing";
-import { titleIn } from "@/store/sandboxes/titles";
 
 /** A file as it is sent: its text, or its bytes in base64, which the server unpacks. */
 export interface SourceFile {
@@ -29,30 +27,6 @@ export interface Manner {
   readonly stack?: string; // of a new sandbox; without one it is what the files are for
   readonly runTimes?: RunTimes; // where nobody gave them
   readonly title?: string; // of a new sandbox; without one it is made of the names of the files
-}
-
-const ASK_AGAIN_MS = 60;
-const LONGEST_MS = 10_000;
-
-/** Open a new sandbox of a scenario at a time of its run, with a query; it stands there, or `playing` plays on. */
-export async function openScenario(scenario: Scenario, atMs: number, query: Readonly<Record<string, string>>, playing = false): Promise<void> {
-  const title = titleIn(scenario.title, language(), "");
-  const made = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: scenario.name, title } satisfies Create }));
-  if (made === null) return;
-  const { id, tickMs } = made;
-  const act = (action: string, body: Json): Promise<unknown> => attempt(() => request("POST", `/sandboxes/${id}/actions/${action}`, { body }));
-  const tick = Math.ceil(atMs / tickMs);
-  if (tick > 0) {
-    await act("speed", { speed: 0 });
-    await act("step", { untilTick: tick });
-    const until = Date.now() + LONGEST_MS;
-    while (Date.now() < until && (await fetchSandbox(id)).tick < tick) {
-      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
-    }
-    await act("speed", { speed: 1 });
-  }
-  if (playing) await act("play", {});
-  go(hrefOf(id, "board", query));
 }
 
 export async function openEmpty(): Promise<void> {

@@ -1,0 +1,33 @@
+// Opening a scenario of the library; it comes with the first that is opened.
+
+import { go, hrefOf } from "@/lib/address.svelte";
+import { language } from "@/lib/words.svelte";
+import { ask, request, type Json } from "@/net/rest";
+import type { Create, Scenario } from "@/protocol/types";
+import { attempt } from "@/store/live/intents";
+import { fetchSandbox } from "@/store/live/server";
+import { titleIn } from "@/store/sandboxes/titles";
+
+const ASK_AGAIN_MS = 60;
+const LONGEST_MS = 10_000;
+
+/** Open a new sandbox of a scenario at a time of its run, with a query; it stands there, or `playing` plays on. */
+export async function openScenario(scenario: Scenario, atMs: number, query: Readonly<Record<string, string>>, playing = false): Promise<void> {
+  const title = titleIn(scenario.title, language(), "");
+  const made = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: scenario.name, title } satisfies Create }));
+  if (made === null) return;
+  const { id, tickMs } = made;
+  const act = (action: string, body: Json): Promise<unknown> => attempt(() => request("POST", `/sandboxes/${id}/actions/${action}`, { body }));
+  const tick = Math.ceil(atMs / tickMs);
+  if (tick > 0) {
+    await act("speed", { speed: 0 });
+    await act("step", { untilTick: tick });
+    const until = Date.now() + LONGEST_MS;
+    while (Date.now() < until && (await fetchSandbox(id)).tick < tick) {
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+    }
+    await act("speed", { speed: 1 });
+  }
+  if (playing) await act("play", {});
+  go(hrefOf(id, "board", query));
+}
