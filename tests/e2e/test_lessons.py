@@ -67,7 +67,9 @@ def test_guests_follow_guess_and_are_led_on(
     page.keyboard.press("l")
     expect(page.get_by_text(f"Others come in at {ADDRESS}:")).to_be_visible()
     page.get_by_role("button", name="Hold this lesson").click()
-    on_stage = page.get_by_test_id("stage-code").inner_text()
+    shown = page.get_by_test_id("stage-code")
+    expect(shown).to_have_text(re.compile(r"^\w{3} \w{3}$"))
+    on_stage = shown.inner_text()
     page.keyboard.press("Escape")  # the invitation, then the stage
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("lesson-stage")).to_have_count(0)
