@@ -48,4 +48,4 @@ class ScriptSerializer(serializers.Serializer[Any]):
 
     title = _texts()
     summary = _texts(required=False)
-    checkpoints = serializers.ListField(child=StopSerializer(), max_length=MOST_STOPS)
+    checkpoints = StopSerializer(many=True, max_length=MOST_STOPS)

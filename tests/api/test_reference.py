@@ -21,8 +21,8 @@ from tests.builders import job, local_queue, small_cluster
 from tests.sandbox.conftest import row, tick
 
 pytestmark = [pytest.mark.django_db]
-#: A read that is refused with 409 in a sandbox that follows no cluster.
-OF_TWINS = "shadow_read"
+#: Reads that are refused here (404, 409): no cluster is followed, no lesson was written.
+OF_OTHERS = {"shadow_read", "script_read", "script_file_read"}
 #: Verbs that ask for several operations, for none, or for that of another verb.
 NO_OPERATION = {"kubeconfig", "prove", "run", "wait"}
 
@@ -66,7 +66,7 @@ def test_what_is_read_of_a_sandbox_is_asked_for_as_it_is_shown(
         line = curl(one)
         path = line.partition('"$API')[2].partition('"')[0].replace("$ID", queue.pk)
         code = client.get(f"/api/v1{path}").status_code
-        if not (200 <= code < 300 or (one.name == OF_TWINS and code == 409)):
+        if not (200 <= code < 300 or (one.name in OF_OTHERS and code in (404, 409))):
             wrong.append(f"{one.name}: {code}: {line}")
     assert wrong == []
 
