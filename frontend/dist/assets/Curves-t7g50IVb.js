@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-C423Fc0H.js";

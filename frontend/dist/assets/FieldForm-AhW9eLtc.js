@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-B6Qv5AW2.js";

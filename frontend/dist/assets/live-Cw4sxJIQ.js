@@ -1,1 +1,0 @@
-export{t as isServerMessage}from"./live-CHGL3FBL.js";

@@ -1,0 +1,1 @@
+export{t as isServerMessage}from"./live-D6ZC4w6z.js";
