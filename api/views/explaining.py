@@ -246,7 +246,7 @@ class EmbeddedFilm(View):
     @extend_schema(
         operation_id="embedded_film_read",
         responses=OpenApiTypes.OBJECT,
-        auth=[],
+        auth=[{}],
     )
     def get(self, request: Request, secret: str, place: str) -> Response:
         """Return the frames of one decision; nobody signs in for it."""

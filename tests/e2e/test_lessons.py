@@ -90,7 +90,6 @@ def test_guests_follow_guess_and_are_led_on(
     for screen in (page, ada, ben):
         expect(screen.get_by_role("meter")).to_have_count(0)
 
-    page.get_by_role("button", name="Run to").click()
     reveal = page.get_by_role("button", name="Show the answer")
     reveal.click(timeout=90_000)
     for screen in (page, ada, ben):
