@@ -80,8 +80,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--at", default="0s", help="of a recording: the instant to begin at (0s)")
     add("--horizon", default="", help="how long each run is, e.g. 24h; the scenario's, "
         "else 24h or until nothing more happens")  # fmt: skip
-    add("--smallest", type=Path, metavar="FOLDER", help="write the smallest work in which "
-        "each rule still does something here")  # fmt: skip
+    add("--smallest", type=Path, metavar="FOLDER", help="search for the smallest work in "
+        "which each rule still does something, and write it here")  # fmt: skip
     add("--workers", type=int, default=0, help="processes (one for each CPU)")
     add("--json", action="store_true", help="print one JSON object instead")
     add_trace_words(parser)
@@ -109,6 +109,8 @@ def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
         until_ms=until_ms,
         each=partial(_each, at_once),
     )
+    if not options.smallest:  # it costs many runs
+        return report
     releases = report.before, report.after
     effects = [
         msgspec.structs.replace(

@@ -42,8 +42,8 @@ POST /api/v1/sandboxes {{"files": [...], "release": {{"kueue": "0.19.2"}}}}
 
 `quotalab plan --release 0.16.4 --against 0.19.2 --on WORK` runs the same work as both decide on it (`WORK` is a recording,
 a scenario, a folder of YAML or a trace): who starts earlier, later or no more, which reasons differ, which
-rule does it, found by turning each back alone, the gate that turns it back, and the smallest work that still shows it (`--smallest FOLDER`
-writes it); `--workers` processes share the runs. A what-if takes
+rule does it, found by turning each back alone, the gate that turns it back, and with `--smallest FOLDER` the smallest
+work that still shows it; `--workers` processes share the runs. A what-if takes
 `{{"release": {{"kueue": "0.19.2"}}}}` as a change: that release decides from its instant on.
 
 It is part of the policy: an edit, an undo, a what-if and an archive take it along, and hashes hold it. `0.19` is the last patch of its branch. What a cluster's dump says of its controllers (image tags, the label
