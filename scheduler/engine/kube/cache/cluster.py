@@ -217,9 +217,15 @@ class ClusterCache:
         return self._first_change + len(self._changes)
 
     def changed_since(self, position: int) -> list[int] | None:
-        """Return the rows changed after a position; None when that is forgotten."""
+        """Return the rows changed after a position; None when that is not known.
+
+        It is forgotten after a while, and not noted while there are no rows: from a
+        change of the nodes until the next look at `node_table`.
+        """
         start = position - self._first_change
-        return None if start < 0 else self._changes[start:]
+        if start < 0 or self._node_table is None:
+            return None
+        return self._changes[start:]
 
     def namespace_labels(self, name: str) -> dict[str, str]:
         """Return a namespace's labels, with the one every namespace has."""
