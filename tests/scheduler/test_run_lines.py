@@ -19,9 +19,7 @@ HISTORY = st.lists(
         st.tuples(
             st.sampled_from(["tick", "tick", "tick", "look", "look"]), st.just("")
         ),
-        st.tuples(
-            st.sampled_from(["node comes", "node goes"]), st.sampled_from(NODES)
-        ),
+        st.tuples(st.sampled_from(["node comes", "node goes"]), st.sampled_from(NODES)),
         st.tuples(st.sampled_from(["pod comes", "pod goes"]), NAMES),
     ),
     max_size=30,
