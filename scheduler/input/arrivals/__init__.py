@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Protocol
 
 import msgspec
 
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.manifests.loading.naming import apart
-from scheduler.model import registry
+from scheduler.model import durations, registry
 from scheduler.model.annotations import ARRIVAL, RUNTIME
-from scheduler.model.errors import ManifestError, PolicyError
+from scheduler.model.errors import ManifestError, PolicyError, QuantityError
 from scheduler.model.problems import Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
 from scheduler.model.scenario import Arrival
+
+#: Arrivals of one process; more are refused.
+MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +62,16 @@ def expand(
 
     Times count from `start_ms`. What the process says of its input is passed on.
 
-    Raises PolicyError for unknown processes and parameters.
+    Raises PolicyError for unknown processes and parameters, and for more than MOST.
     """
     process: ArrivalProcess = registry.lookup("arrival", arrival.process)
     parameters = _parameters(arrival)
     subject = str(_name(arrival) or ordinal)
-    coming = process(parameters, seed=seed, subject=subject, files=files)
+    found = process(parameters, seed=seed, subject=subject, files=files)
+    coming = list(islice(found, MOST + 1))
+    if len(coming) > MOST:
+        said = expected(Wanted.AT_MOST.said(most=MOST), "more")
+        raise PolicyError(said, f"arrival {arrival.process}")
     number = 0
     for one in coming:
         if isinstance(one, Finding):
@@ -71,6 +79,20 @@ def expand(
         else:
             number += 1
             yield _manifest(arrival, one, number, start_ms)
+
+
+def length_ms(text: str, place: str) -> int:
+    """Return a length of time of a process, "2d", in ms; `place` is its parameter's.
+
+    Raises PolicyError for what is none, or negative.
+    """
+    try:
+        length = durations.span_ms(text)
+    except QuantityError as error:
+        raise PolicyError(error.said, place) from error
+    if length < 0:
+        raise PolicyError(expected(Wanted.AT_LEAST.said(least="0s"), text), place)
+    return length
 
 
 def name_apart(manifest: dict[str, Any], taken: Taken) -> None:

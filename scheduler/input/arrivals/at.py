@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from scheduler.input.arrivals import Coming
-from scheduler.model import durations
+from scheduler.input.arrivals import Coming, length_ms
 from scheduler.model.registry import register
 
 
@@ -22,5 +21,5 @@ def at(
     parameters: At, *, seed: int, subject: str, files: dict[str, str]
 ) -> Iterator[Coming]:
     """Yield one arrival per time."""
-    for time in parameters.times:
-        yield Coming(at_ms=durations.span_ms(time))
+    for number, time in enumerate(parameters.times):
+        yield Coming(at_ms=length_ms(time, f"arrival at: times[{number}]"))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from scheduler.input.arrivals import Coming
-from scheduler.model import durations
+from scheduler.input.arrivals import Coming, length_ms
 from scheduler.model.registry import register
 
 
@@ -30,7 +29,7 @@ def interval(
     parameters: Interval, *, seed: int, subject: str, files: dict[str, str]
 ) -> Iterator[Coming]:
     """Yield `count` arrivals."""
-    start = durations.span_ms(parameters.start)
-    every = durations.span_ms(parameters.every)
+    start = length_ms(parameters.start, "arrival interval: start")
+    every = length_ms(parameters.every, "arrival interval: every")
     for number in range(parameters.count):
         yield Coming(at_ms=start + number * every)

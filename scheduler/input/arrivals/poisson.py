@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from scheduler.input.arrivals import Coming
-from scheduler.model import durations, streams
+from scheduler.input.arrivals import Coming, length_ms
+from scheduler.model import streams
+from scheduler.model.errors import PolicyError
+from scheduler.model.problems import Wanted, expected
 from scheduler.model.registry import register
 
 
@@ -30,10 +32,17 @@ class Poisson(msgspec.Struct, forbid_unknown_fields=True):
 def poisson(
     parameters: Poisson, *, seed: int, subject: str, files: dict[str, str]
 ) -> Iterator[Coming]:
-    """Yield arrivals; without `count` and `until`, none."""
-    mean = durations.span_ms(parameters.every)
-    end = durations.span_ms(parameters.until) if parameters.until else None
-    at = float(durations.span_ms(parameters.start))
+    """Yield arrivals; without `count` and `until`, none.
+
+    Raises PolicyError for what is no length of time, and for no time between arrivals.
+    """
+    mean = length_ms(parameters.every, "arrival poisson: every")
+    if not mean:
+        said = expected(Wanted.AT_LEAST.said(least="1ms"), parameters.every)
+        raise PolicyError(said, "arrival poisson: every")
+    until = parameters.until
+    end = length_ms(until, "arrival poisson: until") if until else None
+    at = float(length_ms(parameters.start, "arrival poisson: start"))
     number = 0
     while number < parameters.count or (not parameters.count and end is not None):
         at += streams.exponential(seed, "poisson", subject, number, mean=mean)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import Annotated
 
 import msgspec
 
-from scheduler.input.arrivals import Coming
-from scheduler.model import durations, streams
+from scheduler.input.arrivals import Coming, length_ms
+from scheduler.model import streams
 from scheduler.model.errors import PolicyError
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.registry import register
@@ -18,16 +18,18 @@ from scheduler.model.registry import register
 _HOUR = 3_600_000
 _DAY, _WEEK = 24 * _HOUR, 168 * _HOUR
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MOMENT = re.compile(r"([a-z]{3}) ([0-9]{1,2})(?::([0-9]{2}))?")
+_MOMENT = re.compile(r"([a-z]{3}) ([0-9]{1,2})(?::([0-5][0-9]))?")
 _HOURS = re.compile(r"([0-9]{1,2})-([0-9]{1,2})")
-_MOST = 100_000  # arrivals of one process
+
+Share = Annotated[float, msgspec.Meta(ge=0.0)]  # of others; over 1 is more than they
+Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Batch(msgspec.Struct, forbid_unknown_fields=True):
     """How many come at once, evenly between the two, and how far apart."""
 
-    least: int = 1
-    most: int = 1
+    least: Count = 1
+    most: Count | None = None  # None is as many as the least
     apart: str = "1s"
 
 
@@ -36,13 +38,13 @@ class Deadline(msgspec.Struct, forbid_unknown_fields=True):
 
     at: str  # such as "fri 17:00"
     before: str = "24h"
-    times: float = 3.0
+    times: Share = 3.0
 
 
 class Ramp(msgspec.Struct, forbid_unknown_fields=True):
     """The load grows, or falls, to so many times as much over a time, and stays."""
 
-    to: float
+    to: Share
     over: str
 
 
@@ -53,15 +55,15 @@ class Week(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     of one. `hourly` (24 numbers) and `daily` (7, Monday first) say it in full instead.
     """
 
-    per_day: float
+    per_day: Share
     until: str = "1w"
     begins: str = "mon 0:00"
     days: list[str] = msgspec.field(default_factory=lambda: list(_DAYS[:5]))
     hours: str = "9-18"
-    outside: float = 0.1
-    weekend: float = 0.1
-    hourly: list[float] = []
-    daily: list[float] = []
+    outside: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.1
+    weekend: Share = 0.1
+    hourly: list[Share] = []
+    daily: list[Share] = []
     batch: Batch = msgspec.field(default_factory=Batch)
     deadlines: list[Deadline] = []
     ramp: Ramp | None = None
@@ -84,11 +86,14 @@ def week(
     hours).
     """
     rates = _Rates.of(parameters)
-    batch, apart = parameters.batch, durations.span_ms(parameters.batch.apart)
-    least, most = max(batch.least, 1), max(batch.most, batch.least, 1)
+    apart = length_ms(parameters.batch.apart, "arrival week: batch.apart")
+    least = parameters.batch.least
+    most = parameters.batch.most or least
+    if most < least:
+        raise _wrong("batch.most", str(most), f"{least}, as many as `least`")
     mean = (least + most) / 2
-    at, number, came = 0.0, 0, 0
-    while came < _MOST:
+    at, number = 0.0, 0
+    while True:
         # The time until the next batch, as work of a process of rate 1.
         step = streams.exponential(seed, "week", subject, number, mean=mean)
         found = rates.after(at, step)
@@ -100,7 +105,7 @@ def week(
         )
         for one in range(count):
             yield Coming(at_ms=round(at) + one * apart)
-        number, came = number + 1, came + count
+        number += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,25 +126,27 @@ class _Rates:
         return cls(
             by_hour=[scale * d * h / _HOUR for d in daily for h in hourly],
             offset_ms=_moment(given.begins, "begins"),
-            end_ms=durations.span_ms(given.until),
+            end_ms=length_ms(given.until, "arrival week: until"),
             deadlines=[
                 (
                     _moment(one.at, f"deadlines[{n}].at"),
-                    durations.span_ms(one.before),
+                    length_ms(one.before, f"arrival week: deadlines[{n}].before"),
                     one.times,
                 )
                 for n, one in enumerate(given.deadlines)
             ],
             ramp=None
             if given.ramp is None
-            else (given.ramp.to, max(durations.span_ms(given.ramp.over), 1)),
+            else (
+                given.ramp.to,
+                max(length_ms(given.ramp.over, "arrival week: ramp.over"), 1),
+            ),
         )
 
     def after(self, at: float, work: float) -> float | None:
         """Return when so many more objects are expected; None is after the end."""
         while at < self.end_ms:
-            here = at + self.offset_ms
-            left = min(_HOUR - here % _HOUR, self.end_ms - at)
+            left = min(self._steady_ms(at), self.end_ms - at)
             rate = self._rate(at)
             if rate * left >= work:
                 return at + work / rate
@@ -147,16 +154,29 @@ class _Rates:
             at += left
         return None
 
+    def _steady_ms(self, at: float) -> float:
+        """Return for how long the rate stays: to the hour, or to a deadline's time."""
+        here = at + self.offset_ms
+        left = _HOUR - here % _HOUR
+        for moment, before, _ in self.deadlines:
+            left = min(left, _until(moment, here), _until(moment - before, here))
+        return max(left, 1.0)  # less may be lost in the sum of two floats
+
     def _rate(self, at: float) -> float:
-        here = (at + self.offset_ms) % _WEEK
+        here = at + self.offset_ms
         rate = self.by_hour[int(here // _HOUR) % 168]
         for moment, before, times in self.deadlines:
-            if (moment - here) % _WEEK <= before:
+            if _until(moment, here) <= before:
                 rate *= times
         if self.ramp is not None:
             to, over = self.ramp
             rate *= 1.0 + (to - 1.0) * min(at / over, 1.0)
-        return max(rate, 0.0)
+        return rate
+
+
+def _until(moment: int, here: float) -> float:
+    """Return how long it is until a moment of the week comes next; never 0."""
+    return _WEEK - (here - moment) % _WEEK
 
 
 def _hourly(given: Week) -> list[float]:
@@ -167,7 +187,7 @@ def _hourly(given: Week) -> list[float]:
     if not 0 <= first < last <= 24:
         raise _wrong("hours", given.hours, '"9-18"')
     inside, outside = last - first, 24 - (last - first)
-    share = min(max(given.outside, 0.0), 1.0) if outside else 0.0
+    share = given.outside if outside else 0.0
     return [
         (1 - share) / inside if first <= hour < last else share / outside
         for hour in range(24)
@@ -184,7 +204,7 @@ def _daily(given: Week) -> list[float]:
 
 
 def _numbers(given: list[float], count: int, place: str) -> list[float]:
-    if len(given) != count or min(given) < 0 or not any(given):
+    if len(given) != count or not any(given):
         raise _wrong(place, f"{len(given)} numbers", f"{count} numbers, not all 0")
     return given
 
@@ -192,10 +212,12 @@ def _numbers(given: list[float], count: int, place: str) -> list[float]:
 def _moment(text: str, place: str) -> int:
     """Return a moment of the week in ms, "fri 17:30"."""
     match = _MOMENT.fullmatch(text)
-    if match is None or match[1] not in _DAYS or int(match[2]) > 24:
+    if match is None or match[1] not in _DAYS:
         raise _wrong(place, text, '"fri 17:00"')
-    minutes = Fraction(int(match[3] or 0), 60)
-    return _DAYS.index(match[1]) * _DAY + int((int(match[2]) + minutes) * _HOUR)
+    of_day = int(match[2]) * _HOUR + int(match[3] or 0) * _HOUR // 60
+    if of_day > _DAY:
+        raise _wrong(place, text, '"fri 17:00"')
+    return _DAYS.index(match[1]) * _DAY + of_day
 
 
 def _wrong(place: str, given: str, example: str) -> PolicyError:

@@ -68,6 +68,27 @@ def test_before_a_deadline_more_comes():
     assert 0.8 <= rest <= 1.25
 
 
+def test_what_a_deadline_brings_comes_within_its_time_and_not_after():
+    deadline = {"at": "fri 17:30", "before": "90m", "times": 500}
+    plain = {"perDay": 24, "hourly": [1.0] * 24, "weekend": 1}
+    found = times(load_of(**plain, deadlines=[deadline]))
+    at = 4 * DAY + 17 * HOUR + HOUR // 2
+    pressed = [one for one in found if at - 2 * HOUR < one < at + HOUR]
+    assert 600 <= len(pressed) <= 900
+    outside = [one for one in pressed if not at - 3 * HOUR // 2 <= one < at]
+    assert len(outside) < 10
+
+
+def test_more_than_the_most_arrivals_are_refused():
+    with pytest.raises(InputError, match="expected at most 100000"):
+        times(load_of(perDay=1_000_000))
+
+
+def test_no_time_between_arrivals_is_refused():
+    with pytest.raises(InputError, match="every: expected at least 1ms"):
+        times(load_of("poisson", every="0s", until="1h"))
+
+
 def test_a_ramp_goes_from_one_to_its_end():
     found = times(load_of(perDay=50, until="4w", ramp={"to": 4, "over": "4w"}))
     weeks = Counter(at // (7 * DAY) for at in found)
@@ -93,6 +114,14 @@ def test_time_zero_is_the_moment_that_begins_says():
         ({"perDay": 5, "days": ["monday"]}, "days"),
         ({"perDay": 5, "hourly": [1, 2]}, "hourly"),
         ({"perDay": 5, "deadlines": [{"at": "friday"}]}, "deadlines[0].at"),
+        ({"perDay": 5, "deadlines": [{"at": "fri 16:75"}]}, "deadlines[0].at"),
+        ({"perDay": 5, "deadlines": [{"at": "fri 24:30"}]}, "deadlines[0].at"),
+        ({"perDay": 5, "until": "-1w"}, "until: expected at least 0s"),
+        ({"perDay": 5, "ramp": {"to": 2, "over": "soon"}}, "ramp.over"),
+        ({"perDay": -5}, "perDay"),
+        ({"perDay": 5, "outside": 1.5}, "outside"),
+        ({"perDay": 5, "hourly": [-1.0] * 24}, "hourly"),
+        ({"perDay": 5, "batch": {"least": 5, "most": 3}}, "batch.most"),
         ({"perday": 5}, "perday"),
         ({}, "perDay"),
     ],
