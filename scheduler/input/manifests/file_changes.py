@@ -6,6 +6,7 @@ and `patch -p1` take. A change that no file can take is named.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -127,11 +128,11 @@ def patch_files(
     left: list[LeftOut] = []
     added = list(_objects(files, steps, left))
     if steps.policy is not None:
-        added += _policy(files, *steps.policy)
+        added += _policy(files, left, *steps.policy)
     changed = [one for file in files if (one := _changed(file, left, limits))]
     if added:
         name = _free_name({file.name for file in files})
-        changed.append(Changed(name, "", write_all(added), new=True))
+        changed.append(Changed(name, None, write_all(added)))
     return FilesPatch(
         diff="".join(map(unified, changed)),
         files=[ChangedFile(name=one.name, text=one.after) for one in changed],
@@ -225,7 +226,7 @@ def _key(file: str, data: dict[str, Any]) -> Key | None:
 
 
 def _policy(
-    files: Sequence[_File], before: Manifest, after: Manifest
+    files: Sequence[_File], left: list[LeftOut], before: Manifest, after: Manifest
 ) -> list[Manifest]:
     """Note the changes of sections where they stand; return what no file has."""
     rest: dict[str, Any] = {}
@@ -233,8 +234,7 @@ def _policy(
         one, other = before.get(section), after.get(section)
         if same(one, other):
             continue
-        of = ("Policy", "", section)
-        if not _set_section(files, section, one, other, of):
+        if not _set_section(files, section, one, other, left):
             own = laid({}, one or {}, other) if section in _MERGED else other
             if (
                 section == "simulation" and own and other
@@ -262,9 +262,10 @@ def _set_section(
     section: str,
     before: Any,
     after: Any,
-    of: tuple[str, str, str],
+    left: list[LeftOut],
 ) -> bool:
     """Note a section's change at the last place that has it; False where none has."""
+    of = ("Policy", "", section)
     for place, data in reversed(list(_all(files))):
         spec = data.get("spec")
         if data.get("kind") == "Policy" and isinstance(spec, dict) and section in spec:
@@ -280,9 +281,13 @@ def _set_section(
             place.write(value, of)
             return True
         for name, inner in _texts(place, data):
-            if _set_section([inner], section, before, after, of):
+            if _set_section([inner], section, before, after, left):
                 now = place.read()
-                text = _text_of(inner)
+                try:
+                    text = _text_of(inner)
+                except UnwritableError:
+                    left.append(_left(*of, "unwritable"))
+                    return True
                 place.write({**now, "data": {**now["data"], name: text}}, of)
                 return True
     return False
@@ -313,7 +318,10 @@ def _texts(place: _Place, data: Mapping[str, Any]) -> Iterator[tuple[str, _File]
 
 
 def _text_of(file: _File) -> str:
-    return rewritten(file.text, _edits(file))
+    """Return a text with changes of values; no document of it goes."""
+    changed = file.after.items()
+    found = [edits(file.text, file.documents[n], after) for n, after in changed]
+    return rewritten(file.text, sorted(itertools.chain.from_iterable(found)))
 
 
 def _all(files: Iterable[_File]) -> Iterator[tuple[_Place, dict[str, Any]]]:
@@ -328,11 +336,10 @@ def _all(files: Iterable[_File]) -> Iterator[tuple[_Place, dict[str, Any]]]:
 
 def _changed(file: _File, left: list[LeftOut], limits: Limits) -> Changed | None:
     """Return a file with its changes; those that it cannot take go to `left`."""
-    for index in list(file.after):
-        if file.after[index] is None:
-            continue
+    found: list[Edit] = []
+    for index in [n for n, after in file.after.items() if after is not None]:
         try:
-            edits(file.text, file.documents[index], file.after[index])
+            found += edits(file.text, file.documents[index], file.after[index])
         except UnwritableError:
             left += [_left(*of, "unwritable") for of in file.by[index]]
             del file.after[index]
@@ -341,7 +348,9 @@ def _changed(file: _File, left: list[LeftOut], limits: Limits) -> Changed | None
     if data and not staying:
         return Changed(file.name, file.mark + file.text, None)
     try:
-        text = _text_of(file)
+        found += [_without(file, n) for n, one in file.after.items() if one is None]
+        found.sort()
+        text = rewritten(file.text, found)
         reads = [one.data for one in written(text, file=file.name, limits=limits)]
     except (UnwritableError, ManifestError):
         reads, text = [], file.text
@@ -352,17 +361,8 @@ def _changed(file: _File, left: list[LeftOut], limits: Limits) -> Changed | None
         return None
     if text == file.text:
         return None
-    return Changed(file.name, file.mark + file.text, file.mark + text)
-
-
-def _edits(file: _File) -> list[Edit]:
-    found: list[Edit] = []
-    for index, after in file.after.items():
-        if after is None:
-            found.append(_without(file, index))
-        else:
-            found += edits(file.text, file.documents[index], after)
-    return sorted(found)
+    moved = [Edit(len(file.mark) + b, len(file.mark) + e, new) for b, e, new in found]
+    return Changed(file.name, file.mark + file.text, file.mark + text, moved)
 
 
 def _without(file: _File, index: int) -> Edit:
