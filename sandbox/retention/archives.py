@@ -38,9 +38,9 @@ from scheduler.input.files.inflating import inflated_size, most_values
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence, plain
 
-FORMAT = 4
+FORMAT = 5
 #: Formats that are read; an older one lacks what has a default here.
-READ = (1, 2, 3, 4)
+READ = (1, 2, 3, 4, 5)
 MAGIC = b"quotalab sandbox "
 #: What an archive that was written here may come to when it is opened.
 LARGEST = 1 << 34
@@ -151,6 +151,8 @@ class Archive(msgspec.Struct, kw_only=True):
     left: list[ArchivedRevision] = []
     #: Ticks of the recording, with what was seen in each as `sandbox.world.seen` packs it.
     recorded: Annotated[list[tuple[_Count, bytes]], _MANY] = []
+    #: Its lesson, as `sandbox.base.scripts` keeps one; empty without.
+    script: dict[str, Any] = {}
 
 
 class _Values(msgspec.Struct):
@@ -163,6 +165,8 @@ class _Values(msgspec.Struct):
     revisions: msgspec.Raw
     events: msgspec.Raw
     samples: msgspec.Raw
+    left: msgspec.Raw = msgspec.Raw()
+    script: msgspec.Raw = msgspec.Raw()
 
 
 _encode = msgspec.msgpack.Encoder(enc_hook=text_alone).encode
@@ -284,6 +288,7 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
             .order_by("tick")
             .values_list("tick", "body")
         ],
+        script=sandbox.script,
     )
 
 

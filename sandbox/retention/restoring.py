@@ -10,6 +10,7 @@ import msgspec
 from django.db import DatabaseError, transaction
 
 from sandbox.base import bulk
+from sandbox.base.scripts import read_script
 from sandbox.models import (
     Checkpoint,
     Diff,
@@ -68,6 +69,8 @@ def check(archive: Archive, most: int) -> World:
             patch = packing.unpack_patch(body)
             if (patch.from_revision, patch.revision) != (number - 1, number):
                 raise wrong(f"the diff of revision {number} leads elsewhere")
+        if archive.script:
+            read_script(archive.script)
         for checkpoint in archive.checkpoints:
             packing.unpack_page(checkpoint.page)
             decode_world(packing.world_bytes(checkpoint.world))
@@ -158,6 +161,7 @@ def columns_of(archive: Archive, world: World) -> dict[str, object]:
         "header": worlds.header_bytes(world),
         "start_policy": archive.start_policy,
         "source": msgspec.to_builtins(archive.source) if archive.source else {},
+        "script": archive.script,
     }
 
 

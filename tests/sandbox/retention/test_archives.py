@@ -83,6 +83,22 @@ def test_nothing_is_missing_in_the_file(lived, person):
     check_rows(again)
 
 
+def test_its_lesson_is_in_the_file(busy, person):
+    stop = {"at": "4s", "say": {"en": "Who goes?"}}
+    script = {"title": {"en": "A lesson"}, "checkpoints": [stop]}
+    written = actions.do_write_script(person, busy.pk, script)
+    again = actions.do_restore(person, archives.write(busy.pk))
+    assert row(again).script == written.script
+    assert written.script["title"] == {"en": "A lesson"}
+
+
+def test_a_file_with_what_is_no_lesson_is_refused(busy, person):
+    archive = archives.unseal(archives.write(busy.pk), archives.LARGEST)
+    archive.script = {"title": {"en": "A lesson"}, "checkpoints": [{"at": "soon"}]}
+    with pytest.raises(InvalidError, match="damaged"):
+        actions.do_restore(person, archives.seal(archive))
+
+
 def test_the_past_is_the_same_after_import(lived, person):
     again = actions.do_restore(person, archives.write(lived.pk))
     for at in (1, 7, 12, 19):

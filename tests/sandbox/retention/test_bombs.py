@@ -59,12 +59,13 @@ def test_a_bomb_in_an_archive_is_refused_in_little_memory(bomb):
         pytest.param(b"\xa2ab", id="texts"),
     ],
 )
-def test_an_archive_of_tiny_values_is_refused_before_they_are_made(one):
+@pytest.mark.parametrize("part", ["start_policy", "script", "left"])
+def test_an_archive_of_tiny_values_is_refused_before_they_are_made(one, part):
     """A megabyte of them takes some 50 in memory, and comes in 1,000 bytes."""
     many = 2**20 // len(one)
     values = b"\x81\xa1a\xdd" + many.to_bytes(4, "big") + one * many
     parts = dict.fromkeys(("columns", "page", "revisions", "events", "samples"), None)
-    file = {**parts, "world": b"", "start_policy": msgspec.Raw(values)}
+    file = {**parts, "world": b"", "start_policy": None, part: msgspec.Raw(values)}
     body = zlib.compress(msgspec.msgpack.encode(file))
     tracemalloc.start()
     with pytest.raises(InvalidError, match="values when opened"):
