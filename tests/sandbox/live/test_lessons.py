@@ -109,6 +109,17 @@ def test_a_screen_with_the_notes_counts_with_nobody(held, person, stranger):
     assert (news.followers, [one.number for one in news.people]) == (1, [2])
 
 
+def test_news_of_a_class_take_three_queries(
+    held, stranger, person, django_assert_num_queries
+):
+    for number, user in enumerate((stranger, person)):
+        follower = actions.do_join(user, code_of(held))
+        actions.do_guess(user, held.pk, follower.key, stop=0, choice=number)
+    with django_assert_num_queries(3):
+        tallies = lessons.news_of(held.pk).tallies
+    assert [(t.stop, t.choice, t.count) for t in tallies] == [(0, 0, 1), (0, 1, 1)]
+
+
 def test_a_browser_that_came_by_the_code_may_turn_to_the_notes(held, stranger):
     actions.do_join(stranger, code_of(held))
     actions.do_join(stranger, code_of(held), notes=True)
