@@ -110,8 +110,8 @@ def _mib(run: DefaultRun) -> float:
 
 @pytest.fixture
 def school(tmp_path: Path) -> Iterator[DefaultRun]:
-    """A run that takes thirty joins from one address: here the whole class has one."""
-    with DefaultRun(tmp_path, JOINS_PER_MINUTE="1000") as running:
+    """A default run: the whole class has one address here."""
+    with DefaultRun(tmp_path) as running:
         yield running
 
 
