@@ -1503,6 +1503,9 @@ class Stop(TypedDict):
     right: NotRequired[int | None]
     spot: NotRequired[list[str]]
     notes: NotRequired[dict[str, str]]
+    beside: NotRequired[list[Beside]]
+    until: NotRequired[str]
+    switch: NotRequired[str]
 
 
 class Submission(TypedDict):

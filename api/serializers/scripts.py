@@ -6,8 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.reading import BesideSerializer
+
 MOST_STOPS = 100
 MOST_CHOICES = 8
+MOST_BESIDE = 8
 
 
 def _texts(*, required: bool = True) -> serializers.DictField:
@@ -41,6 +44,21 @@ class StopSerializer(serializers.Serializer[Any]):
         help_text="keys of what the stage lights",
     )
     notes = _texts(required=False)
+    beside: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=BesideSerializer(), max_length=MOST_BESIDE, required=False
+    )
+    until = serializers.CharField(
+        max_length=40,
+        required=False,
+        allow_blank=True,
+        help_text="how far what is run beside it goes",
+    )
+    switch = serializers.CharField(
+        max_length=300,
+        required=False,
+        allow_blank=True,
+        help_text="path of a setting of the policy that the stop is about",
+    )
 
 
 class ScriptSerializer(serializers.Serializer[Any]):
@@ -48,4 +66,6 @@ class ScriptSerializer(serializers.Serializer[Any]):
 
     title = _texts()
     summary = _texts(required=False)
-    checkpoints = StopSerializer(many=True, max_length=MOST_STOPS)
+    checkpoints: serializers.ListSerializer[Any] = serializers.ListSerializer(
+        child=StopSerializer(), max_length=MOST_STOPS, allow_empty=False
+    )

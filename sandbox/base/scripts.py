@@ -22,10 +22,16 @@ def script_of(own: Mapping[str, Any], scenario: str) -> Scenario | None:
 
 
 def script_part(scenario: Scenario) -> dict[str, Any]:
-    """Return of a scenario what a script keeps; nothing where it has no stops."""
+    """Return of a scenario what a script keeps; nothing where it has no stops.
+
+    A script has no horizon: a stop says itself how far what is run beside it goes.
+    """
     if not scenario.spec.checkpoints:
         return {}
     spec: dict[str, Any] = msgspec.to_builtins(scenario.spec)
+    for stop in spec["checkpoints"]:
+        if stop["beside"]:
+            stop["until"] = stop["until"] or scenario.spec.horizon
     return {name: spec[name] for name in PARTS}
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from scheduler.model import durations
 from scheduler.model.errors import PolicyError, QuantityError
-from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.problems.validation import said_of_value
 from scheduler.model.releases.release import Release, read_release
 
@@ -297,11 +297,19 @@ def read_scenario(document: dict[str, Any]) -> Scenario:
     return scenario
 
 
+def _check_right(stop: int, checkpoint: Checkpoint) -> None:
+    right, most = checkpoint.right, len(checkpoint.choices)
+    if right is not None and not 0 <= right < most:
+        said = RequestProblem.CHOICES.said(most=most, stop=stop, given=right)
+        raise QuantityError(said, f"spec.checkpoints[{stop}].right")
+
+
 def _check(spec: ScenarioSpec) -> None:
     durations.span_ms(spec.horizon)
     if spec.release is not msgspec.UNSET:
         read_release(spec.release)
-    for checkpoint in spec.checkpoints:
+    for index, checkpoint in enumerate(spec.checkpoints):
+        _check_right(index, checkpoint)
         durations.span_ms(checkpoint.at)
         durations.span_ms(checkpoint.until or spec.horizon)
         durations.span_ms(checkpoint.shown or checkpoint.at)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
 
 from sandbox import actions
+from sandbox.base.scripts import script_of
 from sandbox.models import Event, Sandbox
 from scheduler.analysis.expectations import judge_all
 from scheduler.assembly import assemble
@@ -70,6 +73,48 @@ def test_a_run_that_somebody_changed_is_no_file(call, busy):
     answer = call("get", busy, "/script/file")
     assert answer.status_code == 409
     assert "somebody changed the run" in answer.json()["message"]
+
+
+def test_a_stop_keeps_what_runs_beside_it_and_its_setting(call, busy):
+    more = {
+        "beside": [{"title": {"en": "Fair"}, "policy": {"kueue": {"fairSharing": {}}}}],
+        "until": "20m",
+        "switch": "kueue.fairSharing",
+    }
+    stop = {**SCRIPT["checkpoints"][0], **more}
+    kept = call("put", busy, "/script", {**SCRIPT, "checkpoints": [stop]}).json()
+    [found] = kept["checkpoints"]
+    assert (found["beside"], found["switch"]) == (more["beside"], more["switch"])
+    assert found["untilMs"] == 1_200_000
+
+
+def test_what_runs_beside_a_stop_goes_as_far_as_the_file_says(person):
+    beside = [{"title": {"en": "Fair"}, "policy": {"kueue": {"fairSharing": {}}}}]
+    spec = {
+        "title": {"en": "Who goes?"},
+        "summary": {"en": "A run."},
+        "horizon": "30m",
+        "checkpoints": [{"at": "4s", "say": {"en": "Now."}, "beside": beside}],
+    }
+    document = {"apiVersion": "quotalab.dev/v1", "kind": "Scenario", "spec": spec}
+    files = [("lesson.yaml", json.dumps(document))]
+    made = actions.do_create(person, files=files).sandbox
+    found = script_of(made.script, made.scenario)
+    assert found is not None
+    assert found.spec.checkpoints[0].until == "30m"
+
+
+def test_a_lesson_needs_a_stop(call, busy):
+    answer = call("put", busy, "/script", {**SCRIPT, "checkpoints": []})
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("right", [2, 8])
+def test_the_right_choice_is_one_of_the_choices(call, busy, right):
+    stop = {**SCRIPT["checkpoints"][0], "right": right}
+    answer = call("put", busy, "/script", {**SCRIPT, "checkpoints": [stop]})
+    assert answer.status_code == 422
+    assert str(right) in answer.json()["message"]
 
 
 def test_a_sandbox_without_a_lesson_says_so(call, busy):

@@ -36,6 +36,11 @@ export function t(word: Word, holes: Holes = {}): string {
   return form === undefined ? word : filled(form, holes);
 }
 
+/** Return a text that is written in several languages: in that of the page, else in English, else in any. */
+export function translated(texts: Readonly<Record<string, string>>, otherwise = ""): string {
+  return texts[speech.language] ?? texts["en"] ?? Object.values(texts)[0] ?? otherwise;
+}
+
 /** Return what the catalogue says of a code of the server's; the server's own words where it says nothing. */
 export function tOr(word: string, own: string, holes: Holes = {}): string {
   const known = speech.words[word as Word] ?? later[word as Word];

@@ -2,8 +2,9 @@
 
 import { address, ask } from "@/lib/address.svelte";
 import { dependsOn } from "@/lib/depends";
+import { tickOf } from "@/lib/times";
 import type { Checkpoint, Scenario } from "@/protocol/types";
-import { act } from "@/store/live/intents";
+import { act, attempt } from "@/store/live/intents";
 import { lesson, reveal } from "@/store/live/lesson.svelte";
 import { live } from "@/store/live/live.svelte";
 import { fetchScript } from "@/store/live/script.svelte";
@@ -15,8 +16,6 @@ const AFTER_MS = 10_000; // of virtual time, where no stop comes after it
 class Play {
   scenario = $state.raw<Scenario | null>(null);
   known = $state(false);
-  /** The run is computed up to where the lesson is. */
-  running = $state(false);
   readonly stops: readonly Checkpoint[] = $derived(this.scenario?.checkpoints ?? []);
   /** The index of the stop that the URL names. */
   readonly at: number = $derived(Math.max(0, Math.min(this.stops.length - 1, Number(address.query.get("stage") ?? address.query.get("stop") ?? 1) - 1)));
@@ -26,17 +25,17 @@ class Play {
 
 export const lessonPlay = new Play();
 
-/** Find the scenario of the open sandbox; call when it opens. */
+/** Find the lesson of the open sandbox; call when it opens. It stays unknown where the server refuses, and the refusal is said. */
 export async function findLesson(id: string): Promise<void> {
   lessonPlay.scenario = null;
   lessonPlay.known = false;
-  const found = await fetchScript(id);
-  if (live.id !== id) return;
-  lessonPlay.scenario = found;
+  const found = await attempt(async () => ({ scenario: await fetchScript(id) }));
+  if (found === null || live.id !== id) return;
+  lessonPlay.scenario = found.scenario;
   lessonPlay.known = true;
 }
 
-const tickOfMs = (ms: number): number => Math.ceil(ms / (live.latest.sandbox?.tickMs ?? 1000));
+const tickOfMs = (ms: number): number => tickOf(ms, live.latest.sandbox?.tickMs ?? 1000);
 
 /** Return the tick of a stop, and the one at which its answer is seen. */
 export function ticksOf(index: number): readonly [stop: number, answer: number] {
@@ -86,12 +85,10 @@ export function backwards(): Promise<void> {
 async function compute(tick: number): Promise<void> {
   const now = live.latest.sandbox?.tick ?? 0;
   if (now >= tick || live.fixed || lesson.part === "follower") return;
-  lessonPlay.running = true;
   await act("step", { untilTick: Math.max(1, tick) });
   while ((live.latest.sandbox?.tick ?? 0) < tick && live.connection === "live") {
     await new Promise((done) => setTimeout(done, 50));
   }
-  lessonPlay.running = false;
 }
 
 function look(tick: number): void {

@@ -1,19 +1,18 @@
 // Opening a scenario of the library; it comes with the first that is opened.
 
 import { go, hrefOf } from "@/lib/address.svelte";
-import { language } from "@/lib/words.svelte";
+import { translated } from "@/lib/words.svelte";
 import { ask, request, type Json } from "@/net/rest";
 import type { Create, Scenario } from "@/protocol/types";
 import { attempt } from "@/store/live/intents";
 import { fetchSandbox } from "@/store/live/server";
-import { titleIn } from "@/store/sandboxes/titles";
 
 const ASK_AGAIN_MS = 60;
 const LONGEST_MS = 10_000;
 
 /** Open a new sandbox of a scenario at a time of its run, with a query; it stands there, or `playing` plays on. */
 export async function openScenario(scenario: Scenario, atMs: number, query: Readonly<Record<string, string>>, playing = false): Promise<void> {
-  const title = titleIn(scenario.title, language(), "");
+  const title = translated(scenario.title);
   const made = await attempt(() => ask("Created", "POST", "/sandboxes", { body: { scenario: scenario.name, title } satisfies Create }));
   if (made === null) return;
   const { id, tickMs } = made;
