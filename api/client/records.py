@@ -3011,6 +3011,7 @@ class PairVerdict(TypedDict):
     seeds: list[SeedVerdict]
     lines: list[PairLine]
     nodesLeftOut: int
+    assumed: list[Sentence]
 
 
 class PairSum(TypedDict):

@@ -37,6 +37,11 @@ class Verdict:
         """Return each number, per seed; differences are with the change less without."""
         return {name: one["values"] for name, one in self.document["sums"].items()}
 
+    @property
+    def assumed(self) -> list[str]:
+        """Return a sentence per kind of work that runs for a time nobody gave."""
+        return [one["text"] for one in self.document["assumed"]]
+
     def workloads(self) -> Table:
         """Return a row per seed and workload whose start, end or evictions differ."""
         return Table(
@@ -50,6 +55,10 @@ class Verdict:
         return self.workloads().frame()
 
     def __str__(self) -> str:
+        notes = [f"note: {one}" for one in self.assumed]
+        return "\n".join([self._said(), *notes])
+
+    def _said(self) -> str:
         if not self.differs:
             return "nothing comes out otherwise"
         found = self.sums

@@ -22,9 +22,11 @@ from scheduler.analysis.measures.verdict import (
 from scheduler.analysis.measures.waits import waits_of
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
+from scheduler.input.manifests.run_times import assumed_work
 from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import Admit, Arrive, Bind, Decision
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Sentence
 
 Alter = Callable[[World], Any]
 
@@ -101,6 +103,7 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     seeds: list[SeedVerdict]
     lines: list[PairLine] = []
     nodes_left_out: int = 0
+    assumed: list[Sentence] = []  # work of both sides that takes a time nobody gave
 
 
 class Mark(NamedTuple):
@@ -225,7 +228,7 @@ def compare_pair(
     until = begin + horizon_ms
     without = plain or _run_here(world, until)
     found: list[SeedVerdict] = []
-    lines = NONE
+    lines, assumed = NONE, _assumed(world)
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
@@ -239,10 +242,10 @@ def compare_pair(
             if at_ms == until:
                 found.append(one)
             else:
-                tell(_verdict(begin, [one], lines))
+                tell(_verdict(begin, [one], lines, assumed))
         if len(found) < len(given):
-            tell(_verdict(begin, found, lines))
-    return _verdict(begin, found, lines)
+            tell(_verdict(begin, found, lines, assumed))
+    return _verdict(begin, found, lines, assumed)
 
 
 def _run_here(world: World, until_ms: int) -> Plain:
@@ -272,7 +275,10 @@ def stops(begin_ms: int, until_ms: int) -> list[int]:
 
 
 def _verdict(
-    begin_ms: int, found: Sequence[SeedVerdict], lines: Differing
+    begin_ms: int,
+    found: Sequence[SeedVerdict],
+    lines: Differing,
+    assumed: list[Sentence],
 ) -> PairVerdict:
     return PairVerdict(
         from_ms=begin_ms,
@@ -283,7 +289,13 @@ def _verdict(
         seeds=list(found),
         lines=lines.lines,
         nodes_left_out=lines.nodes_left_out,
+        assumed=assumed,
     )
+
+
+def _assumed(world: World) -> list[Sentence]:
+    span = world.policy.spec.simulation.default_runtime
+    return [said for said, _ in assumed_work(world.objects.values(), span)]
 
 
 def _who(one: SeedVerdict) -> list[Any]:

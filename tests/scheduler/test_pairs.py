@@ -317,3 +317,12 @@ def test_the_largest_share_and_the_idle_hours_of_each_side_are_figures() -> None
     idle = [side.idle_hours["cpu"] * 3600 for side in (without, changed)]
     assert idle == [pytest.approx(8 * 60, abs=1), pytest.approx(8 * 60 - 6 * 30, abs=8)]
     assert found.sums["idleHours cpu"].values == [(idle[1] - idle[0]) / 3600]
+
+
+def test_a_verdict_says_how_much_work_runs_for_a_time_that_nobody_gave() -> None:
+    told = job("told", queue="main", runtime="5s")
+    bare = [job(name, queue="main", cpu=1) for name in "ab"]
+    world = world_of(*small_cluster(), told, *bare)
+    found = compare_pair(world, give(8), horizon_ms=HORIZON_MS)
+    (said,) = found.assumed
+    assert str(said).startswith("2 objects of kind Job have no run time, so 60s is")

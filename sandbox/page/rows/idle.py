@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from scheduler.analysis.conversion.unsimulated import features_of
 from scheduler.engine.world import World
 from scheduler.input.manifests import kinds
-from scheduler.input.manifests.run_times import without_time
-from scheduler.model.annotations import RUNTIME
+from scheduler.input.manifests.run_times import assumed_work
 from scheduler.model.sentence import Sentence
-from scheduler.words.findings import RunTimes
 from scheduler.words.gaps import Idle
 
 
@@ -35,11 +33,9 @@ def not_simulated(world: World) -> list[Sentence]:
 
 
 def _assumed(world: World) -> Iterator[Sentence]:
-    """Yield how much work runs for a time that nobody gave."""
-    counts = Counter(obj.key.kind for obj in without_time(world.objects.values()))
+    """Return how much work runs for a time that nobody gave."""
     span = world.policy.spec.simulation.default_runtime
-    for kind, count in sorted(counts.items()):
-        yield RunTimes.ASSUMED.said(n=count, kind=kind, span=span, name=RUNTIME)
+    return (said for said, _ in assumed_work(world.objects.values(), span))
 
 
 def _idle_switches(world: World) -> Iterator[Sentence]:

@@ -18,7 +18,7 @@ from scheduler.assembly import Prepared, merge, prepare
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import Header, decode_world
 from scheduler.input.manifests.loading.loaded import Loaded
-from scheduler.input.manifests.run_times import assumed_run_times
+from scheduler.input.manifests.run_times import said_of_run_times
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.objects import Object
@@ -79,10 +79,11 @@ class FileBase:
 
     def assumed(self, seed: int) -> list[str]:
         """Return a sentence per kind of work whose run time is assumed or read."""
-        plain = Variant(name="")
-        span = self.world(plain, seed).policy.spec.simulation.default_runtime
-        loaded = self._with_arrivals(seed).loaded
-        return [str(one.problem) for one in assumed_run_times(loaded, span)]
+        world = self.world(Variant(name=""), seed)
+        span = world.policy.spec.simulation.default_runtime
+        return [
+            str(said) for said, _ in said_of_run_times(world.objects.values(), span)
+        ]
 
     def _with_arrivals(self, seed: int) -> Prepared:
         """Return the files with a seed's arrivals, which all variants share."""

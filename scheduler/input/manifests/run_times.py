@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.loading.loaded import Finding, Level, Loaded
+from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.written_run_times import says_its_time, written_run_time
 from scheduler.model import registry
 from scheduler.model.annotations import (
@@ -163,17 +163,39 @@ def assumed_run_times(loaded: Loaded, span: str) -> list[Finding]:
     Work without one takes `span`. What serves without end, is made again, has ended or belongs to another object
     needs none. Cost: O(objects).
     """
-    found = _by_kind(without_time(loaded.objects))
-    read = [
-        _finding(loaded, objects, said.said(n=len(objects), kind=kind))
-        for source, said in _READ.items()
-        for kind, objects in _by_kind(
-            obj
-            for obj in loaded.objects
-            if obj.annotations.get(RUNTIME_SOURCE) == source
-        )
+    return [
+        Finding("warning", loaded.places[first.key].place(WHERE), said)
+        for said, first in said_of_run_times(loaded.objects, span)
     ]
-    return [*read, *(_assumed(loaded, kind, objects, span) for kind, objects in found)]
+
+
+def said_of_run_times(
+    objects: Iterable[Object], span: str
+) -> Iterator[tuple[Sentence, Object]]:
+    """Yield a sentence per kind of work whose run time is assumed or read, and the first.
+
+    Cost: O(objects).
+    """
+    objects = list(objects)
+    for source, read in _READ.items():
+        taken = (o for o in objects if o.annotations.get(RUNTIME_SOURCE) == source)
+        for kind, members in _by_kind(taken):
+            yield read.said(n=len(members), kind=kind), members[0]
+    for said, members in assumed_work(objects, span):
+        if readable := sum(says_its_time(obj.manifest) for obj in members):
+            said = RunTimes.READABLE.said(assumed=said, n=readable)
+        yield said, members[0]
+
+
+def assumed_work(
+    objects: Iterable[Object], span: str
+) -> Iterator[tuple[Sentence, list[Object]]]:
+    """Yield how much work takes `span` that nobody gave, by kind. Cost: O(objects)."""
+    for kind, members in _by_kind(without_time(objects)):
+        yield (
+            RunTimes.ASSUMED.said(n=len(members), kind=kind, span=span, name=RUNTIME),
+            members,
+        )
 
 
 def take_written_run_times(objects: Iterable[Object], given: RunTimesFrom) -> None:
@@ -193,11 +215,10 @@ def take_written_run_times(objects: Iterable[Object], given: RunTimesFrom) -> No
 def refused_run_times(loaded: Loaded) -> list[Finding]:
     """Return one error per kind whose work has no run time: nothing is assumed."""
     return [
-        _finding(
-            loaded,
-            objects,
+        Finding(
+            "error",
+            loaded.places[objects[0].key].place(WHERE),
             RunTimes.REFUSED.said(n=len(objects), kind=kind, name=RUNTIME),
-            level="error",
         )
         for kind, objects in _by_kind(without_time(loaded.objects))
     ]
@@ -228,16 +249,3 @@ def _needs_time(obj: Object) -> bool:
         return False
     kind: JobKind = registry.lookup("job-kind", obj.key.kind)
     return not kind.endless
-
-
-def _assumed(loaded: Loaded, kind: str, objects: list[Object], span: str) -> Finding:
-    said = RunTimes.ASSUMED.said(n=len(objects), kind=kind, span=span, name=RUNTIME)
-    if readable := sum(says_its_time(obj.manifest) for obj in objects):
-        said = RunTimes.READABLE.said(assumed=said, n=readable)
-    return _finding(loaded, objects, said)
-
-
-def _finding(
-    loaded: Loaded, objects: list[Object], said: Sentence, level: Level = "warning"
-) -> Finding:
-    return Finding(level, loaded.places[objects[0].key].place(WHERE), said)

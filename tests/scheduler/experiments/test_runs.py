@@ -204,3 +204,16 @@ def test_what_is_prepared_stays_as_it_is():
     assert (
         len(base.world(variant, 1).objects) == len(base.world(VARIANT, 1).objects) - 1
     )
+
+
+def test_a_run_time_that_the_policy_reads_is_not_said_to_be_assumed():
+    sleeping = job("train", queue="main")
+    (container,) = sleeping["spec"]["template"]["spec"]["containers"]
+    container["command"] = ["sleep", "300"]
+    policy = {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Policy",
+        "spec": {"simulation": {"runTimesFrom": "sleep"}},
+    }
+    said = base_of(*small_cluster(), sleeping, policy).assumed(1)
+    assert said == ["1 Job takes its run time from its command"]
