@@ -20,8 +20,10 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.texts.writing import write_all
 
+#: Work of more objects is not searched.
+MOST_SEARCHED = 2_000
 #: How many objects all tries of a rule together may run.
-MOST_OBJECTS = 20_000
+_MOST_OBJECTS = 10 * MOST_SEARCHED
 
 
 def smallest(
@@ -31,21 +33,20 @@ def smallest(
     until_ms: int,
     *,
     fixed: Patch,
-    most_objects: int = MOST_OBJECTS,
 ) -> Smallest | None:
     """Return the smallest work found in which the rule does what `effect` says.
 
     `fixed` is a patch of both policies. None where the rule does nothing. The text was
-    read and run once more. Cost: three runs per try, of at most `most_objects` objects
-    together; work of which fewer than ten tries would fit is not searched.
+    read and run once more. Cost: three runs per try, of at most ten times `MOST_SEARCHED`
+    objects together.
     """
     if not (effect.workloads or effect.reasons):
         return None
     whole = prepared.with_arrivals()
     keys = [obj.key for obj in whole.loaded.objects]
-    if len(keys) * 10 > most_objects:
+    if len(keys) > MOST_SEARCHED:
         return None
-    left = most_objects
+    left = _MOST_OBJECTS
 
     def shows(kept: Iterable[Key]) -> bool:
         nonlocal left

@@ -15,6 +15,7 @@ from scheduler.cli.recording_folder import read_followed_folder
 from scheduler.cli.trace_words import options_of
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError, SourceLocation
+from scheduler.model.problems import Wanted, expected, in_field
 from scheduler.recorded.followed import incident
 from scheduler.recorded.qrec.frames import MAGIC
 from scheduler.recorded.qrec.reading import Followed
@@ -24,9 +25,29 @@ Source = tuple[str, str]
 Library = Callable[[str], list[Source] | None]
 
 
+MOST_WORKERS = 64
+
+
 def no_library(_: str) -> list[Source] | None:
     """Know no scenario by name."""
     return None
+
+
+def in_range(word: str, count: int, most: int) -> int:
+    """Return a count from the command line, 0 where none is given; refuse others."""
+    if not 0 <= count <= most:
+        wanted = Wanted.RANGE.said(least="1", most=most)
+        raise SchedulerError(in_field(word, expected(wanted, given=count)))
+    return count
+
+
+def horizon_in(text: str) -> int:
+    """Return a horizon in ms, 0 where none is given; refuse one that is not above 0."""
+    horizon = durations.span_ms(text) if text else 0
+    if horizon < 0 or (text and not horizon):
+        problem = expected(Wanted.ABOVE.said(kind="duration", least="0"), text)
+        raise SchedulerError(in_field("--horizon", problem))
+    return horizon
 
 
 def read_inputs(options: argparse.Namespace, library: Library) -> Inputs:
@@ -91,6 +112,7 @@ def read_work(given: str, at: str, library: Library) -> list[Source]:
     path = Path(given)
     if not path.exists():
         if (found := library(given)) is not None:
+            _expect_begin(at)
             return found
         raise SchedulerError(
             f"--on: expected a recording, a folder, a file or the name of a scenario "
@@ -102,12 +124,20 @@ def read_work(given: str, at: str, library: Library) -> list[Source]:
         files = incident(followed, at_us)
         known = {name for name, _ in files}
         return [*(one for one in config if one[0] not in known), *files]
+    _expect_begin(at)
     found = read_paths([given])
     if not found:
         raise SchedulerError(
             f"--on: {given}: expected manifests or a trace, found none"
         )
     return [(_short(name, path), text) for name, text in found]
+
+
+def _expect_begin(at: str) -> None:
+    if durations.span_ms(at):
+        raise SchedulerError(
+            f"--at {at}: expected a recording to begin within; other work begins at 0s"
+        )
 
 
 def _short(name: str, path: Path) -> str:

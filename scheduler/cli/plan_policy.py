@@ -31,16 +31,20 @@ from scheduler.analysis.plan.outcome import Outcome, check_queues, outcome_of
 from scheduler.analysis.plan.terms import quantile_of
 from scheduler.cli.files import add_stack_word, read_one
 from scheduler.cli.plan_cache import key_of, store, stored
-from scheduler.cli.plan_input import Library, no_library, read_inputs
+from scheduler.cli.plan_input import (
+    MOST_WORKERS,
+    Library,
+    horizon_in,
+    in_range,
+    no_library,
+    read_inputs,
+)
 from scheduler.cli.statuses import OURS, REFUSED, try_to_write
 from scheduler.cli.trace_words import add_trace_words
-from scheduler.model import durations
 from scheduler.model.errors import InvariantError, NoProgressError, SchedulerError
-from scheduler.model.problems import Wanted, expected, in_field
 
 _FILES = ("markdown", "junit", "sarif", "result")
 _MOST_SEEDS = 1000
-_MOST_WORKERS = 64
 
 
 def main(
@@ -57,7 +61,7 @@ def main(
     options = _parser(prog).parse_args(arguments)
     try:
         try_to_write([getattr(options, name) for name in _FILES])
-        outcome = _shown(options.show) if options.show else run(options, library)
+        outcome = _shown(options) if options.show else run(options, library)
         written = {
             "markdown": markdown.markdown_of(outcome),
             "junit": junit_of("plan", map(_case, outcome.verdicts)),
@@ -115,9 +119,12 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="keep runs here, and run none twice",
     )
-    add("--counterexamples", type=Path, metavar="FOLDER",
+    search = parser.add_mutually_exclusive_group()
+    search.add_argument("--counterexamples", type=Path, metavar="FOLDER",
         help="write the smallest world of each failed assertion here")  # fmt: skip
-    add("--no-counterexamples", action="store_true", help="search for none")
+    search.add_argument(
+        "--no-counterexamples", action="store_true", help="search for none"
+    )
     add_trace_words(parser)
     add_stack_word(parser)
     return parser
@@ -126,11 +133,13 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 def run(options: argparse.Namespace, library: Library) -> Outcome:
     """Return what the plan comes to. Raises FaultsError, SchedulerError, OSError."""
     _expect_words(options)
-    first, given_ms = options.seed, _horizon(options)
+    given_seeds = in_range("--seeds", options.seeds, _MOST_SEEDS)
+    in_range("--workers", options.workers, MOST_WORKERS)
+    first, given_ms = options.seed, horizon_in(options.horizon)
     assertions, inputs = _read(options, library)
     joined = join(inputs, first)
     check_queues(joined, assertions, first, ())
-    count = options.seeds or usual_seeds(joined.bases[0])
+    count = given_seeds or usual_seeds(joined.bases[0])
     seeds = list(range(first, first + count))
     horizon_ms = given_ms or max(horizon_of(base) for base in joined.bases)
     wanted = tuple(sorted({a.measure for a in assertions if quantile_of(a.measure)}))
@@ -162,39 +171,28 @@ def _expect_words(options: argparse.Namespace) -> None:
         )
 
 
-def _shown(file: Path) -> Outcome:
+_TO_RUN = {
+    "CHANGED": "changed",
+    "--against": "against",
+    "--git": "git",
+    "--on": "on",
+    "--assert": "asserted",
+}
+
+
+def _shown(options: argparse.Namespace) -> Outcome:
     """Return a kept result. Raises SchedulerError for any other file."""
+    file: Path = options.show
+    given = [word for word, name in _TO_RUN.items() if getattr(options, name)]
+    if given:
+        said = ", ".join(given)
+        raise SchedulerError(f"--show {file} runs nothing: leave out {said}")
     try:
         return msgspec.json.decode(file.read_bytes(), type=Outcome)
     except msgspec.DecodeError as error:
         raise SchedulerError(
             f"--show {file}: expected a file that --result wrote: {error}"
         ) from error
-
-
-def _horizon(options: argparse.Namespace) -> int:
-    """Return the horizon in ms, 0 when none is given; refuse numbers out of range."""
-    if not 0 <= options.seeds <= _MOST_SEEDS:
-        raise SchedulerError(
-            in_field(
-                "--seeds",
-                expected(
-                    Wanted.RANGE.said(least="1", most=_MOST_SEEDS), given=options.seeds
-                ),
-            )
-        )
-    if not 0 <= options.workers <= _MOST_WORKERS:
-        problem = expected(
-            Wanted.RANGE.said(least="1", most=_MOST_WORKERS), given=options.workers
-        )
-        raise SchedulerError(in_field("--workers", problem))
-    horizon = durations.span_ms(options.horizon) if options.horizon else 0
-    if horizon < 0 or (options.horizon and not horizon):
-        problem = expected(
-            Wanted.ABOVE.said(kind="duration", least="0"), options.horizon
-        )
-        raise SchedulerError(in_field("--horizon", problem))
-    return horizon
 
 
 def _read(

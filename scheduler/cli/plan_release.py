@@ -21,10 +21,17 @@ from scheduler.analysis.upgrade import (
     UpgradeReport,
     compare_releases,
 )
-from scheduler.analysis.upgrade_smallest import smallest
+from scheduler.analysis.upgrade_smallest import MOST_SEARCHED, smallest
 from scheduler.assembly import prepare
 from scheduler.cli.files import add_stack_word, release_of
-from scheduler.cli.plan_input import Library, no_library, read_work
+from scheduler.cli.plan_input import (
+    MOST_WORKERS,
+    Library,
+    horizon_in,
+    in_range,
+    no_library,
+    read_work,
+)
 from scheduler.cli.statuses import refused
 from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.world import World
@@ -33,7 +40,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.releases.versions import TITLES
 from scheduler.model.texts.plain_text import printable
 
-_HORIZON = "24h"
+_HORIZON_MS = 24 * 3_600_000
 _SHOWN = 10
 
 
@@ -90,25 +97,21 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 
 
 def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
+    given_ms = horizon_in(options.horizon)
+    workers = in_range("--workers", options.workers, MOST_WORKERS)
     before, after = release_of(options.release), release_of(options.against)
     sources = read_work(options.on, options.at, library)
     prepared = prepare(sources, traces=options_of(options), stack=options.stack)
     scenario = prepared.scenario
-    horizon = options.horizon or (scenario.spec.horizon if scenario else _HORIZON)
+    usual_ms = durations.span_ms(scenario.spec.horizon) if scenario else _HORIZON_MS
+    until_ms = given_ms or usual_ms
     fixed = {"stack": options.stack} if options.stack else {}
 
     def make(patch: Mapping[str, Any]) -> World:
         return prepared.assemble(policy={**fixed, **patch}, newest=False).world
 
-    at_once = options.workers or os.cpu_count() or 1
-    until_ms = durations.span_ms(horizon)
-    report = compare_releases(
-        make,
-        before,
-        after,
-        until_ms=until_ms,
-        each=partial(_each, at_once),
-    )
+    each = partial(_each, workers or os.cpu_count() or 1)
+    report = compare_releases(make, before, after, until_ms=until_ms, each=each)
     if not options.smallest:  # it costs many runs
         return report
     releases = report.before, report.after
@@ -151,6 +154,11 @@ def _write(folder: Path, report: UpgradeReport) -> None:
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / f"{effect.rule}.yaml"
             path.write_text(effect.smallest.text, encoding="utf-8")
+        elif effect.workloads or effect.reasons:
+            sys.stderr.write(
+                f"--smallest: none was found for rule {effect.rule}; work of more than "
+                f"{MOST_SEARCHED} objects is not searched\n"
+            )
 
 
 def _lines(report: UpgradeReport) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
@@ -102,6 +104,44 @@ def many(folder: Path) -> Path:
     path = folder / "many.yaml"
     path.write_text(yaml.safe_dump_all([*small_cluster(cpu=1), *nodes, *waiting(6)]))
     return path
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--horizon=-5s"], "--horizon: expected a duration above 0"),
+        (["--workers", "99"], "--workers: expected 1 to 64, got 99"),
+        (["--at", "10m"], "--at 10m: expected a recording to begin within"),
+    ],
+)
+def test_a_word_that_would_mean_nothing_is_refused(tmp_path, capsys, words, why):
+    releases = ["--release", "0.18.6", "--against", "0.19.2"]
+    assert main([*releases, "--on", str(many(tmp_path)), *words], io.StringIO()) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_work_that_is_too_large_to_search_is_said_to_be(tmp_path, capsys):
+    spaces = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"s{n}"}}
+        for n in range(2000)
+    ]
+    work = tmp_path / "w.yaml"
+    work.write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "List",
+                "items": [*small_cluster(cpu=1), *waiting(2), *spaces],
+            }
+        )
+    )
+    words = ["--release", "0.19.2", "--against", UNRELEASED, "--horizon", "1m"]
+    into = tmp_path / "smallest"
+    assert (
+        main([*words, "--on", str(work), "--smallest", str(into)], io.StringIO()) == 0
+    )
+    assert "work of more than 2000 objects is not searched" in capsys.readouterr().err
+    assert not into.exists()
 
 
 def test_a_rule_comes_with_the_smallest_work_that_shows_it(tmp_path):

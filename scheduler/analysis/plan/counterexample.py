@@ -28,7 +28,7 @@ from scheduler.model.objects import Key
 from scheduler.model.texts.writing import write_all
 
 #: How many objects all tries of an assertion together may run, on each side.
-MOST_OBJECTS = 40_000
+_MOST_OBJECTS = 40_000
 _API = "quotalab.dev/v1"
 
 
@@ -61,20 +61,18 @@ def counterexample(
     verdict: Verdict,
     seeds: Sequence[int],
     horizon_ms: int,
-    *,
-    most_objects: int = MOST_OBJECTS,
 ) -> Counterexample | None:
     """Return the smallest files found with which the assertion fails in one run.
 
     Where it holds on the base, it holds there with them too; else the sides differ, where
     they did. None where no single run
     fails, or where it failed as nothing arrived. The files were read and run once more.
-    Cost: two runs per try, of at most `most_objects` objects together.
+    Cost: two runs per try, of at most 40,000 objects together.
     """
     if verdict.holds or verdict.why:
         return None
     for seed in seeds:
-        search = _Search(joined, assertion, verdict, seed, horizon_ms, most_objects)
+        search = _Search(joined, assertion, verdict, seed, horizon_ms)
         found = search.found()
         if found is not None:
             return found
@@ -91,7 +89,6 @@ class _Search:
         verdict: Verdict,
         seed: int,
         horizon_ms: int,
-        most_objects: int,
     ) -> None:
         self.joined = joined
         self.assertion = assertion
@@ -99,7 +96,7 @@ class _Search:
         self.differs = verdict.base != verdict.changed
         self.seed = seed
         self.horizon_ms = horizon_ms
-        self.left = most_objects
+        self.left = _MOST_OBJECTS
         self.runs = 0
         self.sides = [one.prepared.with_arrivals(seed) for one in joined.bases]
         self.wanted = (

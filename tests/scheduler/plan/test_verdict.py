@@ -104,6 +104,12 @@ def test_a_file_that_is_no_result_is_refused(policy, capsys):
     assert "expected a file that --result wrote" in capsys.readouterr().err
 
 
+def test_words_of_a_run_are_refused_where_a_kept_result_is_shown(policy, capsys):
+    words = ("--show", policy / "kept.json", "--assert", policy / "must.yaml")
+    assert run(policy / "changed", *words)[0] == 2
+    assert "runs nothing: leave out CHANGED, --assert" in capsys.readouterr().err
+
+
 def test_runs_of_the_cache_give_the_same_bytes_and_none_is_run_twice(policy):
     write(policy / "changed/queues.yaml", *LESS)
     into = policy / "cache"
