@@ -1,15 +1,18 @@
 // The open what-if as the page holds it, against a server that writes down what it is asked.
 import { beforeEach, expect, it, vi } from "vitest";
 
+import type { WhatIfChange } from "@/protocol/types";
 import type { Part } from "@/store/edits/changes";
+import { commandsOf } from "@/store/edits/result";
 import type { FollowedSandbox } from "@/store/live/followed.svelte";
 import { RowStore } from "@/store/rows/rowStore.svelte";
 
 const queue = (name: string): Record<string, unknown> => ({ kind: "ClusterQueue", metadata: { name }, spec: { cohortName: "all" } });
 let asked: { method: string; path: string; body: Record<string, unknown> }[] = [];
 let number = 0;
+let stored: readonly Part[] = [{ policy: {} }]; // the changes of what is open already
 
-const state = (id: number, how = "open"): Record<string, unknown> => ({ id, state: how, at: 12, revision: 1, changes: [{ policy: {} }], horizonMs: 60_000, seeds: [], said: null, verdict: null });
+const state = (id: number, how = "open"): Record<string, unknown> => ({ id, state: how, at: 12, revision: 1, changes: stored, horizonMs: 60_000, seeds: [], said: null, verdict: null });
 
 // What a server answers: a what-if that is open at the tick asked for, 40 for now.
 function answer(path: string, body: Record<string, unknown>): unknown {
@@ -79,6 +82,34 @@ it("lists those that are open, opens one at its tick, and another beside it", as
   expect([whatIf.at, whatIf.aside.map((one) => one.id), whatIf.beside?.id]).toEqual([12, [1], 1]);
   await open(1);
   expect(whatIf.beside).toBeNull();
+});
+
+// One change of each kind that REST takes, and what the page calls it.
+const [pod, to] = [{ namespace: "a", name: "p" }, { kind: "ClusterQueue", namespace: "", name: "r" }];
+const KINDS: Readonly<Record<keyof WhatIfChange, readonly [Part, string]>> = {
+  patch: [{ patch: { ...to, body: { spec: { stopPolicy: "Hold" } } } }, "r · stopPolicy: Hold"],
+  apply: [{ apply: queue("q") }, "+ ClusterQueue q"],
+  yaml: [{ yaml: "kind: ClusterQueue" }, "YAML"],
+  delete: [{ delete: to }, "− ClusterQueue r"],
+  policy: [{ policy: { spec: { kueue: { laws: "main" } } } }, "Policy · kueue.laws: main"],
+  release: [{ release: { kueue: "0.16.4", kubernetes: "1.35.4" } }, "as Kueue 0.16.4, Kubernetes 1.35.4"],
+  move: [{ move: { kind: "Workload", ...pod, to } }, "p → r"],
+  pin: [{ pin: { ...pod, node: "n" } }, "p → n"],
+  node: [{ node: { name: "n", change: "drain" } }, "n: drain"],
+  cluster: [{ cluster: { name: "east", change: "lose" } }, "east: lose"],
+};
+
+it.each(Object.entries(KINDS))("opens one whose change is a %s that was made elsewhere, and says what it comes to", async (_, [part, said]) => {
+  stored = [part];
+  await open(3);
+  expect([whatIf.open, whatIf.said, whatIf.parts]).toEqual([true, [said], [part]]);
+  expect(commandsOf(whatIf.parts)).not.toBe("");
+});
+
+it("has the releases that decide instead in its policy", async () => {
+  stored = [KINDS.release[0]];
+  await open(3);
+  expect(whatIf.with("Policy//policy", { spec: { kueue: {} } })).toEqual({ spec: { kueue: {}, release: { kueue: "0.16.4", kubernetes: "1.35.4" } } });
 });
 
 const ends = (): string[] => asked.map((one) => one.path.split("/").slice(-2).join("/")).filter((path) => path.endsWith("discard"));

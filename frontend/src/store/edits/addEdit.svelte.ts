@@ -8,7 +8,8 @@ import { t } from "@/lib/words.svelte";
 import { toYaml } from "@/lib/yaml";
 import { manifestsOf, questionAt, questionsOf, type Addable, type Around, type FormQuestion } from "@/store/edits/adding";
 import { applied, type Part } from "@/store/edits/changes";
-import { change, manifestOf, whatIf } from "@/store/edits/whatIf.svelte";
+import { manifestOf } from "@/store/edits/manifest";
+import { change, whatIf } from "@/store/edits/whatIf.svelte";
 import { nameOf, nextName } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 

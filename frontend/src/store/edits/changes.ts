@@ -1,6 +1,7 @@
-// Changes of a what-if as they are sent, what each is called, and a manifest with them; pure.
+// Changes of a what-if as they are sent, and a manifest with them; pure.
 
 import type { Json } from "@/net/rest";
+import type { Release } from "@/protocol/types";
 
 interface ObjectKey {
   readonly kind: string;
@@ -15,6 +16,7 @@ export type Part =
   | { readonly yaml: string } // whole objects as a text; the server's answer has an `apply` for each
   | { readonly delete: ObjectKey }
   | { readonly policy: Json }
+  | { readonly release: Release } // those that decide instead
   | { readonly move: ObjectKey & { readonly to: Pick<ObjectKey, "kind" | "name"> } }
   | { readonly pin: Pick<ObjectKey, "namespace" | "name"> & { readonly node: string } }
   | { readonly node: { readonly name: string; readonly change: string; readonly like?: string } }
@@ -24,20 +26,6 @@ export type Part =
 export interface Change {
   readonly said: readonly string[];
   readonly parts: readonly Part[];
-}
-
-/** Return a change in the words of the objects themselves: for one that was made elsewhere. */
-export function describe(part: Part): string {
-  if ("patch" in part) return [part.patch.name, ...leaves(part.patch.body)].join(" · ");
-  if ("policy" in part) return ["Policy", ...leaves(part.policy)].join(" · ");
-  if ("move" in part) return `${part.move.name} → ${part.move.to.name}`;
-  if ("pin" in part) return `${part.pin.name} → ${part.pin.node === "" ? "–" : part.pin.node}`;
-  if ("node" in part) return `${part.node.name}: ${part.node.change}`;
-  if ("cluster" in part) return `${part.cluster.name}: ${part.cluster.change}`;
-  if ("yaml" in part) return "YAML";
-  if ("delete" in part) return `− ${part.delete.kind} ${part.delete.name}`;
-  const { kind, name } = keyOf(part.apply);
-  return `+ ${kind} ${name}`;
 }
 
 function keyOf(manifest: Json): ObjectKey {
@@ -55,21 +43,14 @@ export function applied(parts: readonly Part[], kind: string): ObjectKey[] {
   return parts.flatMap((part) => ("apply" in part ? [keyOf(part.apply)] : [])).filter((one) => one.kind === kind);
 }
 
-function leaves(value: Json, head = ""): string[] {
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const path = head === "" ? name : `${head}.${name}`;
-    if (isObject(inner)) return leaves(inner, path);
-    return [`${path.replace(/^spec\./, "")}: ${Array.isArray(inner) ? "…" : String(inner)}`];
-  });
-}
-
 /** Return a manifest, or the policy document of a key that begins with "Policy" or "Queue", with the changes of it made. */
 export function changed(parts: readonly Part[], key: string, manifest: Json): Json {
   const [kind, namespace] = key.split("/");
   const name = key.split("/").slice(2).join("/");
   const policy = kind === "Policy" || kind === "Queue";
   return parts.reduce((before, part) => {
-    if ("policy" in part) return policy ? merged(before, part.policy) : before;
+    const patch = "policy" in part ? part.policy : "release" in part ? { spec: part } : null;
+    if (patch !== null) return policy ? merged(before, patch) : before;
     const at = "patch" in part ? part.patch : "apply" in part ? keyOf(part.apply) : null;
     if (at === null || !(policy ? at.kind === "Policy" : at.kind === kind && at.namespace === namespace && at.name === name)) return before;
     return "patch" in part ? merged(before, part.patch.body) : "apply" in part ? part.apply : before;

@@ -6,7 +6,8 @@ import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
 import { changeText, checkPatch } from "@/store/edits/edits";
 import { nameOf } from "@/store/live/intents";
-import { abandon, change, draft, letGo, manifestOf, objectChange } from "@/store/edits/whatIf.svelte";
+import { manifestOf } from "@/store/edits/manifest";
+import { abandon, change, draft, letGo, objectChange } from "@/store/edits/whatIf.svelte";
 import { fieldAt, fieldsOf, patchOf, placeOf, type ManifestField } from "@/store/edits/fields";
 
 /** Return what people call a field. */

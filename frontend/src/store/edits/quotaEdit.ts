@@ -5,7 +5,8 @@ import { attempt, nameOf } from "@/store/live/intents";
 import { quantity, quotaText } from "@/lib/amounts";
 import { t } from "@/lib/words.svelte";
 import type { Change } from "@/store/edits/changes";
-import { change, manifestOf, objectChange } from "@/store/edits/whatIf.svelte";
+import { manifestOf } from "@/store/edits/manifest";
+import { change, objectChange } from "@/store/edits/whatIf.svelte";
 
 export interface QuotaEdit {
   readonly key: string; // of the ClusterQueue

@@ -6,7 +6,8 @@ import { formatNumber, t } from "@/lib/words.svelte";
 import type { Json } from "@/net/rest";
 import { toYaml } from "@/lib/yaml";
 import type { WhatIfState } from "@/protocol/types";
-import { describe, type Part } from "@/store/edits/changes";
+import type { Part } from "@/store/edits/changes";
+import { describe } from "@/store/edits/describe";
 import { GROUPS, rowsIn, shiftOf } from "@/store/edits/verdict";
 
 const KUBECTL = ["cordon", "uncordon", "drain"];

@@ -1,14 +1,13 @@
 // The open what-if: changes from a tick on, run beside the run without them, until it is kept or put away.
 
 import { address, ask as inAddress } from "@/lib/address.svelte";
-import { ask, askSoFar, record, request, type Json } from "@/net/rest";
+import { ask, askSoFar, request, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
-import { addedTo, changed, describe, movesOf, type Change, type Part } from "@/store/edits/changes";
+import { addedTo, changed, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { apartAt, furthestApart, lineKey, linesByKey, type Apart } from "@/store/edits/pairLines";
 import { attempt, nameOf, undo } from "@/store/live/intents";
 import { halt } from "@/store/live/cursor.svelte";
 import { live } from "@/store/live/live.svelte";
-import { objectPath } from "@/store/live/server";
 
 const HORIZON_MS = 600_000;
 
@@ -117,12 +116,6 @@ export function change(said: readonly string[], parts: readonly Part[]): Promise
     if (!whatIf.open && drafted === null) await begin();
     return run([...whatIf.changes, { said, parts }]);
   });
-}
-
-/** Return an object's manifest, or the policy document of a queue of YuniKorn, as the what-if has it: at its tick, else at the one shown. */
-export async function manifestOf(key: string, signal?: AbortSignal): Promise<Json> {
-  const query = { tick: whatIf.at ?? live.pastShown };
-  return whatIf.with(key, record(await request("GET", `${base()}/${objectPath(key)}`, { query, ...(signal ? { signal } : {}) })));
 }
 
 /** Write objects as a whole, as a text has them. */
@@ -327,7 +320,8 @@ export async function reopen(found: WhatIfState, changes: readonly Change[]): Pr
 export async function open(number: number): Promise<void> {
   const { id } = live;
   if (id === null) return;
-  const found = await attempt(() => ask("WhatIfState", "GET", `/sandboxes/${id}/what-ifs/${number}`));
+  const reading = attempt(() => ask("WhatIfState", "GET", `/sandboxes/${id}/what-ifs/${number}`));
+  const [found, { describe }] = await Promise.all([reading, import("@/store/edits/describe")]);
   if (live.id !== id) return;
   if (found?.state !== "open") {
     inAddress({ "what-if": null });
@@ -359,11 +353,4 @@ export function followAddress(): void {
   if (asked === (whatIf.found === null ? null : String(whatIf.found.id)) || whatIf.running) return;
   if (asked === null) clear();
   else if (live.loaded) void open(Number(asked));
-}
-
-/** Put a field back to what holds, unless its change was taken. */
-export async function orBack(field: HTMLInputElement | HTMLSelectElement, before: string | boolean, done: Promise<boolean>): Promise<void> {
-  if (await done) return;
-  if (typeof before === "string") field.value = before;
-  else if (field instanceof HTMLInputElement) field.checked = before;
 }

@@ -5,6 +5,7 @@ import type { Entry } from "@/protocol/types";
 import { t } from "@/lib/words.svelte";
 import { change, changeYaml, whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
+import { leavesOf } from "@/store/edits/describe";
 import { changeText } from "@/store/edits/edits";
 import { settingText } from "@/store/policy/changes";
 import { at } from "@/store/policy/paths";
@@ -35,11 +36,3 @@ export const POLICY = "Policy//policy";
 
 /** Replace the policy by a document in YAML. */
 export const applyPolicy = (yaml: string): Promise<boolean> => changeYaml(yaml, t("policy.done"));
-
-function leavesOf(patch: Json, head = ""): [string, unknown][] {
-  return Object.entries(patch).flatMap(([name, value]) => {
-    const path = head === "" ? name : `${head}.${name}`;
-    const inner = typeof value === "object" && value !== null && !Array.isArray(value);
-    return inner ? leavesOf(value as Json, path) : [[path, value]];
-  });
-}

@@ -1,0 +1,12 @@
+// An object's manifest as the open what-if has it.
+
+import { record, request, type Json } from "@/net/rest";
+import { whatIf } from "@/store/edits/whatIf.svelte";
+import { live } from "@/store/live/live.svelte";
+import { objectPath } from "@/store/live/server";
+
+/** Return an object's manifest, or the policy document of a queue of YuniKorn, as the what-if has it: at its tick, else at the one shown. */
+export async function manifestOf(key: string, signal?: AbortSignal): Promise<Json> {
+  const query = { tick: whatIf.at ?? live.pastShown };
+  return whatIf.with(key, record(await request("GET", `/sandboxes/${String(live.id)}/${objectPath(key)}`, { query, ...(signal ? { signal } : {}) })));
+}
