@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -21,7 +21,8 @@ TOGETHER_S = 60.0
 MOST_CLASSES = 12
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _EPOCH_DAY = 3  # 1970-01-01 was a Thursday
-_ALL = ("", 0)
+_Class = tuple[str, int]
+_ALL: _Class = ("", 0)
 
 
 def fit_load(
@@ -41,12 +42,9 @@ def fit_load(
     jobs = [job for job in trace.jobs if job.run_s is not None]
     if not jobs:
         raise SchedulerError(f"{trace.file}: expected jobs with run times, found none")
-    classes: dict[tuple[str, int], list[TraceJob]] = defaultdict(list)
-    for job in jobs:
-        classes[job.queue, _size(job)].append(job)
-    order = sorted(classes, key=lambda key: (-len(classes[key]), key))
-    for key in order[MOST_CLASSES:]:
-        classes[_ALL] += classes.pop(key)
+    classes = _classes(trace)
+    for key in list(classes)[MOST_CLASSES:]:
+        classes.setdefault(_ALL, []).extend(classes.pop(key))
     span = max(job.submit_s for job in jobs) - min(job.submit_s for job in jobs)
     begin = trace.epoch_s or 0.0
     return {
@@ -56,11 +54,44 @@ def fit_load(
         "spec": {
             "arrivals": [
                 _arrival(classes[key], key, span, begin, queue, namespace, weeks)
-                for key in sorted(classes, key=lambda key: (-len(classes[key]), key))
-                if classes[key]
+                for key in _most_first(classes)
             ]
         },
     }
+
+
+def said_of_fit(trace: Trace) -> list[str]:
+    """Return what a fit leaves out of a trace, or assumes, a sentence for each."""
+    lines = Counter(str(one.sort or one.said) for one in trace.left_out)
+    said = [f"{text} ({count} x)" for text, count in lines.items()]
+    said += [str(one) for one in trace.said]
+    if bare := sum(job.run_s is None for job in trace.jobs):
+        said.append(
+            f"{bare} of {len(trace.jobs)} jobs have no run time and are left out"
+        )
+    classes = _classes(trace)
+    if over := list(classes)[MOST_CLASSES:]:
+        jobs = sum(len(classes[key]) for key in over)
+        said.append(
+            f"{jobs} jobs of {len(over)} small classes are one class with one queue: "
+            f"{MOST_CLASSES} classes are told apart"
+        )
+    if trace.epoch_s is None:
+        said.append("the trace does not say when it began: taken as a Monday, 0:00")
+    return said
+
+
+def _classes(trace: Trace) -> dict[_Class, list[TraceJob]]:
+    """Return the jobs with run times by queue and size, the largest class first."""
+    classes: dict[_Class, list[TraceJob]] = defaultdict(list)
+    for job in trace.jobs:
+        if job.run_s is not None:
+            classes[job.queue, _size(job)].append(job)
+    return {key: classes[key] for key in _most_first(classes)}
+
+
+def _most_first(classes: Mapping[_Class, Sequence[TraceJob]]) -> list[_Class]:
+    return sorted(classes, key=lambda key: (-len(classes[key]), key))
 
 
 def _arrival(

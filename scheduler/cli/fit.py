@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from scheduler.analysis.load_fit import fit_load
+from scheduler.analysis.load_fit import fit_load, said_of_fit
 from scheduler.cli.files import read_one
 from scheduler.cli.statuses import refused
 from scheduler.input.traces import formats
@@ -19,7 +19,7 @@ from scheduler.model.texts.writing import write
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
-    """Print the Load; 2 on bad input."""
+    """Print the Load, and on stderr what it leaves out or assumes; 2 on bad input."""
     out = out or sys.stdout
     parser = argparse.ArgumentParser(
         prog="python -m scheduler fit",
@@ -31,15 +31,19 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     parser.add_argument("--namespace", default="default")
     parser.add_argument("--weeks", type=float, default=1.0, help="how long (1)")
     words = parser.parse_args(arguments)
+    if not words.weeks > 0:
+        parser.error(f"--weeks: expected more than 0, got {words.weeks:g}")
     try:
+        trace = read_trace(words.file)
         found = fit_load(
-            read_trace(words.file),
+            trace,
             queue=words.queue,
             namespace=words.namespace,
             weeks=words.weeks,
         )
     except (SchedulerError, OSError) as error:
         return refused(error)
+    sys.stderr.writelines(f"note: {one}\n" for one in said_of_fit(trace))
     out.write(write(found))
     return 0
 

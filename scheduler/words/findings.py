@@ -114,6 +114,10 @@ class RunTimes(Words):
         "{n} object takes its run time from the choice {rule}|"
         "{n} objects take their run time from the choice {rule}",
     )
+    CHOSEN_NONE = (
+        "runTime.chosenNone",
+        "no work without a run time matches the choice {rule}",
+    )
     REFUSED = (
         "runTime.refused",
         "{n} {kind} has no run time; give one with the annotation {name}|{n} objects of "

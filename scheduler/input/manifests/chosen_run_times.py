@@ -28,7 +28,7 @@ from scheduler.input.manifests.run_times import (
     without_time,
 )
 from scheduler.model.annotations import RUNTIME, RUNTIME_SOURCE
-from scheduler.model.errors import QuantityError, SchedulerError
+from scheduler.model.errors import QuantityError, SchedulerError, SourceLocation
 from scheduler.model.objects import Object
 from scheduler.model.policy import RunTimesFrom
 from scheduler.model.spans import read_span
@@ -79,6 +79,11 @@ class RunTimeRule(
     def _has_image(self, obj: Object) -> bool:
         return any(fnmatchcase(image, self.image) for image in images_of(obj))
 
+    @property
+    def has_terms(self) -> bool:
+        """Return whether it is not about all work."""
+        return self.said() != self.takes
+
     def said(self) -> str:
         """Return the rule as it is written on a command line."""
         terms = [
@@ -121,21 +126,20 @@ def read_rule(text: str) -> RunTimeRule:
                 f"name=train-*, of {', '.join(_TERMS)}, got {term!r}"
             )
         if name == "label":
-            label, _, value = value.partition("=")
+            label, equals, value = value.partition("=")
+            if not equals:
+                raise SchedulerError(
+                    f"--run-time {text}: expected label=NAME=VALUE, got {term!r}"
+                )
             labels[label] = value
         else:
             found[name] = value
     rule = RunTimeRule(**found, labels=labels)
-    check_rule(rule, f"--run-time {text}")
-    return rule
-
-
-def check_rule(rule: RunTimeRule, place: str) -> None:
-    """Raise SchedulerError, naming the place, for an invalid length."""
     try:
         read_span(rule.takes)
     except QuantityError as error:
-        raise SchedulerError(f"{place}: {error}") from error
+        raise SchedulerError(f"--run-time {text}: {error}") from error
+    return rule
 
 
 def take_chosen_run_times(loaded: Loaded, choice: RunTimeChoice) -> None:
@@ -166,6 +170,11 @@ def _take_rules(loaded: Loaded, rules: Sequence[RunTimeRule]) -> None:
         said = RunTimes.CHOSEN.said(n=len(objects), rule=text)
         place = loaded.places[objects[0].key].place(WHERE)
         loaded.findings.append(Finding("warning", place, said))
+    for number, rule in enumerate(rules):
+        if rule.said() not in taken and rule.has_terms:
+            said = RunTimes.CHOSEN_NONE.said(rule=rule.said())
+            field = f"rules[{number}]"
+            loaded.warn(SourceLocation(file="runTimes", line=1, field=field), said)
 
 
 def untimed(objects: Iterable[Object], most: int) -> list[Object]:

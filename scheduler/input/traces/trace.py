@@ -47,7 +47,9 @@ class Trace:
     left_out: list[Finding] = field(default_factory=list)
     said: list[Sentence] = field(default_factory=list)  # defaults that were taken
     size: dict[str, str] = field(default_factory=dict)  # of the machine, by a header
-    epoch_s: float | None = None  # Unix time of its second 0, by a header
+    epoch_s: float | None = (
+        None  # Unix time of its second 0, by a header or by its dates
+    )
     columns: list[str] = field(default_factory=list)  # what a queue may be chosen by
     fields: dict[str, str] = field(default_factory=dict)  # field -> its column
     header: list[str] = field(default_factory=list)  # every column of a table

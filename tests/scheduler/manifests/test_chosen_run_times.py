@@ -71,7 +71,18 @@ def test_a_rule_is_about_what_matches_all_its_terms(rule, taken):
     assert (RUNTIME in chosen(by_rules(rule), one)["j"]) == taken
 
 
-@pytest.mark.parametrize("text", ["five", "queue:5m", "colour=red:5m", "queue=a:soon"])
+def test_a_rule_that_matches_nothing_is_said():
+    loaded = load([("w.yaml", yaml.safe_dump_all([job("j", queue="main")]))])
+    take_chosen_run_times(loaded, by_rules("queue=mian:5m", "queue=main:9m", "1h"))
+    assert [one.problem for one in loaded.findings] == [
+        "1 object takes its run time from the choice queue=main:9m",
+        "no work without a run time matches the choice queue=mian:5m",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["five", "queue:5m", "colour=red:5m", "queue=a:soon", "label=gold:5m"]
+)
 def test_a_rule_that_is_none_is_refused(text):
     with pytest.raises(SchedulerError, match="--run-time"):
         read_rule(text)

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.analysis.load_fit import fit_load
+from scheduler.analysis.load_fit import fit_load, said_of_fit
 from scheduler.assembly import InputError, assemble
+from scheduler.input.traces import formats
 from scheduler.input.traces.formats.swf import read_trace
+from scheduler.input.traces.options import NO_OPTIONS
 from scheduler.model.annotations import ARRIVAL, RUNTIME
 from scheduler.model.durations import milliseconds
 from tests.builders import job, small_cluster
@@ -176,3 +178,25 @@ def test_a_fitted_load_comes_as_often_as_its_trace():
     load = fit_load(read_trace(trace_text(), "log.swf"), queue="main", weeks=3)
     jobs = 3 * (5 * 41 + 2 * 5)
     assert 0.8 * jobs <= len(times(load)) <= 1.2 * jobs
+
+
+def test_a_fit_says_what_it_leaves_out_and_assumes():
+    lines = [
+        f"{n} {n * 100} 0 60 {1 << n % 14} -1 -1 {1 << n % 14} -1 -1 1 1 1 1 1 1 -1 -1"
+        for n in range(1, 29)
+    ]
+    text = "\n".join([*lines, "29 9000 0 -1 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1", "no"])
+    said = said_of_fit(read_trace(text, "log.swf"))
+    assert any("expected 18 numbers (1 x)" in one for one in said)
+    assert any("4 jobs of 2 small classes are one class" in one for one in said)
+    assert any("began" in one and "Monday" in one for one in said)
+
+
+def test_a_table_with_dates_is_fitted_to_its_days_and_hours():
+    rows = [f"{day},2026-02-{day:02d}T14:30:00Z,60,1" for day in (4, 11, 18, 25)]
+    text = "\n".join(["id,submit_time,duration,cpus", *rows])  # Wednesdays
+    trace = formats.read(text, "jobs.csv", NO_OPTIONS)
+    (arrival,) = fit_load(trace, queue="main")["spec"]["arrivals"]
+    daily, hourly = arrival["parameters"]["daily"], arrival["parameters"]["hourly"]
+    assert (daily.index(max(daily)), hourly.index(max(hourly))) == (2, 14)
+    assert not any("Monday" in one for one in said_of_fit(trace))

@@ -2269,6 +2269,7 @@ export const ZH_HANS: Words = {
   "said.runTime.ofDeadlines": "{n} 个 {kind} 的运行时间取自其截止时间，这是上限",
   "said.runTime.learned": "{n} 个 {kind} 的运行时间取自 {name} 中的同类；注解 quotalab.dev/runtime-source 说明取自哪些",
   "said.runTime.chosen": "{n} 个对象的运行时间取自所选的 {rule}",
+  "said.runTime.chosenNone": "没有缺少运行时间的工作符合所选的 {rule}",
   "said.runTime.refused": "{n} 个 {kind} 没有运行时间；用注解 {name} 给出",
   "said.runTime.twoOwners": "{name} 在对象上是 {object}，在其所有者 {owner} 上是 {other}；以对象上的为准",
   "said.runTime.two": "{name} 在对象上是 {object}，在其 Pod 模板上是 {template}；以对象上的为准",

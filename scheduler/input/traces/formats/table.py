@@ -25,6 +25,7 @@ from scheduler.model.sentence import Sentence
 from scheduler.words.traces import LeftOut, Taken
 
 _CLOCK = re.compile(r"(?:([0-9]+)-)?([0-9]+):([0-9][0-9]):([0-9][0-9](?:\.[0-9]+)?)")
+_DATED_S = 946_684_800  # the year 2000: from here on a time is one since 1970
 _SHORT = 200  # a column with more values than these names no queue
 #: What stands in `lacks` -> its words.
 _LACKED = {one.english: one for one in (LeftOut.SUBMIT_OR_START, LeftOut.RUN_OR_END)}
@@ -128,6 +129,8 @@ class _Reader:
         if not jobs:
             return
         begin = min(job.submit_s for job in jobs)
+        if begin >= _DATED_S:
+            self.trace.epoch_s = begin
         if begin:
             self.trace.jobs = [_moved(job, begin) for job in jobs]
             self.trace.said.append(Taken.FIRST_TIME.said())
