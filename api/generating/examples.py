@@ -116,11 +116,6 @@ BODIES: Mapping[str, dict[str, Any]] = {
         "horizonMs": 60000,
     },
 }
-#: Operation -> its places other than the sandbox, for its body.
-PLACES: Mapping[str, dict[str, str]] = {
-    name: {"kind": "ClusterQueue", "namespace": "-", "name": "main"}
-    for name in ("objects_patch", "objects_put")
-}
 #: Operation -> the line of `quotalab` that asks for it.
 COMMANDS: Mapping[str, str] = {
     "archive": "quotalab archive $ID",

@@ -12,7 +12,7 @@ import pytest
 from api.client import Client
 from api.command.parser import parser
 from api.command.verbs import VERBS
-from api.generating.examples import BODIES, COMMANDS, PLACES
+from api.generating.examples import BODIES, COMMANDS
 from api.generating.operations import operations_of
 from api.generating.reference import call, curl, page, reference
 from api.schema import document
@@ -23,6 +23,8 @@ from tests.sandbox.conftest import row, tick
 pytestmark = [pytest.mark.django_db]
 #: Reads that are refused here (404, 409): no cluster is followed, no lesson was written.
 OF_OTHERS = {"shadow_read", "script_read", "script_file_read"}
+#: The places in the path of an object, for the bodies that are of one.
+QUEUE = {"$KIND": "ClusterQueue", "$NAMESPACE": "-", "$NAME": "main"}
 #: Verbs that ask for several operations, for none, or for that of another verb.
 NO_OPERATION = {"kubeconfig", "prove", "run", "wait"}
 
@@ -76,8 +78,8 @@ def test_a_body_that_is_shown_is_taken(client, queue, described, name):
     (one,) = (one for one in operations_of(described) if one.name == name)
     line = curl(one)
     path = line.partition('"$API')[2].partition('"')[0].replace("$ID", queue.pk)
-    for place, value in PLACES.get(name, {}).items():
-        path = path.replace(f"${place.upper()}", value)
+    for place, value in QUEUE.items():
+        path = path.replace(place, value)
     body = json.loads(line.partition("--json '")[2].rpartition("'")[0])
     answer = client.generic(
         one.method, f"/api/v1{path}", json.dumps(body), "application/json"
