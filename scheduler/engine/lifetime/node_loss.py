@@ -31,15 +31,7 @@ class NodeLoss(PodEnds):
     def lose_node(self, node: str, why: str) -> None:
         """Take every pod off this node, as its failure does."""
         for pod in sorted(key for key, at in self.placed.items() if at == node):
-            self._emit(
-                Evict(
-                    at_ms=self.context.now_ms,
-                    subject=pod,
-                    reason="NodeLost",
-                    message=why,
-                )
-            )
-            self.lose_pod(pod)
+            self._lose(pod, why)
 
     def orphan_pods(self, node: str) -> None:
         """Leave the pods of a deleted node to pod garbage collection.
@@ -69,14 +61,12 @@ class NodeLoss(PodEnds):
         node = self.placed.get(pod)
         if node is None or Key(NODE, "", node) in self.host.objects:
             return
-        self._emit(
-            Evict(
-                at_ms=self.context.now_ms,
-                subject=pod,
-                reason="NodeLost",
-                message=Befallen.DELETED.said().text,
-            )
-        )
+        self._lose(pod, Befallen.DELETED.said().text)
+
+    def _lose(self, pod: Key, why: str) -> None:
+        """Delete a pod with its node, and say so."""
+        now = self.context.now_ms
+        self._emit(Evict(at_ms=now, subject=pod, reason="NodeLost", message=why))
         self.lose_pod(pod)
 
     def lose_pod(self, pod: Key) -> None:
