@@ -33,7 +33,7 @@ from scheduler.engine.world import World
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.conditions import is_true
-from scheduler.model.jobs import QUEUE, pods_at_once, workload_name
+from scheduler.model.jobs import QUEUE, pods_at_once, workload_name, workload_of
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key
 from scheduler.model.policy import Policy, read_policy
@@ -432,8 +432,7 @@ def ended_pod(
     workload = None
     given = job["metadata"]
     if QUEUE in (given.get("labels") or {}):
-        name = workload_name({**job, "kind": "Job"})
-        workload = owners.get("Workload", given.get("namespace", ""), name)
+        workload = owners.get("Workload", given.get("namespace", ""), workload_of(job))
     labels, annotations = injected(workload) if workload is not None else ({}, {})
     labels.pop(POD_SET, None)
     made = _job_pod(metadata, given, owners, labels, annotations, index)
@@ -550,9 +549,9 @@ def _job(document: Document, owners: Owners) -> Document:
         return document
     if not isinstance(spec.get("template"), dict):
         return document
-    name = labels.get("kueue.x-k8s.io/prebuilt-workload-name")
-    name = name or workload_name({**document, "kind": "Job"})
-    workload = owners.get("Workload", metadata.get("namespace", ""), name)
+    workload = owners.get(
+        "Workload", metadata.get("namespace", ""), workload_of(document)
+    )
     if workload is None or not workload.status.get("admission"):
         return document
     given = spec["template"].get("metadata") or {}

@@ -22,7 +22,7 @@ from sandbox.world import lineage
 from sandbox.world.worlds import policy_of
 from scheduler.model import durations, streams
 from scheduler.model.amounts import is_whole
-from scheduler.model.jobs import PREBUILT, workload_name
+from scheduler.model.jobs import workload_of
 from scheduler.model.objects import Key
 
 Document = dict[str, Any]
@@ -94,9 +94,7 @@ def documents(
 
 def _bases(row: StoredObject) -> tuple[Key, ...]:
     """Return what the keys of a Job's pods begin with: under Kueue, and without."""
-    labels = row.manifest["metadata"].get("labels") or {}
-    workload = labels.get(PREBUILT) or workload_name({**row.manifest, "kind": "Job"})
-    names = (f"{workload}-main", f"{row.name}-main")
+    names = (f"{workload_of(row.manifest)}-main", f"{row.name}-main")
     return tuple(Key("Pod", row.namespace, name) for name in names)
 
 

@@ -12,8 +12,7 @@ from scheduler.model.objects import Key
 Manifest = Mapping[str, Any]
 
 QUEUE = "kueue.x-k8s.io/queue-name"
-#: On a job: the Workload that is there for it already.
-PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
+_PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LONGEST_NAME = 63
@@ -122,6 +121,23 @@ class GroupedKind(JobKind, Protocol):
 
     def group_reclaimable(self, manifests: Sequence[Manifest]) -> dict[str, int]:
         """Return the succeeded pods by podset."""
+
+
+def prebuilt_name(manifest: Manifest) -> str:
+    """Return the Workload that a job names, by a label or an annotation; "" for none.
+
+    Source: docs/semantics/kueue-jobs.md#prebuilt-workloads
+    """
+    for place in ("labels", "annotations"):
+        given = manifest["metadata"].get(place) or {}
+        if name := given.get(_PREBUILT):
+            return str(name)
+    return ""
+
+
+def workload_of(job: Manifest) -> str:
+    """Return the name of the Workload of a Job: the one that it names, or its own."""
+    return prebuilt_name(job) or workload_name({**job, "kind": "Job"})
 
 
 def workload_name(

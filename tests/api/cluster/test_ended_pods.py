@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 
 import pytest
@@ -11,6 +12,7 @@ from django.test import AsyncClient
 from sandbox import actions
 from sandbox.live.people import local_user
 from scheduler.model.objects import Key
+from scheduler.model.pod_defaults import default_container
 from tests.api.cluster.test_controlled import JOBS, PODS, job, queued
 from tests.builders import cluster_queue, flavor, local_queue, node
 from tests.sandbox.conftest import row, tick
@@ -83,6 +85,36 @@ def test_an_indexed_job_has_one_of_each_index(call, cluster):
     label = "batch.kubernetes.io/job-completion-index"
     pods = pods_of(call, cluster, "indexed")
     assert {one["metadata"]["labels"][label] for one in pods} == {"0", "1"}
+
+
+NAMED = "kueue.x-k8s.io/prebuilt-workload-name"
+
+
+@pytest.mark.parametrize("place", ["labels", "annotations"])
+def test_pods_of_a_job_that_names_its_workload_are_told_by_that(call, make, place):
+    made = timed(queued("train"))
+    made["metadata"][place][NAMED] = "w"
+    template = copy.deepcopy(made["spec"]["template"])
+    for container in template["spec"]["containers"]:
+        default_container(container)
+    sets = [{"name": "main", "count": 2, "template": template}]
+    workload = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": "w", "namespace": "default"},
+        "spec": {"queueName": "main", "podSets": sets},
+    }
+    queues = [
+        flavor("f"),
+        cluster_queue("team", cpu=8, flavor="f"),
+        local_queue("main", cluster_queue="team"),
+    ]
+    sandbox = make(node("n1", cpu=64), *queues, workload, made)
+    advance(sandbox, 60)
+    pods = pods_of(call, sandbox, "train")
+    assert [one["status"]["phase"] for one in pods] == ["Succeeded"] * 2
+    for one in pods:
+        assert one["metadata"]["annotations"]["kueue.x-k8s.io/workload"] == "w"
 
 
 def test_they_go_with_their_job(call, cluster):

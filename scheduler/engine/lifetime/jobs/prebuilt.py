@@ -13,7 +13,7 @@ from scheduler.engine.lifetime.jobs.workloads import JobWorkloads
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.amounts import parse
 from scheduler.model.durations import stamp_us
-from scheduler.model.jobs import PREBUILT
+from scheduler.model.jobs import prebuilt_name
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod_defaults import default_container
 from scheduler.model.podset_template import read_pod
@@ -29,7 +29,7 @@ class PrebuiltWorkloads(JobWorkloads):
 
     def prebuilt_of(self, job: Object) -> Key | None:
         """Return the Workload that a job names; None where one is made for it."""
-        name = job.labels.get(PREBUILT) or job.annotations.get(PREBUILT)
+        name = prebuilt_name(job.manifest)
         if not name or not self.lifetime.reconciles or self.host.kueue is None:
             return None
         return Key("Workload", job.key.namespace, name)
