@@ -7,30 +7,29 @@ import msgspec
 from scheduler.analysis.explain.film import pods
 from scheduler.analysis.explain.film.reel import (
     Change,
+    Cycle,
     Reel,
-    amounts,
+    Room,
+    choices_of,
+    compared,
     fits,
     main_resource,
-    named,
     term,
 )
 from scheduler.analysis.explain.shapes import Amount, NodeRow, PodPreemption, Scorer
 from scheduler.analysis.explain.shapes.film import Film, Inequality
-from scheduler.model.sentence import few, plain
+from scheduler.model.sentence import Named, few, plain
 from scheduler.words.film import BarLabel, Scene
 
 #: Of the nodes so many are looked at one by one, and stand on the stage.
 MOST_NODES = 8
-_MOST_CHOICES = 4
 _FIT = "NodeResourcesFit"
 
 
-class NodeRoom(msgspec.Struct, kw_only=True):
-    """What a node has and holds before the cycle, and who is on it."""
+class NodeRoom(Room, kw_only=True):
+    """A node before the cycle, and who is on it."""
 
     node: str
-    has: dict[str, int]
-    holds: dict[str, int]
     pods: list[tuple[str, int, list[Amount]]]  # key, priority, what it holds
 
 
@@ -44,13 +43,9 @@ class PermitCall(msgspec.Struct, kw_only=True):
     minimum: int | None = None
 
 
-class PodCycle(msgspec.Struct, kw_only=True):
-    """What was heard of one pod in one cycle; the input of a film."""
+class PodCycle(Cycle, kw_only=True):
+    """What was heard of one pod in one cycle, by a profile; the input of a film."""
 
-    subject: str
-    at_ms: int
-    tick: int
-    profile: str
     priority: int
     asked: dict[str, int]
     rooms: list[NodeRoom]
@@ -95,12 +90,7 @@ class _Maker:
     def film(self) -> Film:
         heard, reel = self.heard, self.reel
         self._set_stage()
-        reel.tell(
-            "head",
-            Scene.HEAD.said(),
-            Scene.LIFTED.said(name=named(heard.subject), asked=amounts(self.asked)),
-            Change(spot=[heard.subject], moves={heard.subject: "head"}),
-        )
+        reel.lift(heard.subject, self.asked)
         if heard.refused:
             said = Scene.PRE_FILTER_SAID.said(why=heard.refused)
             reel.tell("preFilter", Scene.PRE_FILTER.said(), said)
@@ -113,26 +103,15 @@ class _Maker:
         if heard.node and (heard.bound or not heard.permits):
             self._land()
         elif not heard.node and heard.preemption is None:
-            self._waits()
-        return reel.film(
-            scheduler="kube-scheduler",
-            law=heard.profile,
-            subject=heard.subject,
-            at_ms=heard.at_ms,
-            tick=heard.tick,
-        )
+            said = Scene.NO_NODE.said(name=Named(heard.subject))
+            reel.wait(heard.subject, said)
+        return reel.film("kube-scheduler", heard)
 
     def _set_stage(self) -> None:
         heard, reel = self.heard, self.reel
         reel.card(heard.subject, "line", priority=heard.priority, held=self.asked)
         for room in self.rooms:
-            reel.bar(
-                f"Node/{room.node}",
-                "Node",
-                resource=self.resource,
-                used=room.holds.get(self.resource, 0),
-                limit=room.has.get(self.resource, 0),
-            )
+            reel.node(room.node, self.resource, room)
             for key, priority, held in room.pods:
                 reel.card(key, f"Node/{room.node}", priority=priority, held=held)
 
@@ -181,7 +160,7 @@ class _Maker:
         if room is None:
             return []
         tests = {
-            name: fits(name, n, room.has.get(name, 0) - room.holds.get(name, 0))
+            name: fits(name, n, room.free(name))
             for name, n in self.heard.asked.items()
             if n
         }
@@ -234,16 +213,10 @@ class _Maker:
 
     def _which(self, rows: list[NodeRow]) -> None:
         heard = self.heard
-        choices = [row.node for row in rows if row.node != heard.node]
-        choices = sorted([heard.node, *choices[: _MOST_CHOICES - 1]])
+        choices = choices_of(heard.node, (row.node for row in rows))
         totals = {row.node: float(row.total or 0) for row in rows}
         tests = [
-            Inequality(
-                left=term(plain(heard.node), totals.get(heard.node, 0.0)),
-                sign="≥",
-                right=term(plain(name), total),
-                holds=True,
-            )
+            compared(heard.node, totals.get(heard.node, 0.0), "≥", name, total)
             for name, total in sorted(totals.items(), key=lambda one: -one[1])
             if name != heard.node
         ][:1]
@@ -255,7 +228,7 @@ class _Maker:
             said = Scene.CHOSEN.said(node=heard.node)
         title, question = (
             Scene.WHICH.said(),
-            Scene.WHICH_ASK.said(name=named(heard.subject)),
+            Scene.WHICH_ASK.said(name=Named(heard.subject)),
         )
         spot = [f"Node/{name}" for name in choices]
         right = choices.index(heard.node)
@@ -270,7 +243,7 @@ class _Maker:
 
     def _permit(self) -> None:
         heard = self.heard
-        name = named(heard.subject)
+        name = Named(heard.subject)
         bar = f"Node/{heard.node}"
         for call in heard.permits:
             if call.members is None and call.verdict == "ok":
@@ -313,20 +286,11 @@ class _Maker:
         self.reel.tell(
             "verdict",
             Scene.LANDS.said(),
-            Scene.BOUND.said(name=named(heard.subject), node=heard.node),
+            Scene.BOUND.said(name=Named(heard.subject), node=heard.node),
             Change(
                 spot=[heard.subject, bar],
                 moves={heard.subject: bar},
                 marks={heard.subject: "bound", bar: "chosen"},
                 used={bar: held + heard.asked.get(self.resource, 0)},
             ),
-        )
-
-    def _waits(self) -> None:
-        heard = self.heard
-        self.reel.tell(
-            "verdict",
-            Scene.VERDICT.said(),
-            Scene.NO_NODE.said(name=named(heard.subject)),
-            Change(spot=[heard.subject], moves={heard.subject: "line"}),
         )

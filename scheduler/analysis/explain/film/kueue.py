@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from scheduler.analysis.explain.film.reel import (
     MOST_STEPS,
     Change,
+    Cycle,
     Reel,
     amounts,
     fits,
     main_resource,
-    named,
     term,
 )
 from scheduler.analysis.explain.shapes import (
@@ -29,7 +27,7 @@ from scheduler.analysis.explain.shapes import (
 )
 from scheduler.analysis.explain.shapes.film import Film, Inequality
 from scheduler.model.english import share
-from scheduler.model.sentence import Items, Quantity, Sentence, few, plain
+from scheduler.model.sentence import Items, Named, Quantity, Sentence, few, plain
 from scheduler.words.film import BarLabel, Scene, WhyNobody
 
 _WHY = {word.value.rpartition(".")[2]: word for word in WhyNobody}
@@ -48,14 +46,10 @@ _ZONES = {
 }
 
 
-class QuotaCycle(msgspec.Struct, kw_only=True):
+class QuotaCycle(Cycle, kw_only=True):
     """What was heard of one workload in one cycle; the input of a film."""
 
-    subject: str
     queue: str
-    at_ms: int
-    tick: int
-    law: str
     priority: int | None
     heads: list[str]
     flavors: list[FlavorRow]
@@ -87,16 +81,7 @@ class _Maker:
                 Scene.ORDERED.said(n=len(heard.heads)),
                 Change(spot=list(heard.heads)),
             )
-        reel.tell(
-            "head",
-            Scene.HEAD.said(),
-            Scene.LIFTED_IN.said(
-                name=named(heard.subject),
-                queue=heard.queue,
-                asked=amounts(self.asked),
-            ),
-            Change(spot=[heard.subject], moves={heard.subject: "head"}),
-        )
+        reel.lift(heard.subject, self.asked, heard.queue)
         for row in self._rows():
             self._flavor(row)
         if heard.search is not None:
@@ -105,13 +90,7 @@ class _Maker:
             if not found.empty:
                 self._places(found)
         self._verdict()
-        return reel.film(
-            scheduler="Kueue",
-            law=heard.law,
-            subject=heard.subject,
-            at_ms=heard.at_ms,
-            tick=heard.tick,
-        )
+        return reel.film("Kueue", heard)
 
     # ---- the stage
 
@@ -323,7 +302,7 @@ class _Maker:
         )
 
     def _candidate(self, step: PreemptionStep, number: int, resource: str) -> None:
-        key, name = step.workload, named(step.workload)
+        key, name = step.workload, Named(step.workload)
         change = self._now(step, resource)
         change.spot = [key]
         change.marks = {key: step.verdict}
@@ -351,7 +330,7 @@ class _Maker:
         )
 
     def _put_back(self, step: PreemptionStep, resource: str) -> None:
-        key, name = step.workload, named(step.workload)
+        key, name = step.workload, Named(step.workload)
         change = self._now(step, resource)
         change.spot = [key]
         change.marks = {key: step.verdict}
@@ -422,7 +401,7 @@ class _Maker:
 
     def _verdict(self) -> None:
         heard = self.heard
-        name = named(heard.subject)
+        name = Named(heard.subject)
         targets = [] if heard.search is None else heard.search.targets
         victims = [target.workload for target in targets]
         change = Change(spot=[heard.subject])
@@ -436,7 +415,7 @@ class _Maker:
                 change.marks = dict.fromkeys(victims, "needed")
                 change.spot = [heard.subject, *victims]
                 said = Scene.PREEMPTING.said(
-                    names=few(named(key) for key in victims), name=name
+                    names=few(Named(key) for key in victims), name=name
                 )
             case _:
                 right, change.moves = 2, {heard.subject: "line"}

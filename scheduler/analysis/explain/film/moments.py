@@ -8,6 +8,7 @@ from typing import Any
 from scheduler.analysis.explain import changes
 from scheduler.analysis.explain.asks import explanation_of
 from scheduler.analysis.explain.film import kube, kueue, yunikorn
+from scheduler.analysis.explain.film.reel import Room
 from scheduler.analysis.explain.flavor_options import traced_flavors
 from scheduler.analysis.explain.fork import (
     check_of_manager,
@@ -289,7 +290,7 @@ def kube_heard(world: World, scheduler: Scheduler, pod: Pod) -> kube.PodCycle:
         subject=str(pod.key),
         at_ms=world.context.now_ms,
         tick=world.tick + 1,
-        profile=pod.scheduler_name,
+        law=pod.scheduler_name,
         priority=pod.priority,
         asked=dict(sorted(pod.shape.requests.asked.items())),
         rooms=[
@@ -402,7 +403,7 @@ class _Steps:
         self.world = world
         self.partition = partition
         self.subject = subject
-        self.looks: list[tuple[AskExplanation, dict[str, yunikorn.Room], int]] = []
+        self.looks: list[tuple[AskExplanation, dict[str, Room], int]] = []
         self.nodes: dict[int, str] = {}
         self.reading = False
 
@@ -420,9 +421,9 @@ class _Steps:
         elif name == "node" and numbers["node"]:
             self.nodes[len(self.looks) - 1] = numbers["node"]
 
-    def _rooms(self) -> dict[str, yunikorn.Room]:
+    def _rooms(self) -> dict[str, Room]:
         return {
-            node.name: yunikorn.Room(
+            node.name: Room(
                 has=dict(node.capacity),
                 holds={
                     name: total - node.available.get(name, 0)
@@ -477,7 +478,7 @@ def _of_looks(
             subject=str(steps.subject),
             at_ms=at_ms,
             tick=tick,
-            laws=steps.partition.laws.name,
+            law=steps.partition.laws.name,
             priority=known.priority if known is not None else 0,
             ask=ask,
             rooms=rooms,

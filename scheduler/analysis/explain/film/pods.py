@@ -8,14 +8,14 @@ from scheduler.analysis.explain.film.reel import (
     Reel,
     amount_of,
     amounts,
+    choices_of,
+    compared,
     fits,
     main_resource,
-    named,
-    term,
 )
 from scheduler.analysis.explain.shapes import PodPreemption, TriedNode, TriedPod
 from scheduler.analysis.explain.shapes.film import Inequality
-from scheduler.model.sentence import Hole, Items, Sentence, few, plain
+from scheduler.model.sentence import Hole, Items, Named, Sentence, few, plain
 from scheduler.words.film import CostRule, Scene
 
 _RULES = {word.value.rpartition(".")[2]: word for word in CostRule}
@@ -25,7 +25,6 @@ _WHY = {
     "refused": Scene.WAS_REFUSED,
 }
 _KUBE = "kube-scheduler"
-_MOST_CHOICES = 4
 
 
 def add(reel: Reel, found: PodPreemption) -> None:
@@ -122,7 +121,7 @@ class _Maker:
         self._result(node)
 
     def _pod(self, node: TriedNode, pod: TriedPod) -> None:
-        name = named(pod.pod)
+        name = Named(pod.pod)
         title = Scene.NODE.said(node=node.node)
         change = Change(spot=[pod.pod], marks={pod.pod: pod.verdict})
         bar = f"Node/{node.node}"
@@ -201,7 +200,7 @@ class _Maker:
         bar = f"Node/{node.node}"
         if node.victims:
             said = Scene.RESULT_GOES.said(
-                n=len(node.victims), names=few(named(key) for key in node.victims)
+                n=len(node.victims), names=few(Named(key) for key in node.victims)
             )
         else:
             words = _WHY.get(node.outcome)
@@ -281,8 +280,7 @@ class _Maker:
     ) -> None:
         """Ask which of the nodes it is; a test that names it comes with the answer."""
         nodes, right = among
-        others = [node.node for node in nodes if node.node != right]
-        choices = sorted([right, *others[: _MOST_CHOICES - 1]])
+        choices = choices_of(right, (node.node for node in nodes))
         shown = Change(spot=change.spot)
         texts = [plain(name) for name in choices]
         self.reel.ask(kind, title, question, texts, choices.index(right), shown)
@@ -295,9 +293,9 @@ class _Maker:
             "verdict",
             Scene.VICTIMS.said(),
             Scene.LEAVE.said(
-                names=few(named(key) for key in victims),
+                names=few(Named(key) for key in victims),
                 node=found.node,
-                name=named(found.preemptor),
+                name=Named(found.preemptor),
             ),
             Change(
                 spot=[*victims, found.preemptor],
@@ -320,11 +318,4 @@ def _against(costs: dict[str, int]) -> list[Inequality]:
     last = max(costs, key=lambda name: costs[name])
     if costs[first] == costs[last]:
         return []
-    return [
-        Inequality(
-            left=term(plain(first), costs[first]),
-            sign="<",
-            right=term(plain(last), costs[last]),
-            holds=True,
-        )
-    ]
+    return [compared(first, costs[first], "<", last, costs[last])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
@@ -18,13 +18,35 @@ from scheduler.analysis.explain.shapes.film import (
     Inequality,
 )
 from scheduler.model.english import bare
-from scheduler.model.sentence import Items, Named, Quantity, Sentence, few
+from scheduler.model.sentence import Items, Named, Quantity, Sentence, few, plain
 from scheduler.words.film import BarLabel, Scene
 
+#: A question which of many it is names this many.
+_MOST_CHOICES = 4
 #: More cards than this are not drawn.
 MOST_CARDS = 40
 #: Of one kind of steps this many are shown one by one.
 MOST_STEPS = 30
+
+
+class Cycle(msgspec.Struct, kw_only=True):
+    """What is heard of a cycle of any scheduler; `law` is what it decides by."""
+
+    subject: str
+    at_ms: int
+    tick: int
+    law: str
+
+
+class Room(msgspec.Struct, kw_only=True):
+    """What a node has and holds of each resource before a cycle."""
+
+    has: dict[str, int]
+    holds: dict[str, int]
+
+    def free(self, resource: str) -> int:
+        """Return how much of a resource is free."""
+        return self.has.get(resource, 0) - self.holds.get(resource, 0)
 
 
 @dataclass(slots=True)
@@ -90,6 +112,30 @@ class Reel:
             ),
         )
 
+    def node(self, name: str, resource: str, room: Room | None) -> None:
+        """Put a node on the stage as a bar of what it holds; without a room an empty one."""
+        self.bar(
+            f"Node/{name}",
+            "Node",
+            resource=resource,
+            used=room.holds.get(resource, 0) if room else 0,
+            limit=room.has.get(resource, 0) if room else None,
+        )
+
+    def lift(self, subject: str, asked: Sequence[Amount], queue: str = "") -> None:
+        """Add the frame in which a subject is lifted to the head, of its queue if any."""
+        name, amount = Named(subject), amounts(asked)
+        said = Scene.LIFTED.said(name=name, asked=amount)
+        if queue:
+            said = Scene.LIFTED_IN.said(name=name, queue=queue, asked=amount)
+        change = Change(spot=[subject], moves={subject: "head"})
+        self.tell("head", Scene.HEAD.said(), said, change)
+
+    def wait(self, subject: str, said: Sentence) -> None:
+        """Add the verdict that a subject goes back to the line."""
+        change = Change(spot=[subject], moves={subject: "line"})
+        self.tell("verdict", Scene.VERDICT.said(), said, change)
+
     def tell(
         self, kind: str, title: Sentence, said: Sentence, change: Change | None = None
     ) -> None:
@@ -152,16 +198,14 @@ class Reel:
             )
         )
 
-    def film(
-        self, *, scheduler: str, law: str, subject: str, at_ms: int, tick: int
-    ) -> Film:
-        """Return what was collected."""
+    def film(self, scheduler: str, heard: Cycle) -> Film:
+        """Return what was collected of a cycle."""
         return Film(
             scheduler=scheduler,
-            law=law,
-            subject=subject,
-            at_ms=at_ms,
-            tick=tick,
+            law=heard.law,
+            subject=heard.subject,
+            at_ms=heard.at_ms,
+            tick=heard.tick,
             cards=list(self.cards.values()),
             bars=list(self.bars.values()),
             frames=self.frames,
@@ -207,6 +251,19 @@ def fits(resource: str, asked: float, free: float) -> Inequality:
     )
 
 
-def named(key: str) -> Named:
-    """Return an object as a hole of a sentence."""
-    return Named(key)
+def compared(
+    first: str, value: float, sign: str, second: str, other: float
+) -> Inequality:
+    """Return two that are called by their names as a test that holds."""
+    return Inequality(
+        left=term(plain(first), value),
+        sign=sign,
+        right=term(plain(second), other),
+        holds=True,
+    )
+
+
+def choices_of(right: str, among: Iterable[str]) -> list[str]:
+    """Return the choices of the question which of many it is, by their names."""
+    others = [name for name in among if name != right]
+    return sorted([right, *others[: _MOST_CHOICES - 1]])

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from scheduler.analysis.explain.film import pods
 from scheduler.analysis.explain.film.kube import MOST_NODES
 from scheduler.analysis.explain.film.reel import (
     Change,
+    Cycle,
     Reel,
+    Room,
     amount_of,
     amounts,
+    compared,
     fits,
     main_resource,
-    named,
-    term,
 )
 from scheduler.analysis.explain.shapes import (
     AskExplanation,
@@ -25,26 +24,15 @@ from scheduler.analysis.explain.shapes import (
 )
 from scheduler.analysis.explain.shapes.film import Film, Inequality
 from scheduler.model.english import bare
-from scheduler.model.sentence import Hole, Quantity, Sentence, plain
+from scheduler.model.sentence import Hole, Named, Quantity, Sentence, plain
 from scheduler.words.film import Scene
 
 _MOST_ORDERED = 6
 
 
-class Room(msgspec.Struct, kw_only=True):
-    """What a node has and holds of each resource before the cycle."""
-
-    has: dict[str, int]
-    holds: dict[str, int]
-
-
-class AskCycle(msgspec.Struct, kw_only=True):
+class AskCycle(Cycle, kw_only=True):
     """What was heard of one pod in one cycle; the input of a film."""
 
-    subject: str
-    at_ms: int
-    tick: int
-    laws: str
     priority: int
     ask: AskExplanation  # as it stood before the cycle
     rooms: dict[str, Room]
@@ -81,16 +69,7 @@ class _Maker:
         self._set_stage()
         for level in self.ask.sorting:
             self._order(level)
-        reel.tell(
-            "head",
-            Scene.HEAD.said(),
-            Scene.LIFTED_IN.said(
-                name=named(heard.subject),
-                queue=self.ask.queue,
-                asked=amounts(self.ask.requests),
-            ),
-            Change(spot=[heard.subject], moves={heard.subject: "head"}),
-        )
+        reel.lift(heard.subject, self.ask.requests, self.ask.queue)
         fits_all = [self._headroom(row) for row in self._path()]
         fitting = self._user() and all(fits_all)
         if fitting and (heard.node or heard.preemption is None):
@@ -100,21 +79,10 @@ class _Maker:
             pods.add(reel, heard.preemption)
         elif not heard.node:
             said = Scene.YUNIKORN_WAITS.said(
-                name=named(heard.subject), message=heard.message
+                name=Named(heard.subject), message=heard.message
             )
-            reel.tell(
-                "verdict",
-                Scene.VERDICT.said(),
-                said,
-                Change(spot=[heard.subject], moves={heard.subject: "line"}),
-            )
-        return reel.film(
-            scheduler="YuniKorn",
-            law=heard.laws,
-            subject=heard.subject,
-            at_ms=heard.at_ms,
-            tick=heard.tick,
-        )
+            reel.wait(heard.subject, said)
+        return reel.film("YuniKorn", heard)
 
     def _set_stage(self) -> None:
         heard, reel = self.heard, self.reel
@@ -135,14 +103,7 @@ class _Maker:
                 limit=None if row.max is None else int(row.max),
             )
         for found in self.nodes:
-            room = heard.rooms.get(found.node)
-            reel.bar(
-                f"Node/{found.node}",
-                "Node",
-                resource=self.resource,
-                used=room.holds.get(self.resource, 0) if room else 0,
-                limit=room.has.get(self.resource, 0) if room else None,
-            )
+            reel.node(found.node, self.resource, heard.rooms.get(found.node))
 
     def _path(self) -> list[QueueHeadroom]:
         """Return the queues with a quota of what is shown, or of what is short."""
@@ -167,7 +128,7 @@ class _Maker:
             "applications": Scene.ORDER_APPS,
         }.get(level.kind, Scene.ORDER_ASKS)
         pods_of_it = level.kind == "asks"
-        first: Hole = named(f"Pod/{shown[0]}") if pods_of_it else shown[0]
+        first: Hole = Named(f"Pod/{shown[0]}") if pods_of_it else shown[0]
         spot: list[str] = []
         tests: list[Inequality] = []
         if level.kind == "queues":
@@ -175,14 +136,8 @@ class _Maker:
                 self.reel.bar(f"share/{name}", "Share", name=name, used=share)
                 spot.append(f"share/{name}")
             if len(level.shares) > 1 and level.shares[0] <= level.shares[1]:
-                tests = [
-                    Inequality(
-                        left=term(plain(shown[0]), level.shares[0]),
-                        sign="≤",
-                        right=term(plain(shown[1]), level.shares[1]),
-                        holds=True,
-                    )
-                ]
+                first_share, next_share = level.shares[:2]
+                tests = [compared(shown[0], first_share, "≤", shown[1], next_share)]
         else:
             for name in shown:
                 key = f"Pod/{name}" if pods_of_it else name
@@ -256,8 +211,7 @@ class _Maker:
         room = self.heard.rooms.get(found.node)
         tests = []
         if room is not None:
-            free = room.has.get(self.resource, 0) - room.holds.get(self.resource, 0)
-            tests = [fits(self.resource, self.asked, free)]
+            tests = [fits(self.resource, self.asked, room.free(self.resource))]
         change = Change(
             spot=[bar, self.heard.subject],
             marks={bar: "chosen" if takes else "refused"},
