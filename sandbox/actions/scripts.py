@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,6 +19,7 @@ from scheduler.analysis.reproduction import start_of_world
 from scheduler.analysis.reproduction.trimming import differences
 from scheduler.model.durations import duration_text, span_ms
 from scheduler.model.errors import SchedulerError
+from scheduler.model.scenario import Checkpoint
 
 #: Decisions between a stop and its answer that the lesson expects again.
 _EXPECTED = ("Admit", "Preempt", "Bind")
@@ -26,7 +28,7 @@ _MOST_EXPECTED = 12
 
 @transaction.atomic
 def do_write_script(user: User, sandbox_id: str, script: Mapping[str, Any]) -> Sandbox:
-    """Keep a lesson with a sandbox; what happened at each stop is expected again.
+    """Keep a lesson with a sandbox; what happened first at each stop is expected again.
 
     Raises InvalidError for what is no lesson.
     """
@@ -35,10 +37,11 @@ def do_write_script(user: User, sandbox_id: str, script: Mapping[str, Any]) -> S
     given = {"summary": script["title"], **script, "expect": []}
     try:
         found = read_script(given)
+        stops = found.spec.checkpoints
         expect = [
             one
-            for stop in found.spec.checkpoints
-            for one in _happened(sandbox, stop.at, stop.shown)
+            for stop, after in zip_longest(stops, stops[1:])
+            for one in _happened(sandbox, stop, after)
         ]
         found = read_script({**given, "expect": expect})
     except SchedulerError as error:
@@ -48,10 +51,12 @@ def do_write_script(user: User, sandbox_id: str, script: Mapping[str, Any]) -> S
     return sandbox
 
 
-def _happened(sandbox: Sandbox, at: str, shown: str) -> list[dict[str, Any]]:
-    """Return the decisions between a stop and its answer, as expectations."""
-    begin = span_ms(at)
-    until = span_ms(shown) if shown else begin
+def _happened(
+    sandbox: Sandbox, stop: Checkpoint, after: Checkpoint | None
+) -> list[dict[str, Any]]:
+    """Return the first decisions between a stop and its answer, as expectations."""
+    begin = span_ms(stop.at)
+    until = span_ms(stop.shown or (after or stop).at)
     rows = lineage.rows(Event, sandbox, sandbox.revision).filter(
         t_ms__gt=begin, t_ms__lte=until, type__in=_EXPECTED
     )

@@ -66,6 +66,15 @@ def test_what_happened_at_a_stop_is_expected_of_the_file(call, busy):
     assert [one for one in judge_all(expected, result.decisions) if not one.holds] == []
 
 
+def test_without_a_time_of_its_own_an_answer_is_seen_at_the_next_stop(call, busy):
+    tick(busy, 12)
+    first = {"at": "4s", "say": SCRIPT["title"]}
+    stops = [first, {**first, "at": "8s"}]
+    call("put", busy, "/script", {**SCRIPT, "checkpoints": stops})
+    expected = Sandbox.objects.get(pk=busy.pk).script["expect"]
+    assert "Preempt" in {one["event"]["type"] for one in expected}
+
+
 def test_a_run_that_somebody_changed_is_no_file(call, busy):
     tick(busy, 3)
     call("put", busy, "/script", SCRIPT)
