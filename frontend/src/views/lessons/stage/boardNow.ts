@@ -18,7 +18,7 @@ export function boardNow(): StageBoard {
   const pods = live.shown.all("Pod").filter((pod) => pod.node !== "" && ON_NODE.has(pod.phase));
   const nodes = live.shown.all("Node").map(({ key, name, used, allocatable }) => ({
     key, name, used, allocatable,
-    pods: pods.filter((pod) => pod.node === name).map((pod) => pod.name),
+    pods: pods.filter((pod) => pod.node === name),
   }));
   return { queues: queues.columns.map(queueNow), nodes };
 }

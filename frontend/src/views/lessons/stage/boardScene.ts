@@ -28,7 +28,7 @@ export interface StageNode {
   readonly name: string;
   readonly used: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
-  readonly pods: readonly string[];
+  readonly pods: readonly { readonly key: string; readonly name: string }[];
 }
 export interface StageBoard {
   readonly queues: readonly StageQueue[];
@@ -70,7 +70,7 @@ export function boardScene(board: StageBoard, high: number, spot: ReadonlySet<st
   const lit = (key: string, inner: readonly { key: string }[] = []): boolean => spot.size === 0 || spot.has(key) || inner.some((one) => spot.has(one.key));
   return [
     ...queueGroups(shownFirst(board.queues, MOST_QUEUES, spot), left, beside ? high : high - nodesHigh, lit, spot),
-    ...(beside ? nodeRows(nodes, left, WIDTH - left, high, spot, lit) : nodeStrip(nodes, high - nodesHigh, spot, lit)),
+    ...(beside ? nodeRows(nodes, left, WIDTH - left, high, lit) : nodeStrip(nodes, high - nodesHigh, lit)),
   ];
 }
 
@@ -140,7 +140,7 @@ function cardGroup(card: StageCard, x: number, y: number, w: number, spot: Reado
   };
 }
 
-function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: number, spot: ReadonlySet<string>, lit: Lit): Group[] {
+function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: number, lit: Lit): Group[] {
   const h = Math.min(96, (high - 8) / Math.max(1, nodes.length));
   const w = width - GAP;
   return nodes.map((node, index) => {
@@ -154,12 +154,12 @@ function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: n
       { kind: "box", id: "track", x: 12, y: 31, w: w - 24, h: 10, r: 3, fill: "var(--track)" },
       { kind: "box", id: "used", x: 12, y: 31, w: ((w - 24) * used) / Math.max(used, all, 1e-9), h: 10, r: 3, fill: "var(--own)" },
     ];
-    if (h >= 70) parts.push(words(12, 62, fitted(node.pods.join(" · "), w - 24, 15), 15, "var(--text)"));
-    return { id: `node ${node.key}`, x, y: index * h, parts, dim: !lit(node.key) && !node.pods.some((pod) => spot.has(pod)) };
+    if (h >= 70) parts.push(words(12, 62, fitted(node.pods.map((pod) => pod.name).join(" · "), w - 24, 15), 15, "var(--text)"));
+    return { id: `node ${node.key}`, x, y: index * h, parts, dim: !lit(node.key, node.pods) };
   });
 }
 
-function nodeStrip(nodes: readonly StageNode[], y: number, spot: ReadonlySet<string>, lit: Lit): Group[] {
+function nodeStrip(nodes: readonly StageNode[], y: number, lit: Lit): Group[] {
   const w = (WIDTH - GAP * (nodes.length + 1)) / Math.max(1, nodes.length);
   return nodes.map((node, index) => {
     const resource = mainResource(node.allocatable);
@@ -168,7 +168,7 @@ function nodeStrip(nodes: readonly StageNode[], y: number, spot: ReadonlySet<str
       id: `node ${node.key}`,
       x: GAP + index * (w + GAP),
       y,
-      dim: spot.size > 0 && !lit(node.key),
+      dim: !lit(node.key, node.pods),
       parts: [
         { kind: "box", id: "node", x: 0, y: 0, w, h: 84, r: 8, fill: "var(--sunken)" },
         words(10, 24, fitted(node.name, w - 20, 15), 15, "var(--text)", { weight: 600 }),
