@@ -6,7 +6,7 @@ import argparse
 import base64
 import os
 import time
-from typing import Any, get_args
+from typing import Any
 
 from msgspec import to_builtins
 
@@ -15,12 +15,11 @@ from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
 from scheduler.cli.convert import converted, text_of
 from scheduler.cli.files import add_stack_word, read_bytes, read_one, read_paths
-from scheduler.cli.run_time_words import add_run_time_words
+from scheduler.cli.run_time_words import add_run_time_words, run_times_from
 from scheduler.cli.trace_words import add_trace_words, traces_of
 from scheduler.input.files.unpacking import PACKED
 from scheduler.input.manifests.chosen_run_times import read_rule
 from scheduler.model.errors import SchedulerError
-from scheduler.model.policy import RunTimesFrom
 from scheduler.model.texts.values import read_value
 from scheduler.model.texts.writing import write
 
@@ -165,11 +164,10 @@ def _run_times(words: argparse.Namespace) -> Any:
     """Return what the words say as an import takes it; a file goes with it."""
     try:
         rules = [to_builtins(read_rule(text)) for text in words.run_time]
+        reads, path = run_times_from(words)
     except SchedulerError as error:
         raise WrongError(str(error)) from error
-    given = words.run_times_from
-    reads = given if given in get_args(RunTimesFrom) else None
-    like = _files([given]) if given and reads is None else []
+    like = [] if path is None else _files([str(path)])
     return {
         "rules": rules,
         "like": [_sent(name, data) for name, data in like],

@@ -44,21 +44,33 @@ def run_time_choice(words: argparse.Namespace) -> RunTimeChoice:
     word of the policy, and for a file in which no work ended; OSError.
     """
     rules = [read_rule(text) for text in words.run_time]
-    given = words.run_times_from
-    if given is None or given in get_args(RunTimesFrom):
-        return RunTimeChoice(rules=rules, reads=given, strict=words.strict)
-    path = Path(given)
-    if not path.exists():
-        known = get_args(RunTimesFrom)
-        near = get_close_matches(given, known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise SchedulerError(
-            f"--run-times-from {path}: expected a file, or one of {', '.join(known)}"
-            f"{hint}"
-        )
+    reads, path = run_times_from(words)
+    if path is None:
+        return RunTimeChoice(rules=rules, reads=reads, strict=words.strict)
     ended = ended_in_files(list(read_bytes([path])))
     if not ended:
         raise SchedulerError(f"{path}: {RequestProblem.NONE_ENDED.said()}")
     return RunTimeChoice(
         rules=rules, like=ended, like_name=path.name, strict=words.strict
+    )
+
+
+def run_times_from(
+    words: argparse.Namespace,
+) -> tuple[RunTimesFrom | None, Path | None]:
+    """Return what `--run-times-from` names: a word of the policy, or a file or folder.
+
+    Raises SchedulerError for what is neither.
+    """
+    given = words.run_times_from
+    known = get_args(RunTimesFrom)
+    if given is None or given in known:
+        return given, None
+    path = Path(given)
+    if path.exists():
+        return None, path
+    near = get_close_matches(given, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise SchedulerError(
+        f"--run-times-from {path}: expected a file, or one of {', '.join(known)}{hint}"
     )

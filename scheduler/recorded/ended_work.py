@@ -11,7 +11,6 @@ from scheduler.input.traces import formats
 from scheduler.input.traces.jobs import job_of
 from scheduler.input.traces.options import NO_OPTIONS
 from scheduler.input.traces.taking import is_trace
-from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object
 from scheduler.recorded.qrec.frames import MAGIC
 from scheduler.recorded.qrec.reading import Followed
@@ -22,7 +21,7 @@ from scheduler.recorded.twin.files import read_files
 def ended_in_files(files: Sequence[tuple[str, bytes]]) -> list[EndedWork]:
     """Return the work that ended in a recording, or in dumps and traces.
 
-    Raises SchedulerError for a recording that is broken. Cost: O(files).
+    Raises SchedulerError for a recording or a trace that is broken. Cost: O(files).
     """
     if any(data.startswith(MAGIC) for _, data in files):
         return ended_in(read_files(files))
@@ -38,11 +37,7 @@ def ended_in_files(files: Sequence[tuple[str, bytes]]) -> list[EndedWork]:
 
 def _ended_in_trace(name: str, text: str) -> Iterator[EndedWork]:
     """Yield the jobs of a trace, each of its queue, size and user."""
-    try:
-        trace = formats.read(text, name, NO_OPTIONS)
-    except ManifestError:
-        return
-    for job in trace.jobs:
+    for job in formats.read(text, name, NO_OPTIONS).jobs:
         if job.run_s is not None:
             key = Key("Job", "default", job.name)
             manifest = job_of(job, namespace=key.namespace, queue=job.queue)

@@ -23,7 +23,7 @@ PER_NODE = (8, 4, 1)
 #: Processors of a node without accelerators.
 CPUS_PER_NODE = (64, 16, 4)
 _CPUS_BESIDE = 64  # of a node whose quota of them is not known
-#: Nodes that one repair adds.
+#: Nodes that one repair adds by quota; more are not offered.
 MOST = 500
 Amounts = Mapping[str, int]
 
@@ -52,7 +52,7 @@ def nodes_of_pods(objects: Iterable[Object]) -> tuple[int, str]:
             used[str(name)]["pods"] += 1
     sizes = {name: _machine(amounts_) for name, amounts_ in sorted(used.items())}
     found = [_node(name, {}, size) for name, size in sizes.items()]
-    return len(found), "---\n".join(found[:MOST])
+    return len(found), "---\n".join(found)
 
 
 def _requests(spec: Mapping[str, Any]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from scheduler.model.releases.versions import NEWEST
 from tests.builders import cluster_queue, job, local_queue, small_cluster
 from tests.services.default_run import DefaultRun
 
+ROOT = Path(__file__).resolve().parents[3]
 FEW = [job(f"j{n}", queue="main", cpu="3", runtime="20s") for n in range(3)]
 
 
@@ -206,3 +208,16 @@ def test_a_load_is_opened_beside_files(tmp_path):
     sb = quotalab.open(tmp_path / "queues.yaml", load=load)
     sb.step(until="6h")
     assert 2 <= len(sb.workloads()) <= 20
+
+
+def test_the_example_of_the_page_about_loads_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("queues.yaml").write_text(yaml.safe_dump_all(small_cluster()))
+    line = "1 9000 0 60 1 -1 -1 1 -1 -1 1 1 1 1 1 1 -1 -1\n"
+    Path("log.swf.gz").write_bytes(gzip.compress(line.encode()))
+    text = (ROOT / "docs" / "loads.md").read_text()
+    example = text.split("```python\n")[1].split("```")[0]
+    lines = example.replace("import quotalab\n", "")
+    found = {"quotalab": quotalab, "job": job("train", queue="main", runtime="5m")}
+    exec(lines, found)
+    assert len(found["sb"].world.objects) > 100

@@ -139,6 +139,12 @@ def test_a_trace_is_a_history_by_size():
     assert found["slim"][RUNTIME] == "60s"
 
 
+def test_a_broken_trace_beside_another_is_refused():
+    files = [("past.swf", TRACE.encode()), ("broken.swf", b"; MaxProcs: 8\n1 2 3\n")]
+    with pytest.raises(SchedulerError, match="broken"):
+        ended_in_files(files)
+
+
 def test_the_same_seed_draws_the_same_run_times(tmp_path):
     file = tmp_path / "w.yaml"
     jobs = [job(f"j-{n}", queue="main", cpu=1) for n in range(6)]

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.assembly import InputError, assemble
+from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Loaded
-from scheduler.input.manifests.missing_nodes import nodes_by_quota
+from scheduler.input.manifests.missing_nodes import nodes_by_quota, nodes_of_pods
 from scheduler.input.manifests.repairs import (
     ADDED,
     Repair,
@@ -257,6 +258,13 @@ def test_pods_alone_are_offered_the_nodes_that_they_name() -> None:
     assert nodes["n1"]["nvidia.com/gpu"] == "8"
     assert nodes["n2"]["cpu"] == "4"
     assert found(mended([("pods.yaml", text)])) == {}
+
+
+def test_a_repair_adds_as_many_nodes_as_it_says() -> None:
+    pods = [POD.format(name=f"p{n}", node=f"n{n}", cpu=1) for n in range(600)]
+    loaded = load([("pods.yaml", "---\n".join(pods))])
+    count, text = nodes_of_pods(loaded.objects)
+    assert count == 600 == text.count("kind: Node\n")
 
 
 def test_nodes_are_offered_by_the_quota_of_the_flavors() -> None:

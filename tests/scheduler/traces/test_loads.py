@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +17,10 @@ from scheduler.input.traces.formats.swf import read_trace
 from scheduler.input.traces.options import NO_OPTIONS
 from scheduler.model.annotations import ARRIVAL, RUNTIME
 from scheduler.model.durations import milliseconds
-from tests.builders import job, small_cluster
+from tests.builders import job, local_queue, small_cluster
 from tests.sandbox.conftest import text_of
 
+ROOT = Path(__file__).resolve().parents[3]
 HOUR = 3_600_000
 DAY = 24 * HOUR
 
@@ -200,3 +202,12 @@ def test_a_table_with_dates_is_fitted_to_its_days_and_hours():
     daily, hourly = arrival["parameters"]["daily"], arrival["parameters"]["hourly"]
     assert (daily.index(max(daily)), hourly.index(max(hourly))) == (2, 14)
     assert not any("Monday" in one for one in said_of_fit(trace))
+
+
+def test_the_load_of_the_page_about_loads_comes():
+    text = (ROOT / "docs" / "loads.md").read_text()
+    example = text.split("```yaml\n")[1].split("```")[0]
+    queues = text_of(*small_cluster(), local_queue("research", cluster_queue="main"))
+    loaded = assemble([("q.yaml", queues), ("load.yaml", example)]).loaded
+    assert loaded.findings == []
+    assert sum(obj.key.kind == "Job" for obj in loaded.objects) > 400
