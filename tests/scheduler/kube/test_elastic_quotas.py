@@ -102,3 +102,15 @@ def test_a_quota_that_grows_wakes_who_waited_for_it():
     rig.put(quota("a", 2, 2))
     rig.run(40_000)
     assert sorted(rig.places()) == ["p0", "p1"]
+
+
+def test_a_pod_takes_back_what_is_its_own_after_an_equal_one_without_a_quota_failed():
+    rig = shared(quota("a", 1), quota("b", 3), quota("c", 4), cpu=4)
+    for name in ("a0", "a1", "b0", "b1"):
+        rig.put(of(name[0], name))
+    rig.settle()
+    assert len(rig.places()) == 4
+    rig.put(of("free", "f0"))
+    rig.put(of("c", "z0"))
+    rig.run(40_000)
+    assert {"b0", "b1", "z0"} < set(rig.places())

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from scheduler.model.objects import Key
 from tests.scheduler.kube.rig import Rig, node, pod
+from tests.scheduler.kube.test_elastic_quotas import ON, quota
 
 ZONE = "topology.kubernetes.io/zone"
 ANTI = {
@@ -37,9 +38,25 @@ def a_world(draw: random.Random) -> list[dict]:
     return [*nodes, *pods]
 
 
-def played(manifests: list[dict], draw: random.Random, *, asked: bool) -> Rig:
+def with_quotas(draw: random.Random) -> list[dict]:
+    """Return such a world with its pods in three namespaces, of which two have quotas."""
+    manifests = a_world(draw)
+    for one in manifests:
+        if one["kind"] == "Pod":
+            one["metadata"]["namespace"] = draw.choice(["a", "b", "free"])
+    quotas = [quota(name, draw.randrange(1, 5)) for name in ("a", "b")]
+    return [*quotas, quota("spare", 9), *manifests]
+
+
+def played(
+    manifests: list[dict],
+    draw: random.Random,
+    *,
+    asked: bool,
+    configuration: dict | None = None,
+) -> Rig:
     """Run it, and take pods and nodes away on the way; `asked`: nothing is kept."""
-    rig = Rig(*manifests)
+    rig = Rig(*manifests, configuration=configuration)
     if asked:
         for scheduler in rig.stage.schedulers:
             for framework in scheduler.frameworks.values():
@@ -61,6 +78,23 @@ def played(manifests: list[dict], draw: random.Random, *, asked: bool) -> Rig:
 def test_decisions_are_those_of_a_run_in_which_every_plugin_is_asked(seed: int) -> None:
     kept, asked = (
         played(a_world(random.Random(seed)), random.Random(seed), asked=every)
+        for every in (False, True)
+    )
+    assert kept.decisions == asked.decisions
+
+
+@settings(max_examples=60, deadline=None, derandomize=False)
+@given(st.integers(0, 2**32))
+def test_decisions_by_quotas_are_those_of_a_run_in_which_every_plugin_is_asked(
+    seed: int,
+) -> None:
+    kept, asked = (
+        played(
+            with_quotas(random.Random(seed)),
+            random.Random(seed),
+            asked=every,
+            configuration=ON,
+        )
         for every in (False, True)
     )
     assert kept.decisions == asked.decisions

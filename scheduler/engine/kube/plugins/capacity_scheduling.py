@@ -86,6 +86,10 @@ class CapacityScheduling(CountingPlugin, DefaultPreemption):
         assert isinstance(demand, Demand)
         demand.use.count(other, by)
 
+    def fails_alike(self) -> bool:
+        """Return False: what a pod may take is its namespace's, and quotas change."""
+        return False
+
     def preemption(self) -> QuotaVictimSearch:
         """Return the search over the cluster as it is now."""
         handle = self.handle
