@@ -121,5 +121,8 @@ class Goal(BaseModel):
     held_out: Annotated[int, Field(ge=2, le=50)] = 6
     runs: Annotated[int, Field(ge=2, le=2000, description="at most, to search")] = 120
     horizon: Annotated[
-        str, Field(pattern=r"^([0-9.]{1,9}(ms|s|m|h)){0,4}$", description="e.g. 30m")
+        str,
+        Field(
+            pattern=r"^([0-9.]{1,9}(ms|s|m|h|d|w)){0,4}$", description="e.g. 30m, 2d"
+        ),
     ] = ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler.model import durations
 from scheduler.model.annotations import READY_AFTER, RUNTIME
+from scheduler.model.errors import QuantityError
 from scheduler.model.reasons import WAITING_FOR_PODS_READY
+from scheduler.model.spans import read_span
 from scheduler.recorded.recording import Event, Item, Recording
 
 Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms
@@ -315,6 +315,7 @@ def _ready_after(pod: Item) -> int:
 
 def _length(obj: Item, name: str) -> int | None:
     text = (obj.get("metadata") or {}).get("annotations", {}).get(name)
-    if text is None or not re.fullmatch(r"[0-9.]+(ms|s|m|h)", text):
+    try:
+        return None if text is None else read_span(text).fixed_ms
+    except QuantityError:
         return None
-    return durations.milliseconds(text)

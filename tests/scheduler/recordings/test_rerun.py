@@ -257,6 +257,17 @@ def test_steps_are_measured_from_the_watch_events(folder):
     }
 
 
+@pytest.mark.parametrize("written", ["0d5s", "0m5s"])
+def test_a_step_is_measured_by_a_run_time_as_people_write_it(folder, written):
+    recording = read_folder(folder)
+    for event in recording.events:
+        if event.object["kind"] == "Workload":
+            (pods,) = event.object["spec"]["podSets"]
+            given = pods["template"]["metadata"]["annotations"]
+            given["quotalab.dev/runtime"] = written
+    assert [took for _, took in measure(recording).samples["completion"]] == [1000]
+
+
 def test_a_folder_that_is_no_recording_is_named(tmp_path, capsys):
     assert command.main([str(tmp_path)]) == 2
     assert "README.md: expected a file of a recording" in capsys.readouterr().err
