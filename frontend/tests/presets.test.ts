@@ -2,9 +2,15 @@ import { describe, expect, it } from "vitest";
 
 import { podsReadyOf, podsReadyPatch } from "@/store/policy/podsReady";
 import { PRESETS, withPreset } from "@/store/policy/presets";
+import { groupsOf } from "@/store/policy/switches";
 import { STACK_PRESETS, stackChanges, stackPatch } from "@/store/policy/stackPresets";
 
 const policy = (kueue: object): object => ({ spec: { kueue } });
+
+it.each([["kueue", ["kueue", "kubernetes"]], ["kube", ["kubernetes"]], ["yunikorn", ["yunikorn"]]])("%s has the releases of %j", (stack, schedulers) => {
+  const found = groupsOf(stack).find((group) => group.word === "group.release");
+  expect(found?.switches.map((one) => one.path)).toEqual(schedulers.map((one) => `release.${one}`));
+});
 
 describe("waiting for pods ready", () => {
   it.each([

@@ -4,6 +4,8 @@ import { beforeAll, expect, it, vi } from "vitest";
 
 import { speak } from "@/lib/words.svelte";
 import { request, type Refusal } from "@/net/rest";
+import { voice } from "@/lib/say.svelte";
+import { attempt } from "@/store/live/intents";
 import { startSaying } from "@/store/live/refused";
 
 const answers = (body: object): void => {
@@ -43,6 +45,12 @@ it("each value that is wrong, with its place", async () => {
   answers({ message: "ENGLISH", details: { causes: [{ field: "seed", message: "ENGLISH", said }, { field: "x", message: "odd" }] } });
   const error: unknown = await request("POST", "/sandboxes").catch((refusal: unknown) => refusal);
   expect((error as Refusal).causes.map((cause) => cause.message)).toEqual(["seed：应为至少 1，得到的是 0", "odd"]);
+});
+
+it("a refusal that its one cause says again is said once, with the place", async () => {
+  answers({ message: "unknown release", details: { causes: [{ field: "changes[0]", message: "unknown release" }] } });
+  await attempt(() => request("POST", "/sandboxes/s/what-ifs"));
+  expect(voice.toasts.at(-1)).toMatchObject({ text: "unknown release", detail: "changes[0]" });
 });
 
 it("a refusal without a code", async () => {

@@ -193,3 +193,15 @@ def test_the_result_is_a_patch_of_the_file_that_it_came_from(
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff, check=True)
     old, new = "{withinClusterQueue: LowerPriority}", "{withinClusterQueue: Never}"
     assert file.read_text() == before.replace(old, new, 1)
+
+
+def test_the_release_in_the_header_leads_to_another_one(board: Board) -> None:
+    page = board.page
+    board.begin("two-teams.yaml")
+    page.get_by_test_id("release").click()
+    field = page.get_by_label("Kueue", exact=True)
+    before = field.input_value()
+    field.fill("0.16.4")
+    field.press("Enter")
+    expect(board.verdict()).to_contain_text(f"Kueue: {before} → 0.16.4")
+    expect(page.get_by_test_id("release")).to_have_text(f"as Kueue {before}")

@@ -22,7 +22,7 @@ export function reportRefusal(error: unknown): void {
   if (error instanceof DOMException && error.name === "AbortError") return;
   const refusal = error instanceof Refusal ? error : new Refusal(String(error), 0);
   const message = refusal.reason === "Unreachable" ? t("error.unreachable") : refusal.message;
-  const places = refusal.causes.map((cause) => [cause.field, cause.message].filter(Boolean).join(": "));
+  const places = refusal.causes.map((cause) => [cause.field, cause.message !== message && cause.message].filter(Boolean).join(": "));
   announce(message);
   toast({ tone: "error", text: message, detail: places.join("\n") });
 }

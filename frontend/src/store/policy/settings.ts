@@ -10,7 +10,7 @@ import { FAIR_WORDS, fairSharingOf, fairSharingPatch, type FairSharing } from "@
 import { at, patchAt } from "@/store/policy/paths";
 import { patchPolicy, POLICY } from "@/store/policy/policy";
 import { choicesOf, QUEUE_SWITCHES, setSwitch, valueOf } from "@/store/policy/queueSwitches";
-import { GROUPS } from "@/store/policy/switches";
+import { groupsOf } from "@/store/policy/switches";
 import { TERMS } from "@/store/policy/terms";
 
 export interface Choice {
@@ -42,12 +42,11 @@ export function allSettings(): Setting[] {
     };
   }));
   const fair = fairSharingOf(document);
-  const groups = GROUPS.filter((group) => group.stacks.includes(live.stack));
   const sharing: Setting[] = live.stack !== "kueue" ? [] : [{
     id: "fair", label: t("switch.fair"), of: t("group.between"), value: t(FAIR_WORDS[fair]), found: found(t("switch.fair"), t("help.fair"), "kueue.fairSharing preemptionStrategies"), open: open({ switch: "kueue.fairSharing" }),
     choices: (Object.keys(FAIR_WORDS) as FairSharing[]).map((choice) => ({ label: t(FAIR_WORDS[choice]), now: choice === fair, take: () => void patchPolicy(fairSharingPatch(document, choice), [changeText(t("switch.fair"), t(FAIR_WORDS[fair]), t(FAIR_WORDS[choice]))]) })),
   }];
-  const switches = groups.flatMap((group) => group.switches.map((one): Setting => {
+  const switches = groupsOf(live.stack).flatMap((group) => group.switches.map((one): Setting => {
     const value = at(document, `spec.${one.path}`) ?? one.first;
     const values: readonly unknown[] = one.kind === "flag" ? [true, false] : (one.choices ?? []);
     const take = (next: unknown) => () => void patchPolicy(patchAt(one.path, next), [changeText(t(one.word), settingText(value), settingText(next))]);

@@ -10,6 +10,7 @@ export interface Switch {
   readonly choices?: readonly string[];
   readonly family?: string; // the registry's, when choices come from there
   readonly first?: unknown; // what holds when the document is silent
+  readonly stacks?: readonly string[]; // those that have it; all of its group
 }
 
 export const PARTS = ["scheduling", "simulation", "document", "glossary"] as const;
@@ -65,6 +66,17 @@ export const GROUPS: readonly SwitchGroup[] = [
       { path: "kueue.featureGates.MultiKueueOrchestratedPreemption", word: "switch.gates", help: "help.gates", kind: "flag", first: false },
       { path: "kueue.objectRetentionPolicies.workloads.afterFinished", word: "switch.retention", help: "help.retention", kind: "text", first: "" },
       { path: "kueue.objectRetentionPolicies.workloads.afterDeactivatedByKueue", word: "switch.retired", help: "help.retired", kind: "text", first: "" },
+    ],
+  },
+  {
+    word: "group.release",
+    source: "source.release",
+    part: "scheduling",
+    stacks: ALL,
+    switches: [
+      { path: "release.kueue", word: "switch.release.kueue", help: "help.release", kind: "text", first: "main", stacks: ["kueue"] },
+      { path: "release.kubernetes", word: "switch.release.kubernetes", help: "help.release", kind: "text", first: "", stacks: ["kueue", "kube"] },
+      { path: "release.yunikorn", word: "switch.release.yunikorn", help: "help.release", kind: "text", first: "", stacks: ["yunikorn"] },
     ],
   },
   {
@@ -253,6 +265,12 @@ export const GROUPS: readonly SwitchGroup[] = [
     ],
   },
 ];
+
+/** Return the groups of a stack, each with the switches that this stack has. */
+export function groupsOf(stack: string): SwitchGroup[] {
+  const has = (stacks: readonly string[]): boolean => stacks.includes(stack);
+  return GROUPS.filter((group) => has(group.stacks)).map((group) => ({ ...group, switches: group.switches.filter((one) => has(one.stacks ?? ALL)) }));
+}
 
 /** Return the group that has a setting of the policy, by the setting's path. */
 export function groupOf(path: string): SwitchGroup | undefined {
