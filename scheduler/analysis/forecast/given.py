@@ -40,7 +40,10 @@ def given_of(present: ForecastWorld, found: Sequence[Future]) -> list[GivenStart
 
 def drawn_of(given: list[GivenStart], *, seed: int) -> list[GivenStart]:
     """Return those that are kept to be scored later."""
-    return _drawn(given, seed)
+    if len(given) <= MOST_KEPT:
+        return given
+    places = Random(streams.bits(seed, "forecast", "kept"))
+    return [given[n] for n in sorted(places.sample(range(len(given)), MOST_KEPT))]
 
 
 def last_waits_of(world: World) -> Mapping[str, Sequence[int]]:
@@ -95,10 +98,3 @@ def _given(
 
 def _whole(values: Iterable[float]) -> list[int]:
     return [math.ceil(value) for value in values]
-
-
-def _drawn(given: list[GivenStart], seed: int) -> list[GivenStart]:
-    if len(given) <= MOST_KEPT:
-        return given
-    places = Random(streams.bits(seed, "forecast", "kept"))
-    return [given[n] for n in sorted(places.sample(range(len(given)), MOST_KEPT))]

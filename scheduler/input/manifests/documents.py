@@ -253,7 +253,7 @@ def _take_apart(document: Document) -> Iterator[Document]:
     if not document.kind and yunikorn_state.is_dump(document.data):
         if text := yunikorn_state.queues_text(document.data):
             yield from read_documents(text, file=f"{document.file} config")
-        for _, item in yunikorn_state.objects(document.data):
+        for item in yunikorn_state.objects(document.data):
             yield _part(document, item, None)
         return
     items = document.data.get("items")

@@ -51,15 +51,14 @@ def _small(value: Any) -> Any:
     return found
 
 
-def objects(data: Mapping[str, Any]) -> Iterator[tuple[str, Manifest]]:
-    """Yield (path, object) of the nodes, and of the pods that hold or ask for some."""
-    for p, partition in enumerate(_dicts(data.get("nodes"))):
-        for n, node in enumerate(_dicts(partition.get("nodesInfo"))):
-            yield f"nodes[{p}].nodesInfo[{n}]", _node(node)
-    for a, app in enumerate(_dicts(data.get("applications"))):
+def objects(data: Mapping[str, Any]) -> Iterator[Manifest]:
+    """Yield the nodes, and the pods that hold or ask for something."""
+    for partition in _dicts(data.get("nodes")):
+        yield from map(_node, _dicts(partition.get("nodesInfo")))
+    for app in _dicts(data.get("applications")):
         for field in ("allocations", "requests"):
-            for n, one in enumerate(_dicts(app.get(field))):
-                yield f"applications[{a}].{field}[{n}]", _pod(app, one)
+            for one in _dicts(app.get(field)):
+                yield _pod(app, one)
 
 
 def _node(node: Mapping[str, Any]) -> Manifest:
