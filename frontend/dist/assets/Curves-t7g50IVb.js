@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-C423Fc0H.js";

@@ -1,1 +1,0 @@
-function e(e,t,n){return e[t]??e.en??Object.values(e)[0]??n}function t(e){return e===`yunikorn`?`start.stack.yunikorn`:e===`kube`?`start.stack.kube`:`start.stack.kueue`}export{e as n,t};
