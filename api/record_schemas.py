@@ -39,7 +39,6 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "object_film_read": (Film,),
     "embedded_film_read": (Film,),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
-    "whatif_create": (shapes.Preview,),
     "what_ifs_list": (WhatIfs,),
     "what_ifs_create": (WhatIfState,),
     "what_ifs_read": (WhatIfState,),

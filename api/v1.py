@@ -21,7 +21,6 @@ from api.views.explaining import (
     ObjectFilm,
     PreemptionSteps,
     Reproduce,
-    WhatIf,
 )
 from api.views.export import Export
 from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts
@@ -135,7 +134,6 @@ urlpatterns = [
     path(f"{_ONE}/incident", Incident.as_view(), name="incident"),
     path(f"{_ONE}/shadow", Shadow.as_view(), name="shadow"),
     path(f"{_ONE}/shadow/<int:event>", OneShadow.as_view(), name="shadow-decision"),
-    path(f"{_ONE}/whatif", WhatIf.as_view(), name="whatif"),
     path(f"{_ONE}/what-ifs", WhatIfs.as_view(), name="what-ifs"),
     path(f"{_ONE}/what-ifs/<int:what_if_id>", OneWhatIf.as_view(), name="one-what-if"),
     path(

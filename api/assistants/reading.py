@@ -8,10 +8,10 @@ from typing import Any
 
 from mcp.server import MCPServer
 
-from api.assistants import fields, starting
+from api.assistants import fields, starting, whatifs
 from api.assistants.asking import Asker, Upstream, refusals
 from api.assistants.tools import adding
-from api.assistants.wording import answer, patches, plain, quoted, span
+from api.assistants.wording import answer, plain, quoted, span
 
 _FIRST = ("phase", "state", "queue", "clusterQueue", "priority", "node", "message")
 _MOST_BRANCHES_ROWS = 15
@@ -100,20 +100,10 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         namespace, _, own = name.partition("/")
         horizon_ms = round(within_minutes * 60_000)
         with refusals():
-            operations = up.client(context).operations
-            found: Any = operations.counterfactuals_read(
+            found: Any = up.client(context).operations.counterfactuals_read(
                 sandbox, namespace, own, horizon_ms=horizon_ms, tick=tick
             )
-
-            def try_out(change: dict[str, Any]) -> str:
-                if tick is not None:  # a change is tried in the present alone
-                    return ""
-                body: Any = {**change, "subject": f"Workload/{name}"}
-                outcome: Any = operations.whatif_create(sandbox, body)["outcome"]
-                late = outcome is not None and outcome["pods"] == "pending"
-                return str(outcome["podsMessage"]) if late else ""
-
-            lines = [*starting.lines_of(found, name, try_out)]
+        lines = starting.lines_of(found, name)
         return answer(lines, up.link(sandbox, f"Workload/{name}"))
 
     @tool
@@ -122,21 +112,24 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         sandbox: fields.SandboxId,
         edits: fields.Edits,
         name: fields.MaybeName = "",
+        within_minutes: fields.Minutes = 10,
+        tick: fields.Tick = None,
     ) -> str:
-        """Say what merge patches would come to, tried on a copy; nothing is changed.
+        """Say who comes out otherwise with merge patches; nothing is changed.
 
-        `name` is the Workload that it is about. Kind Policy patches the policy.
+        Two copies run beside each other, with the patches and without them, and the
+        page lists the what-if. `name` is the Workload that it is about. Kind Policy
+        patches the policy.
         """
-        body: Any = {"edits": [edit.model_dump() for edit in edits]}
-        if name:
-            body["subject"] = f"Workload/{name}"
+        asked: Any = {
+            "at": tick,
+            "changes": [whatifs.change_of(edit) for edit in edits],
+            "horizonMs": round(within_minutes * 60_000),
+        }
         with refusals():
-            found: Any = up.client(context).operations.whatif_create(sandbox, body)
-        if found["refused"]:
-            return answer([f"refused: {plain(found['refused'], most=600)}"])
-        lines = [plain(one, most=400) for one in found["sentences"]]
-        lines += patches(found["change"])
-        return answer(lines or ["nothing would change"], up.link(sandbox))
+            found: Any = up.client(context).what_if(sandbox, asked)
+        lines = whatifs.lines_of(found["verdict"], name)
+        return answer(lines, up.link(sandbox) + f"?what-if={found['id']}")
 
     @tool
     def forecast(

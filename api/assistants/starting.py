@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from api.assistants.wording import patches, plain, span
 
 _MOST_OTHERS = 3
-_MOST_TRIED = 3
-
-#: Runs a change on a copy; returns why pods stay pending then, "" when they do not.
-TryOut = Callable[[dict[str, Any]], str]
 
 
-def lines_of(found: dict[str, Any], name: str, try_out: TryOut) -> Iterator[str]:
+def lines_of(found: dict[str, Any], name: str) -> Iterator[str]:
     """Yield the answer: by itself, the smallest change, others that do, or that none does.
 
     Smallest is: the fewest objects edited, then the fewest workloads preempted for
-    it, then the least work lost, then the soonest. The first few are tried out once
-    more, to see whether the pods get their nodes too; those that do come first.
+    it, then the least work lost, then the soonest. Those after which all pods get their
+    nodes come first.
     """
     horizon = span(found["horizonMs"])
     begin = found["atMs"]
@@ -31,12 +27,9 @@ def lines_of(found: dict[str, Any], name: str, try_out: TryOut) -> Iterator[str]
         yield f"{name} does not start by itself within {horizon}."
     changes = [one for one in found["verdicts"] if _starts(one, begin, found)]
     changes.sort(key=lambda one: _size(one, begin))
-    tried = {one["id"]: try_out(one["change"]) for one in changes[:_MOST_TRIED]}
-    changes.sort(key=lambda one: bool(tried.get(one["id"])))
     if changes:
-        pending = tried.get(changes[0]["id"], "")
         sooner = bool(waits) and _yes(waits[0])
-        yield from _smallest(changes, begin, pending, sooner=sooner)
+        yield from _smallest(changes, begin, sooner=sooner)
     elif not (waits and _yes(waits[0])):
         yield f"No single change that was tried starts it within {horizon}."
         for one in found["verdicts"][:_MOST_OTHERS]:
@@ -48,7 +41,7 @@ def lines_of(found: dict[str, Any], name: str, try_out: TryOut) -> Iterator[str]
 
 
 def _smallest(
-    changes: list[dict[str, Any]], begin: int, pending: str, *, sooner: bool
+    changes: list[dict[str, Any]], begin: int, *, sooner: bool
 ) -> Iterator[str]:
     first = changes[0]
     word = "Sooner" if sooner else "Smallest change"
@@ -58,8 +51,9 @@ def _smallest(
         names = ", ".join(plain(one["workload"]) for one in victims[:5])
         lost = span(first["outcome"]["workLostMs"])
         yield f"It preempts {len(victims)}: {names}; {lost} of work is lost."
-    if pending:
-        yield f"But it is admitted only; its pods stay pending: {plain(pending)}"
+    if first["outcome"]["pods"] == "pending":
+        pending = plain(first["outcome"]["podsMessage"])
+        yield f"But it is admitted only; its pods stay pending: {pending}"
     yield from patches(first["change"])
     for one in changes[1 : 1 + _MOST_OTHERS]:
         yield f"Also: {_sentence(one)} It starts in {span(_late(one, begin))}."

@@ -71,6 +71,7 @@ class AsyncClient:
     patch_policy = _awaited(Client.patch_policy)
     undo = _awaited(Client.undo)
     table = _awaited(Client.table)
+    what_if = _awaited(Client.what_if)
     explain = _awaited(Client.explain)
     hash = _awaited(Client.hash)
     export = _awaited(Client.export)

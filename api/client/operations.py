@@ -58,7 +58,6 @@ from .records import (
     Member,
     MemberList,
     Move,
-    MoveOutcome,
     NewLink,
     NewToken,
     NodeChange,
@@ -69,12 +68,10 @@ from .records import (
     PageState,
     PatchedChange,
     Pin,
-    PinOutcome,
     Play,
     PodExplanation,
     PodPreemption,
     Preemption,
-    Preview,
     ProfileList,
     QueueFairness,
     Registry,
@@ -101,7 +98,6 @@ from .records import (
     TraceQuestion,
     Twin,
     Use,
-    WhatIf,
     WhatIfBegin,
     WhatIfFiles,
     WhatIfPatch,
@@ -601,11 +597,9 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: Move,
-        *,
-        dry_run: str | None = None,
-    ) -> Done | MoveOutcome:
-        """Move it; with dryRun say what would happen, by running it on a copy."""
-        return cast('Done | MoveOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body, query=given({'dryRun': dry_run})))
+    ) -> Done:
+        """Move it. What a move would come to, a what-if says."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
 
     def node(
         self,
@@ -692,11 +686,9 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
         body: Pin,
-        *,
-        dry_run: str | None = None,
-    ) -> Done | PinOutcome:
-        """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
-        return cast('Done | PinOutcome', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body, query=given({'dryRun': dry_run})))
+    ) -> Done:
+        """Pin a pod to a node, or unpin it. What a pin would come to, a what-if says."""
+        return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
 
     def play(
         self,
@@ -1087,14 +1079,6 @@ class Operations(Sender):
     ) -> WhatIfState:
         """Return a what-if with its verdict; a 202 with that so far while it still runs."""
         return cast('WhatIfState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))
-
-    def whatif_create(
-        self,
-        sandbox_id: str | int,
-        body: WhatIf,
-    ) -> Preview:
-        """Return what merge patches would come to: they are run on a copy."""
-        return cast('Preview', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/whatif", body=body))
 
 
 class AsyncOperations(AsyncSender):
@@ -1588,11 +1572,9 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: Move,
-        *,
-        dry_run: str | None = None,
-    ) -> Done | MoveOutcome:
-        """Move it; with dryRun say what would happen, by running it on a copy."""
-        return cast('Done | MoveOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body, query=given({'dryRun': dry_run})))
+    ) -> Done:
+        """Move it. What a move would come to, a what-if says."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
 
     async def node(
         self,
@@ -1679,11 +1661,9 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
         body: Pin,
-        *,
-        dry_run: str | None = None,
-    ) -> Done | PinOutcome:
-        """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
-        return cast('Done | PinOutcome', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body, query=given({'dryRun': dry_run})))
+    ) -> Done:
+        """Pin a pod to a node, or unpin it. What a pin would come to, a what-if says."""
+        return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
 
     async def play(
         self,
@@ -2074,11 +2054,3 @@ class AsyncOperations(AsyncSender):
     ) -> WhatIfState:
         """Return a what-if with its verdict; a 202 with that so far while it still runs."""
         return cast('WhatIfState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))
-
-    async def whatif_create(
-        self,
-        sandbox_id: str | int,
-        body: WhatIf,
-    ) -> Preview:
-        """Return what merge patches would come to: they are run on a copy."""
-        return cast('Preview', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/whatif", body=body))

@@ -26,16 +26,10 @@ ExperimentRole: TypeAlias = Literal['owner', 'viewer']
 ExperimentState: TypeAlias = Literal['running', 'done', 'failed', 'cancelled']
 
 
-KindOutcomeOutcomeEnum: TypeAlias = Literal['simulated', 'kept', 'configuration', 'refused']
-
-
 LevelEnum: TypeAlias = Literal['error', 'unsupported', 'warning']
 
 
 MemberRole: TypeAlias = Literal['editor', 'viewer']
-
-
-MoveOutcomeOutcomeEnum: TypeAlias = Literal['admitted', 'waits', 'inactive', 'finished', 'gone', 'changes']
 
 
 NodeChangeChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 'fail', 'recover']
@@ -44,10 +38,10 @@ NodeChangeChangeEnum: TypeAlias = Literal['add', 'cordon', 'uncordon', 'drain', 
 NullEnum: TypeAlias = None
 
 
+OutcomeEnum: TypeAlias = Literal['simulated', 'kept', 'configuration', 'refused']
+
+
 OverEnum: TypeAlias = Literal['mean', 'every']
-
-
-PinOutcomeOutcomeEnum: TypeAlias = Literal['bound', 'waits']
 
 
 ReadsEnum: TypeAlias = Literal['annotations', 'sleep', 'deadline', 'sleep-deadline']
@@ -810,7 +804,7 @@ class KindOutcome(TypedDict):
     """What became of the documents of a kind, and what that changes for decisions."""
 
     kind: str
-    outcome: KindOutcomeOutcomeEnum
+    outcome: OutcomeEnum
     count: int
     effect: str
     unread: list[UnreadField]
@@ -927,38 +921,6 @@ class Move(TypedDict):
     workload: NotRequired[str]
     object: NotRequired[str]
     to: str
-    dryRun: NotRequired[bool]
-
-
-class MoveOutcome(TypedDict):
-    """What a move would come to: it was run on a copy of the world."""
-
-    outcome: MoveOutcomeOutcomeEnum
-    tick: int | None
-    ranFrom: int
-    ranTo: int
-    reason: str
-    message: str
-    evicted: bool
-    position: int | None
-    victims: list[MoveVictim]
-    shares: list[Share]
-    sentences: list[str]
-    usage: list[str]
-    usageSaid: list[Said]
-    effects: list[str]
-    effectsSaid: list[Said]
-    preview: dict[str, Any]
-
-
-class MoveVictim(TypedDict):
-    """Who would be evicted, and why."""
-
-    workload: str
-    atMs: int
-    reason: str
-    message: str
-    workLostMs: int
 
 
 class NewLink(TypedDict):
@@ -1111,22 +1073,6 @@ class Pin(TypedDict):
 
     pod: str
     node: str
-    dryRun: NotRequired[bool]
-
-
-class PinOutcome(TypedDict):
-    """What a pin would come to: it was run on a copy of the world."""
-
-    outcome: PinOutcomeOutcomeEnum
-    tick: int | None
-    ranFrom: int
-    ranTo: int
-    node: str
-    fits: bool | None
-    victims: list[MoveVictim]
-    sentences: list[str]
-    said: list[Said]
-    verdict: dict[str, Any]
 
 
 class Place(TypedDict):
@@ -1440,14 +1386,6 @@ class Series(TypedDict):
     branches: list[Curves]
 
 
-class Share(TypedDict):
-    """A queue's weighted share before and after; "inf" for a weightless borrower."""
-
-    queue: str
-    before: str
-    after: str
-
-
 class Span(TypedDict):
     """A span of a timeline."""
 
@@ -1678,16 +1616,6 @@ class Use(TypedDict):
     archived: bool
     bytes: int
     parts: dict[str, int]
-
-
-class WhatIf(TypedDict):
-    """Edits to try on a copy, and the Workload that they are for, if one. Kind
-    Policy, of any name, patches the policy document.
-    """
-
-    edits: list[Patch]
-    pause: NotRequired[list[Patch]]
-    subject: NotRequired[str]
 
 
 class WhatIfBegin(TypedDict):
@@ -2362,14 +2290,11 @@ class Edit(TypedDict):
 
 class ChangeOutcome(TypedDict):
     """What a run on a copy of the world came to. `outcome`: "admitted", "waits",
-    "inactive", "finished" (before it was asked), "gone", "unknown" (given up
-    after very many decisions, at `ran_to_ms`), or "ran" when it is about no
-    workload. `ran_from_ms`: the world's time when it was copied; it may have gone
-    on since. `pods`: "" when pods are not placed, "placed", or "pending" with
-    `pods_message`. `victims` are those preempted for it, with what was lost. In a
-    preview `victims` are those preempted only with the change, and `shares` and
-    `work_lost_ms` compare the two runs at their horizon; those of the workload's
-    own tree are in `shares` whether they differ or not.
+    "inactive", "finished" (before it was asked), "gone" or "unknown" (given up
+    after very many decisions, at `ran_to_ms`). `ran_from_ms`: the world's time
+    when it was copied; it may have gone on since. `pods`: "" when pods are not
+    placed, "placed", or "pending" with `pods_message`. `victims` are those
+    preempted for it, with what was lost.
     """
 
     outcome: str
@@ -2887,86 +2812,6 @@ class CandidateQueue(TypedDict):
     why: str
 
 
-class Preview(TypedDict):
-    """What an edit would come to, run on a copy; for drag and drop. `cells` is the
-    quota that the workload's ClusterQueue has afterwards, with the request in
-    `amount`; `refused` says why the edit cannot be made. `sentences` say all of
-    it, `usage` what they say of quota, `effects` who gains and who loses; `said`,
-    `usage_said` and `effects_said` are the same with their codes.
-    """
-
-    change: Change | None
-    refused: str
-    workload: str
-    queue: str
-    evicted: bool
-    cells: list[FlavorRow]
-    outcome: ChangeOutcome | None
-    verdict: ChangeVerdict | None
-    effects: list[str]
-    sentences: list[str]
-    usage: list[str]
-    said: list[Sentence]
-    usageSaid: list[Sentence]
-    effectsSaid: list[Sentence]
-
-
-class ChangeVerdict(TypedDict):
-    """What a change makes different: two runs from one instant to one horizon.
-    `workloads` are all whose outcome differs, Pods where nothing but pods is
-    scheduled; `pods` counts the pods of Workloads that get another node, or get
-    one at another time. Nothing changes exactly when `differs` is false.
-    """
-
-    fromMs: int
-    toMs: int
-    differs: bool
-    workloads: list[WorkloadVerdict]
-    pods: int
-    without: RunTotals
-    changed: RunTotals
-
-
-class WorkloadVerdict(TypedDict):
-    """One subject whose outcome differs with the change. `start` compares the starts
-    that hold; where they are equal, `gains` and `loses` go by the ends. Neither:
-    it only gets another place, or is evicted on the way.
-    """
-
-    subject: str
-    start: Literal['earlier', 'later', 'never', 'only', 'same']
-    gains: bool
-    loses: bool
-    without: RunCourse
-    changed: RunCourse
-
-
-class RunCourse(TypedDict):
-    """What became of one subject in one run; milliseconds of virtual time.
-    `started_ms` is the start that holds at the horizon, or that it ended from.
-    None: it waits, or did not end. `place` is "" where it is as at the begin.
-    `lost_ms` is held and thrown away by evictions, `preemptions` are among the
-    evictions.
-    """
-
-    startedMs: int | None
-    finishedMs: int | None
-    place: str
-    evictions: int
-    preemptions: int
-    lostMs: int
-
-
-class RunTotals(TypedDict):
-    """One run in sums over the same time."""
-
-    started: int
-    finished: int
-    evictions: int
-    preemptions: int
-    workLostMs: int
-
-
 class WhatIfs(TypedDict):
     """The what-ifs of a sandbox, newest first; their verdicts without `seeds` and
     `lines`.
@@ -3044,6 +2889,62 @@ class SeedVerdict(TypedDict):
     onlyWithout: list[str]
     without: PairFigures
     changed: PairFigures
+
+
+class ChangeVerdict(TypedDict):
+    """What a change makes different: two runs from one instant to one horizon.
+    `workloads` are all whose outcome differs, Pods where nothing but pods is
+    scheduled; `pods` counts the pods of Workloads that get another node, or get
+    one at another time. Nothing changes exactly when `differs` is false.
+    """
+
+    fromMs: int
+    toMs: int
+    differs: bool
+    workloads: list[WorkloadVerdict]
+    pods: int
+    without: RunTotals
+    changed: RunTotals
+
+
+class WorkloadVerdict(TypedDict):
+    """One subject whose outcome differs with the change. `start` compares the starts
+    that hold; where they are equal, `gains` and `loses` go by the ends. Neither:
+    it only gets another place, or is evicted on the way.
+    """
+
+    subject: str
+    start: Literal['earlier', 'later', 'never', 'only', 'same']
+    gains: bool
+    loses: bool
+    without: RunCourse
+    changed: RunCourse
+
+
+class RunCourse(TypedDict):
+    """What became of one subject in one run; milliseconds of virtual time.
+    `started_ms` is the start that holds at the horizon, or that it ended from.
+    None: it waits, or did not end. `place` is "" where it is as at the begin.
+    `lost_ms` is held and thrown away by evictions, `preemptions` are among the
+    evictions.
+    """
+
+    startedMs: int | None
+    finishedMs: int | None
+    place: str
+    evictions: int
+    preemptions: int
+    lostMs: int
+
+
+class RunTotals(TypedDict):
+    """One run in sums over the same time."""
+
+    started: int
+    finished: int
+    evictions: int
+    preemptions: int
+    workLostMs: int
 
 
 class PairFigures(TypedDict):

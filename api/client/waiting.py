@@ -8,11 +8,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .operations import Operations
-from .records import Create, Created, Done, Event, Import, Imported, Rewound, Sandbox
+from .records import (
+    Create,
+    Created,
+    Done,
+    Event,
+    Import,
+    Imported,
+    Rewound,
+    Sandbox,
+    WhatIfBegin,
+    WhatIfState,
+)
 from .sending import JSON, Address, Transport
 
 Files = Sequence[tuple[str, str]]  # (name, text)
 LOOK_EVERY_S = 0.1
+MOST_WAIT_S = 60
 
 
 class StoppedError(Exception):
@@ -235,6 +247,14 @@ class Client:
                 return
             if not page["items"]:
                 time.sleep(LOOK_EVERY_S)
+
+    def what_if(self, sandbox: str, asked: WhatIfBegin) -> WhatIfState:
+        """Return a what-if with its verdict up to the horizon: it is waited for."""
+        operations = self.operations
+        found = operations.what_ifs_create(sandbox, asked, wait=MOST_WAIT_S)
+        while found["state"] == "running":
+            found = operations.what_ifs_read(sandbox, found["id"], wait=MOST_WAIT_S)
+        return found
 
     def explain(self, sandbox: str, workload: str) -> JSON:
         """Return why a Workload ("namespace/name") is where it is."""

@@ -174,9 +174,7 @@ class ServedSandbox:
         }
 
         def verdict() -> Mapping[str, Any]:
-            state.update(ask.what_ifs_create(self.id, body, wait=_WAIT_S))
-            while state["state"] == "running":
-                state.update(ask.what_ifs_read(self.id, state["id"], wait=_WAIT_S))
+            state.update(self.client.what_if(self.id, body))
             found: Mapping[str, Any] = state["verdict"]
             return found
 

@@ -208,61 +208,6 @@ class MoveSerializer(SeenSerializer):
         required=False, default="", max_length=400, help_text="Kind/namespace/name"
     )
     to = serializers.CharField(max_length=320)
-    dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
-        required=False, default=False
-    )
-
-
-class MoveVictimSerializer(serializers.Serializer[Any]):
-    """Who would be evicted, and why."""
-
-    workload = serializers.CharField()
-    atMs = serializers.IntegerField()  # noqa: N815 - as it travels
-    reason = serializers.CharField()
-    message = serializers.CharField()
-    workLostMs = serializers.IntegerField()  # noqa: N815 - as it travels
-
-
-class ShareSerializer(serializers.Serializer[Any]):
-    """A queue's weighted share before and after; "inf" for a weightless borrower."""
-
-    queue = serializers.CharField()
-    before = serializers.CharField()
-    after = serializers.CharField()
-
-
-class MoveOutcomeSerializer(serializers.Serializer[Any]):
-    """What a move would come to: it was run on a copy of the world."""
-
-    outcome = serializers.ChoiceField(
-        ["admitted", "waits", "inactive", "finished", "gone", "changes"]
-    )
-    tick = serializers.IntegerField(allow_null=True, help_text="of the admission")
-    ranFrom = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
-    ranTo = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
-    reason = serializers.CharField()
-    message = serializers.CharField()
-    evicted = serializers.BooleanField(help_text="it holds quota and would lose it")
-    position = serializers.IntegerField(
-        allow_null=True, help_text="in the queue, from 1"
-    )
-    victims = MoveVictimSerializer(many=True)
-    shares = ShareSerializer(many=True)
-    sentences = serializers.ListField(child=serializers.CharField())
-    usage = serializers.ListField(
-        child=serializers.CharField(), help_text="the sentences about quota"
-    )
-    usageSaid = SaidSerializer(  # noqa: N815 - as it travels
-        many=True, help_text="the same with their codes"
-    )
-    effects = serializers.ListField(
-        child=serializers.CharField(),
-        help_text="who gains and who loses beside a run without the move",
-    )
-    effectsSaid = SaidSerializer(  # noqa: N815 - as it travels
-        many=True, help_text="the same with their codes"
-    )
-    preview = serializers.DictField(help_text="the whole of it, as from `whatif`")
 
 
 class PatchSerializer(serializers.Serializer[Any]):
@@ -274,19 +219,6 @@ class PatchSerializer(serializers.Serializer[Any]):
     )
     name = serializers.CharField(max_length=253)
     patch = serializers.DictField()
-
-
-class WhatIfSerializer(serializers.Serializer[Any]):
-    """Edits to try on a copy, and the Workload that they are for, if one.
-
-    Kind Policy, of any name, patches the policy document.
-    """
-
-    edits = PatchSerializer(many=True, allow_empty=False)
-    pause = PatchSerializer(many=True, required=False, default=list)
-    subject = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="Kind/namespace/name"
-    )
 
 
 class NodeChangeSerializer(serializers.Serializer[Any]):
@@ -320,28 +252,6 @@ class PinSerializer(serializers.Serializer[Any]):
     pod = serializers.CharField(max_length=320, help_text="namespace/name")
     node = serializers.CharField(
         allow_blank=True, max_length=253, help_text='"" unpins it'
-    )
-    dryRun = serializers.BooleanField(  # noqa: N815 - as it travels
-        required=False, default=False
-    )
-
-
-class PinOutcomeSerializer(serializers.Serializer[Any]):
-    """What a pin would come to: it was run on a copy of the world."""
-
-    outcome = serializers.ChoiceField(["bound", "waits"])
-    tick = serializers.IntegerField(allow_null=True, help_text="of the binding")
-    ranFrom = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
-    ranTo = serializers.IntegerField(help_text="milliseconds")  # noqa: N815
-    node = serializers.CharField(help_text='that it is bound to, or ""')
-    fits = serializers.BooleanField(
-        allow_null=True, help_text="the filters' verdict on the node, before the pin"
-    )
-    victims = MoveVictimSerializer(many=True)
-    sentences = serializers.ListField(child=serializers.CharField())
-    said = SaidSerializer(many=True, help_text="the sentences with their codes")
-    verdict = serializers.DictField(
-        help_text="beside a run without the pin, as that of `whatif`"
     )
 
 

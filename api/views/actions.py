@@ -16,7 +16,6 @@ from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
 from api.uploads import FilesParser, converted_texts, run_times, traces
 from api.views.base import View, flag
-from api.views.explaining import key_of
 from api.views.transport import (
     ArchiveAction,
     Fork,
@@ -95,20 +94,13 @@ class Move(View):
 
     @extend_schema(
         request=bodies.MoveSerializer,
-        responses={
-            200: bodies.DoneSerializer,
-            "200 with dryRun": bodies.MoveOutcomeSerializer,
-        },
-        parameters=[_DRY],
+        responses=bodies.DoneSerializer,
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Move it; with dryRun say what would happen, by running it on a copy."""
+        """Move it. What a move would come to, a what-if says."""
         given = self.read(bodies.MoveSerializer)
         subject, target = _subject(given), _target(given["to"])
-        if given["dryRun"] or flag(request, "dryRun"):
-            asked = {"subject": str(subject), "target": str(target)}
-            return self.by_workers("move", self.sandbox(sandbox_id), **asked)
         seen = given["revision"]
         step = actions.do_move(self.user(), sandbox_id, subject, target, seen=seen)
         return done(step)
@@ -116,11 +108,21 @@ class Move(View):
 
 def _subject(given: dict[str, Any]) -> Key:
     if given["object"]:
-        return key_of(given["object"])
+        return _key_of(given["object"])
     namespace, slash, name = given["workload"].rpartition("/")
     if not slash:
         raise invalid({"workload": expected(Wanted.PATH)})
     return Key("Workload", namespace, name)
+
+
+def _key_of(text: str) -> Key:
+    """Return the key of "Kind/namespace/name"; 422 for anything else."""
+    parts = text.split("/")
+    if len(parts) != 3:
+        raise invalid(
+            {"": expected(Wanted.LITERAL.said(literal="Kind/namespace/name"), text)}
+        )
+    return Key(*parts)
 
 
 def _target(text: str) -> Key:
@@ -169,24 +171,18 @@ class Pin(View):
 
     @extend_schema(
         request=bodies.PinSerializer,
-        responses={
-            200: bodies.DoneSerializer,
-            "200 with dryRun": bodies.PinOutcomeSerializer,
-        },
-        parameters=[_DRY],
+        responses=bodies.DoneSerializer,
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Pin a pod to a node, or unpin it; with dryRun say what would happen."""
+        """Pin a pod to a node, or unpin it. What a pin would come to, a what-if says."""
         given = self.read(bodies.PinSerializer)
         namespace, slash, name = given["pod"].partition("/")
         if not slash:
             raise invalid({"pod": expected(Wanted.PATH)})
-        node = given["node"]
-        if given["dryRun"] or flag(request, "dryRun"):
-            key = str(Key("Pod", namespace, name))
-            return self.by_workers("pin", self.sandbox(sandbox_id), pod=key, node=node)
-        return done(actions.do_pin(self.user(), sandbox_id, namespace, name, node))
+        return done(
+            actions.do_pin(self.user(), sandbox_id, namespace, name, given["node"])
+        )
 
 
 class Convert(View):

@@ -1,8 +1,7 @@
-"""Why and what if: places, shares, preemptions step by step, edits before they are made."""
+"""Why: places, shares, preemptions step by step, what would let a workload in."""
 
 from __future__ import annotations
 
-import msgspec
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import JSONRenderer
@@ -11,7 +10,6 @@ from rest_framework.response import Response
 
 from api.errors import invalid
 from api.renderers import YAML, YAMLManyRenderer
-from api.serializers.actions import WhatIfSerializer
 from api.serializers.reading import ReproductionSerializer
 from api.throttles import Explanations, Joins, PerPerson, Writes
 from api.views.base import View, flag, number, whole
@@ -19,7 +17,6 @@ from sandbox.actions.access import open_link
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining, reproducing
 from sandbox.world.lineage import refuse_archived
-from scheduler.analysis.explain.shapes import Change
 from scheduler.model import ranges
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
@@ -95,42 +92,6 @@ class Capacity(View):
         """Return groups and pools, what they cost, and why none grows for what waits."""
         sandbox = self.sandbox(sandbox_id)
         return Response(explaining.explain_capacity(sandbox, tick_of(request)))
-
-
-class WhatIf(View):
-    """Edits, before they are made."""
-
-    scope = "read"  # a copy is changed, and thrown away
-    throttle_classes = COSTLY
-
-    @extend_schema(
-        operation_id="whatif_create",
-        request=WhatIfSerializer,
-        responses=OpenApiTypes.OBJECT,
-    )
-    def post(self, request: Request, sandbox_id: str) -> Response:
-        """Return what merge patches would come to: they are run on a copy."""
-        given = self.read(WhatIfSerializer)
-        change = msgspec.convert(
-            {"edits": given["edits"], "pause": given["pause"]}, Change
-        )
-        subject = str(key_of(given["subject"])) if given["subject"] else ""
-        return self.by_workers(
-            "change",
-            self.sandbox(sandbox_id),
-            change=msgspec.to_builtins(change),
-            subject=subject,
-        )
-
-
-def key_of(text: str) -> Key:
-    """Return the key of "Kind/namespace/name"; 422 for anything else."""
-    parts = text.split("/")
-    if len(parts) != 3:
-        raise invalid(
-            {"": expected(Wanted.LITERAL.said(literal="Kind/namespace/name"), text)}
-        )
-    return Key(*parts)
 
 
 class Counterfactuals(View):

@@ -58,7 +58,7 @@ def do_move(
 
 
 def change_of(world: World, subject: Key, target: Key) -> Change:
-    """Return the patches of a move; the same that its preview was run with."""
+    """Return the patches of a move. Raises as `do_move`."""
     for key in (subject, target):
         # A cohort need not be declared; a LocalQueue is looked up by namespace.
         loose = key.kind in ("Cohort", "LocalQueue")

@@ -18,7 +18,6 @@ from sandbox.explain import (
     comparing,
     explaining,
     forecasting,
-    pinning,
     replaying,
     reproducing,
     shadowing,
@@ -34,20 +33,6 @@ Work = Callable[..., Any]
 
 def _counterfactuals(sandbox: Sandbox, *, workload: str, **limits: Any) -> Any:
     return explaining.explain_counterfactuals(sandbox, key_of(workload), **limits)
-
-
-def _change(sandbox: Sandbox, *, change: Any, subject: str) -> Any:
-    found = msgspec.convert(change, Change)
-    key = key_of(subject) if subject else None
-    return explaining.preview_change(sandbox, found, key)
-
-
-def _move(sandbox: Sandbox, *, subject: str, target: str) -> Any:
-    return explaining.foreseen_move(sandbox, key_of(subject), key_of(target))
-
-
-def _pin(sandbox: Sandbox, *, pod: str, node: str) -> Any:
-    return pinning.preview_pin(sandbox, key_of(pod), node)
 
 
 def _incident(sandbox: Sandbox, *, change: Any, **window: Any) -> Any:
@@ -78,13 +63,10 @@ def _runs(*, user: int, experiment: str, numbers: Any, **asked: Any) -> Any:
 
 
 KINDS: dict[str, Work] = {
-    "change": _change,
     "compare": _compare,
     "counterfactuals": _counterfactuals,
     "estimate": _estimate,
     "incident": _incident,
-    "move": _move,
-    "pin": _pin,
     "reproduction": reproducing.reproduce_event,
     "runs": _runs,
     "shadow": shadowing.shadow,

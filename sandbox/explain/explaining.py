@@ -17,12 +17,10 @@ from scheduler.analysis.explain.capacity import capacity
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.film.moments import film_now, film_of, other_strategy
-from scheduler.analysis.explain.moves import what_if, what_if_move
 from scheduler.analysis.explain.names import meant
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.queues import queue_fairness
-from scheduler.analysis.explain.shapes import Change, Preview, ShareChange, Victim
 from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.world import World
 from scheduler.model.decisions import (
@@ -37,7 +35,6 @@ from scheduler.model.decisions import (
 )
 from scheduler.model.objects import Key
 from scheduler.model.problems.library import plain_word
-from scheduler.model.sentence import Sentence
 
 #: How far a counterfactual runs, and how many runs a question may cost.
 HORIZON_MS = 600_000
@@ -98,77 +95,6 @@ def explain_capacity(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
     """Return what may grow, what it costs, and why it does not grow for what waits."""
     with _world(sandbox, tick) as world:
         return to_document(capacity(world))
-
-
-def preview_move(sandbox: Sandbox, subject: Key, target: Key) -> Preview:
-    """Return what a move would come to: it was run on a copy."""
-    with _world(sandbox, None) as world:
-        return what_if_move(world, _meant(world, subject), target)
-
-
-def _problem_of(preview: Preview) -> Sentence | str:
-    """Return why a preview is refused: with its code, where it has one."""
-    problem = preview.said[0].holes["problem"]
-    return problem if isinstance(problem, Sentence) else preview.refused
-
-
-def foreseen_move(sandbox: Sandbox, subject: Key, target: Key) -> dict[str, Any]:
-    """Return what a move would come to as it travels; a refused one is a ConflictError."""
-    preview = preview_move(sandbox, subject, target)
-    if preview.refused:
-        raise ConflictError(_problem_of(preview))
-    document = to_document(preview)
-    outcome = preview.outcome
-    body: dict[str, Any] = {
-        "outcome": outcome.outcome if outcome else "changes",
-        "tick": outcome.tick if outcome else None,
-        "ranFrom": outcome.ran_from_ms if outcome else 0,
-        "ranTo": outcome.ran_to_ms if outcome else 0,
-        "reason": outcome.reason if outcome else "",
-        "message": outcome.message if outcome else "",
-        "evicted": preview.evicted,
-        "position": outcome.position if outcome else None,
-        "victims": [_victim(victim) for victim in outcome.victims] if outcome else [],
-        "shares": [_share(change) for change in outcome.shares] if outcome else [],
-        "sentences": preview.sentences,
-        "usage": preview.usage,
-        "usageSaid": document["usageSaid"],
-        "effects": preview.effects,
-        "effectsSaid": document["effectsSaid"],
-        "preview": document,
-    }
-    return body
-
-
-def _victim(victim: Victim) -> dict[str, Any]:
-    return {
-        "workload": victim.workload,
-        "atMs": victim.at_ms,
-        "reason": victim.reason,
-        "message": victim.message,
-        "workLostMs": victim.work_lost_ms,
-    }
-
-
-def _share(change: ShareChange) -> dict[str, str]:
-    return {
-        "queue": change.name,
-        "before": _number(change.before),
-        "after": _number(change.after),
-    }
-
-
-def _number(share: float | None) -> str:
-    return "inf" if share is None else f"{share:.10g}"
-
-
-def preview_change(
-    sandbox: Sandbox, change: Change, subject: Key | None
-) -> dict[str, Any]:
-    """Return what edits would come to, for a Workload or for everybody."""
-    with _world(sandbox, None) as world:
-        about = None if subject is None else _meant(world, subject)
-        return to_document(what_if(world, change, subject=about))
 
 
 def explain_counterfactuals(

@@ -15,6 +15,7 @@ from sandbox.base.refusals import Refused
 from sandbox.live import limits as limited
 from sandbox.world import operations
 from sandbox.world.operations import Delete, Part, Put, SetPolicy, Several
+from scheduler.analysis.explain.names import meant
 from scheduler.assembly import merge
 from scheduler.engine.world import World
 from scheduler.input.manifests.load import load
@@ -80,7 +81,8 @@ def _acted(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
     """Return what an action of the same name does."""
     try:
         if kind == "move":
-            change = moves.change_of(world, _key(given), _key(given["to"]))
+            subject = meant(world, _key(given)) or _key(given)
+            change = moves.change_of(world, subject, _key(given["to"]))
             operation = moves.operation_of(world, change)
         elif kind == "pin":
             pod = pins.pod_of(world, Key("Pod", given["namespace"], given["name"]))

@@ -127,20 +127,6 @@ def test_a_policy_is_replaced_by_its_yaml_and_a_broken_one_names_the_line(
     assert "body.yaml:6" in broken.json()["message"]
 
 
-def test_a_dry_move_says_what_would_happen_and_does_not(call, busy):
-    tick(busy, 8)
-    waiting = Workload.objects.filter(sandbox=busy, phase="pending").first()
-    to = "b-queue" if waiting.queue == "a-queue" else "a-queue"
-    body = {"workload": f"default/{waiting.name}", "to": to, "dryRun": True}
-    outcome = call("post", busy, "/actions/move", body).json()
-    assert outcome["outcome"] in ("admitted", "waits")
-    assert {share["queue"] for share in outcome["shares"]} == {"a", "b"}
-    assert [one["text"] for one in outcome["usageSaid"]] == outcome["usage"]
-    assert row(busy).tick == 8
-    moved = call("post", busy, "/actions/move", {**body, "dryRun": False})
-    assert moved.json()["revision"] > 0
-
-
 def test_tables_are_searched_sorted_and_paged(call, busy):
     tick(busy, 8)
     every = call("get", busy, "/tables/workloads").json()

@@ -1,4 +1,4 @@
-"""What an answer costs that a worker works out: counterfactuals and dry moves.
+"""What an answer costs that a worker works out: counterfactuals, moves as what-ifs of 30 s.
 
 Run `./dev bench tests/bench/bench_answers.py`. Each question is of another revision, so
 that none is answered from what is kept. Beside it how long the work itself takes.
@@ -54,13 +54,11 @@ def test_small_answers_by_workers(bench_run):
         asked = f"{path}/explain/{one['namespace']}/{one['name']}/counterfactuals"
         seconds["counterfactuals"].append(timed(lambda a=asked: bench_run.get(a)))
         to = "b" if one["clusterQueue"].startswith("a") else "a"
-        body = {
-            "workload": f"{one['namespace']}/{one['name']}",
-            "to": f"ClusterQueue//{to}",
-            "dryRun": True,
-        }
+        key = {"kind": "Workload", **{k: one[k] for k in ("namespace", "name")}}
+        move = {**key, "to": {"kind": "ClusterQueue", "name": to}}
+        body = {"changes": [{"move": move}], "horizonMs": 30_000}
         seconds["move"].append(
-            timed(lambda b=body: bench_run.post(f"{path}/actions/move", b))
+            timed(lambda b=body: bench_run.post(f"{path}/what-ifs", b))
         )
         seconds["table"].append(
             timed(lambda: bench_run.get(f"{path}/tables/workloads?limit=5"))

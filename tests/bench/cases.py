@@ -14,8 +14,10 @@ from typing import Any
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.runs import plan, run
-from scheduler.analysis.explain.moves import what_if_move
+from scheduler.analysis.explain.changes import apply
+from scheduler.analysis.explain.moves import move
 from scheduler.analysis.explain.workloads import explain
+from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import prepare
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.stage import Context
@@ -127,14 +129,15 @@ def explanations(size: int) -> Act:
 
 
 def moves(size: int) -> Act:
-    """Ten moves of a waiting Workload to another LocalQueue, tried out."""
+    """Ten moves of a waiting Workload to another LocalQueue, each a pair to 30 s."""
 
-    def move(world: World, key: Key) -> None:
+    def tried(world: World, key: Key) -> None:
         ours = world.objects[key].spec["queueName"]
         others = (one for one in world.keys("LocalQueue") if one.name != ours)
-        assert not what_if_move(world, key, next(others)).refused
+        change = move(world, key, next(others))
+        compare_pair(world, lambda side: apply(side, change), horizon_ms=30_000)
 
-    return _asked_of_a_crowd(size, move)
+    return _asked_of_a_crowd(size, tried)
 
 
 def kube_pods(size: int) -> Act:

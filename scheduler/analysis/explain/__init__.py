@@ -10,8 +10,7 @@ The world that is asked about stays as it is.
   before its tick; of pods node by node
 - `counterfactuals.counterfactuals(world, key, horizon_ms=, limit=)
   -> Counterfactuals`
-- `moves.what_if_move(world, key, target) -> Preview`, `moves.what_if(world,
-  change, subject=) -> Preview`: before a drop, or an edit of quota
+- `moves.move(world, key, target) -> Change`: the patches of a drop
 - `changes.apply(world, change)`: does a Change; its patches do the same
 - `fairness.fairness(world) -> Fairness`: shares, lenders, whose turn it is
 - `pods.explain_pod(world, key) -> PodExplanation | AskExplanation`

@@ -232,29 +232,6 @@ def verdict(
     )
 
 
-def preempted_beyond(
-    without: Iterable[Decision], changed: Iterable[Decision], *, kind: str
-) -> list[Preempt]:
-    """Return the preemptions that go beyond those of the run without the change.
-
-    Of a subject that is preempted n times anyhow, the first n are no news.
-    """
-    known: dict[Key, int] = {}
-    for decision in _preempted(without, kind):
-        known[decision.subject] = known.get(decision.subject, 0) + 1
-    news = []
-    for decision in _preempted(changed, kind):
-        if known.get(decision.subject, 0) > 0:
-            known[decision.subject] -= 1
-        else:
-            news.append(decision)
-    return news
-
-
-def _preempted(decisions: Iterable[Decision], kind: str) -> list[Preempt]:
-    return [d for d in decisions if isinstance(d, Preempt) and d.subject.kind == kind]
-
-
 def _differing_of(without: RunReader, changed: RunReader) -> list[WorkloadVerdict]:
     keys = sorted({*without.courses, *changed.courses})
     return differing(

@@ -79,9 +79,6 @@ BODIES: dict[str, object] = {
     "put members/<str:username>": {"role": "viewer"},
     "put lesson": {"view": "board", "query": "", "revealed": []},
     "put lesson/followers/<str:follower>": {"stop": 0, "choice": 0},
-    "post whatif": {
-        "edits": [{"kind": "ClusterQueue", "name": "a", "patch": {"spec": {}}}]
-    },
     "post api/v1/namespaces/<str:namespace>/pods/<str:name>/binding": {
         "target": {"kind": "Node", "name": "n"}
     },

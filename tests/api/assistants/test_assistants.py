@@ -128,7 +128,8 @@ async def test_why_a_job_waits_and_what_starts_it_is_answered_by_tools_alone(
         patches = re.findall(r"^patch: (.*)$", what, re.MULTILINE)
         edits = [json.loads(line) for line in patches]
         tried = await ask(client, "what_if", sandbox=fork, name=name, edits=edits)
-        assert tried.startswith("Admitted at tick 2")
+        assert tried.startswith(f"{name} starts with it alone: starts in ")
+        assert re.search(r"\?what-if=\d+$", tried)
         ran = await ask(client, "run_in_fork", sandbox=fork, ticks=60, edits=edits)
         events = await ask(
             client,

@@ -180,7 +180,7 @@ BODIES = {
         "policy",
         '{"spec": {"simulation": {"startTime": "\\u0000"}}}',
     ),
-    "what if of 400 digits": ("whatif", json.dumps({"tick": BIG, "changes": []})),
+    "what if of 400 digits": ("what-ifs", json.dumps({"at": BIG, "changes": []})),
 }
 
 

@@ -119,7 +119,7 @@ def test_writes_are_counted_by_themselves(client, allow, make):
         ("post", "forecast"),
         ("get", "preemptions/1.0"),
         ("get", "events/1.0/reproduction"),
-        ("post", "whatif"),
+        ("post", "what-ifs"),
         ("get", "shadow"),
         ("post", "/api/v1/experiments/estimate"),
         ("post", "/api/v1/traces/preview"),

@@ -17,7 +17,6 @@ from sandbox.base.errors import (
     NotFoundError,
     StaleError,
 )
-from sandbox.explain.explaining import preview_move
 from sandbox.live import pages
 from sandbox.models import (
     ALL_TABLES,
@@ -223,24 +222,6 @@ def test_an_admitted_workload_is_evicted_when_it_moves(busy, person):
     check_rows(busy)
     tick(busy, 3)
     check_rows(busy)
-
-
-def test_a_preview_says_what_the_move_then_does(busy, person):
-    tick(busy, 8)
-    key = workload(busy, "pending")
-    before = Workload.objects.get(sandbox=busy, name=key.name).queue
-    target = "b-queue" if before == "a-queue" else "a-queue"
-    outcome = preview_move(row(busy), key, local_queue_key(target)).outcome
-    assert row(busy).tick == 8
-    actions.do_move(person, busy.pk, key, local_queue_key(target))
-    steps = tick(busy, -(-outcome.ran_to_ms // 1000) - 8)
-    admissions = [
-        step.tick
-        for step in steps
-        for event in step.events
-        if event["type"] == "Admit" and event["subject"] == str(key)
-    ]
-    assert admissions[:1] == ([outcome.tick] if outcome.tick else [])
 
 
 def test_a_move_to_where_it_is_or_to_nowhere_is_refused(busy, person):

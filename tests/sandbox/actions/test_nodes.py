@@ -10,9 +10,7 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
-from sandbox.explain.pinning import preview_pin
 from sandbox.models import Event, Node, Pod, Sandbox
-from scheduler.model.objects import Key
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -198,22 +196,3 @@ def test_what_is_done_to_nodes_is_undone_like_any_edit(running, person):
     actions.do_node(person, running.pk, "n1", "fail")
     actions.do_undo(person, running.pk)
     assert row(running).hash == before
-
-
-@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
-def test_a_pin_is_foreseen_on_a_copy(make, person, stack):
-    sandbox = waiting(make, person, stack)
-    actions.do_node(person, sandbox.pk, "n2", "uncordon")
-    before = row(sandbox).hash
-    closed = preview_pin(row(sandbox), Key("Pod", "default", "p"), "n1")
-    open_ = preview_pin(row(sandbox), Key("Pod", "default", "p"), "n2")
-    assert (closed["outcome"], closed["fits"]) == ("waits", False)
-    assert (open_["outcome"], open_["node"], open_["fits"]) == ("bound", "n2", True)
-    assert [one["text"] for one in open_["said"]] == open_["sentences"]
-    seen = {"kube": "pinned.passes", "yunikorn": "pinned.room"}[stack]
-    assert [one["code"] for one in open_["said"]] == [
-        seen,
-        "pinned.bound",
-        "whatIf.same",  # without the pin it goes there too
-    ]
-    assert row(sandbox).hash == before

@@ -14,12 +14,12 @@ from scheduler.model.sentence import (
     few,
     named,
 )
-from scheduler.words.whatif import WhatIf
 
 
 class _Said(Words):
     ALL = ("all", "{amount}, {name}, {place}, {many}, {seconds} s, {inner}")
     INNER = ("inner", "{n} queue|{n} queues")
+    LOST = ("lost", "Work lost: {seconds} s.")
 
 
 def test_each_part_is_written_as_english_writes_it() -> None:
@@ -44,9 +44,8 @@ def test_of_many_the_first_few_are_named() -> None:
 
 
 def test_a_sentence_travels_with_its_code_and_holes() -> None:
-    said = WhatIf.LOST.said(seconds=2.0)
-    assert msgspec.to_builtins(said) == {
-        "code": "whatIf.lost",
+    assert msgspec.to_builtins(_Said.LOST.said(seconds=2.0)) == {
+        "code": "lost",
         "text": "Work lost: 2 s.",
         "holes": {"seconds": 2.0},
     }
@@ -54,4 +53,4 @@ def test_a_sentence_travels_with_its_code_and_holes() -> None:
 
 def test_a_hole_that_is_not_filled_is_an_error() -> None:
     with pytest.raises(KeyError, match="seconds"):
-        WhatIf.LOST.said()
+        _Said.LOST.said()

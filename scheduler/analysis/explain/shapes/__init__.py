@@ -83,7 +83,6 @@ from scheduler.analysis.explain.shapes.whatif import (
     ChangeOutcome,
     Counterfactuals,
     Edit,
-    Preview,
     Verdict,
 )
 
@@ -130,7 +129,6 @@ __all__ = [
     "ChangeOutcome",
     "Verdict",
     "Counterfactuals",
-    "Preview",
     "Fraction",
     "Formula",
     "Flow",

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.analysis.explain.shapes.numbers import Amount, Shape, ShareChange
-from scheduler.analysis.explain.shapes.waiting import FlavorRow, Victim
-from scheduler.analysis.measures.verdict import ChangeVerdict
-from scheduler.model.sentence import Sentence
+from scheduler.analysis.explain.shapes.waiting import Victim
 
 
 class Edit(Shape):
@@ -37,13 +35,9 @@ class ChangeOutcome(Shape):
     """What a run on a copy of the world came to.
 
     `outcome`: "admitted", "waits", "inactive", "finished" (before it was asked),
-    "gone", "unknown" (given up after very many decisions, at `ran_to_ms`), or
-    "ran" when it is about no workload. `ran_from_ms`: the world's time when it was copied;
+    "gone" or "unknown" (given up after very many decisions, at `ran_to_ms`). `ran_from_ms`: the world's time when it was copied;
     it may have gone on since. `pods`: "" when pods are not placed, "placed", or "pending" with
-    `pods_message`. `victims` are those preempted for it, with what was lost. In a
-    preview `victims` are those preempted only with the change, and `shares` and
-    `work_lost_ms` compare the two runs at their horizon; those of the workload's own
-    tree are in `shares` whether they differ or not.
+    `pods_message`. `victims` are those preempted for it, with what was lost.
     """
 
     outcome: str
@@ -97,28 +91,3 @@ class Counterfactuals(Shape):
     tried: int
     runs: int
     verdicts: list[Verdict]
-
-
-class Preview(Shape):
-    """What an edit would come to, run on a copy; for drag and drop.
-
-    `cells` is the quota that the workload's ClusterQueue has afterwards, with
-    the request in `amount`; `refused` says why the edit cannot be made. `sentences`
-    say all of it, `usage` what they say of quota, `effects` who gains and who loses;
-    `said`, `usage_said` and `effects_said` are the same with their codes.
-    """
-
-    change: Change | None
-    refused: str
-    workload: str
-    queue: str
-    evicted: bool  # it held quota, and loses it by the edit
-    cells: list[FlavorRow]
-    outcome: ChangeOutcome | None
-    verdict: ChangeVerdict | None = None  # beside a run without it; None: refused
-    effects: list[str] = []
-    sentences: list[str] = []
-    usage: list[str] = []
-    said: list[Sentence] = []
-    usage_said: list[Sentence] = []
-    effects_said: list[Sentence] = []
