@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from scheduler.model.objects import Key
+from scheduler.model.releases.release import NO_RELEASE, Release
 
 Manifest = Mapping[str, Any]
 
@@ -33,6 +34,7 @@ class Surroundings:
     labels_to_copy: tuple[str, ...] = ()
     runtimes: Mapping[Key, Manifest] = field(default_factory=dict)
     """Training runtimes by their keys."""
+    decides_as: Release = NO_RELEASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,14 +60,19 @@ def read_pod(
     overhead: Manifest | None = None,
     limits: Limits | None = None,
     transform: ResourceTransform | None = None,
+    pod_limits_count: bool = True,
 ) -> PodShape:
     """Return the shape of a pod spec; raises QuantityError.
 
     `overhead` is what the pod's RuntimeClass adds; `limits` come from the
     namespace, `transform` from the Configuration: limits know nothing of it.
+    With `pod_limits_count` limits of the pod as a whole are its requests where it
+    names none.
     Source: docs/semantics/kueue.md#adjustments-of-pod-templates.
     """
-    spec = adjust(spec, overhead=overhead, limits=limits)
+    spec = adjust(
+        spec, overhead=overhead, limits=limits, pod_limits_count=pod_limits_count
+    )
     total = pod_requests(spec)
     asked = total if transform is None else transform.apply(total)
     return PodShape(
@@ -90,7 +95,11 @@ def _canonical(name: str, value: Fraction) -> int:
 
 
 def adjust(
-    spec: Manifest, *, overhead: Manifest | None = None, limits: Limits | None = None
+    spec: Manifest,
+    *,
+    overhead: Manifest | None = None,
+    limits: Limits | None = None,
+    pod_limits_count: bool = True,
 ) -> dict[str, Any]:
     """Return the pod spec with overhead, LimitRange defaults and limits filled in.
 
@@ -102,7 +111,7 @@ def adjust(
     for kind in ("initContainers", "containers"):
         if spec.get(kind):
             result[kind] = [_defaulted(item, limits) for item in spec[kind]]
-    if spec.get("resources"):
+    if spec.get("resources") and pod_limits_count:
         result["resources"] = _requests_from_limits(dict(spec["resources"]))
     return result
 

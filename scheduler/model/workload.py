@@ -94,6 +94,7 @@ class Catalogue:
     overheads: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     ranges: dict[str, dict[str, Manifest]] = field(default_factory=dict)
     transform: ResourceTransform | None = None
+    pod_limits_count: bool = True
     _known: dict[bytes, PodSets] = field(default_factory=dict)
 
     def pod_sets(self, given: Iterable[Manifest], namespace: str) -> PodSets:
@@ -116,7 +117,11 @@ class Catalogue:
             count=int(item.get("count", 1)),
             min_count=item.get("minCount"),
             shape=read_pod(
-                spec, overhead=overhead, limits=limits, transform=self.transform
+                spec,
+                overhead=overhead,
+                limits=limits,
+                transform=self.transform,
+                pod_limits_count=self.pod_limits_count,
             ),
             needs=PlacementNeeds(spec),
             topology=read_topology_request(item.get("topologyRequest")),

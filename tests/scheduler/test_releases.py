@@ -19,8 +19,10 @@ from scheduler.engine.kube.plugins.node_resources_balanced_allocation import (
 from scheduler.engine.simulation import simulate
 from scheduler.engine.stage import Context
 from scheduler.input.manifests.releases import release_of_image
+from scheduler.model import amounts, registry
 from scheduler.model.decisions import Bind
-from scheduler.model.errors import PolicyError
+from scheduler.model.errors import ManifestError, PolicyError
+from scheduler.model.jobs import Surroundings
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.pod import read_pod
@@ -28,8 +30,14 @@ from scheduler.model.policy import read_policy
 from scheduler.model.releases.gates import kueue_gates
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
 from scheduler.model.releases.release import Release
-from scheduler.model.releases.rules import RULES, missing
-from scheduler.model.releases.versions import KUEUE, NEWEST, UNRELEASED, reaches
+from scheduler.model.releases.rules import RULES, missing, not_followed
+from scheduler.model.releases.versions import (
+    KUEUE,
+    NEWEST,
+    UNRELEASED,
+    followed,
+    reaches,
+)
 from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
 
@@ -137,11 +145,21 @@ def test_a_release_older_than_what_is_followed_is_taken_with_a_sentence():
 
 
 def test_what_is_not_followed_is_named_only_where_it_can_matter():
-    world = world_of(*small_cluster(), release={"kueue": "0.18.0", "yunikorn": "1.7.0"})
-    named = " ".join(as_release(world))
-    assert "pod-level-resources" in named
-    assert "ray-autoscaler" not in named
-    assert "yunikorn-" not in named
+    def named(**kueue: Any) -> str:
+        release = {"kueue": "0.18.0", "yunikorn": "1.6.0"}
+        world = world_of(*small_cluster(), release=release, kueue=kueue)
+        return " ".join(as_release(world)[1:])
+
+    usage = {"usageHalfLifeTime": "1h", "usageSamplingInterval": "1m"}
+    assert "(admission-fair-sharing-usage)" in named(admissionFairSharing=usage)
+    assert named() == ""
+
+
+@pytest.mark.parametrize("release", followed("kueue"))
+def test_a_release_of_the_range_is_followed_but_for_what_is_named(release):
+    left = {rule.id for rule in not_followed(Release(kueue=release))}
+    assert left <= {"admission-fair-sharing-usage"}
+    assert not not_followed(Release(kubernetes="1.32.0", yunikorn="1.7.0"))
 
 
 # ---- the tables
@@ -468,6 +486,187 @@ def test_a_flavor_in_which_nobody_may_go_comes_last_since_0_19_1():
 def test_a_preference_worked_the_wrong_way_round_up_to_0_16_1():
     assert chosen("0.16.1", "BorrowingOverPreemption") == "waits"
     assert chosen("0.16.2", "BorrowingOverPreemption") == "g"
+
+
+def two_flavors(made: Rig, *, labels: dict[str, dict[str, str]], **queue: Any) -> None:
+    """Put a queue of two flavors with these labels; the first has room for 2."""
+    flavors = []
+    for number, (name, own) in enumerate(labels.items()):
+        made.put("ResourceFlavor", name, {"nodeLabels": own}, namespace="")
+        quota = [{"name": "cpu", "nominalQuota": 2 + 2 * number, **queue}]
+        flavors.append({"name": name, "resources": quota})
+    groups = [{"coveredResources": ["cpu"], "flavors": flavors}]
+    spec = {"namespaceSelector": {}, "resourceGroups": groups}
+    made.put("ClusterQueue", "a", spec, namespace="")
+    made.local("a")
+
+
+@pytest.mark.parametrize(
+    ("release", "flavor"),
+    [("0.17.5", "gpu"), ("0.17.6", "plain"), ("0.18.1", "gpu"), ("0.18.2", "plain")],
+)
+def test_a_selector_of_another_flavors_label_bars_no_flavor_since_0_17_6(
+    release, flavor
+):
+    made = rig(release)
+    two_flavors(made, labels={"plain": {}, "gpu": {"gpu": "a"}})
+    template = {
+        "spec": {
+            "nodeSelector": {"gpu": "a"},
+            "containers": [{"resources": {"requests": {"cpu": 1}}}],
+        }
+    }
+    made.workload(
+        "w", "a", podSets=[{"name": "main", "count": 1, "template": template}]
+    )
+    made.run(0)
+    admission = made.work("w").admission
+    assert admission is not None
+    assert admission.pod_sets[0].flavors == {"cpu": flavor}
+
+
+@pytest.mark.parametrize(
+    ("release", "comes_back"), [("0.19.0", False), ("0.19.1", True)]
+)
+def test_an_edit_of_a_flavor_brings_back_who_waits_since_0_19_1(release, comes_back):
+    made = rig(release)
+    taint = {"key": "k", "value": "v", "effect": "NoSchedule"}
+    made.put("ResourceFlavor", "f", {"nodeTaints": [taint]}, namespace="")
+    made.queue("a", 1)
+    made.workload("w", "a")
+    made.run(0)
+    made.put("ResourceFlavor", "f", {}, namespace="")
+    made.run(1)
+    assert (made.work("w").admission is not None) is comes_back
+
+
+@pytest.mark.parametrize(("release", "at_s"), [("0.16.1", 11), ("0.16.2", 16)])
+def test_freed_quota_waits_for_a_batch_since_0_16_2(release, at_s):
+    jobs = [
+        job("runs", queue="main", runtime="10s"),
+        job("waits", queue="main", runtime="10s", arrival="1s"),
+    ]
+    world = world_of(
+        *small_cluster(cpu="1"),
+        *jobs,
+        simulation={"latencies": {"reactivation": "5s"}},
+        release={"kueue": release},
+    )
+    decided = simulate(world, until_ms=60_000).decisions
+    begun = [d.at_ms for d in decided if type(d).__name__ == "Admit"]
+    assert begun[1] - begun[0] == (at_s - 1) * 1000
+
+
+@pytest.mark.parametrize(("release", "asked"), [("0.17.6", 0), ("0.17.7", 2000)])
+def test_limits_of_a_pod_as_a_whole_are_its_requests_since_0_17_7(release, asked):
+    made = rig(release)
+    made.queue("a", 4)
+    spec = {"resources": {"limits": {"cpu": 2}}, "containers": [{"name": "c"}]}
+    made.workload(
+        "w", "a", podSets=[{"name": "main", "count": 1, "template": {"spec": spec}}]
+    )
+    assert made.work("w").pod_sets.totals[0].get("cpu", 0) == asked
+
+
+def resumes(release: str) -> list[tuple[str, str, str]]:
+    """Return what becomes of a head whose first flavor is taken before its turn.
+
+    It would fit in the second, and may take back what is borrowed of the first.
+    """
+    made = rig(release)
+    made.put("ResourceFlavor", "g", {}, namespace="")
+    for name, quotas in {"early": (2, 0), "late": (2, 2), "borrows": (0, 0)}.items():
+        flavors = [
+            {"name": flavor, "resources": [{"name": "cpu", "nominalQuota": cpu}]}
+            for flavor, cpu in zip("fg", quotas, strict=True)
+        ]
+        stop = "MayStopSearch"
+        spec = {
+            "cohortName": "all",
+            "namespaceSelector": {},
+            "resourceGroups": [{"coveredResources": ["cpu"], "flavors": flavors}],
+            "flavorFungibility": {"whenCanBorrow": stop, "whenCanPreempt": stop},
+            "preemption": {"reclaimWithinCohort": "Any"},
+        }
+        made.put("ClusterQueue", name, spec, namespace="")
+        made.local(name)
+    made.workload("runs", "borrows", 2)
+    made.run(0)
+    made.workload("first", "early", 2)
+    made.workload("second", "late", 2)
+    return made.run(1)
+
+
+def test_a_search_goes_on_where_it_stopped_since_0_18_5():
+    for release, victims in (("0.18.4", ["runs"]), ("0.18.5", [])):
+        decided = resumes(release)
+        assert [who for what, who, _ in decided if what == "Preempt"] == victims
+    assert [who for what, who, _ in decided if what == "Admit"] == ["first", "second"]
+
+
+@pytest.mark.parametrize(("release", "most"), [("0.17", 8), ("0.18", 10), ("0.19", 18)])
+def test_a_job_of_too_many_podsets_has_no_workload(release, most):
+    kind = registry.lookup("job-kind", "JobSet")
+    around = Surroundings(decides_as=Release(kueue=f"{release}.0"))
+    replicated = [{"name": f"r{n}", "template": {"spec": {}}} for n in range(most)]
+    jobs = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "j"},
+        "spec": {"replicatedJobs": replicated},
+    }
+    assert len(kind.workloads(jobs, around)[0]["spec"]["podSets"]) == most
+    replicated.append({**replicated[0], "name": "more"})
+    with pytest.raises(ManifestError, match=f"JobSet j: expected 1 to {most} podsets"):
+        kind.workloads(jobs, around)
+
+
+RAY = {
+    "apiVersion": "ray.io/v1",
+    "kind": "RayJob",
+    "metadata": {"name": "r", "namespace": "default"},
+    "spec": {
+        "submissionMode": "SidecarMode",
+        "rayClusterSpec": {
+            "enableInTreeAutoscaling": True,
+            "gcsFaultToleranceOptions": {},
+            "headGroupSpec": {
+                "template": {
+                    "spec": {
+                        "containers": [
+                            {"name": "h", "resources": {"requests": {"cpu": "100m"}}}
+                        ]
+                    }
+                }
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "cpu"),
+    [
+        ("0.17.5", "100m"),
+        ("0.17.6", "200m"),  # fault tolerance
+        ("0.17.7", "700m"),  # and the submitter
+        ("0.18.0", "100m"),
+        ("0.18.3", "700m"),
+        ("0.19.0", "1200m"),  # and the autoscaler
+    ],
+)
+def test_the_head_of_a_ray_cluster_is_charged_for_more_with_each_release(release, cpu):
+    kind = registry.lookup("job-kind", "RayJob")
+    around = Surroundings(decides_as=Release(kueue=release))
+    [head, *_] = kind.pod_sets(RAY, around)
+    asked = sum(
+        (
+            amounts.parse(one["resources"]["requests"]["cpu"])
+            for one in head["template"]["spec"]["containers"]
+        ),
+        amounts.parse("0"),
+    )
+    assert asked == amounts.parse(cpu)
 
 
 # ---- what no rule touches

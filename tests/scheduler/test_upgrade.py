@@ -74,7 +74,10 @@ def test_rules_that_this_work_cannot_notice_are_left_out():
 
 
 def test_a_rule_that_is_not_followed_is_named():
-    assert "flavor-edits-requeue" in compared("0.16.4", "0.19.2").left_out
+    usage = {"usageHalfLifeTime": "1h", "usageSamplingInterval": "1m"}
+    report = compared("0.16.4", "0.19.2", kueue={"admissionFairSharing": usage})
+    assert report.left_out == ["admission-fair-sharing-usage"]
+    assert compared("0.16.4", "0.19.2").left_out == []
 
 
 def test_the_command_says_both_releases_and_what_differs(tmp_path):

@@ -116,6 +116,8 @@ def _table(scheduler: Scheduler) -> str:
 def _cells(rule: Rule, has: list[str]) -> list[str]:
     since = f"`{rule.gate}`" if rule.gate else rule.since.replace(" ", ", ")
     followed = "yes" if rule.followed else "**no**"
+    if not rule.followed and "no" not in has:
+        followed = f"from {FOLLOWED_FROM[rule.scheduler]}"
     return [f"`{rule.id}`", rule.now, rule.before, since, *has, followed, rule.truth]
 
 

@@ -66,8 +66,8 @@ class KueueStage:
         rules: Sequence[CheckRule] | None = None,
     ) -> None:
         self.context = context
-        self.pace = CyclePace(steps)
         self.settings = settings or Settings()
+        self.pace = CyclePace(steps, batches=self.settings.requeues_in_batches)
         self.cluster = Cluster(self.settings)
         self.cluster.reconciles = self.reconciles_jobs
         self.preemption = ActivePreemption(self.settings, context.searched)

@@ -32,7 +32,7 @@ from scheduler.model.problems import Form, Problem, Wanted, expected
 Fields = dict[str, Any]
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
-_MOST_POD_SETS = 8
+_MOST_POD_SETS = 18
 _CRON_COUNTS = (
     "startingDeadlineSeconds",
     "successfulJobsHistoryLimit",

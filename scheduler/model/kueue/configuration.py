@@ -48,7 +48,14 @@ from scheduler.model.releases.kueue_defaults import (
     waiting_defaults,
 )
 from scheduler.model.releases.release import NO_RELEASE, Release
-from scheduler.model.releases.rules import NO_CANDIDATES, PREFERENCE
+from scheduler.model.releases.rules import (
+    FLAVOR_EDITS,
+    NO_CANDIDATES,
+    POD_LEVEL,
+    PREFERENCE,
+    SELECTORS,
+    UNIFORM_BATCH,
+)
 from scheduler.model.selectors import Requirement, Selector, read_selector
 from scheduler.model.transformations import ResourceTransform
 
@@ -169,6 +176,10 @@ class Settings:
     retention: RetentionSettings | None = None  # objectRetentionPolicies
     no_candidates_last: bool = True  # releases/rules.py: NO_CANDIDATES
     preference_as_written: bool = True  # releases/rules.py: PREFERENCE
+    selectors_per_flavor: bool = True  # releases/rules.py: SELECTORS
+    requeues_in_batches: bool = True  # releases/rules.py: UNIFORM_BATCH
+    flavor_edits_requeue: bool = True  # releases/rules.py: FLAVOR_EDITS
+    pod_limits_count: bool = True  # releases/rules.py: POD_LEVEL
     kept: tuple[str, ...] = ()  # fields given that are not simulated
 
     def with_defaults(self) -> Settings:
@@ -248,6 +259,10 @@ def read_configuration(
         retention=read_retention(_section(document, "objectRetentionPolicies")),
         no_candidates_last=NO_CANDIDATES.holds(decides_as),
         preference_as_written=PREFERENCE.holds(decides_as),
+        selectors_per_flavor=SELECTORS.holds(decides_as),
+        requeues_in_batches=UNIFORM_BATCH.holds(decides_as),
+        flavor_edits_requeue=FLAVOR_EDITS.holds(decides_as),
+        pod_limits_count=POD_LEVEL.holds(decides_as),
         kept=tuple(_kept(document, release)),
     )
 

@@ -164,7 +164,6 @@ RECOVERY = Rule(
 UNIFORM_BATCH = Rule(
     id="requeue-batches",
     since="0.15.5 0.16.2 0.17.0",
-    followed=False,
     now="inadmissible Workloads are tried again in batches, 1 s apart",
     before="they are tried again at once",
 )
@@ -179,51 +178,62 @@ PODSETS = Rule(
     id="podsets",
     since="0.19.0",
     who="few",
-    followed=False,
     now="a Workload has up to 18 podsets",
     before="up to 10 in 0.18, 8 before",
 )
 SELECTORS = Rule(
-    id="topology-selectors-per-flavor",
-    kinds=("Topology",),
-    since="0.19.0",
-    followed=False,
-    now="node selectors are weighed for each flavor",
-    before="for the first flavor of a podset",
+    id="selectors-per-flavor",
+    kinds=("ResourceFlavor",),
+    since="0.17.6 0.18.2 0.19.0",
+    now="of node selectors and affinity those keys count that the flavor itself has",
+    before="those count that any flavor of its resource group has",
 )
 POD_LEVEL = Rule(
     id="pod-level-resources",
-    since="0.17.7 0.19.0",
-    followed=False,
-    now="resources of a pod as a whole count",
-    before="those of its containers alone",
+    since="0.17.7 0.18.3 0.19.0",
+    who="few",
+    now="limits of a pod as a whole are its requests where it names none",
+    before="its requests as a whole count, and not its limits",
 )
 RAY = Rule(
     id="ray-autoscaler",
     kinds=("RayCluster", "RayJob", "RayService"),
     since="0.19.0",
-    followed=False,
     now="a Ray cluster with an autoscaler is charged for it",
+    before="it is not",
+)
+RAY_SUBMITTER = Rule(
+    id="ray-submitter",
+    kinds=("RayJob",),
+    since="0.17.7 0.18.3 0.19.0",
+    who="few",
+    now="a RayJob in SidecarMode is charged for its submitter",
+    before="it is not",
+)
+RAY_STATE = Rule(
+    id="ray-fault-tolerance",
+    kinds=RAY.kinds,
+    since="0.17.6 0.18.2 0.19.0",
+    who="few",
+    now="the head of a fault-tolerant Ray cluster is charged for the pod that cleans up",
     before="it is not",
 )
 FLAVOR_EDITS = Rule(
     id="flavor-edits-requeue",
     since="0.18.5 0.19.1",
-    followed=False,
     now="an edit of a flavor's labels, taints or tolerations brings back who waits",
     before="the next other change does",
 )
 SCAN_PROGRESS = Rule(
     id="flavor-scan-progress",
     gate="FlavorFungibilityPreserveScanProgress",
-    followed=False,
     now="the search goes on at the next flavor though quota changed meanwhile",
     before="it begins anew",
 )
 USAGE = Rule(
     id="admission-fair-sharing-usage",
     section="admissionFairSharing",
-    since="0.19.1",
+    since="0.18.5 0.19.1",
     who="few",
     followed=False,
     now="the use of a LocalQueue is counted with six corrections",
@@ -283,31 +293,59 @@ HINTS = Rule(
     now="pods are tried again for events that may help them",
     before="for more events",
 )
-DEVICES = Rule(
-    id="extended-devices",
-    kinds=("ResourceClaim", "ResourceClaimTemplate", "DeviceClass"),
-    scheduler="kubernetes",
-    since="1.36.0",
-    followed=False,
-    now="devices serve extended resources, are shared and partitioned, and have taints",
-    before="claims alone ask for devices",
-)
 YUNIKORN_TYPES = Rule(
     id="yunikorn-preemption-types",
     scheduler="yunikorn",
     since="1.8.0",
     who="many",
-    followed=False,
+    truth="recorded",
     now="preemption compares the resource types of the ask",
     before="it compares all types, and finds fewer victims",
+)
+YUNIKORN_ATTEMPTS = Rule(
+    id="yunikorn-preemption-attempts",
+    scheduler="yunikorn",
+    since="1.8.0",
+    now="of the ten attempts in a queue those count that are made",
+    before="those count, too, for which it is too early or which may not preempt",
+)
+YUNIKORN_RESERVED_NODES = Rule(
+    id="yunikorn-reserved-nodes",
+    scheduler="yunikorn",
+    since="1.8.0",
+    who="few",
+    now="preemption takes a node whose reservation is long overdue and less important",
+    before="a node that is reserved for another ask is left out",
+)
+YUNIKORN_BACKOFF = Rule(
+    id="yunikorn-backoff",
+    scheduler="yunikorn",
+    since="1.8.0",
+    who="few",
+    now="an application of too many unschedulable asks pauses, where that is configured",
+    before="it does not",
+)
+YUNIKORN_QUOTA = Rule(
+    id="yunikorn-quota-preemption",
+    scheduler="yunikorn",
+    since="1.8.0",
+    who="few",
+    now="what is above a lowered maximum is taken back, where that is configured",
+    before="it runs on",
 )
 YUNIKORN_RESERVATIONS = Rule(
     id="yunikorn-reservations",
     scheduler="yunikorn",
     since="1.9.0",
-    followed=False,
-    now="a reservation ends after the wait",
+    now="a reservation that does not fit its queue ends after two hours",
     before="it stays until the ask is served",
+)
+YUNIKORN_SCOPE = Rule(
+    id="yunikorn-preemption-scope",
+    scheduler="yunikorn",
+    since="1.9.0",
+    now="victims are looked for below the first queue whose maximum the ask would pass",
+    before="below the first queue that uses just its maximum",
 )
 
 #: In the order of what people notice, Kueue's first.
@@ -331,6 +369,8 @@ RULES: tuple[Rule, ...] = (
     PREFERENCE,
     POD_LEVEL,
     RAY,
+    RAY_SUBMITTER,
+    RAY_STATE,
     PODSETS,
     USAGE,
     PRIORITY_CLASS,
@@ -340,10 +380,21 @@ RULES: tuple[Rule, ...] = (
     BALANCE_SKIPS,
     BACKOFF_POP,
     HINTS,
-    DEVICES,
     YUNIKORN_TYPES,
+    YUNIKORN_ATTEMPTS,
+    YUNIKORN_RESERVED_NODES,
+    YUNIKORN_BACKOFF,
+    YUNIKORN_QUOTA,
     YUNIKORN_RESERVATIONS,
+    YUNIKORN_SCOPE,
 )
+
+
+def most_pod_sets(release: Release) -> int:
+    """Return how many podsets a Workload may have: the bound in its CRD."""
+    if PODSETS.holds(release):
+        return 18
+    return 10 if reaches(release.of("kueue") or "", "0.18.0") else 8
 
 
 def missing(release: Release) -> list[Rule]:

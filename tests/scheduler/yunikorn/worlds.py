@@ -8,9 +8,11 @@ from typing import Any
 
 from scheduler.engine.yunikorn.objects.model import Application, Ask, SchedulingNode
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.release_rules import rules_of
 from scheduler.engine.yunikorn.scheduling import cycle
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.registry import lookup
+from scheduler.model.releases.release import Release
 
 NOW_MS = 10_000_000
 HOUR_MS = 3_600_000
@@ -94,12 +96,14 @@ class World:
         *queues: QueueConfig,
         nodes: Mapping[str, float | Mapping[str, int]] | None = None,
         laws: str = "documented",
+        release: str = "1.9.0",
         **settings: Any,
     ) -> None:
         root = QueueConfig(name="root", parent=True, submit_acl="*", queues=queues)
         spec = PartitionSpec(root=root, **settings)
         self.recorded = RecordingListener()
-        self.partition = Partition(spec, lookup("laws", laws)(), self.recorded)
+        rules = rules_of(Release(yunikorn=release))
+        self.partition = Partition(spec, lookup("laws", laws)(), self.recorded, rules)
         self.partition.now_ms = NOW_MS
         for name, size in (nodes or {}).items():
             self.partition.add_node(SchedulingNode(name, dict(_amounts(size) or {})))

@@ -236,7 +236,8 @@ class _Reader:
     def _scope(self) -> Queue:
         if self.partition.laws.name == "documented":
             return guaranteed_documented.scope_of(self.ask)
-        return scope_of(self.ask)[0]
+        by_next = self.partition.rules.fenced_by_next
+        return scope_of(self.ask, fenced_by_next=by_next)[0]
 
     def _why_none(self, leaf: Queue, scope: Queue) -> str:
         if leaf is self.ask.app.queue:

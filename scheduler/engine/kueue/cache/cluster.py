@@ -42,7 +42,9 @@ class Cluster:
         self.local_queues_of: dict[str, dict[LocalQueue, None]] = {}  # by ClusterQueue
         self.workloads: dict[Key, WorkloadInfo] = {}
         self.successors: dict[Key, Key] = {}  # slice -> the one that is to replace it
-        self.catalogue = Catalogue(transform=settings.transform)
+        self.catalogue = Catalogue(
+            transform=settings.transform, pod_limits_count=settings.pod_limits_count
+        )
         self.topologies = TopologyCache(settings.topology_gates)
         self.ledger: UsageLedger | None = None  # admission fair sharing is on
         self.families = Families() if settings.gates.concurrent_admission else None

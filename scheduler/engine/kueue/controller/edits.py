@@ -38,11 +38,16 @@ class Edits:
             for queue in root.subtree() if isinstance(root, Cohort) else ():
                 self.queue(queue, QUOTA)
 
-    def flavor(self, name: str, *, restore: bool = False) -> None:
-        """Note a change of a ResourceFlavor, for those whose quota it is in."""
+    def flavor(
+        self, name: str, *, restore: bool = False, requeues: bool = True
+    ) -> None:
+        """Note a change of a ResourceFlavor, for those whose quota it is in.
+
+        They are not looked at where it does not requeue them.
+        """
         self.cluster.ineligibility.clear()
         self.cluster.needs_linking = True
-        if not restore:
+        if requeues and not restore:
             for queue in self._queues_with(name):
                 self.queue(queue, TOUCHED | QUOTA)
 

@@ -32,11 +32,13 @@ class ReferenceHandlers:
     def put_flavor(self, obj: Object, restore: bool) -> None:
         """Take a ResourceFlavor."""
         flavor = read_flavor(obj.manifest)
-        if self.cluster.flavors.get(flavor.name) == flavor:
+        before = self.cluster.flavors.get(flavor.name)
+        if before == flavor:
             return
         self.cluster.flavors[flavor.name] = flavor
         self.cluster.topologies.put_flavor(flavor)
-        self.edits.flavor(flavor.name, restore=restore)
+        requeues = before is None or self.cluster.settings.flavor_edits_requeue
+        self.edits.flavor(flavor.name, restore=restore, requeues=requeues)
 
     def remove_flavor(self, key: Key) -> None:
         """Forget a ResourceFlavor."""

@@ -60,8 +60,8 @@ class FlavorAssigner:
     """
 
     __slots__ = ("delays", "fair", "flavors", "ignores_undeclared", "only", "oracle", "placement",
-                 "queue", "ranking", "refusals", "replaced", "resume", "topologies", "trace",
-                 "work")  # fmt: skip
+                 "queue", "ranking", "refusals", "replaced", "resume", "selectors_per_flavor",
+                 "topologies", "trace", "work")  # fmt: skip
 
     def __init__(
         self,
@@ -73,6 +73,7 @@ class FlavorAssigner:
         refusals: Refusals,
         fair: bool,
         ignores_undeclared: bool = False,
+        selectors_per_flavor: bool = True,
         resume: Resume = (),
         only: Sequence[Mapping[str, str]] | None = None,
         trace: Trace | None = None,
@@ -90,6 +91,7 @@ class FlavorAssigner:
         self.refusals = refusals
         self.fair = fair
         self.ignores_undeclared = ignores_undeclared
+        self.selectors_per_flavor = selectors_per_flavor
         self.resume = resume
         self.only = only
         self.trace = trace
@@ -251,18 +253,27 @@ class FlavorAssigner:
             reason = topology_refusal(self.topologies, self.queue, parts, name, step)
             if reason:
                 return reason
+        keys = None if self.selectors_per_flavor else self._keys_of(step)
         for part in parts:
-            reason = self._remembered(part.shape, flavor)
+            reason = self._remembered(part.shape, flavor, keys)
             if reason:
                 return reason
         return ""
 
-    def _remembered(self, shape: PodShape, flavor: Flavor) -> str:
-        name = flavor.name
+    def _keys_of(self, step: GroupSearch) -> list[str]:
+        """Return the label keys of all flavors of a resource group."""
+        assert step.group is not None
+        flavors = [self.flavors.get(name) for name in step.group.flavors]
+        return sorted({key for one in flavors if one is not None for key in one.labels})
+
+    def _remembered(
+        self, shape: PodShape, flavor: Flavor, keys: list[str] | None
+    ) -> str:
+        name = flavor.name if keys is None else " ".join([flavor.name, *keys])
         reason = self.refusals.get((shape.identity, name))
         if reason is None:
             reason = self.refusals[shape.identity, name] = ineligibility_of(
-                shape, flavor
+                shape, flavor, keys
             )
         return reason
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from scheduler.model.podset_template import PodShape
 from scheduler.model.quota import Flavor
 from scheduler.model.selectors import HARD_EFFECTS, Requirement, Taint, tolerated
 
 
-def ineligibility_of(shape: PodShape, flavor: Flavor) -> str:
+def ineligibility_of(
+    shape: PodShape, flavor: Flavor, keys: Collection[str] | None = None
+) -> str:
     """Return why the flavor cannot run such a pod, or "".
 
-    Only label keys that the flavor has count.
+    Only these label keys count; None: those that the flavor has.
     Source: docs/semantics/kueue.md#flavor-eligibility.
     """
     taint = _untolerated(shape, flavor)
     if taint is not None:
         return f"untolerated taint {taint} in flavor {flavor.name}"
-    if not _matches(shape, flavor.labels):
+    if not _matches(shape, flavor.labels, flavor.labels if keys is None else keys):
         return f"flavor {flavor.name} doesn't match node affinity"
     return ""
 
@@ -31,18 +33,18 @@ def _untolerated(shape: PodShape, flavor: Flavor) -> Taint | None:
     return None
 
 
-def _matches(shape: PodShape, labels: Mapping[str, str]) -> bool:
+def _matches(shape: PodShape, labels: Mapping[str, str], keys: Collection[str]) -> bool:
     for key, value in shape.selector.items():
-        if labels.get(key, value) != value:
+        if key in keys and labels.get(key) != value:
             return False
     if shape.affinity is None:
         return True
-    terms = [_kept(term, labels) for term in shape.affinity]
+    terms = [_kept(term, keys) for term in shape.affinity]
     # A term with nothing left matches any node, and terms are alternatives.
     if not all(terms):
         return True
     return any(all(r.matches(labels) for r in term) for term in terms)
 
 
-def _kept(term: Iterable[Requirement], keys: Mapping[str, str]) -> list[Requirement]:
+def _kept(term: Iterable[Requirement], keys: Collection[str]) -> list[Requirement]:
     return [requirement for requirement in term if requirement.key in keys]

@@ -154,13 +154,19 @@ class Cycle:
         elif deferred:
             self._defer(entry)
         elif self._overlaps(entry):
-            entry.skip(OVERLAPPING)
+            self._skip(entry, OVERLAPPING)
         elif not self._fits(entry):
-            entry.skip(NO_LONGER_FITS)
+            self._skip(entry, NO_LONGER_FITS)
         elif mode is Mode.PREEMPT:
             self._preempt(entry)
         else:
             self._admit(entry)
+
+    def _skip(self, entry: Entry, message: str) -> None:
+        """Let others of this cycle come before it; where its search stopped is kept."""
+        entry.skip(message)
+        if not self.cluster.settings.gates.keeps_search:
+            entry.work.last_assignment = None
 
     def _replace(self, entry: Entry) -> None:
         """Decide an entry in its second pass; one more search if it comes too late.

@@ -57,7 +57,7 @@ def nominate(
     if problem:
         entry.refuse(RequeueReason.GENERIC, MISCONFIGURED, problem)
         return
-    resume = _start_flavors(work, entry, cluster.cycle)
+    resume = _start_flavors(cluster, entry)
     found = assign_flavors(
         cluster,
         preempting,
@@ -119,17 +119,19 @@ def _together(errors: Iterable[Sequence[str]]) -> str:
     return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
 
 
-def _start_flavors(
-    work: WorkloadInfo, entry: Entry, cycle: int
-) -> Sequence[Mapping[str, int]]:
+def _start_flavors(cluster: Cluster, entry: Entry) -> Sequence[Mapping[str, int]]:
     """Return where the flavor search goes on.
 
     Source: docs/semantics/kueue.md#continuing-a-flavor-search.
     """
-    attempt = work.last_assignment
-    if attempt is None or attempt.scheduling_hash != work.scheduling_hash:
+    attempt, fresh = entry.work.last_assignment, False
+    if attempt is None:
         return ()
-    if attempt.cycle < cycle - 1 and entry.queue.generation > attempt.generation:
+    if cluster.settings.gates.keeps_search:
+        if attempt.scheduling_hash != entry.work.scheduling_hash:
+            return ()
+        fresh = attempt.cycle >= cluster.cycle - 1
+    if not fresh and entry.queue.generation > attempt.generation:
         return ()
     return attempt.tried_flavors
 
@@ -165,6 +167,7 @@ def assign_flavors(
         refusals=cluster.ineligibility,
         fair=preempting.fair,
         ignores_undeclared=cluster.settings.ignores_undeclared,
+        selectors_per_flavor=cluster.settings.selectors_per_flavor,
         ranking=preempting.ranking,
         resume=resume,
         only=only,

@@ -26,10 +26,11 @@ class Writing(Protocol):
 class CyclePace:
     """The clock of the admission cycles, and one timer per tree to be requeued."""
 
-    def __init__(self, steps: StepTimes | None) -> None:
+    def __init__(self, steps: StepTimes | None, *, batches: bool = True) -> None:
         self.steps = steps
         self.paced = steps is not None and steps.takes_time("scheduling_cycle")
-        self.collects = steps is not None and steps.takes_time("reactivation")
+        takes = steps is not None and steps.takes_time("reactivation")
+        self.collects = batches and takes
         #: With it a cycle decides at its begin, and lasts while it is written.
         self.writing: Writing | None = None
         self.begins_ms = 0  # no cycle begins before

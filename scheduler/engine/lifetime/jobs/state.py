@@ -206,6 +206,7 @@ class JobState:
             default_priority=default,
             labels_to_copy=tuple(integrations.get("labelKeysToCopy") or ()),
             runtimes=self.runtimes,
+            decides_as=self.host.policy.spec.decides_as(),
         )
 
     def manages(self, obj: Object) -> bool:

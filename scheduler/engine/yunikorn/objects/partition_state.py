@@ -19,6 +19,10 @@ from scheduler.engine.yunikorn.objects.node_order import NodeOrder
 from scheduler.engine.yunikorn.objects.preemption_laws import Laws
 from scheduler.engine.yunikorn.objects.queue_building import build
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
+from scheduler.engine.yunikorn.objects.release_rules import (
+    NEWEST_RULES,
+    ReleaseRules,
+)
 from scheduler.engine.yunikorn.objects.user_group_limits import UserGroupLimits
 from scheduler.model.errors import SchedulerError
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
@@ -55,9 +59,14 @@ class PartitionState:
     """
 
     def __init__(
-        self, spec: PartitionSpec, laws: Laws[Self], listener: Listener
+        self,
+        spec: PartitionSpec,
+        laws: Laws[Self],
+        listener: Listener,
+        rules: ReleaseRules = NEWEST_RULES,
     ) -> None:
         self.laws = laws
+        self.rules = rules
         self.listener = listener
         self.now_ms = 0
         self.trace: Trace | None = None

@@ -17,13 +17,17 @@ def try_preemption(partition: Partition, ask: Ask, *, nodes_tried: bool) -> bool
     """Try to make room by preemption; at most ten attempts per visit of a leaf."""
     if not partition.spec.preemption:
         return False
+    if not partition.rules.counts_attempts_made:
+        if partition.attempts <= 0:
+            return False
+        partition.attempts -= 1
     if not _may_preempt(partition, ask):
         partition.log_failure(ask, messages.PRECONDITIONS_FAILED)
-    elif partition.attempts <= 0:
+    elif partition.attempts <= 0 and partition.rules.counts_attempts_made:
         partition.due_at(partition.now_ms + CYCLE_MS, ask)
         partition.log_failure(ask, messages.ATTEMPTS_EXHAUSTED)
     else:
-        partition.attempts -= 1
+        partition.attempts -= int(partition.rules.counts_attempts_made)
         ask.checked_ms = partition.now_ms
         partition.listener.attempting(ask)
         partition.due_at(partition.now_ms + RETRY_MS, ask)

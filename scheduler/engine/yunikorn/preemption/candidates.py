@@ -12,12 +12,14 @@ from scheduler.model.yunikorn import resources
 CandidatesByQueue = dict[str, list[Ask]]  # queue path -> candidates, any order
 
 
-def candidates(snapshot: Snapshot, ask: Ask) -> CandidatesByQueue:
+def candidates(
+    snapshot: Snapshot, ask: Ask, *, fenced_by_next: bool = True
+) -> CandidatesByQueue:
     """Return the candidates of every leaf in scope; leaves without any are absent.
 
     Source: docs/semantics/yunikorn.md#preemption-candidates
     """
-    scope, priorities = scope_of(ask)
+    scope, priorities = scope_of(ask, fenced_by_next=fenced_by_next)
     if scope.leaf:
         return {}
     found: CandidatesByQueue = {}
@@ -30,11 +32,12 @@ def candidates(snapshot: Snapshot, ask: Ask) -> CandidatesByQueue:
     return found
 
 
-def scope_of(ask: Ask) -> tuple[Queue, dict[str, int]]:
+def scope_of(ask: Ask, *, fenced_by_next: bool = True) -> tuple[Queue, dict[str, int]]:
     """Return how far up victims are looked for, and the priority to compare there.
 
     Up to the root, a preemption fence, or a queue whose effective max the ask
-    would pass: nothing outside that one could help.
+    would pass: nothing outside that one could help. Without `fenced_by_next`, or one
+    that uses just its own max.
     Source: docs/semantics/yunikorn.md#preemption-scope
     """
     priority = ask.priority
@@ -45,7 +48,8 @@ def scope_of(ask: Ask) -> tuple[Queue, dict[str, int]]:
         fenced = queue.properties.priority_fence
         priority = offset if fenced else priority + offset
         priorities[queue.path] = priority
-        if queue.properties.preemption == "fence" or _at_max(queue, ask):
+        full = _at_max(queue, ask) if fenced_by_next else _uses_max(queue)
+        if queue.properties.preemption == "fence" or full:
             break
     return queue, priorities
 
@@ -56,6 +60,13 @@ def _at_max(queue: Queue, ask: Ask) -> bool:
         return False
     wanted = resources.plus(queue.allocated, ask.resource)
     return not resources.fits_undefined(limit, tuple(wanted.items()))
+
+
+def _uses_max(queue: Queue) -> bool:
+    if queue.max is None:
+        return False
+    names = queue.max.keys() | queue.allocated.keys()
+    return all(queue.max.get(n, 0) == queue.allocated.get(n, 0) for n in names)
 
 
 def _leaves(

@@ -29,8 +29,11 @@ def choose(
     """
     if _hopeless(ask):
         return messages.GUARANTEES_FAILED
-    snapshot = Snapshot(partition.root.walk(), ask.app.queue)
-    found = candidates(snapshot, ask)
+    rules = partition.rules
+    snapshot = Snapshot(
+        partition.root.walk(), ask.app.queue, asked_types=rules.asked_types
+    )
+    found = candidates(snapshot, ask, fenced_by_next=rules.fenced_by_next)
     if not _guarantee_allows(snapshot, found, ask):
         return messages.GUARANTEES_FAILED
     ordered = sorted((pod for pods in found.values() for pod in pods), key=victim_order)
@@ -74,7 +77,8 @@ def _guarantee_allows(snapshot: Snapshot, found: CandidatesByQueue, ask: Ask) ->
     ancestor may make it so. Source: docs/semantics/yunikorn.md#guarantees-check
     """
     left = remaining(snapshot.ask_queue)
-    if left is not None and resources.fits_existing(left, ask.resource):
+    fits = left is not None and resources.fits_existing(left, ask.resource)
+    if fits and snapshot.asked_types:
         return True
     if not found:
         return False
@@ -85,15 +89,9 @@ def _guarantee_allows(snapshot: Snapshot, found: CandidatesByQueue, ask: Ask) ->
         for pod in pods:
             resources.add_to(total, pod.resource)
         snapshot.remove(snapshot.queues[path], total)
-    enough = _not_negative(remaining(snapshot.ask_queue), ask)
+    enough = snapshot.within_guarantee(ask)
     snapshot.restore()
     return enough
-
-
-def _not_negative(left: dict[str, int] | None, ask: Ask) -> bool:
-    if left is None:
-        return False
-    return all(left.get(name, 0) >= 0 for name in ask.resource)
 
 
 def _additional(
@@ -116,7 +114,7 @@ def _additional(
             continue
         snapshot.remove(queue, pod.resource)
         before = remaining(snapshot.ask_queue)
-        if before is None or not resources.fits_existing(before, pod.resource):
+        if not snapshot.has_room_for(pod.resource):
             snapshot.add(queue, pod.resource)
             break
         snapshot.add(snapshot.ask_queue, pod.resource)
@@ -125,7 +123,8 @@ def _additional(
             snapshot.add(queue, pod.resource)
         else:
             taken.append(pod)
-    enough = not taken or _not_negative(remaining(snapshot.ask_queue), ask)
+    untouched = not taken and snapshot.asked_types
+    enough = untouched or snapshot.within_guarantee(ask)
     snapshot.restore()
     return taken if enough else None
 

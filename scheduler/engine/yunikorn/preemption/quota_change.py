@@ -19,7 +19,8 @@ PERIOD_MS = 1_000
 
 def enabled(partition: Partition) -> bool:
     """Return whether the partition takes back what is over a lowered quota."""
-    return partition.spec.preemption and partition.spec.quota_preemption
+    spec, rules = partition.spec, partition.rules
+    return spec.preemption and spec.quota_preemption and rules.quota_preemption
 
 
 def update_clock(

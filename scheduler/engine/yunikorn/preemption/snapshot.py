@@ -35,10 +35,16 @@ class QueueSnapshot:
 class Snapshot:
     """The tree as one preemption attempt sees it; `restore` undoes everything."""
 
-    __slots__ = ("_touched", "ask_queue", "queues")
+    __slots__ = ("_touched", "ask_queue", "asked_types", "queues")
 
-    def __init__(self, queues: Iterable[Queue], ask_queue: Queue) -> None:
-        """Take these queues, parents before children, ask_queue and its path among them."""
+    def __init__(
+        self, queues: Iterable[Queue], ask_queue: Queue, *, asked_types: bool = True
+    ) -> None:
+        """Take these queues, parents before children, ask_queue and its path among them.
+
+        `asked_types`: guarantees are compared on the types of the ask or victim.
+        """
+        self.asked_types = asked_types
         self.queues: dict[str, QueueSnapshot] = {}
         self._touched: list[QueueSnapshot] = []
         for queue in queues:
@@ -81,13 +87,43 @@ class Snapshot:
     def eligible(self, queue: QueueSnapshot, ask: Ask) -> bool:
         """Return whether a queue is over its guarantee on a type that is asked.
 
+        Before types were looked at: on one type at least, and below it on none.
         Source: docs/semantics/yunikorn.md#remaining-guarantee
         """
         left = remaining(queue)
         if left is None:
             return True
+        if not self.asked_types:
+            return _over(left)
         resource = ask.resource
         return any(value < 0 and name in resource for name, value in left.items())
+
+    def has_room_for(self, victim: Amounts) -> bool:
+        """Return whether what a victim holds may be charged to the ask's queue.
+
+        It fits what is left of the guarantee; before types were looked at, it must not
+        use all of it up with something over.
+        """
+        left = remaining(self.ask_queue)
+        if self.asked_types:
+            return left is not None and resources.fits_existing(left, victim)
+        self.add(self.ask_queue, victim)
+        after = remaining(self.ask_queue)
+        self.remove(self.ask_queue, victim)
+        return after is None or not _over(after)
+
+    def within_guarantee(self, ask: Ask) -> bool:
+        """Return whether the ask's queue is within its guarantee, which there is."""
+        left = remaining(self.ask_queue)
+        if left is None:
+            return False
+        names = ask.resource if self.asked_types else left
+        return all(left.get(name, 0) >= 0 for name in names)
+
+
+def _over(left: Amounts) -> bool:
+    """Return whether nothing is left on any type, and less than nothing on one."""
+    return resources.strictly_greater({}, left)
 
 
 def remaining(queue: QueueSnapshot) -> Amounts | None:

@@ -15,7 +15,7 @@ from scheduler.engine.yunikorn.objects.partition import (
     Partition,
 )
 from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
-from scheduler.engine.yunikorn.preemption.snapshot import Snapshot, remaining
+from scheduler.engine.yunikorn.preemption.snapshot import Snapshot
 from scheduler.model.yunikorn import resources
 
 BATCH = 10
@@ -37,7 +37,8 @@ def candidate_nodes(partition: Partition, ask: Ask) -> list[SchedulingNode]:
         if node.schedulable
         and node.could_hold(ask.needs)
         and all(
-            other is ask or _overdue(partition, other, ask)
+            other is ask
+            or (partition.rules.overdue_nodes and _overdue(partition, other, ask))
             for other in node.reservations.values()
         )
     ]
@@ -162,8 +163,7 @@ class VictimSearch:
                 self._note("candidate", node, pod=pod.key, verdict="withinGuarantee")
                 continue
             snapshot.remove(queue, pod.resource)
-            budget = remaining(snapshot.ask_queue)
-            if budget is None or not resources.fits_existing(budget, pod.resource):
+            if not snapshot.has_room_for(pod.resource):
                 self._note("candidate", node, pod=pod.key, verdict="overAskGuarantee")
                 break
             self._note("candidate", node, pod=pod.key, verdict="considered")

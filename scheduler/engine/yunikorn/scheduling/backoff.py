@@ -29,6 +29,8 @@ def begins(partition: Partition, app: Application, unschedulable: int) -> bool:
     own = app.queue.properties
     if not own.backoff_count or unschedulable < own.backoff_count:
         return False
+    if not partition.rules.backoff:
+        return False
     app.backoff_ms = partition.now_ms + own.backoff_delay_ms
     _cycle_at(partition, app.backoff_ms)
     return True

@@ -102,7 +102,11 @@ def _try_application(
     limits = partition.limits
     user_headroom = limits.headroom(app) if limits.active else None
     unschedulable = 0
-    only_due = partition.only_due and not app.queue.properties.backoff_count
+    only_due = (
+        partition.only_due
+        and not app.queue.properties.backoff_count
+        and partition.rules.counts_attempts_made
+    )
     for ask in app.requests:  # nothing is taken out before the loop is left
         if backoff.begins(partition, app, unschedulable):
             return None

@@ -57,7 +57,12 @@ def _try_reserved(
 
 
 def _give_up(partition: Partition, ask: Ask) -> bool:
-    """Give a reservation back that has not fitted its queue for two hours."""
+    """Give a reservation back that has not fitted its queue for two hours.
+
+    Source: docs/semantics/yunikorn.md#reservations
+    """
+    if not partition.rules.reservations_end:
+        return False
     expires = ask.reserved_ms + RESERVATION_EXPIRY_MS
     if partition.now_ms <= expires:
         partition.due_at(expires + 1, ask)

@@ -10,6 +10,7 @@ import msgspec
 
 from scheduler.engine.stage import Context
 from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.release_rules import rules_of
 from scheduler.engine.yunikorn.placement import access
 from scheduler.engine.yunikorn.shim.recorder import DecisionRecorder
 from scheduler.model.compatibility import AS_SEEN
@@ -36,7 +37,8 @@ class ShimState:
         section = policy.spec.yunikorn
         self.recorder = DecisionRecorder(context)
         laws = lookup("laws", section.laws)()
-        self.partition = Partition(access.opened(spec), laws, self.recorder)
+        rules = rules_of(policy.spec.decides_as())
+        self.partition = Partition(access.opened(spec), laws, self.recorder, rules)
         self.partition.now_ms = context.now_ms
         #: Whether applications are taken in, refused and drained as was seen there.
         self.as_seen = context.compatibility >= AS_SEEN

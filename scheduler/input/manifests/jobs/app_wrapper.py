@@ -78,9 +78,12 @@ def _inferred(wrapped: Manifest, around: Surroundings) -> Iterator[dict[str, Any
 def _pod_sets(wrapped: Manifest, around: Surroundings) -> list[dict[str, Any]]:
     """Return what the wrapped kind makes; worker groups count replicas, not hosts."""
     if wrapped["kind"] == "RayCluster":
-        return cluster_pod_sets(wrapped, wrapped["spec"], hosts=False)
+        return cluster_pod_sets(
+            wrapped, wrapped["spec"], around.decides_as, hosts=False
+        )
     if wrapped["kind"] == "RayJob" and wrapped["spec"].get("rayClusterSpec"):
-        return cluster_pod_sets(wrapped, wrapped["spec"]["rayClusterSpec"], hosts=False)
+        cluster = wrapped["spec"]["rayClusterSpec"]
+        return cluster_pod_sets(wrapped, cluster, around.decides_as, hosts=False)
     found: list[dict[str, Any]] = registry.lookup("job-kind", wrapped["kind"]).pod_sets(
         wrapped, around
     )

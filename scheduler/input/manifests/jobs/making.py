@@ -9,7 +9,8 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import MAX_EXECUTION
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE, Surroundings
-from scheduler.model.problems import Problem
+from scheduler.model.problems import Problem, Wanted, expected, in_field
+from scheduler.model.releases.rules import most_pod_sets
 
 Manifest = Mapping[str, Any]
 
@@ -78,6 +79,14 @@ def _reference(group: str, kind: str, name: str) -> dict[str, str]:
     return {"group": group, "kind": kind, "name": name}
 
 
+def _check_count(manifest: Manifest, around: Surroundings, count: int) -> None:
+    most = most_pod_sets(around.decides_as)
+    if count > most:
+        wanted = Wanted.COUNTED.said(least="1", most=most, kind="podsets")
+        name = f"{manifest.get('kind')} {manifest['metadata']['name']}"
+        raise ManifestError(in_field(name, expected(wanted, count)))
+
+
 def make_workload(
     manifest: Manifest,
     around: Surroundings,
@@ -93,8 +102,10 @@ def make_workload(
     `queue` is its LocalQueue; by default that of its label, none where it has none.
     `labels` are those copied to it; by default the listed ones of the job.
     `pod_class` is its PriorityClass; by default the first one of its podSets.
+    Raises ManifestError for more podSets than the release takes, as the API does.
     Source: docs/semantics/kueue-jobs.md#what-all-kinds-share
     """
+    _check_count(manifest, around, len(pod_sets))
     metadata = manifest["metadata"]
     copied = copied_labels(manifest, around) if labels is None else dict(labels)
     if metadata.get("uid"):

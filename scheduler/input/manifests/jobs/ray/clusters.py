@@ -9,6 +9,8 @@ from scheduler.input.manifests.jobs.base import pod_set
 from scheduler.input.manifests.jobs.making import annotations_of
 from scheduler.model import amounts
 from scheduler.model.jobs import Manifest, count_of
+from scheduler.model.releases.release import Release
+from scheduler.model.releases.rules import RAY, RAY_STATE
 
 _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
 _LEAST_OF_HEAD = {"cpu": "200m", "memory": "256Mi"}  # with GCS fault tolerance
@@ -18,6 +20,7 @@ _FAULT_TOLERANT = "ray.io/ft-enabled"
 def cluster_pod_sets(
     owner: Manifest,
     cluster: Manifest,
+    release: Release,
     *,
     sidecar: Manifest | None = None,
     hosts: bool = True,
@@ -30,9 +33,10 @@ def cluster_pod_sets(
     """
     head = cluster["headGroupSpec"].get("template") or {}
     containers = list((head.get("spec") or {}).get("containers") or ())
-    if _fault_tolerant(owner, cluster) and containers:
+    tolerant = _fault_tolerant(owner, cluster) and RAY_STATE.holds(release)
+    if tolerant and containers:
         containers[0] = _raised(containers[0])
-    if cluster.get("enableInTreeAutoscaling"):
+    if cluster.get("enableInTreeAutoscaling") and RAY.holds(release):
         containers.append(_autoscaler(cluster))
     if sidecar is not None:
         containers.append(dict(sidecar))

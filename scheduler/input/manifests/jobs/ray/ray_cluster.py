@@ -19,7 +19,7 @@ class RayCluster(QueuedJob):
         self, manifest: Manifest, around: Surroundings
     ) -> list[dict[str, Any]]:
         """Return head and worker groups."""
-        return cluster_pod_sets(manifest, manifest["spec"])
+        return cluster_pod_sets(manifest, manifest["spec"], around.decides_as)
 
     def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
         """Return whether the cluster says that it is ready."""

@@ -8,6 +8,7 @@ from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets
 from scheduler.model.jobs import Finish, Manifest, Surroundings
 from scheduler.model.registry import register
+from scheduler.model.releases.rules import RAY_SUBMITTER
 
 _CLUSTER_STATE = ("status", "rayClusterStatus", "state")
 _SUBMITTER = {
@@ -34,8 +35,9 @@ class RayJob(QueuedJob):
         if cluster is None:  # runs in a cluster that somebody else made
             return []
         mode = spec.get("submissionMode") or "K8sJobMode"
-        sidecar = _SUBMITTER if mode == "SidecarMode" else None
-        found = cluster_pod_sets(manifest, cluster, sidecar=sidecar)
+        charged = mode == "SidecarMode" and RAY_SUBMITTER.holds(around.decides_as)
+        sidecar = _SUBMITTER if charged else None
+        found = cluster_pod_sets(manifest, cluster, around.decides_as, sidecar=sidecar)
         if mode == "K8sJobMode":
             template = spec.get("submitterPodTemplate") or {
                 "spec": {"containers": [_SUBMITTER]}

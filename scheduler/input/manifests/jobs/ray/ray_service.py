@@ -21,7 +21,8 @@ class RayService(QueuedJob):
         self, manifest: Manifest, around: Surroundings
     ) -> list[dict[str, Any]]:
         """Return head and worker groups of its cluster."""
-        return cluster_pod_sets(manifest, manifest["spec"]["rayClusterConfig"])
+        cluster = manifest["spec"]["rayClusterConfig"]
+        return cluster_pod_sets(manifest, cluster, around.decides_as)
 
 
 register(
