@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { faceOfWorkload } from "@/store/rows/cards";
 import { mainPairOf, loadOf } from "@/store/rows/quotaMap";
 import { treeOf } from "@/store/rows/quota";
-import { columnsAt, matcher, parted, SORTS, sorted, valuesOf, waitOf } from "@/store/rows/workloadTable";
+import { COLUMN_NAMES, columnsAt, csvLines, sorted } from "@/store/rows/workloadColumns";
+import { matcher, parted, valuesOf, waitOf } from "@/store/rows/workloadTable";
 import { cohortsOf } from "@/views/board/cohorts";
 
 import { cell, cohort, queue, workload } from "./worlds";
@@ -36,11 +37,16 @@ describe("the table of workloads", () => {
   });
   it("begins on a phone with who waits, how long and why, and leaves no column out", () => {
     expect(columnsAt(390).slice(0, 3)).toEqual(["name", "wait", "reason"]);
-    expect([...columnsAt(390)].sort()).toEqual([...SORTS].sort());
-    expect(columnsAt(1280)).toEqual(SORTS);
+    expect([...columnsAt(390)].sort()).toEqual([...COLUMN_NAMES].sort());
+    expect(columnsAt(1280)).toEqual(COLUMN_NAMES);
     // Beside both lives of a what-if, and beside the inspector, the rest goes that its rows say elsewhere.
-    expect(columnsAt(1182, 150)).toEqual(SORTS.filter((name) => name !== "user"));
+    expect(columnsAt(1182, 150)).toEqual(COLUMN_NAMES.filter((name) => name !== "user"));
     expect(columnsAt(800)).toEqual(["name", "queue", "phase", "wait", "reason"]);
+  });
+  it("saves every column below its heading", () => {
+    const [headings, first] = csvLines(rows, 9000);
+    expect(headings).toEqual(["name", "workload", "clusterQueue", "namespace", "phase", "resources", "waitSeconds", "priority", "reason", "message", "evictions"]);
+    expect(first?.[6]).toBe("4");
   });
   it("sorts priorities as numbers and names the highest first", () => {
     expect(valuesOf(rows, "priority").map(([value]) => value)).toEqual(["10", "9", "0"]);

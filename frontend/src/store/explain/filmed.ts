@@ -2,13 +2,13 @@
 
 import { address } from "@/lib/address.svelte";
 import type { EventLine } from "@/protocol/types";
+import { kindOf } from "@/store/rows/eventKinds";
 
-/** The decisions that are films, what is seen first in a tick at the front; of a preemption the preemptor's cycle is shown. */
-const FILMED = ["Preempt", "Admit", "ReserveQuota", "Bind", "PermitWait", "Wait", "Fail"];
-const rank = (event: Pick<EventLine, "type" | "by">): number => (event.type === "Preempt" && event.by === "" ? -1 : FILMED.indexOf(event.type));
+// Of a preemption the preemptor's cycle is shown.
+const rank = (event: Pick<EventLine, "type" | "by">): number => (event.type === "Preempt" && event.by === "" ? 0 : (kindOf(event.type).film ?? 0));
 
 /** Return whether an event is a film. */
-export const isFilmed = (event: Pick<EventLine, "type" | "by">): boolean => rank(event) >= 0;
+export const isFilmed = (event: Pick<EventLine, "type" | "by">): boolean => rank(event) > 0;
 
 /** Return the event of a tick whose film says most of it. */
 export function filmAt(events: readonly EventLine[], tick: number): EventLine | undefined {

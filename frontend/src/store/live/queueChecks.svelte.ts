@@ -7,7 +7,7 @@ import type { WorkloadRow } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
 import { checksNeeded, type ListedCheck } from "@/store/rows/cards";
-import { TRANSPORT } from "@/store/rows/timeline";
+import { TRANSPORT } from "@/store/rows/eventKinds";
 
 class Edits {
   /** The revision of the newest edit, of which a queue's checks may be part. */

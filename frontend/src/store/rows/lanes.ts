@@ -1,9 +1,9 @@
 // Decisions on one time axis: a lane for each kind, marks where something happened; pure.
 
 import type { EventLine, WorkloadVerdict } from "@/protocol/types";
+import { EVENT_TYPES, kindOf, type Lane } from "@/store/rows/eventKinds";
 
-export const LANES = ["Admit", "Preempt", "Evict", "Finish", "Fail", "NodeChange", "Edit"] as const;
-export type Lane = (typeof LANES)[number];
+export const LANES = [...new Set(EVENT_TYPES.flatMap((type) => kindOf(type).lane ?? []))];
 const NEAR_PX = 5;
 
 /** What happened at a tick, or at ticks too near to be drawn apart. */
@@ -25,12 +25,9 @@ function merged(ticks: readonly (readonly [number, EventLine | undefined])[], x:
   return marks;
 }
 
-// A pod that is bound runs, as a Workload that is admitted does.
-const laneOf = (type: string): string => (type === "Bind" ? "Admit" : type);
-
 /** Return the marks of a lane. */
 export function marksOf(events: readonly EventLine[], lane: Lane, x: Scale): LaneMark[] {
-  return merged(events.filter((event) => laneOf(event.type) === lane).map((event) => [event.tick, event] as const), x);
+  return merged(events.filter((event) => kindOf(event.type).lane === lane).map((event) => [event.tick, event] as const), x);
 }
 
 /** Return when work starts on one side of a what-if that starts otherwise on the other. */

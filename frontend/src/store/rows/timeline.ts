@@ -1,9 +1,9 @@
 // The run on one axis: the area of pending workloads, the marks, the steps; pure.
 
 import type { EventLine, Sample } from "@/protocol/types";
+import { kindOf, type MarkKind } from "@/store/rows/eventKinds";
 
-export const MARK_KINDS = ["preemption", "failure", "edit", "fork"] as const;
-export type MarkKind = (typeof MARK_KINDS)[number];
+export const MARK_KINDS: readonly MarkKind[] = ["preemption", "failure", "edit", "fork"];
 
 export interface Mark {
   readonly kind: MarkKind;
@@ -11,11 +11,6 @@ export interface Mark {
   readonly count: number;
   readonly title: string;
 }
-
-/** What people do to the clock or the name: it changes nothing of the world. */
-export const TRANSPORT: ReadonlySet<string> = new Set(
-  ["Create", "Play", "Pause", "Step", "Speed", "Rename", "Show"],
-);
 
 type Scale = (tick: number) => number;
 const NEAR_PX = 8;
@@ -69,28 +64,14 @@ export function axisSteps(end: number, most: number): number[] {
 export function marksOf(events: readonly EventLine[], say = (event: EventLine): string => event.message): Mark[] {
   const marks = new Map<string, Mark>();
   for (const event of events) {
-    const kind = kindOf(event);
-    if (kind === null) continue;
+    const kind = kindOf(event.type).mark?.(event);
+    if (!kind) continue;
     const id = `${kind}/${event.tick}`;
     const before = marks.get(id);
     const title = `${event.tick}: ${say(event) || event.subject}`;
     marks.set(id, { kind, tick: event.tick, count: 1, title: before?.title ?? title });
   }
   return [...marks.values()];
-}
-
-function kindOf(event: EventLine): MarkKind | null {
-  switch (event.type) {
-    case "Preempt":
-      return "preemption";
-    case "NodeChange":
-      return /fail|lost|notready/i.test(event.reason + event.message) ? "failure" : "edit";
-    case "Edit":
-      if (event.reason === "Fork") return "fork";
-      return TRANSPORT.has(event.reason) ? null : "edit";
-    default:
-      return null;
-  }
 }
 
 /** Return marks of one kind that would overlap as one mark with a count. */

@@ -1,8 +1,6 @@
-// Workloads as a table: narrowed, sorted, grouped; pure.
+// Workloads as a table: narrowed and grouped; pure.
 
-import { amount, mainResource } from "@/lib/amounts";
 import type { AnyRow, WorkloadRow } from "@/protocol/types";
-import { displayName } from "@/store/rows/cards";
 
 export const FIELDS = ["queue", "user", "phase", "priority"] as const;
 export type WorkloadField = (typeof FIELDS)[number];
@@ -15,28 +13,6 @@ export interface Narrowing extends Readonly<Partial<Record<WorkloadField, string
 /** Phases that are asked for as one: people ask who waits, not in which of three lists. */
 const WAITING: ReadonlySet<string> = new Set(["pending", "inadmissible", "inactive"]);
 export const PHASES = ["waiting", "reserved", "admitted", "finished", "evicted"] as const;
-
-export const SORTS = ["name", "queue", "user", "phase", "resources", "wait", "priority", "reason", "evictions"] as const;
-export type Sort = (typeof SORTS)[number];
-
-const NARROW = 560; // px; below it a table shows three columns before it is scrolled
-// About how wide each column is, in px, and which of them go first where there is no room.
-const WIDTHS: Readonly<Record<Sort, number>> = { name: 220, queue: 110, user: 150, phase: 110, resources: 165, wait: 95, priority: 70, reason: 160, evictions: 70 };
-const SPARED: readonly Sort[] = ["user", "evictions", "priority", "resources"];
-const REST = 30; // the boxes to tick
-
-/** Return the columns in their order: those that fit beside `others` pixels; on a phone all, and who waits, how long and why come first. */
-export function columnsAt(width: number, others = 0): readonly Sort[] {
-  if (width === 0) return SORTS;
-  if (width > NARROW) {
-    let left = [...SORTS];
-    const taken = (): number => left.reduce((sum, name) => sum + WIDTHS[name], REST + others);
-    for (const name of SPARED) if (taken() > width) left = left.filter((one) => one !== name);
-    return left;
-  }
-  const first: readonly Sort[] = ["name", "wait", "reason"];
-  return [...first, ...SORTS.filter((name) => !first.includes(name))];
-}
 
 /** Return the value of a field as filters and groups write it. */
 export function valueOf(row: WorkloadRow, field: WorkloadField): string {
@@ -79,26 +55,6 @@ function textOf(row: WorkloadRow): string {
 export function waitOf(row: WorkloadRow, nowMs: number): number {
   const end = waits(row) ? nowMs : (row.reservedMs ?? row.admittedMs ?? nowMs);
   return Math.max(0, end - row.createdMs);
-}
-
-/** Return rows in an order; `descending` turns it round, names stay rising among equals. */
-export function sorted(rows: readonly WorkloadRow[], by: Sort, descending: boolean, nowMs: number): WorkloadRow[] {
-  const keys = new Map(rows.map((row) => [row, sortKey(row, by, nowMs)]));
-  const sign = descending ? -1 : 1;
-  return rows.toSorted((a, b) => {
-    const [left, right] = [keys.get(a) ?? 0, keys.get(b) ?? 0];
-    if (left !== right) return left < right ? -sign : sign;
-    return a.key < b.key ? -1 : 1;
-  });
-}
-
-function sortKey(row: WorkloadRow, by: Sort, nowMs: number): string | number {
-  if (by === "name") return displayName(row);
-  if (by === "wait") return waitOf(row, nowMs);
-  if (by === "resources") return amount(row.totals[mainResource(row.totals)]);
-  if (by === "priority") return row.priority;
-  if (by === "evictions") return row.evictions;
-  return by === "reason" ? row.reason : valueOf(row, by);
 }
 
 /** Return rows parted by a field, each part in the order of its first row. */
