@@ -117,7 +117,7 @@ def _response(error: Exception, code: int, reason: str) -> Response:
 
 
 def defect(request: HttpRequest) -> HttpResponse:
-    """Answer what nobody foresaw: a Status below /api, else a plain sentence."""
+    """Answer an unexpected exception: a Status below /api, else a plain sentence."""
     sentence = "something went wrong here; the server's log says what"
     if not request.path.startswith("/api/"):
         return HttpResponse(sentence, status=500, content_type="text/plain")

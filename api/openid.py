@@ -50,7 +50,7 @@ def redirect(request: HttpRequest, provider: Provider, back: str) -> HttpRespons
 
 
 def handle_callback(request: HttpRequest, provider: Provider) -> ProviderLogin:
-    """Return who comes back. Raises UnfitError, or AwayError when nobody answers."""
+    """Return the person who signed in. Raises UnfitError, or AwayError when the provider does not answer."""
     try:
         client = _client(provider)
         token = client.authorize_access_token(

@@ -32,7 +32,7 @@ def page(request: HttpRequest, **_: str) -> HttpResponse:
 @require_safe
 @xframe_options_exempt
 def embedded(request: HttpRequest, **_: str) -> HttpResponse:
-    """Return the page for one decision inside a page of others, which alone may frame it.
+    """Return the page of one decision for an iframe; only allowed sites may frame it.
 
     It sets no cookie and asks nobody to sign in: the link in its address is what it shows.
     """

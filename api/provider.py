@@ -48,7 +48,7 @@ def go(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def back(request: HttpRequest) -> HttpResponse:
-    """Take who comes back, if everything about them fits; else change nothing."""
+    """Sign in the person who comes back, if everything fits; else change nothing."""
     provider = configured()
     if (busy := slow_down(request)) is not None:
         return busy

@@ -109,7 +109,7 @@ def _in_a_room(request: HttpRequest, most: int) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session; who came from a provider is offered to leave there too."""
+    """End the session; offer people who came from a provider to sign out there too."""
     if not signs_in():
         return HttpResponseRedirect("/")
     came_by = request.session.get(SIGNED_IN_BY, {})
@@ -145,7 +145,7 @@ def _left(
 
 
 def to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Send somebody to the form, and back here afterwards."""
+    """Redirect to the sign-in form, which leads back here."""
     query = urlencode({"next": request.get_full_path()})
     return HttpResponseRedirect(f"/sign-in?{query}")
 

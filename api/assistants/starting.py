@@ -11,7 +11,7 @@ _MOST_OTHERS = 3
 
 
 def lines_of(found: dict[str, Any], name: str) -> Iterator[str]:
-    """Yield the answer: by itself, the smallest change, others that do, or that none does.
+    """Yield the answer: it is admitted without a change, the smallest change, other changes, or none.
 
     Smallest is: the fewest objects edited, then the fewest workloads preempted for
     it, then the least work lost, then the soonest. Those after which all pods get their

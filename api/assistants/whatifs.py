@@ -28,7 +28,7 @@ def change_of(edit: Edit) -> dict[str, Any]:
 
 
 def lines_of(verdict: dict[str, Any], name: str) -> Iterator[str]:
-    """Yield what becomes of the Workload that it is about, the sums, and who else."""
+    """Yield what happens to the Workload asked about, the sums, and the other changes."""
     begin = verdict["fromMs"]
     within = span(verdict["toMs"] - begin)
     rows = verdict["seeds"][0]["verdict"]["workloads"]

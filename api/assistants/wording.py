@@ -24,7 +24,7 @@ def plain(value: object, *, most: int = 200) -> str:
 
 
 def quoted(value: object, *, most: int = 120) -> str:
-    """Return free text of somebody's in quotes."""
+    """Return free text that a user wrote, in quotes."""
     return json.dumps(plain(value, most=most), ensure_ascii=False)
 
 

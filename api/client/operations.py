@@ -115,7 +115,7 @@ class Operations(Sender):
         *,
         format: Literal['json', 'yaml'] | None = None,
     ) -> dict[str, Any]:
-        """Return the answer as the first request would have; again a 202 while there is none."""
+        """Return the answer, as the first request would; a 202 while it is not ready."""
         return cast('dict[str, Any]', self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format})))
 
     def apply(
@@ -126,28 +126,28 @@ class Operations(Sender):
         dry_run: str | None = None,
         skip_errors: bool | None = None,
     ) -> Imported:
-        """Create and change objects; on any error nothing, unless skipErrors."""
+        """Create and change objects; an error changes nothing, unless skipErrors is set."""
         return cast('Imported', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/apply", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
 
     def archive(
         self,
         sandbox_id: str | int,
     ) -> Sandbox:
-        """Put the sandbox into one file that is kept here; its rows go."""
+        """Archive the sandbox into one file on the server and delete its rows."""
         return cast('Sandbox', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/archive"))
 
     def archive_read(
         self,
         sandbox_id: str | int,
     ) -> bytes:
-        """Return the file; a link that is only to look is not one to take all along."""
+        """Return the sandbox as one file; a link that only allows looking may not export."""
         return cast('bytes', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/archive", accept='application/vnd.quotalab.sandbox'))
 
     def archives_create(
         self,
         body: bytes | None = None,
     ) -> Sandbox:
-        """Make a sandbox of a file that was exported."""
+        """Create a sandbox from an exported archive."""
         return cast('Sandbox', self.send('POST', f"/archives", body=body, media='application/vnd.quotalab.sandbox'))
 
     def audit_read(
@@ -156,7 +156,7 @@ class Operations(Sender):
         *,
         limit: int | None = None,
     ) -> AuditList:
-        """Return the newest lines to its owner."""
+        """Return the newest lines of the audit log; for the owner only."""
         return cast('AuditList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
 
     def capacity_read(
@@ -165,7 +165,7 @@ class Operations(Sender):
         *,
         tick: int | None = None,
     ) -> Capacity:
-        """Return groups and pools, what they cost, and why none grows for what waits."""
+        """Return node groups and pools, their cost, and why none grows for pending work."""
         return cast('Capacity', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/capacity", query=given({'tick': tick})))
 
     def cluster(
@@ -173,13 +173,13 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: ClusterChange,
     ) -> Done:
-        """Cut the manager off from a worker cluster, or connect it again."""
+        """Disconnect a worker cluster from the manager, or connect it again."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/cluster", body=body))
 
     def clusters_list(
         self,
     ) -> ClusterList:
-        """Return the clusters that you may follow, and what shows them already."""
+        """Return the clusters that you may follow, and the sandboxes that follow them."""
         return cast('ClusterList', self.send('GET', f"/clusters"))
 
     def compare_read(
@@ -190,7 +190,7 @@ class Operations(Sender):
         to_tick: int | None = None,
         with_: str | None = None,
     ) -> Comparison:
-        """Return where they part, whose outcome differs, preemptions, curves and totals."""
+        """Return where the branches diverge, workloads that differ, preemptions, curves, totals."""
         return cast('Comparison', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
 
     def conversions(
@@ -205,7 +205,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Convert,
     ) -> Converted:
-        """Convert Kueue to YuniKorn or back; what is lost is named."""
+        """Convert Kueue to YuniKorn or back; every setting that is lost is named."""
         return cast('Converted', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/convert", body=body))
 
     def counterfactuals_read(
@@ -218,7 +218,7 @@ class Operations(Sender):
         limit: int | None = None,
         tick: int | None = None,
     ) -> Counterfactuals:
-        """Return verdicts; every one of them was run on a copy of the world."""
+        """Return what would admit the workload; each answer was run on a copy of the world."""
         return cast('Counterfactuals', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick})))
 
     def delete_objects(
@@ -226,7 +226,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Delete,
     ) -> Done:
-        """Delete objects; what runs for them stops."""
+        """Delete objects; their running work stops."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/delete", body=body))
 
     def disk_read(
@@ -240,7 +240,7 @@ class Operations(Sender):
         secret: str | int,
         place: str | int,
     ) -> Film:
-        """Return the frames of one decision; nobody signs in for it."""
+        """Return the frames of one decision, without a sign-in."""
         return cast('Film', self.send('GET', f"/embeds/{self.part(secret)}/{self.part(place)}/film"))
 
     def event_film_read(
@@ -250,7 +250,7 @@ class Operations(Sender):
         *,
         other: bool | None = None,
     ) -> Film:
-        """Return frames: each changes the stage, and none says what a later one finds."""
+        """Return the frames of a decision, in order; no frame reveals the result of a later one."""
         return cast('Film', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/film", query=given({'other': other})))
 
     def events_read(
@@ -272,7 +272,7 @@ class Operations(Sender):
         self,
         experiment_id: str | int,
     ) -> Experiment:
-        """Give up what has not ended; what has ended is kept."""
+        """Cancel the runs that have not ended; results of ended runs are kept."""
         return cast('Experiment', self.send('POST', f"/experiments/{self.part(experiment_id)}/cancel"))
 
     def experiments_compare(
@@ -283,7 +283,7 @@ class Operations(Sender):
         runs: str | None = None,
         to_tick: int | None = None,
     ) -> Comparison:
-        """Return what differs between runs, as between sandboxes."""
+        """Return the differences between runs, as `compare` does between sandboxes."""
         return cast('Comparison', self.send('GET', f"/experiments/{self.part(experiment_id)}/compare", query=given({'points': points, 'runs': runs, 'toTick': to_tick})))
 
     def experiments_create(
@@ -292,7 +292,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> Experiment:
-        """Start an experiment; workers take its runs up at once."""
+        """Start an experiment; workers begin its runs at once."""
         return cast('Experiment', self.send('POST', f"/experiments", body=body, query=given({'wait': wait})))
 
     def experiments_delete(
@@ -306,7 +306,7 @@ class Operations(Sender):
         self,
         body: Start | None = None,
     ) -> AdviceEstimate:
-        """Return how many runs a search would be, and about how long; nothing is stored."""
+        """Return the number of runs of a search and a time estimate; nothing is stored."""
         return cast('AdviceEstimate', self.send('POST', f"/experiments/estimate", body=body))
 
     def experiments_list(
@@ -322,7 +322,7 @@ class Operations(Sender):
         self,
         experiment_id: str | int,
     ) -> str:
-        """Return what `kubectl apply -f` takes to set the answer."""
+        """Return the answer as manifests for `kubectl apply -f`."""
         return cast('str', self.send('GET', f"/experiments/{self.part(experiment_id)}/patches.yaml", accept='application/yaml'))
 
     def experiments_read(
@@ -333,14 +333,14 @@ class Operations(Sender):
         sort: str | None = None,
         wait: int | None = None,
     ) -> OneExperiment:
-        """Return progress, and a line per variant of what ended so far."""
+        """Return the progress, and one line per variant from the runs that have ended."""
         return cast('OneExperiment', self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort, 'wait': wait})))
 
     def experiments_report_html(
         self,
         experiment_id: str | int,
     ) -> str:
-        """Return the report of an answer as one HTML file, to be sent on or printed."""
+        """Return the report of an answer as one HTML file."""
         return cast('str', self.send('GET', f"/experiments/{self.part(experiment_id)}/report.html", accept='text/html'))
 
     def experiments_report_markdown(
@@ -357,14 +357,14 @@ class Operations(Sender):
         after: int | None = None,
         limit: int | None = None,
     ) -> Results:
-        """Return runs in the order in which they ended, to be asked for again."""
+        """Return the runs in the order in which they ended, page by page."""
         return cast('Results', self.send('GET', f"/experiments/{self.part(experiment_id)}/results", query=given({'after': after, 'limit': limit})))
 
     def experiments_results_csv(
         self,
         experiment_id: str | int,
     ) -> str:
-        """Return a line per run, a column per measure."""
+        """Return a CSV with one line per run and one column per measure."""
         return cast('str', self.send('GET', f"/experiments/{self.part(experiment_id)}/results.csv", accept='text/csv'))
 
     def experiments_runs_open(
@@ -373,14 +373,14 @@ class Operations(Sender):
         run: str | int,
         body: Open | None = None,
     ) -> Sandbox:
-        """Make a paused sandbox of a run, at a tick or where it ended."""
+        """Create a paused sandbox from a run, at a tick or at its end."""
         return cast('Sandbox', self.send('POST', f"/experiments/{self.part(experiment_id)}/runs/{self.part(run)}/open", body=body))
 
     def experiments_take(
         self,
         experiment_id: str | int,
     ) -> Experiment:
-        """End a search: the best that it has found is proven, then answered."""
+        """End a search: the best settings so far are verified on held-out seeds, then returned."""
         return cast('Experiment', self.send('POST', f"/experiments/{self.part(experiment_id)}/take"))
 
     def explain_read(
@@ -412,7 +412,7 @@ class Operations(Sender):
         *,
         tick: int | None = None,
     ) -> Fairness | QueueFairness:
-        """Return formulas with their numbers, flows, heads and next victims."""
+        """Return the share formulas with numbers, borrowing flows, queue heads and next victims."""
         return cast('Fairness | QueueFairness', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
 
     def forecast_read(
@@ -428,7 +428,7 @@ class Operations(Sender):
         tick: int | None = None,
         within_ms: int | None = None,
     ) -> Forecast:
-        """Return p10, p50, p90 and chances; every future was run on a copy."""
+        """Return p10, p50, p90 and chances; every future was run on a copy of the world."""
         return cast('Forecast', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'id': id, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
 
     def forecast_submission_create(
@@ -436,7 +436,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Submission | None = None,
     ) -> SubmissionForecast:
-        """Return when a manifest would start if it was submitted, in each queue."""
+        """Return when a manifest would start if it were submitted, for each queue."""
         return cast('SubmissionForecast', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecast", body=body))
 
     def forecasts_create(
@@ -446,7 +446,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> ForecastState:
-        """Begin a forecast, or return the one that was asked for before."""
+        """Start a forecast, or return the one that was asked for before."""
         return cast('ForecastState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body, query=given({'wait': wait})))
 
     def forecasts_list(
@@ -455,7 +455,7 @@ class Operations(Sender):
         *,
         limit: int | None = None,
     ) -> Forecasts:
-        """Return what was forecast, newest first, and how it came out so far."""
+        """Return kept forecasts, newest first, with their track record."""
         return cast('Forecasts', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts", query=given({'limit': limit})))
 
     def forecasts_read(
@@ -465,7 +465,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> ForecastState:
-        """Return how far it is, and the forecast when it is done."""
+        """Return the progress, and the forecast when it is done."""
         return cast('ForecastState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}", query=given({'wait': wait})))
 
     def fork(
@@ -473,7 +473,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Fork | None = None,
     ) -> Sandbox:
-        """Fork the sandbox; whoever may see it may."""
+        """Fork the sandbox; everyone who may see it may fork it."""
         return cast('Sandbox', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/fork", body=body))
 
     def hash_read(
@@ -482,7 +482,7 @@ class Operations(Sender):
         *,
         tick: int | None = None,
     ) -> Hash:
-        """Return the SHA-256 of the world as committed last, or as it was at a tick."""
+        """Return the SHA-256 of the world at the last commit, or at a tick."""
         return cast('Hash', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash", query=given({'tick': tick})))
 
     def import_files(
@@ -493,14 +493,14 @@ class Operations(Sender):
         dry_run: str | None = None,
         skip_errors: bool | None = None,
     ) -> Imported:
-        """Create and change objects; on any error nothing, unless skipErrors."""
+        """Create and change objects; an error changes nothing, unless skipErrors is set."""
         return cast('Imported', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
 
     def imports_dry(
         self,
         body: DryImportQuestion,
     ) -> DryImport:
-        """Return every finding of files with what repairs it; changes nothing."""
+        """Return every finding in the files, with its repair; changes nothing."""
         return cast('DryImport', self.send('POST', f"/imports/dry", body=body))
 
     def incident_create(
@@ -508,14 +508,14 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Incident,
     ) -> IncidentReplay:
-        """Return the window as it was, replayed, and replayed with the edits."""
+        """Return a window of time as recorded, replayed, and replayed with the edits."""
         return cast('IncidentReplay', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/incident", body=body))
 
     def lesson_end(
         self,
         sandbox_id: str | int,
     ) -> None:
-        """End it; followers are out."""
+        """End the lesson; followers lose access."""
         self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/lesson")
 
     def lesson_guess(
@@ -524,28 +524,28 @@ class Operations(Sender):
         follower: str | int,
         body: Guess,
     ) -> None:
-        """Say what one expects at a stop; the last guess counts."""
+        """Send a guess at a stop; the last one counts."""
         self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson/followers/{self.part(follower)}", body=body)
 
     def lesson_join(
         self,
         body: Join,
     ) -> Joined:
-        """Follow it: until it ends, its sandbox may be looked at."""
+        """Join the lesson: its sandbox can be seen until it ends."""
         return cast('Joined', self.send('POST', f"/lessons/join", body=body))
 
     def lesson_open(
         self,
         sandbox_id: str | int,
     ) -> Lesson:
-        """Open it, or return the one that runs; the answer holds the code."""
+        """Open a lesson, or return the one that runs; the answer holds its code."""
         return cast('Lesson', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
 
     def lesson_read(
         self,
         sandbox_id: str | int,
     ) -> Lesson:
-        """Return where the presenter is and what followers expect."""
+        """Return the presenter's place and the followers' guesses."""
         return cast('Lesson', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
 
     def lesson_show(
@@ -553,13 +553,13 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Look,
     ) -> Lesson:
-        """Let followers look where the presenter looks."""
+        """Show followers what the presenter sees."""
         return cast('Lesson', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson", body=body))
 
     def me_read(
         self,
     ) -> Me:
-        """Return the user's name and how far this request's key reaches."""
+        """Return the user's name and the scope of the token of this request."""
         return cast('Me', self.send('GET', f"/me"))
 
     def members_delete(
@@ -567,14 +567,14 @@ class Operations(Sender):
         sandbox_id: str | int,
         username: str | int,
     ) -> None:
-        """Let them out; oneself, to leave."""
+        """Remove a member; members may remove themselves."""
         self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}")
 
     def members_list(
         self,
         sandbox_id: str | int,
     ) -> MemberList:
-        """Return the members; its owner alone may ask."""
+        """Return the members; for the owner only."""
         return cast('MemberList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/members"))
 
     def members_put(
@@ -583,7 +583,7 @@ class Operations(Sender):
         username: str | int,
         body: Role,
     ) -> Member:
-        """Let them in as editor or viewer."""
+        """Add a member as editor or viewer, or change the role."""
         return cast('Member', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}", body=body))
 
     def metrics_read(
@@ -598,7 +598,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Move,
     ) -> Done:
-        """Move it. What a move would come to, a what-if says."""
+        """Move a workload to another queue. A what-if shows the effect beforehand."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
 
     def node(
@@ -606,7 +606,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: NodeChange,
     ) -> Done:
-        """Change a node as an operator or a power cut would."""
+        """Change a node: cordon, uncordon, drain, fail or recover."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
 
     def object_film_read(
@@ -619,7 +619,7 @@ class Operations(Sender):
         other: bool | None = None,
         tick: int | None = None,
     ) -> Film:
-        """Return the frames; a 422 says why it would not be tried."""
+        """Return the frames of the next attempt for an object; a 422 says why there is none."""
         return cast('Film', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/film", query=given({'kind': kind, 'other': other, 'tick': tick})))
 
     def objects_delete(
@@ -631,7 +631,7 @@ class Operations(Sender):
         *,
         format: Literal['json', 'yaml'] | None = None,
     ) -> Done:
-        """Delete the object; what runs for it stops."""
+        """Delete the object; its running work stops."""
         return cast('Done', self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
 
     def objects_patch(
@@ -645,7 +645,7 @@ class Operations(Sender):
         dry_run: str | None = None,
         format: Literal['json', 'yaml'] | None = None,
     ) -> Imported:
-        """Lay a merge patch over the manifest."""
+        """Apply a merge patch to the manifest."""
         return cast('Imported', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", body=body, query=given({'dryRun': dry_run, 'format': format})))
 
     def objects_put(
@@ -672,14 +672,14 @@ class Operations(Sender):
         format: Literal['json', 'yaml'] | None = None,
         tick: int | None = None,
     ) -> dict[str, Any]:
-        """Return the object with its status, as the API server would."""
+        """Return the object with its status, as an API server does."""
         return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format, 'tick': tick})))
 
     def pause(
         self,
         sandbox_id: str | int,
     ) -> Done:
-        """Stop after the tick that is being made."""
+        """Pause after the current tick."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pause"))
 
     def pin(
@@ -687,7 +687,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Pin,
     ) -> Done:
-        """Pin a pod to a node, or unpin it. What a pin would come to, a what-if says."""
+        """Pin a pod to a node, or unpin it. A what-if shows the effect beforehand."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
 
     def play(
@@ -695,7 +695,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Play | None = None,
     ) -> Done:
-        """Let the clock tick the sandbox."""
+        """Start the clock of the sandbox."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/play", body=body))
 
     def policy_patch(
@@ -706,14 +706,14 @@ class Operations(Sender):
         dry_run: str | None = None,
         format: Literal['json', 'yaml'] | None = None,
     ) -> Imported:
-        """Lay a merge patch over the policy document."""
+        """Apply a merge patch to the policy document."""
         return cast('Imported', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
 
     def policy_profiles_read(
         self,
         sandbox_id: str | int,
     ) -> ProfileList:
-        """Return, per profile and plug-in, the points it works at, weight and args."""
+        """Return, per profile and plug-in, its extension points, weight and args."""
         return cast('ProfileList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
 
     def policy_put(
@@ -742,7 +742,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         place: str | int,
     ) -> Preemption | PodPreemption:
-        """Return the search that chose the victim: its tick run again and traced."""
+        """Return the traced search that chose the victim; its tick is run again for this."""
         return cast('Preemption | PodPreemption', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
 
     def preemptions_read(
@@ -763,13 +763,13 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
     ) -> Done:
-        """Run again with the edit that was undone last, in its place."""
+        """Redo the edit that was undone last: run again with it."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/redo"))
 
     def registry_read(
         self,
     ) -> Registry:
-        """Return everything that is enrolled."""
+        """Return every registered strategy, plug-in, sort and process."""
         return cast('Registry', self.send('GET', f"/registry"))
 
     def reproduction_read(
@@ -781,7 +781,7 @@ class Operations(Sender):
         runs: int | None = None,
         seconds: int | None = None,
     ) -> Reproduction:
-        """Shrink the world while it still takes the decision; really run each time."""
+        """Return the smallest world that still takes the decision; every step is run."""
         return cast('Reproduction', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/reproduction", query=given({'format': format, 'runs': runs, 'seconds': seconds})))
 
     def rewind(
@@ -789,7 +789,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Rewind,
     ) -> Rewound:
-        """Go on from an earlier tick; what came after is kept as a fork."""
+        """Continue from an earlier tick; the later history is kept as a fork."""
         return cast('Rewound', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/rewind", body=body))
 
     def samples_read(
@@ -800,7 +800,7 @@ class Operations(Sender):
         limit: int | None = None,
         to_tick: int | None = None,
     ) -> SampleList:
-        """Return samples in order, thinned out when there are more than `limit`."""
+        """Return samples in order, thinned when there are more than `limit`."""
         return cast('SampleList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/samples", query=given({'fromTick': from_tick, 'limit': limit, 'toTick': to_tick})))
 
     def sandboxes_change(
@@ -808,7 +808,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: PatchedChange | None = None,
     ) -> Sandbox:
-        """Rename it, change who may see it or how much history is kept."""
+        """Change the name, the visibility or the kept history."""
         return cast('Sandbox', self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}", body=body))
 
     def sandboxes_create(
@@ -817,21 +817,21 @@ class Operations(Sender):
         *,
         skip_errors: bool | None = None,
     ) -> Created:
-        """Make a sandbox of a scenario, of files, or empty; it is paused."""
+        """Create a sandbox from a scenario, from files, or empty; it is paused."""
         return cast('Created', self.send('POST', f"/sandboxes", body=body, query=given({'skipErrors': skip_errors})))
 
     def sandboxes_delete(
         self,
         sandbox_id: str | int,
     ) -> None:
-        """Delete it with its history; forks keep what is their own."""
+        """Delete the sandbox with its history; forks keep their own."""
         self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}")
 
     def sandboxes_disk_read(
         self,
         sandbox_id: str | int,
     ) -> Use:
-        """Return its bytes by what they are for."""
+        """Return the bytes of the sandbox by purpose."""
         return cast('Use', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/disk"))
 
     def sandboxes_imports_list(
@@ -867,14 +867,14 @@ class Operations(Sender):
         self,
         sandbox_id: str | int,
     ) -> Any:
-        """Return the scenario and its first world: it opens anywhere, and plays the same."""
+        """Return the lesson with its first world as one file, which plays the same anywhere."""
         return cast('Any', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script/file", accept='application/yaml'))
 
     def script_read(
         self,
         sandbox_id: str | int,
     ) -> Scenario:
-        """Return the lesson that was written here, came with the files, or is the library's."""
+        """Return the lesson written here, else the one of its files, else of the library."""
         return cast('Scenario', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script"))
 
     def script_write(
@@ -882,7 +882,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: Script,
     ) -> Scenario:
-        """Keep stops; what was decided between each and its answer is expected again."""
+        """Save the stops; the decisions between each stop and its answer become expectations."""
         return cast('Scenario', self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/script", body=body))
 
     def shadow_decision_read(
@@ -892,7 +892,7 @@ class Operations(Sender):
         *,
         seconds: int | None = None,
     ) -> Opened:
-        """Return what was seen, what the engine decides, and the smallest world of it."""
+        """Return a real decision, the engine's decision, and the smallest world that shows it."""
         return cast('Opened', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow/{self.part(event)}", query=given({'seconds': seconds})))
 
     def shadow_read(
@@ -902,7 +902,7 @@ class Operations(Sender):
         most: int | None = None,
         seconds: int | None = None,
     ) -> Agreement:
-        """Return how many agree, by kind, and each that does not with what differs."""
+        """Return how many decisions agree, by kind, and each one that differs."""
         return cast('Agreement', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
 
     def shares_create(
@@ -910,7 +910,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         body: NewLink | None = None,
     ) -> MadeLink:
-        """Make one; its secret is in this answer and nowhere else."""
+        """Create one; only this answer contains its secret."""
         return cast('MadeLink', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/shares", body=body))
 
     def shares_delete(
@@ -918,21 +918,21 @@ class Operations(Sender):
         sandbox_id: str | int,
         link_id: str | int,
     ) -> None:
-        """Take it back; who came by it is out."""
+        """Delete the link; people who came by it lose access."""
         self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/shares/{self.part(link_id)}")
 
     def shares_list(
         self,
         sandbox_id: str | int,
     ) -> LinkList:
-        """Return them, newest first; its owner alone may ask."""
+        """Return the links, newest first; for the owner only."""
         return cast('LinkList', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shares"))
 
     def shares_open(
         self,
         body: OpenLink,
     ) -> Sandbox:
-        """Open it: the sandbox is there for this person from now on."""
+        """Open a link: the user may see the sandbox from now on."""
         return cast('Sandbox', self.send('POST', f"/shares/open", body=body))
 
     def speed(
@@ -949,7 +949,7 @@ class Operations(Sender):
         *,
         tick: int | None = None,
     ) -> PageState:
-        """Return every row as it was."""
+        """Return every row of the page at a tick."""
         return cast('PageState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/state", query=given({'tick': tick})))
 
     def step(
@@ -959,7 +959,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> Stepping:
-        """Run some ticks, to a tick, or to an event; answers at once, or with `wait` when they are run."""
+        """Run ticks, up to a tick or to an event; answers at once, or with `wait` when done."""
         return cast('Stepping', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body, query=given({'wait': wait})))
 
     def tables_read(
@@ -982,48 +982,48 @@ class Operations(Sender):
         self,
         body: NewToken,
     ) -> MadeToken:
-        """Make one; its secret is in this answer and nowhere else."""
+        """Create one; only this answer contains its secret."""
         return cast('MadeToken', self.send('POST', f"/tokens", body=body))
 
     def tokens_delete(
         self,
         token_id: str | int,
     ) -> None:
-        """Revoke it, and the tokens that were made with it."""
+        """Revoke a token, and the tokens that were made with it."""
         self.send('DELETE', f"/tokens/{self.part(token_id)}")
 
     def tokens_list(
         self,
     ) -> TokenList:
-        """Return them, newest first; secrets are not kept."""
+        """Return the tokens, newest first, without secrets."""
         return cast('TokenList', self.send('GET', f"/tokens"))
 
     def traces_preview(
         self,
         body: TraceQuestion,
     ) -> TracePreviews:
-        """Return what would come of the traces among some files; changes nothing."""
+        """Return a preview of the traces among the files; changes nothing."""
         return cast('TracePreviews', self.send('POST', f"/traces/preview", body=body))
 
     def twins_create(
         self,
         body: Twin | None = None,
     ) -> Sandbox:
-        """Make a sandbox that shows a real cluster; one of a recording is paused."""
+        """Create a twin of a real cluster, or of a recording (paused)."""
         return cast('Sandbox', self.send('POST', f"/twins", body=body))
 
     def unarchive(
         self,
         sandbox_id: str | int,
     ) -> Sandbox:
-        """Open an archived sandbox again, under its own address; paused."""
+        """Restore an archived sandbox under its address, paused."""
         return cast('Sandbox', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/unarchive"))
 
     def undo(
         self,
         sandbox_id: str | int,
     ) -> Done:
-        """Run again without the last edit, up to the present tick."""
+        """Undo the last edit: run again without it, up to the present tick."""
         return cast('Done', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/undo"))
 
     def what_ifs_create(
@@ -1033,7 +1033,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Begin a what-if, and return the workloads whose outcome differs at the horizon."""
+        """Start a what-if, and return the workloads whose outcome differs at the horizon."""
         return cast('WhatIfState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", body=body, query=given({'wait': wait})))
 
     def what_ifs_discard(
@@ -1041,7 +1041,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         what_if_id: str | int,
     ) -> WhatIfState:
-        """Put it away; the run stays as it is."""
+        """Discard the what-if; the run stays as it is."""
         return cast('WhatIfState', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/discard"))
 
     def what_ifs_keep(
@@ -1049,7 +1049,7 @@ class Operations(Sender):
         sandbox_id: str | int,
         what_if_id: str | int,
     ) -> KeptWhatIf:
-        """Go on from its tick with its changes; what came after is kept as a fork."""
+        """Keep the what-if: continue from its tick with its changes; the later history becomes a fork."""
         return cast('KeptWhatIf', self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/keep"))
 
     def what_ifs_list(
@@ -1058,7 +1058,7 @@ class Operations(Sender):
         *,
         limit: int | None = None,
     ) -> WhatIfs:
-        """Return the newest what-ifs, with the sums of their verdicts."""
+        """Return the newest what-ifs, with the totals of their verdicts."""
         return cast('WhatIfs', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
 
     def what_ifs_patch(
@@ -1077,7 +1077,7 @@ class Operations(Sender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Return a what-if with its verdict; a 202 with that so far while it still runs."""
+        """Return a what-if with its verdict; while it runs, a 202 with the verdict so far."""
         return cast('WhatIfState', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))
 
 
@@ -1090,7 +1090,7 @@ class AsyncOperations(AsyncSender):
         *,
         format: Literal['json', 'yaml'] | None = None,
     ) -> dict[str, Any]:
-        """Return the answer as the first request would have; again a 202 while there is none."""
+        """Return the answer, as the first request would; a 202 while it is not ready."""
         return cast('dict[str, Any]', await self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format})))
 
     async def apply(
@@ -1101,28 +1101,28 @@ class AsyncOperations(AsyncSender):
         dry_run: str | None = None,
         skip_errors: bool | None = None,
     ) -> Imported:
-        """Create and change objects; on any error nothing, unless skipErrors."""
+        """Create and change objects; an error changes nothing, unless skipErrors is set."""
         return cast('Imported', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/apply", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
 
     async def archive(
         self,
         sandbox_id: str | int,
     ) -> Sandbox:
-        """Put the sandbox into one file that is kept here; its rows go."""
+        """Archive the sandbox into one file on the server and delete its rows."""
         return cast('Sandbox', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/archive"))
 
     async def archive_read(
         self,
         sandbox_id: str | int,
     ) -> bytes:
-        """Return the file; a link that is only to look is not one to take all along."""
+        """Return the sandbox as one file; a link that only allows looking may not export."""
         return cast('bytes', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/archive", accept='application/vnd.quotalab.sandbox'))
 
     async def archives_create(
         self,
         body: bytes | None = None,
     ) -> Sandbox:
-        """Make a sandbox of a file that was exported."""
+        """Create a sandbox from an exported archive."""
         return cast('Sandbox', await self.send('POST', f"/archives", body=body, media='application/vnd.quotalab.sandbox'))
 
     async def audit_read(
@@ -1131,7 +1131,7 @@ class AsyncOperations(AsyncSender):
         *,
         limit: int | None = None,
     ) -> AuditList:
-        """Return the newest lines to its owner."""
+        """Return the newest lines of the audit log; for the owner only."""
         return cast('AuditList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/audit", query=given({'limit': limit})))
 
     async def capacity_read(
@@ -1140,7 +1140,7 @@ class AsyncOperations(AsyncSender):
         *,
         tick: int | None = None,
     ) -> Capacity:
-        """Return groups and pools, what they cost, and why none grows for what waits."""
+        """Return node groups and pools, their cost, and why none grows for pending work."""
         return cast('Capacity', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/capacity", query=given({'tick': tick})))
 
     async def cluster(
@@ -1148,13 +1148,13 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: ClusterChange,
     ) -> Done:
-        """Cut the manager off from a worker cluster, or connect it again."""
+        """Disconnect a worker cluster from the manager, or connect it again."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/cluster", body=body))
 
     async def clusters_list(
         self,
     ) -> ClusterList:
-        """Return the clusters that you may follow, and what shows them already."""
+        """Return the clusters that you may follow, and the sandboxes that follow them."""
         return cast('ClusterList', await self.send('GET', f"/clusters"))
 
     async def compare_read(
@@ -1165,7 +1165,7 @@ class AsyncOperations(AsyncSender):
         to_tick: int | None = None,
         with_: str | None = None,
     ) -> Comparison:
-        """Return where they part, whose outcome differs, preemptions, curves and totals."""
+        """Return where the branches diverge, workloads that differ, preemptions, curves, totals."""
         return cast('Comparison', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/compare", query=given({'points': points, 'toTick': to_tick, 'with': with_})))
 
     async def conversions(
@@ -1180,7 +1180,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Convert,
     ) -> Converted:
-        """Convert Kueue to YuniKorn or back; what is lost is named."""
+        """Convert Kueue to YuniKorn or back; every setting that is lost is named."""
         return cast('Converted', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/convert", body=body))
 
     async def counterfactuals_read(
@@ -1193,7 +1193,7 @@ class AsyncOperations(AsyncSender):
         limit: int | None = None,
         tick: int | None = None,
     ) -> Counterfactuals:
-        """Return verdicts; every one of them was run on a copy of the world."""
+        """Return what would admit the workload; each answer was run on a copy of the world."""
         return cast('Counterfactuals', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick})))
 
     async def delete_objects(
@@ -1201,7 +1201,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Delete,
     ) -> Done:
-        """Delete objects; what runs for them stops."""
+        """Delete objects; their running work stops."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/delete", body=body))
 
     async def disk_read(
@@ -1215,7 +1215,7 @@ class AsyncOperations(AsyncSender):
         secret: str | int,
         place: str | int,
     ) -> Film:
-        """Return the frames of one decision; nobody signs in for it."""
+        """Return the frames of one decision, without a sign-in."""
         return cast('Film', await self.send('GET', f"/embeds/{self.part(secret)}/{self.part(place)}/film"))
 
     async def event_film_read(
@@ -1225,7 +1225,7 @@ class AsyncOperations(AsyncSender):
         *,
         other: bool | None = None,
     ) -> Film:
-        """Return frames: each changes the stage, and none says what a later one finds."""
+        """Return the frames of a decision, in order; no frame reveals the result of a later one."""
         return cast('Film', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/film", query=given({'other': other})))
 
     async def events_read(
@@ -1247,7 +1247,7 @@ class AsyncOperations(AsyncSender):
         self,
         experiment_id: str | int,
     ) -> Experiment:
-        """Give up what has not ended; what has ended is kept."""
+        """Cancel the runs that have not ended; results of ended runs are kept."""
         return cast('Experiment', await self.send('POST', f"/experiments/{self.part(experiment_id)}/cancel"))
 
     async def experiments_compare(
@@ -1258,7 +1258,7 @@ class AsyncOperations(AsyncSender):
         runs: str | None = None,
         to_tick: int | None = None,
     ) -> Comparison:
-        """Return what differs between runs, as between sandboxes."""
+        """Return the differences between runs, as `compare` does between sandboxes."""
         return cast('Comparison', await self.send('GET', f"/experiments/{self.part(experiment_id)}/compare", query=given({'points': points, 'runs': runs, 'toTick': to_tick})))
 
     async def experiments_create(
@@ -1267,7 +1267,7 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> Experiment:
-        """Start an experiment; workers take its runs up at once."""
+        """Start an experiment; workers begin its runs at once."""
         return cast('Experiment', await self.send('POST', f"/experiments", body=body, query=given({'wait': wait})))
 
     async def experiments_delete(
@@ -1281,7 +1281,7 @@ class AsyncOperations(AsyncSender):
         self,
         body: Start | None = None,
     ) -> AdviceEstimate:
-        """Return how many runs a search would be, and about how long; nothing is stored."""
+        """Return the number of runs of a search and a time estimate; nothing is stored."""
         return cast('AdviceEstimate', await self.send('POST', f"/experiments/estimate", body=body))
 
     async def experiments_list(
@@ -1297,7 +1297,7 @@ class AsyncOperations(AsyncSender):
         self,
         experiment_id: str | int,
     ) -> str:
-        """Return what `kubectl apply -f` takes to set the answer."""
+        """Return the answer as manifests for `kubectl apply -f`."""
         return cast('str', await self.send('GET', f"/experiments/{self.part(experiment_id)}/patches.yaml", accept='application/yaml'))
 
     async def experiments_read(
@@ -1308,14 +1308,14 @@ class AsyncOperations(AsyncSender):
         sort: str | None = None,
         wait: int | None = None,
     ) -> OneExperiment:
-        """Return progress, and a line per variant of what ended so far."""
+        """Return the progress, and one line per variant from the runs that have ended."""
         return cast('OneExperiment', await self.send('GET', f"/experiments/{self.part(experiment_id)}", query=given({'front': front, 'sort': sort, 'wait': wait})))
 
     async def experiments_report_html(
         self,
         experiment_id: str | int,
     ) -> str:
-        """Return the report of an answer as one HTML file, to be sent on or printed."""
+        """Return the report of an answer as one HTML file."""
         return cast('str', await self.send('GET', f"/experiments/{self.part(experiment_id)}/report.html", accept='text/html'))
 
     async def experiments_report_markdown(
@@ -1332,14 +1332,14 @@ class AsyncOperations(AsyncSender):
         after: int | None = None,
         limit: int | None = None,
     ) -> Results:
-        """Return runs in the order in which they ended, to be asked for again."""
+        """Return the runs in the order in which they ended, page by page."""
         return cast('Results', await self.send('GET', f"/experiments/{self.part(experiment_id)}/results", query=given({'after': after, 'limit': limit})))
 
     async def experiments_results_csv(
         self,
         experiment_id: str | int,
     ) -> str:
-        """Return a line per run, a column per measure."""
+        """Return a CSV with one line per run and one column per measure."""
         return cast('str', await self.send('GET', f"/experiments/{self.part(experiment_id)}/results.csv", accept='text/csv'))
 
     async def experiments_runs_open(
@@ -1348,14 +1348,14 @@ class AsyncOperations(AsyncSender):
         run: str | int,
         body: Open | None = None,
     ) -> Sandbox:
-        """Make a paused sandbox of a run, at a tick or where it ended."""
+        """Create a paused sandbox from a run, at a tick or at its end."""
         return cast('Sandbox', await self.send('POST', f"/experiments/{self.part(experiment_id)}/runs/{self.part(run)}/open", body=body))
 
     async def experiments_take(
         self,
         experiment_id: str | int,
     ) -> Experiment:
-        """End a search: the best that it has found is proven, then answered."""
+        """End a search: the best settings so far are verified on held-out seeds, then returned."""
         return cast('Experiment', await self.send('POST', f"/experiments/{self.part(experiment_id)}/take"))
 
     async def explain_read(
@@ -1387,7 +1387,7 @@ class AsyncOperations(AsyncSender):
         *,
         tick: int | None = None,
     ) -> Fairness | QueueFairness:
-        """Return formulas with their numbers, flows, heads and next victims."""
+        """Return the share formulas with numbers, borrowing flows, queue heads and next victims."""
         return cast('Fairness | QueueFairness', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/fairness", query=given({'tick': tick})))
 
     async def forecast_read(
@@ -1403,7 +1403,7 @@ class AsyncOperations(AsyncSender):
         tick: int | None = None,
         within_ms: int | None = None,
     ) -> Forecast:
-        """Return p10, p50, p90 and chances; every future was run on a copy."""
+        """Return p10, p50, p90 and chances; every future was run on a copy of the world."""
         return cast('Forecast', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecast", query=given({'arrivals': arrivals, 'futures': futures, 'horizonMs': horizon_ms, 'id': id, 'seconds': seconds, 'seed': seed, 'tick': tick, 'withinMs': within_ms})))
 
     async def forecast_submission_create(
@@ -1411,7 +1411,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Submission | None = None,
     ) -> SubmissionForecast:
-        """Return when a manifest would start if it was submitted, in each queue."""
+        """Return when a manifest would start if it were submitted, for each queue."""
         return cast('SubmissionForecast', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecast", body=body))
 
     async def forecasts_create(
@@ -1421,7 +1421,7 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> ForecastState:
-        """Begin a forecast, or return the one that was asked for before."""
+        """Start a forecast, or return the one that was asked for before."""
         return cast('ForecastState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/forecasts", body=body, query=given({'wait': wait})))
 
     async def forecasts_list(
@@ -1430,7 +1430,7 @@ class AsyncOperations(AsyncSender):
         *,
         limit: int | None = None,
     ) -> Forecasts:
-        """Return what was forecast, newest first, and how it came out so far."""
+        """Return kept forecasts, newest first, with their track record."""
         return cast('Forecasts', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts", query=given({'limit': limit})))
 
     async def forecasts_read(
@@ -1440,7 +1440,7 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> ForecastState:
-        """Return how far it is, and the forecast when it is done."""
+        """Return the progress, and the forecast when it is done."""
         return cast('ForecastState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/forecasts/{self.part(forecast_id)}", query=given({'wait': wait})))
 
     async def fork(
@@ -1448,7 +1448,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Fork | None = None,
     ) -> Sandbox:
-        """Fork the sandbox; whoever may see it may."""
+        """Fork the sandbox; everyone who may see it may fork it."""
         return cast('Sandbox', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/fork", body=body))
 
     async def hash_read(
@@ -1457,7 +1457,7 @@ class AsyncOperations(AsyncSender):
         *,
         tick: int | None = None,
     ) -> Hash:
-        """Return the SHA-256 of the world as committed last, or as it was at a tick."""
+        """Return the SHA-256 of the world at the last commit, or at a tick."""
         return cast('Hash', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/hash", query=given({'tick': tick})))
 
     async def import_files(
@@ -1468,14 +1468,14 @@ class AsyncOperations(AsyncSender):
         dry_run: str | None = None,
         skip_errors: bool | None = None,
     ) -> Imported:
-        """Create and change objects; on any error nothing, unless skipErrors."""
+        """Create and change objects; an error changes nothing, unless skipErrors is set."""
         return cast('Imported', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/import", body=body, query=given({'dryRun': dry_run, 'skipErrors': skip_errors})))
 
     async def imports_dry(
         self,
         body: DryImportQuestion,
     ) -> DryImport:
-        """Return every finding of files with what repairs it; changes nothing."""
+        """Return every finding in the files, with its repair; changes nothing."""
         return cast('DryImport', await self.send('POST', f"/imports/dry", body=body))
 
     async def incident_create(
@@ -1483,14 +1483,14 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Incident,
     ) -> IncidentReplay:
-        """Return the window as it was, replayed, and replayed with the edits."""
+        """Return a window of time as recorded, replayed, and replayed with the edits."""
         return cast('IncidentReplay', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/incident", body=body))
 
     async def lesson_end(
         self,
         sandbox_id: str | int,
     ) -> None:
-        """End it; followers are out."""
+        """End the lesson; followers lose access."""
         await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/lesson")
 
     async def lesson_guess(
@@ -1499,28 +1499,28 @@ class AsyncOperations(AsyncSender):
         follower: str | int,
         body: Guess,
     ) -> None:
-        """Say what one expects at a stop; the last guess counts."""
+        """Send a guess at a stop; the last one counts."""
         await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson/followers/{self.part(follower)}", body=body)
 
     async def lesson_join(
         self,
         body: Join,
     ) -> Joined:
-        """Follow it: until it ends, its sandbox may be looked at."""
+        """Join the lesson: its sandbox can be seen until it ends."""
         return cast('Joined', await self.send('POST', f"/lessons/join", body=body))
 
     async def lesson_open(
         self,
         sandbox_id: str | int,
     ) -> Lesson:
-        """Open it, or return the one that runs; the answer holds the code."""
+        """Open a lesson, or return the one that runs; the answer holds its code."""
         return cast('Lesson', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
 
     async def lesson_read(
         self,
         sandbox_id: str | int,
     ) -> Lesson:
-        """Return where the presenter is and what followers expect."""
+        """Return the presenter's place and the followers' guesses."""
         return cast('Lesson', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/lesson"))
 
     async def lesson_show(
@@ -1528,13 +1528,13 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Look,
     ) -> Lesson:
-        """Let followers look where the presenter looks."""
+        """Show followers what the presenter sees."""
         return cast('Lesson', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/lesson", body=body))
 
     async def me_read(
         self,
     ) -> Me:
-        """Return the user's name and how far this request's key reaches."""
+        """Return the user's name and the scope of the token of this request."""
         return cast('Me', await self.send('GET', f"/me"))
 
     async def members_delete(
@@ -1542,14 +1542,14 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         username: str | int,
     ) -> None:
-        """Let them out; oneself, to leave."""
+        """Remove a member; members may remove themselves."""
         await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}")
 
     async def members_list(
         self,
         sandbox_id: str | int,
     ) -> MemberList:
-        """Return the members; its owner alone may ask."""
+        """Return the members; for the owner only."""
         return cast('MemberList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/members"))
 
     async def members_put(
@@ -1558,7 +1558,7 @@ class AsyncOperations(AsyncSender):
         username: str | int,
         body: Role,
     ) -> Member:
-        """Let them in as editor or viewer."""
+        """Add a member as editor or viewer, or change the role."""
         return cast('Member', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/members/{self.part(username)}", body=body))
 
     async def metrics_read(
@@ -1573,7 +1573,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Move,
     ) -> Done:
-        """Move it. What a move would come to, a what-if says."""
+        """Move a workload to another queue. A what-if shows the effect beforehand."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/move", body=body))
 
     async def node(
@@ -1581,7 +1581,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: NodeChange,
     ) -> Done:
-        """Change a node as an operator or a power cut would."""
+        """Change a node: cordon, uncordon, drain, fail or recover."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/node", body=body))
 
     async def object_film_read(
@@ -1594,7 +1594,7 @@ class AsyncOperations(AsyncSender):
         other: bool | None = None,
         tick: int | None = None,
     ) -> Film:
-        """Return the frames; a 422 says why it would not be tried."""
+        """Return the frames of the next attempt for an object; a 422 says why there is none."""
         return cast('Film', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/film", query=given({'kind': kind, 'other': other, 'tick': tick})))
 
     async def objects_delete(
@@ -1606,7 +1606,7 @@ class AsyncOperations(AsyncSender):
         *,
         format: Literal['json', 'yaml'] | None = None,
     ) -> Done:
-        """Delete the object; what runs for it stops."""
+        """Delete the object; its running work stops."""
         return cast('Done', await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format})))
 
     async def objects_patch(
@@ -1620,7 +1620,7 @@ class AsyncOperations(AsyncSender):
         dry_run: str | None = None,
         format: Literal['json', 'yaml'] | None = None,
     ) -> Imported:
-        """Lay a merge patch over the manifest."""
+        """Apply a merge patch to the manifest."""
         return cast('Imported', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", body=body, query=given({'dryRun': dry_run, 'format': format})))
 
     async def objects_put(
@@ -1647,14 +1647,14 @@ class AsyncOperations(AsyncSender):
         format: Literal['json', 'yaml'] | None = None,
         tick: int | None = None,
     ) -> dict[str, Any]:
-        """Return the object with its status, as the API server would."""
+        """Return the object with its status, as an API server does."""
         return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format, 'tick': tick})))
 
     async def pause(
         self,
         sandbox_id: str | int,
     ) -> Done:
-        """Stop after the tick that is being made."""
+        """Pause after the current tick."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pause"))
 
     async def pin(
@@ -1662,7 +1662,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Pin,
     ) -> Done:
-        """Pin a pod to a node, or unpin it. What a pin would come to, a what-if says."""
+        """Pin a pod to a node, or unpin it. A what-if shows the effect beforehand."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/pin", body=body))
 
     async def play(
@@ -1670,7 +1670,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Play | None = None,
     ) -> Done:
-        """Let the clock tick the sandbox."""
+        """Start the clock of the sandbox."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/play", body=body))
 
     async def policy_patch(
@@ -1681,14 +1681,14 @@ class AsyncOperations(AsyncSender):
         dry_run: str | None = None,
         format: Literal['json', 'yaml'] | None = None,
     ) -> Imported:
-        """Lay a merge patch over the policy document."""
+        """Apply a merge patch to the policy document."""
         return cast('Imported', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}/policy", body=body, query=given({'dryRun': dry_run, 'format': format})))
 
     async def policy_profiles_read(
         self,
         sandbox_id: str | int,
     ) -> ProfileList:
-        """Return, per profile and plug-in, the points it works at, weight and args."""
+        """Return, per profile and plug-in, its extension points, weight and args."""
         return cast('ProfileList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/policy/profiles"))
 
     async def policy_put(
@@ -1717,7 +1717,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         place: str | int,
     ) -> Preemption | PodPreemption:
-        """Return the search that chose the victim: its tick run again and traced."""
+        """Return the traced search that chose the victim; its tick is run again for this."""
         return cast('Preemption | PodPreemption', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/preemptions/{self.part(place)}"))
 
     async def preemptions_read(
@@ -1738,13 +1738,13 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
     ) -> Done:
-        """Run again with the edit that was undone last, in its place."""
+        """Redo the edit that was undone last: run again with it."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/redo"))
 
     async def registry_read(
         self,
     ) -> Registry:
-        """Return everything that is enrolled."""
+        """Return every registered strategy, plug-in, sort and process."""
         return cast('Registry', await self.send('GET', f"/registry"))
 
     async def reproduction_read(
@@ -1756,7 +1756,7 @@ class AsyncOperations(AsyncSender):
         runs: int | None = None,
         seconds: int | None = None,
     ) -> Reproduction:
-        """Shrink the world while it still takes the decision; really run each time."""
+        """Return the smallest world that still takes the decision; every step is run."""
         return cast('Reproduction', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/events/{self.part(place)}/reproduction", query=given({'format': format, 'runs': runs, 'seconds': seconds})))
 
     async def rewind(
@@ -1764,7 +1764,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Rewind,
     ) -> Rewound:
-        """Go on from an earlier tick; what came after is kept as a fork."""
+        """Continue from an earlier tick; the later history is kept as a fork."""
         return cast('Rewound', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/rewind", body=body))
 
     async def samples_read(
@@ -1775,7 +1775,7 @@ class AsyncOperations(AsyncSender):
         limit: int | None = None,
         to_tick: int | None = None,
     ) -> SampleList:
-        """Return samples in order, thinned out when there are more than `limit`."""
+        """Return samples in order, thinned when there are more than `limit`."""
         return cast('SampleList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/samples", query=given({'fromTick': from_tick, 'limit': limit, 'toTick': to_tick})))
 
     async def sandboxes_change(
@@ -1783,7 +1783,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: PatchedChange | None = None,
     ) -> Sandbox:
-        """Rename it, change who may see it or how much history is kept."""
+        """Change the name, the visibility or the kept history."""
         return cast('Sandbox', await self.send('PATCH', f"/sandboxes/{self.part(sandbox_id)}", body=body))
 
     async def sandboxes_create(
@@ -1792,21 +1792,21 @@ class AsyncOperations(AsyncSender):
         *,
         skip_errors: bool | None = None,
     ) -> Created:
-        """Make a sandbox of a scenario, of files, or empty; it is paused."""
+        """Create a sandbox from a scenario, from files, or empty; it is paused."""
         return cast('Created', await self.send('POST', f"/sandboxes", body=body, query=given({'skipErrors': skip_errors})))
 
     async def sandboxes_delete(
         self,
         sandbox_id: str | int,
     ) -> None:
-        """Delete it with its history; forks keep what is their own."""
+        """Delete the sandbox with its history; forks keep their own."""
         await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}")
 
     async def sandboxes_disk_read(
         self,
         sandbox_id: str | int,
     ) -> Use:
-        """Return its bytes by what they are for."""
+        """Return the bytes of the sandbox by purpose."""
         return cast('Use', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/disk"))
 
     async def sandboxes_imports_list(
@@ -1842,14 +1842,14 @@ class AsyncOperations(AsyncSender):
         self,
         sandbox_id: str | int,
     ) -> Any:
-        """Return the scenario and its first world: it opens anywhere, and plays the same."""
+        """Return the lesson with its first world as one file, which plays the same anywhere."""
         return cast('Any', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script/file", accept='application/yaml'))
 
     async def script_read(
         self,
         sandbox_id: str | int,
     ) -> Scenario:
-        """Return the lesson that was written here, came with the files, or is the library's."""
+        """Return the lesson written here, else the one of its files, else of the library."""
         return cast('Scenario', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/script"))
 
     async def script_write(
@@ -1857,7 +1857,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: Script,
     ) -> Scenario:
-        """Keep stops; what was decided between each and its answer is expected again."""
+        """Save the stops; the decisions between each stop and its answer become expectations."""
         return cast('Scenario', await self.send('PUT', f"/sandboxes/{self.part(sandbox_id)}/script", body=body))
 
     async def shadow_decision_read(
@@ -1867,7 +1867,7 @@ class AsyncOperations(AsyncSender):
         *,
         seconds: int | None = None,
     ) -> Opened:
-        """Return what was seen, what the engine decides, and the smallest world of it."""
+        """Return a real decision, the engine's decision, and the smallest world that shows it."""
         return cast('Opened', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow/{self.part(event)}", query=given({'seconds': seconds})))
 
     async def shadow_read(
@@ -1877,7 +1877,7 @@ class AsyncOperations(AsyncSender):
         most: int | None = None,
         seconds: int | None = None,
     ) -> Agreement:
-        """Return how many agree, by kind, and each that does not with what differs."""
+        """Return how many decisions agree, by kind, and each one that differs."""
         return cast('Agreement', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shadow", query=given({'most': most, 'seconds': seconds})))
 
     async def shares_create(
@@ -1885,7 +1885,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         body: NewLink | None = None,
     ) -> MadeLink:
-        """Make one; its secret is in this answer and nowhere else."""
+        """Create one; only this answer contains its secret."""
         return cast('MadeLink', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/shares", body=body))
 
     async def shares_delete(
@@ -1893,21 +1893,21 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         link_id: str | int,
     ) -> None:
-        """Take it back; who came by it is out."""
+        """Delete the link; people who came by it lose access."""
         await self.send('DELETE', f"/sandboxes/{self.part(sandbox_id)}/shares/{self.part(link_id)}")
 
     async def shares_list(
         self,
         sandbox_id: str | int,
     ) -> LinkList:
-        """Return them, newest first; its owner alone may ask."""
+        """Return the links, newest first; for the owner only."""
         return cast('LinkList', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/shares"))
 
     async def shares_open(
         self,
         body: OpenLink,
     ) -> Sandbox:
-        """Open it: the sandbox is there for this person from now on."""
+        """Open a link: the user may see the sandbox from now on."""
         return cast('Sandbox', await self.send('POST', f"/shares/open", body=body))
 
     async def speed(
@@ -1924,7 +1924,7 @@ class AsyncOperations(AsyncSender):
         *,
         tick: int | None = None,
     ) -> PageState:
-        """Return every row as it was."""
+        """Return every row of the page at a tick."""
         return cast('PageState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/state", query=given({'tick': tick})))
 
     async def step(
@@ -1934,7 +1934,7 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> Stepping:
-        """Run some ticks, to a tick, or to an event; answers at once, or with `wait` when they are run."""
+        """Run ticks, up to a tick or to an event; answers at once, or with `wait` when done."""
         return cast('Stepping', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/step", body=body, query=given({'wait': wait})))
 
     async def tables_read(
@@ -1957,48 +1957,48 @@ class AsyncOperations(AsyncSender):
         self,
         body: NewToken,
     ) -> MadeToken:
-        """Make one; its secret is in this answer and nowhere else."""
+        """Create one; only this answer contains its secret."""
         return cast('MadeToken', await self.send('POST', f"/tokens", body=body))
 
     async def tokens_delete(
         self,
         token_id: str | int,
     ) -> None:
-        """Revoke it, and the tokens that were made with it."""
+        """Revoke a token, and the tokens that were made with it."""
         await self.send('DELETE', f"/tokens/{self.part(token_id)}")
 
     async def tokens_list(
         self,
     ) -> TokenList:
-        """Return them, newest first; secrets are not kept."""
+        """Return the tokens, newest first, without secrets."""
         return cast('TokenList', await self.send('GET', f"/tokens"))
 
     async def traces_preview(
         self,
         body: TraceQuestion,
     ) -> TracePreviews:
-        """Return what would come of the traces among some files; changes nothing."""
+        """Return a preview of the traces among the files; changes nothing."""
         return cast('TracePreviews', await self.send('POST', f"/traces/preview", body=body))
 
     async def twins_create(
         self,
         body: Twin | None = None,
     ) -> Sandbox:
-        """Make a sandbox that shows a real cluster; one of a recording is paused."""
+        """Create a twin of a real cluster, or of a recording (paused)."""
         return cast('Sandbox', await self.send('POST', f"/twins", body=body))
 
     async def unarchive(
         self,
         sandbox_id: str | int,
     ) -> Sandbox:
-        """Open an archived sandbox again, under its own address; paused."""
+        """Restore an archived sandbox under its address, paused."""
         return cast('Sandbox', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/unarchive"))
 
     async def undo(
         self,
         sandbox_id: str | int,
     ) -> Done:
-        """Run again without the last edit, up to the present tick."""
+        """Undo the last edit: run again without it, up to the present tick."""
         return cast('Done', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/actions/undo"))
 
     async def what_ifs_create(
@@ -2008,7 +2008,7 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Begin a what-if, and return the workloads whose outcome differs at the horizon."""
+        """Start a what-if, and return the workloads whose outcome differs at the horizon."""
         return cast('WhatIfState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", body=body, query=given({'wait': wait})))
 
     async def what_ifs_discard(
@@ -2016,7 +2016,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         what_if_id: str | int,
     ) -> WhatIfState:
-        """Put it away; the run stays as it is."""
+        """Discard the what-if; the run stays as it is."""
         return cast('WhatIfState', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/discard"))
 
     async def what_ifs_keep(
@@ -2024,7 +2024,7 @@ class AsyncOperations(AsyncSender):
         sandbox_id: str | int,
         what_if_id: str | int,
     ) -> KeptWhatIf:
-        """Go on from its tick with its changes; what came after is kept as a fork."""
+        """Keep the what-if: continue from its tick with its changes; the later history becomes a fork."""
         return cast('KeptWhatIf', await self.send('POST', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}/keep"))
 
     async def what_ifs_list(
@@ -2033,7 +2033,7 @@ class AsyncOperations(AsyncSender):
         *,
         limit: int | None = None,
     ) -> WhatIfs:
-        """Return the newest what-ifs, with the sums of their verdicts."""
+        """Return the newest what-ifs, with the totals of their verdicts."""
         return cast('WhatIfs', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs", query=given({'limit': limit})))
 
     async def what_ifs_patch(
@@ -2052,5 +2052,5 @@ class AsyncOperations(AsyncSender):
         *,
         wait: int | None = None,
     ) -> WhatIfState:
-        """Return a what-if with its verdict; a 202 with that so far while it still runs."""
+        """Return a what-if with its verdict; while it runs, a 202 with the verdict so far."""
         return cast('WhatIfState', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/what-ifs/{self.part(what_if_id)}", query=given({'wait': wait})))

@@ -166,7 +166,7 @@ class Client:
         return self.operations.fork(sandbox, {} if tick is None else {"tick": tick})
 
     def rewind(self, sandbox: str, tick: int) -> Rewound:
-        """Go on from an earlier tick; what came after is kept as a fork."""
+        """Continue from an earlier tick; the later history is kept as a fork."""
         return self.operations.rewind(sandbox, {"tick": tick})
 
     # -- edits
@@ -192,7 +192,7 @@ class Client:
         return self.operations.policy_read(sandbox)
 
     def patch_policy(self, sandbox: str, patch: JSON) -> Imported:
-        """Lay a merge patch over the policy document."""
+        """Apply a merge patch to the policy document."""
         return self.operations.policy_patch(sandbox, patch)
 
     def undo(self, sandbox: str) -> Done:

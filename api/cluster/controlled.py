@@ -140,7 +140,7 @@ class Owners:
         return self.known[key]
 
     def prepare(self, manifests: Iterable[Document]) -> None:
-        """Look up at once who owns these. Costs two queries per namespace and kind."""
+        """Look up the owners of these objects. Cost: two queries per namespace and kind."""
         asked = _asked(manifests)
         for (kind, namespace), names in asked.items():
             self._ask(kind, namespace, names)

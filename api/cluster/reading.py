@@ -265,7 +265,7 @@ def listing(
 def not_kept(
     sandbox: Sandbox, resource: Resource, namespace: str, test: Test | None = None
 ) -> list[Document]:
-    """Return the objects that are no rows: nobody writes them, no watch shows them.
+    """Return the objects that have no rows: they are not written and no watch shows them.
 
     Pods that hold room for gangs of YuniKorn, pods of Jobs that have ended, the ReplicaSets of Deployments whose
     pods the simulation makes itself, the ControllerRevisions of StatefulSets and

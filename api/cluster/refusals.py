@@ -128,7 +128,7 @@ def conflict(
 
 
 def forbidden(resource: Resource, name: str, why: str) -> RefusalError:
-    """Return the 403 of what nobody may do."""
+    """Return the 403 for what no user may do."""
     message = f'{resource.full_name} "{name}" is forbidden: {why}'
     return RefusalError(403, "Forbidden", message, _about(resource, name))
 

@@ -317,7 +317,7 @@ def _patience(part: Part) -> None:
     arguments=_step,
 )
 def step(asked: Asked) -> Found:
-    """Step; ticks add to those that a running step still has to make."""
+    """Step; the ticks are added to those that a running step has left."""
     words = asked.words
     body: Any = {"ticks": words.ticks, "speed": words.speed}
     if words.until_tick is not None:

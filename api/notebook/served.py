@@ -56,7 +56,7 @@ class Server:
         return ServedSandbox(self.client, name)
 
     def sandboxes(self) -> Table:
-        """Return those that one may see."""
+        """Return the sandboxes that the user may see."""
         rows: Any = self.client.sandboxes()
         return Table(rows)
 

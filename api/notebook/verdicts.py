@@ -39,7 +39,7 @@ class Verdict:
 
     @property
     def assumed(self) -> list[str]:
-        """Return a sentence per kind of work that runs for a time nobody gave."""
+        """Return a sentence per kind of work whose run time is assumed."""
         return [one["text"] for one in self.document["assumed"]]
 
     def workloads(self) -> Table:

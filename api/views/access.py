@@ -22,7 +22,7 @@ class Me(View):
 
     @extend_schema(operation_id="me_read", responses=bodies.MeSerializer)
     def get(self, request: Request) -> Response:
-        """Return the user's name and how far this request's key reaches."""
+        """Return the user's name and the scope of the token of this request."""
         token = request.auth
         scope = token.scope if isinstance(token, Token) else "admin"
         name = self.user().get_username()
@@ -45,7 +45,7 @@ class Tokens(View):
 
     @extend_schema(operation_id="tokens_list", responses=bodies.TokenListSerializer)
     def get(self, request: Request) -> Response:
-        """Return them, newest first; secrets are not kept."""
+        """Return the tokens, newest first, without secrets."""
         found = Token.objects.filter(user=self.user()).select_related("made_with")
         return Response({"items": bodies.TokenSerializer(found, many=True).data})
 
@@ -55,7 +55,7 @@ class Tokens(View):
         responses={201: bodies.MadeTokenSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Make one; its secret is in this answer and nowhere else.
+        """Create one; only this answer contains its secret.
 
         Asked for with a token, it ends with that one: it expires no later, and is
         revoked with it.
@@ -79,7 +79,7 @@ class OneToken(View):
 
     @extend_schema(operation_id="tokens_delete", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:
-        """Revoke it, and the tokens that were made with it.
+        """Revoke a token, and the tokens that were made with it.
 
         Links that it made and members that it let in stay.
         """
@@ -94,7 +94,7 @@ class Members(View):
 
     @extend_schema(operation_id="members_list", responses=bodies.MemberListSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the members; its owner alone may ask."""
+        """Return the members; for the owner only."""
         sandbox = owned(self.user(), sandbox_id)
         found = Member.objects.filter(sandbox=sandbox).select_related("user")
         return Response({"items": bodies.MemberSerializer(found, many=True).data})
@@ -111,7 +111,7 @@ class OneMember(View):
         responses=bodies.MemberSerializer,
     )
     def put(self, request: Request, sandbox_id: str, username: str) -> Response:
-        """Let them in as editor or viewer."""
+        """Add a member as editor or viewer, or change the role."""
         owned(self.user(), sandbox_id)
         role = self.read(bodies.RoleSerializer)["role"]
         member = actions.do_member(self.user(), sandbox_id, username, role)
@@ -119,7 +119,7 @@ class OneMember(View):
 
     @extend_schema(operation_id="members_delete", responses={204: None})
     def delete(self, request: Request, sandbox_id: str, username: str) -> Response:
-        """Let them out; oneself, to leave."""
+        """Remove a member; members may remove themselves."""
         actions.do_unmember(self.user(), sandbox_id, username)
         return Response(status=204)
 
@@ -131,7 +131,7 @@ class Shares(View):
 
     @extend_schema(operation_id="shares_list", responses=bodies.LinkListSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return them, newest first; its owner alone may ask."""
+        """Return the links, newest first; for the owner only."""
         found = ShareLink.objects.filter(sandbox=owned(self.user(), sandbox_id))
         return Response({"items": bodies.LinkSerializer(found, many=True).data})
 
@@ -141,7 +141,7 @@ class Shares(View):
         responses={201: bodies.MadeLinkSerializer},
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Make one; its secret is in this answer and nowhere else."""
+        """Create one; only this answer contains its secret."""
         owned(self.user(), sandbox_id)
         given = self.read(bodies.NewLinkSerializer)
         link, secret = actions.do_share(
@@ -161,7 +161,7 @@ class OneShare(View):
 
     @extend_schema(operation_id="shares_delete", responses={204: None})
     def delete(self, request: Request, sandbox_id: str, link_id: int) -> Response:
-        """Take it back; who came by it is out."""
+        """Delete the link; people who came by it lose access."""
         actions.do_unshare(self.user(), sandbox_id, link_id)
         return Response(status=204)
 
@@ -175,7 +175,7 @@ class Open(View):
         responses=SandboxSerializer,
     )
     def post(self, request: Request) -> Response:
-        """Open it: the sandbox is there for this person from now on."""
+        """Open a link: the user may see the sandbox from now on."""
         secret = self.read(bodies.OpenLinkSerializer)["secret"]
         sandbox = actions.do_open(self.user(), secret)
         body = SandboxSerializer(sandbox, context={"request": request}).data
@@ -193,7 +193,7 @@ class SandboxAudit(View):
         parameters=[OpenApiParameter("limit", int, description="The newest; 200.")],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the newest lines to its owner."""
+        """Return the newest lines of the audit log; for the owner only."""
         sandbox = owned(self.user(), sandbox_id)
         limit = number(request, "limit", 200, most=5000)
         found = Audit.objects.filter(sandbox=sandbox.pk)[:limit]

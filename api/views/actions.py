@@ -55,7 +55,7 @@ class Import(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Create and change objects; on any error nothing, unless skipErrors."""
+        """Create and change objects; an error changes nothing, unless skipErrors is set."""
         given = self.read(bodies.ImportSerializer)
         files, said = converted_texts(self.user(), given, into=sandbox_id)
         files += [
@@ -82,7 +82,7 @@ class Delete(View):
     @extend_schema(request=bodies.DeleteSerializer, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Delete objects; what runs for them stops."""
+        """Delete objects; their running work stops."""
         given = self.read(bodies.DeleteSerializer)
         keys = [Key(o["kind"], o["namespace"], o["name"]) for o in given["objects"]]
         seen = given["revision"]
@@ -98,7 +98,7 @@ class Move(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Move it. What a move would come to, a what-if says."""
+        """Move a workload to another queue. A what-if shows the effect beforehand."""
         given = self.read(bodies.MoveSerializer)
         subject, target = _subject(given), _target(given["to"])
         seen = given["revision"]
@@ -136,7 +136,7 @@ class NodeAction(View):
     @extend_schema(request=bodies.NodeChangeSerializer, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Change a node as an operator or a power cut would."""
+        """Change a node: cordon, uncordon, drain, fail or recover."""
         given = self.read(bodies.NodeChangeSerializer)
         name, change = given["name"], given["change"]
         if change != "add":
@@ -160,7 +160,7 @@ class ClusterAction(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Cut the manager off from a worker cluster, or connect it again."""
+        """Disconnect a worker cluster from the manager, or connect it again."""
         given = self.read(bodies.ClusterChangeSerializer)
         name, change = given["name"], given["change"]
         return done(actions.do_cluster(self.user(), sandbox_id, name, change))
@@ -175,7 +175,7 @@ class Pin(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Pin a pod to a node, or unpin it. What a pin would come to, a what-if says."""
+        """Pin a pod to a node, or unpin it. A what-if shows the effect beforehand."""
         given = self.read(bodies.PinSerializer)
         namespace, slash, name = given["pod"].partition("/")
         if not slash:
@@ -194,7 +194,7 @@ class Convert(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Convert Kueue to YuniKorn or back; what is lost is named."""
+        """Convert Kueue to YuniKorn or back; every setting that is lost is named."""
         given = self.read(bodies.ConvertSerializer)
         made = actions.do_convert(
             self.user(), sandbox_id, given["stack"], title=given["title"]

@@ -38,7 +38,7 @@ class Estimate(ExperimentView):
         responses=advice.AdviceEstimateSerializer,
     )
     def post(self, request: Request) -> Response:
-        """Return how many runs a search would be, and about how long; nothing is stored."""
+        """Return the number of runs of a search and a time estimate; nothing is stored."""
         given = self.read(bodies.StartSerializer)
         files = {file["name"]: file["text"] for file in given["files"]}
         document = given["document"]
@@ -58,7 +58,7 @@ class Take(ExperimentView):
     )
     @once
     def post(self, request: Request, experiment_id: str) -> Response:
-        """End a search: the best that it has found is proven, then answered."""
+        """End a search: the best settings so far are verified on held-out seeds, then returned."""
         return Response(self.line(actions.do_take(self.user(), experiment_id)))
 
 
@@ -91,7 +91,7 @@ class Patches(AnswerView):
         responses={(200, "application/yaml"): OpenApiTypes.STR},
     )
     def get(self, request: Request, experiment_id: str) -> HttpResponse:
-        """Return what `kubectl apply -f` takes to set the answer."""
+        """Return the answer as manifests for `kubectl apply -f`."""
         _, answer = self.found(experiment_id)
         return self.text(answer.patches, "application/yaml", f"{experiment_id}.yaml")
 
@@ -118,7 +118,7 @@ class HtmlReport(AnswerView):
         responses={(200, "text/html"): OpenApiTypes.STR},
     )
     def get(self, request: Request, experiment_id: str) -> HttpResponse:
-        """Return the report of an answer as one HTML file, to be sent on or printed."""
+        """Return the report of an answer as one HTML file."""
         experiment, answer = self.found(experiment_id)
         text = html_of(answer, experiment.title)
         return self.text(text, "text/html", f"{experiment_id}.html")

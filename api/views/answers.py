@@ -26,7 +26,7 @@ class OneAnswer(View):
         },
     )
     def get(self, request: Request, answer_id: int) -> Response:
-        """Return the answer as the first request would have; again a 202 while there is none.
+        """Return the answer, as the first request would; a 202 while it is not ready.
 
         One that nobody reads for 60 s is forgotten.
         """

@@ -49,7 +49,7 @@ class View(APIView):
     """
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse who may not ask, and then what nobody reads."""
+        """Refuse a request without permission, then one with parameters that are not read."""
         super().initial(request, *args, **kwargs)
         if self.schema is None:
             return
@@ -82,7 +82,7 @@ class View(APIView):
         self._slot = user_id
 
     def user(self) -> User:
-        """Return who asks; the permission lets nobody else get here."""
+        """Return the user of the request; the permission refuses anonymous ones before."""
         user = self.request.user
         assert isinstance(user, User)
         return user
@@ -155,7 +155,7 @@ def _versions(header: str) -> set[str]:
 
 
 def versioned(request: Request, document: Any, version: int) -> Response:
-    """Answer with a document and its ETag; with nothing to who has it already."""
+    """Answer with a document and its ETag; without a body to a client that has it."""
     tag = {"ETag": f'"{version}"'}
     if has_newest(request, version):
         return Response(status=304, headers=tag)

@@ -44,7 +44,7 @@ class Compare(View):
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return where they part, whose outcome differs, preemptions, curves and totals."""
+        """Return where the branches diverge, workloads that differ, preemptions, curves, totals."""
         others = _others(request)
         given = request.query_params.get("toTick")
         return self.by_workers(
@@ -88,7 +88,7 @@ class Archive(View):
         operation_id="archive_read", responses={(200, ARCHIVE): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
-        """Return the file; a link that is only to look is not one to take all along."""
+        """Return the sandbox as one file; a link that only allows looking may not export."""
         sandbox = self.sandbox(sandbox_id, archived=True)
         if not Sandbox.objects.forkable_by(self.user()).filter(pk=sandbox.pk).exists():
             raise ForbiddenError(Denied.EXPORT.said())
@@ -111,7 +111,7 @@ class Archives(View):
         responses={201: SandboxSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Make a sandbox of a file that was exported."""
+        """Create a sandbox from an exported archive."""
         data = request.data if isinstance(request.data, dict) else {}
         sandbox = actions.do_restore(self.user(), data.get("file", b""))
         body = SandboxSerializer(sandbox, context={"request": request}).data

@@ -73,7 +73,7 @@ class Experiments(ExperimentView):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Start an experiment; workers take its runs up at once."""
+        """Start an experiment; workers begin its runs at once."""
         given = self.read(bodies.StartSerializer)
         files = {file["name"]: file["text"] for file in given["files"]}
         document = given["document"]
@@ -117,7 +117,7 @@ class OneExperiment(ExperimentView):
         ],
     )
     def get(self, request: Request, experiment_id: str) -> Response:
-        """Return progress, and a line per variant of what ended so far."""
+        """Return the progress, and one line per variant from the runs that have ended."""
         experiment = actions.visible(self.user(), experiment_id)
         with waiting(request) as wait:
             wait(has_ended(experiment))
@@ -181,7 +181,7 @@ class Cancel(ExperimentView):
     )
     @once
     def post(self, request: Request, experiment_id: str) -> Response:
-        """Give up what has not ended; what has ended is kept."""
+        """Cancel the runs that have not ended; results of ended runs are kept."""
         return Response(self.line(actions.do_cancel(self.user(), experiment_id)))
 
 
@@ -197,7 +197,7 @@ class Results(ExperimentView):
         ],
     )
     def get(self, request: Request, experiment_id: str) -> Response:
-        """Return runs in the order in which they ended, to be asked for again."""
+        """Return the runs in the order in which they ended, page by page."""
         experiment = actions.visible(self.user(), experiment_id)
         after = number(request, "after", 0, most=10**9)
         limit = max(1, number(request, "limit", 1000, most=10_000))
@@ -217,7 +217,7 @@ class ResultsCsv(ExperimentView):
         responses={(200, "text/csv"): OpenApiTypes.STR},
     )
     def get(self, request: Request, experiment_id: str) -> HttpResponse:
-        """Return a line per run, a column per measure."""
+        """Return a CSV with one line per run and one column per measure."""
         experiment = actions.visible(self.user(), experiment_id)
         name = f"{experiment.pk}.csv"
         return HttpResponse(
@@ -240,7 +240,7 @@ class CompareRuns(ExperimentView):
         ],
     )
     def get(self, request: Request, experiment_id: str) -> Response:
-        """Return what differs between runs, as between sandboxes."""
+        """Return the differences between runs, as `compare` does between sandboxes."""
         experiment = actions.visible(self.user(), experiment_id)
         given = request.query_params.get("toTick")
         return self.by_workers(
@@ -272,7 +272,7 @@ class OpenRun(ExperimentView):
     )
     @once
     def post(self, request: Request, experiment_id: str, run: int) -> Response:
-        """Make a paused sandbox of a run, at a tick or where it ended."""
+        """Create a paused sandbox from a run, at a tick or at its end."""
         given = self.read(bodies.OpenSerializer)
         sandbox = actions.do_open(self.user(), experiment_id, run, tick=given["tick"])
         body = SandboxSerializer(sandbox, context={"request": request}).data

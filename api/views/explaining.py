@@ -75,7 +75,7 @@ class Fairness(View):
         parameters=[TICK],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return formulas with their numbers, flows, heads and next victims."""
+        """Return the share formulas with numbers, borrowing flows, queue heads and next victims."""
         sandbox = self.sandbox(sandbox_id)
         return Response(explaining.explain_fairness(sandbox, tick_of(request)))
 
@@ -89,7 +89,7 @@ class Capacity(View):
         parameters=[TICK],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return groups and pools, what they cost, and why none grows for what waits."""
+        """Return node groups and pools, their cost, and why none grows for pending work."""
         sandbox = self.sandbox(sandbox_id)
         return Response(explaining.explain_capacity(sandbox, tick_of(request)))
 
@@ -111,7 +111,7 @@ class Counterfactuals(View):
     def get(
         self, request: Request, sandbox_id: str, namespace: str, name: str
     ) -> Response:
-        """Return verdicts; every one of them was run on a copy of the world."""
+        """Return what would admit the workload; each answer was run on a copy of the world."""
         return self.by_workers(
             "counterfactuals",
             self.sandbox(sandbox_id),
@@ -144,7 +144,7 @@ class Reproduce(View):
         ],
     )
     def get(self, request: Request, sandbox_id: str, place: str) -> Response:
-        """Shrink the world while it still takes the decision; really run each time.
+        """Return the smallest world that still takes the decision; every step is run.
 
         As YAML: a scenario that expects the decision, and the objects that it needs.
         """
@@ -185,7 +185,7 @@ class EventFilm(View):
         parameters=[OTHER],
     )
     def get(self, request: Request, sandbox_id: str, place: str) -> Response:
-        """Return frames: each changes the stage, and none says what a later one finds.
+        """Return the frames of a decision, in order; no frame reveals the result of a later one.
 
         An event is REVISION.SEQ: Admit, ReserveQuota, Wait, Preempt, Bind, PermitWait or Fail.
         """
@@ -210,7 +210,7 @@ class EmbeddedFilm(View):
         auth=[{}],
     )
     def get(self, request: Request, secret: str, place: str) -> Response:
-        """Return the frames of one decision; nobody signs in for it."""
+        """Return the frames of one decision, without a sign-in."""
         sandbox = open_link(secret).sandbox
         refuse_archived(sandbox)
         return Response(
@@ -235,7 +235,7 @@ class ObjectFilm(View):
     def get(
         self, request: Request, sandbox_id: str, namespace: str, name: str
     ) -> Response:
-        """Return the frames; a 422 says why it would not be tried."""
+        """Return the frames of the next attempt for an object; a 422 says why there is none."""
         key = Key(request.query_params.get("kind", "Workload"), namespace, name)
         return Response(
             explaining.film_of_object(
@@ -254,6 +254,6 @@ class PreemptionSteps(View):
 
     @extend_schema(operation_id="preemption_steps_read", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, sandbox_id: str, place: str) -> Response:
-        """Return the search that chose the victim: its tick run again and traced."""
+        """Return the traced search that chose the victim; its tick is run again for this."""
         sandbox = self.sandbox(sandbox_id)
         return Response(explaining.explain_event(sandbox, *place_of(place)))

@@ -62,7 +62,7 @@ class Forecasts(View):
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return p10, p50, p90 and chances; every future was run on a copy.
+        """Return p10, p50, p90 and chances; every future was run on a copy of the world.
 
         Fewer futures than asked when the seconds are over; 503 when it was none.
         A 202 while it is still made.
@@ -81,7 +81,7 @@ class Forecasts(View):
         responses=OpenApiTypes.OBJECT,
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Return when a manifest would start if it was submitted, in each queue.
+        """Return when a manifest would start if it were submitted, for each queue.
 
         Nothing is submitted. One Workload, or one job with a queue.
         """
@@ -113,7 +113,7 @@ class KeptForecasts(View):
         parameters=[OpenApiParameter("limit", int, description="The newest; 20.")],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return what was forecast, newest first, and how it came out so far."""
+        """Return kept forecasts, newest first, with their track record."""
         limit = number(request, "limit", 20, most=outcomes.MOST)
         found = record.forecasts_of(self.sandbox(sandbox_id), limit)
         return Response(msgspec.to_builtins(found))
@@ -125,7 +125,7 @@ class KeptForecasts(View):
         parameters=[WAIT],
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Begin a forecast, or return the one that was asked for before."""
+        """Start a forecast, or return the one that was asked for before."""
         given = self.read(ForecastOptionsSerializer)
         sandbox = self.sandbox(sandbox_id)
         with waiting(request) as wait:
@@ -144,7 +144,7 @@ class KeptForecast(View):
         parameters=[WAIT],
     )
     def get(self, request: Request, sandbox_id: str, forecast_id: int) -> Response:
-        """Return how far it is, and the forecast when it is done.
+        """Return the progress, and the forecast when it is done.
 
         One that nobody reads for 15 s is cancelled.
         """

@@ -73,7 +73,7 @@ class TracePreviews(View):
         responses=TracePreviewsSerializer,
     )
     def post(self, request: Request) -> Response:
-        """Return what would come of the traces among some files; changes nothing."""
+        """Return a preview of the traces among the files; changes nothing."""
         given = self.read(TraceQuestionSerializer)
         files = texts(given["files"])
         limits.check_bytes(files)
@@ -135,7 +135,7 @@ class DryImports(View):
         responses=DryImportSerializer,
     )
     def post(self, request: Request) -> Response:
-        """Return every finding of files with what repairs it; changes nothing."""
+        """Return every finding in the files, with its repair; changes nothing."""
         given = self.read(DryImportQuestionSerializer)
         files, said = converted_texts(self.user(), given, into=given["into"])
         found = actions.look_at_files(

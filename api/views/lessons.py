@@ -26,7 +26,7 @@ class OneLesson(View):
 
     @extend_schema(operation_id="lesson_read", responses=bodies.LessonSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return where the presenter is and what followers expect."""
+        """Return the presenter's place and the followers' guesses."""
         self.sandbox(sandbox_id)
         return Response(self._body(sandbox_id))
 
@@ -36,7 +36,7 @@ class OneLesson(View):
         responses={201: bodies.LessonSerializer},
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Open it, or return the one that runs; the answer holds the code."""
+        """Open a lesson, or return the one that runs; the answer holds its code."""
         actions.do_start_lesson(self.user(), sandbox_id)
         return Response(self._body(sandbox_id), status=201)
 
@@ -46,7 +46,7 @@ class OneLesson(View):
         responses=bodies.LessonSerializer,
     )
     def put(self, request: Request, sandbox_id: str) -> Response:
-        """Let followers look where the presenter looks."""
+        """Show followers what the presenter sees."""
         owned(self.user(), sandbox_id)
         actions.do_update_lesson(
             self.user(), sandbox_id, **self.read(bodies.LookSerializer)
@@ -55,7 +55,7 @@ class OneLesson(View):
 
     @extend_schema(operation_id="lesson_end", responses={204: None})
     def delete(self, request: Request, sandbox_id: str) -> Response:
-        """End it; followers are out."""
+        """End the lesson; followers lose access."""
         actions.do_end_lesson(self.user(), sandbox_id)
         return Response(status=204)
 
@@ -79,7 +79,7 @@ class FollowerGuess(View):
         responses={204: None},
     )
     def put(self, request: Request, sandbox_id: str, follower: str) -> Response:
-        """Say what one expects at a stop; the last guess counts."""
+        """Send a guess at a stop; the last one counts."""
         self.sandbox(sandbox_id)
         given = self.read(bodies.GuessSerializer)
         actions.do_guess(self.user(), sandbox_id, follower, **given)
@@ -98,7 +98,7 @@ class JoinLesson(View):
         responses=bodies.JoinedSerializer,
     )
     def post(self, request: Request) -> Response:
-        """Follow it: until it ends, its sandbox may be looked at."""
+        """Join the lesson: its sandbox can be seen until it ends."""
         given = self.read(bodies.JoinSerializer)
         try:
             found = actions.do_join(

@@ -72,7 +72,7 @@ class Registry(View):
 
     @extend_schema(operation_id="registry_read", responses=RegistrySerializer)
     def get(self, request: Request) -> Response:
-        """Return everything that is enrolled."""
+        """Return every registered strategy, plug-in, sort and process."""
         return Response(
             {
                 "entries": [_entry(entry) for entry in registry.entries()],

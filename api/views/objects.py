@@ -57,7 +57,7 @@ class OneObject(View):
     def get(
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:
-        """Return the object with its status, as the API server would.
+        """Return the object with its status, as an API server does.
 
         At a tick of the past it has no resourceVersion.
         """
@@ -92,7 +92,7 @@ class OneObject(View):
     def patch(
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:
-        """Lay a merge patch over the manifest."""
+        """Apply a merge patch to the manifest."""
         row = self._row(sandbox_id, kind, namespace, name)
         version_matches(request, row.revision)
         if not isinstance(request.data, dict):
@@ -106,7 +106,7 @@ class OneObject(View):
     def delete(
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:
-        """Delete the object; what runs for it stops."""
+        """Delete the object; its running work stops."""
         row = self._row(sandbox_id, kind, namespace, name)
         version_matches(request, row.revision)
         step = actions.do_delete(self.user(), sandbox_id, [key_of(row)])
@@ -243,7 +243,7 @@ class PolicyView(View):
         parameters=[_DRY],
     )
     def patch(self, request: Request, sandbox_id: str) -> Response:
-        """Lay a merge patch over the policy document."""
+        """Apply a merge patch to the policy document."""
         return self._set(sandbox_id, patch=True)
 
     def _set(self, sandbox_id: str, *, patch: bool) -> Response:
@@ -282,7 +282,7 @@ class Profiles(View):
 
     @extend_schema(operation_id="policy_profiles_read", responses=_JSON)
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return, per profile and plug-in, the points it works at, weight and args."""
+        """Return, per profile and plug-in, its extension points, weight and args."""
         sandbox = self.sandbox(sandbox_id)
         document = policy_of(sandbox).get("spec", {}).get("kubeScheduler") or {}
         body = {"items": msgspec.to_builtins(describe(document))}

@@ -210,7 +210,7 @@ class State(View):
         operation_id="state_read", responses=OpenApiTypes.OBJECT, parameters=[_TICK]
     )
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
-        """Return every row as it was."""
+        """Return every row of the page at a tick."""
         sandbox = self.sandbox(sandbox_id)
         revision = _revision(request, sandbox)
         text = pages.page_state(sandbox, revision)
@@ -320,7 +320,7 @@ class Samples(View):
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return samples in order, thinned out when there are more than `limit`."""
+        """Return samples in order, thinned when there are more than `limit`."""
         sandbox = self.sandbox(sandbox_id)
         query = lineage.rows(Sample, sandbox).filter(
             tick__gte=number(request, "fromTick", 0, most=ranges.REVISION.most),
@@ -344,7 +344,7 @@ class Hash(View):
         operation_id="hash_read", responses=HashSerializer, parameters=[_TICK]
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the SHA-256 of the world as committed last, or as it was at a tick."""
+        """Return the SHA-256 of the world at the last commit, or at a tick."""
         sandbox = self.sandbox(sandbox_id)
         if request.query_params.get("tick") is None:
             found, revision, tick = sandbox.hash, sandbox.revision, sandbox.tick

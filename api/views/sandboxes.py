@@ -67,7 +67,7 @@ class Sandboxes(View):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Make a sandbox of a scenario, of files, or empty; it is paused."""
+        """Create a sandbox from a scenario, from files, or empty; it is paused."""
         given = self.read(CreateSerializer)
         files, said = converted_texts(self.user(), given)
         made = actions.do_create(
@@ -121,7 +121,7 @@ class OneDisk(View):
 
     @extend_schema(operation_id="sandboxes_disk_read", responses=UseSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return its bytes by what they are for."""
+        """Return the bytes of the sandbox by purpose."""
         sandbox = self.sandbox(sandbox_id, archived=True)
         return Response(use_body(sandbox, disk.use_of([sandbox])[sandbox.pk]))
 
@@ -142,7 +142,7 @@ class OneSandbox(View):
         responses=SandboxSerializer,
     )
     def patch(self, request: Request, sandbox_id: str) -> Response:
-        """Rename it, change who may see it or how much history is kept."""
+        """Change the name, the visibility or the kept history."""
         given = self.read(ChangeSerializer)
         if "visibility" in given:  # an editor's other changes would be half of it
             owned(self.user(), sandbox_id)
@@ -161,7 +161,7 @@ class OneSandbox(View):
 
     @extend_schema(operation_id="sandboxes_delete", responses={204: None})
     def delete(self, request: Request, sandbox_id: str) -> Response:
-        """Delete it with its history; forks keep what is their own."""
+        """Delete the sandbox with its history; forks keep their own."""
         actions.do_delete_sandbox(self.user(), sandbox_id)
         return Response(status=204)
 

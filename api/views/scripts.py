@@ -27,7 +27,7 @@ class Script(View):
 
     @extend_schema(operation_id="script_read", responses=ScenarioSerializer)
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the lesson that was written here, came with the files, or is the library's."""
+        """Return the lesson written here, else the one of its files, else of the library."""
         return Response(_body(self.sandbox(sandbox_id)))
 
     @extend_schema(
@@ -36,7 +36,7 @@ class Script(View):
         responses=ScenarioSerializer,
     )
     def put(self, request: Request, sandbox_id: str) -> Response:
-        """Keep stops; what was decided between each and its answer is expected again."""
+        """Save the stops; the decisions between each stop and its answer become expectations."""
         allowed(self.user(), sandbox_id)
         given = self.read(ScriptSerializer)
         return Response(_body(actions.do_write_script(self.user(), sandbox_id, given)))
@@ -58,7 +58,7 @@ class ScriptFile(View):
         operation_id="script_file_read", responses={(200, YAML): OpenApiTypes.ANY}
     )
     def get(self, request: Request, sandbox_id: str) -> HttpResponse:
-        """Return the scenario and its first world: it opens anywhere, and plays the same."""
+        """Return the lesson with its first world as one file, which plays the same anywhere."""
         sandbox = self.sandbox(sandbox_id)
         return HttpResponse(
             dump_all(lesson_file(sandbox)),

@@ -27,7 +27,7 @@ class Play(View):
     @extend_schema(request=bodies.PlaySerializer, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Let the clock tick the sandbox."""
+        """Start the clock of the sandbox."""
         given = self.read(bodies.PlaySerializer)
         return done(actions.do_play(self.user(), sandbox_id, speed=given["speed"]))
 
@@ -38,7 +38,7 @@ class Pause(View):
     @extend_schema(request=None, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Stop after the tick that is being made."""
+        """Pause after the current tick."""
         return done(actions.do_pause(self.user(), sandbox_id))
 
 
@@ -64,9 +64,7 @@ class StepAction(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Run some ticks, to a tick, or to an event; answers at once, or with `wait`
-        when they are run.
-        """
+        """Run ticks, up to a tick or to an event; answers at once, or with `wait` when done."""
         given = self.read(bodies.StepRequestSerializer)
         with waiting(request) as wait:
             step, goal = actions.do_step(
@@ -91,7 +89,7 @@ class Fork(View):
     @extend_schema(request=bodies.ForkSerializer, responses={201: SandboxSerializer})
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Fork the sandbox; whoever may see it may."""
+        """Fork the sandbox; everyone who may see it may fork it."""
         given = self.read(bodies.ForkSerializer)
         fork = actions.do_fork(
             self.user(), sandbox_id, tick=given["tick"], title=given["title"]
@@ -106,7 +104,7 @@ class Rewind(View):
     @extend_schema(request=bodies.RewindSerializer, responses=bodies.RewoundSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Go on from an earlier tick; what came after is kept as a fork."""
+        """Continue from an earlier tick; the later history is kept as a fork."""
         given = self.read(bodies.RewindSerializer)
         step, fork = actions.do_rewind(self.user(), sandbox_id, tick=given["tick"])
         body = {"revision": step.revision, "tick": step.tick, "fork": fork.pk}
@@ -119,7 +117,7 @@ class Undo(View):
     @extend_schema(request=None, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Run again without the last edit, up to the present tick."""
+        """Undo the last edit: run again without it, up to the present tick."""
         return done(actions.do_undo(self.user(), sandbox_id))
 
 
@@ -129,7 +127,7 @@ class Redo(View):
     @extend_schema(request=None, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Run again with the edit that was undone last, in its place."""
+        """Redo the edit that was undone last: run again with it."""
         return done(actions.do_redo(self.user(), sandbox_id))
 
 
@@ -143,7 +141,7 @@ class ArchiveAction(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Put the sandbox into one file that is kept here; its rows go."""
+        """Archive the sandbox into one file on the server and delete its rows."""
         sandbox = actions.do_archive(self.user(), sandbox_id)
         body = SandboxSerializer(sandbox, context={"request": request}).data
         return Response(body)
@@ -159,7 +157,7 @@ class UnarchiveAction(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Open an archived sandbox again, under its own address; paused."""
+        """Restore an archived sandbox under its address, paused."""
         sandbox = actions.do_unarchive(self.user(), sandbox_id)
         body = SandboxSerializer(sandbox, context={"request": request}).data
         return Response(body)

@@ -45,7 +45,7 @@ class Twins(View):
     )
     @once
     def post(self, request: Request) -> Response:
-        """Make a sandbox that shows a real cluster; one of a recording is paused."""
+        """Create a twin of a real cluster, or of a recording (paused)."""
         given = self.read(TwinSerializer)
         title, files = given["title"], [_bytes(file) for file in given["files"]]
         if given["cluster"] and files:
@@ -78,7 +78,7 @@ class Shadow(View):
         ],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return how many agree, by kind, and each that does not with what differs."""
+        """Return how many decisions agree, by kind, and each one that differs."""
         return self.by_workers(
             "shadow",
             self.sandbox(sandbox_id),
@@ -104,7 +104,7 @@ class OneShadow(View):
         ],
     )
     def get(self, request: Request, sandbox_id: str, event: int) -> Response:
-        """Return what was seen, what the engine decides, and the smallest world of it."""
+        """Return a real decision, the engine's decision, and the smallest world that shows it."""
         seconds = number(request, "seconds", 10, most=60)
         sandbox = self.sandbox(sandbox_id)
         return self.by_workers("shadowDecision", sandbox, event=event, seconds=seconds)
@@ -122,7 +122,7 @@ class Incident(View):
         responses=OpenApiTypes.OBJECT,
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Return the window as it was, replayed, and replayed with the edits."""
+        """Return a window of time as recorded, replayed, and replayed with the edits."""
         sandbox = self.sandbox(sandbox_id)
         given = self.read(IncidentSerializer)
         change = msgspec.convert({"edits": given["edits"]}, Change)
@@ -141,7 +141,7 @@ class Clusters(View):
 
     @extend_schema(operation_id="clusters_list", responses=ClusterListSerializer)
     def get(self, request: Request) -> Response:
-        """Return the clusters that you may follow, and what shows them already."""
+        """Return the clusters that you may follow, and the sandboxes that follow them."""
         user = self.user()
         shown = dict(
             Sandbox.objects.exclude(cluster="")

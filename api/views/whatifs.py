@@ -50,7 +50,7 @@ class WhatIfs(View):
         parameters=[OpenApiParameter("limit", int, description="The newest; 20.")],
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
-        """Return the newest what-ifs, with the sums of their verdicts."""
+        """Return the newest what-ifs, with the totals of their verdicts."""
         limit = number(request, "limit", 20, most=whatifs.MOST_KEPT)
         found = whatifs.listed(self.sandbox(sandbox_id), limit)
         return Response(msgspec.to_builtins(found))
@@ -63,7 +63,7 @@ class WhatIfs(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Begin a what-if, and return the workloads whose outcome differs at the horizon.
+        """Start a what-if, and return the workloads whose outcome differs at the horizon.
 
         Two copies run per seed, without the changes and with them. Changes that cannot
         be made are a 422 that names them, and leave nothing. While it still runs, a 202
@@ -93,7 +93,7 @@ class OneWhatIf(View):
         parameters=[_WAIT],
     )
     def get(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
-        """Return a what-if with its verdict; a 202 with that so far while it still runs."""
+        """Return a what-if with its verdict; while it runs, a 202 with the verdict so far."""
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
         return _answer(sandbox_id, whatifs.answered(row, wait_s=_wait(request)))
 
@@ -106,7 +106,7 @@ class KeepWhatIf(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
-        """Go on from its tick with its changes; what came after is kept as a fork."""
+        """Keep the what-if: continue from its tick with its changes; the later history becomes a fork."""
         step, fork = actions.do_keep(self.user(), sandbox_id, what_if_id)
         body = {
             "revision": step.revision,
@@ -124,7 +124,7 @@ class DiscardWhatIf(View):
     )
     @once
     def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
-        """Put it away; the run stays as it is."""
+        """Discard the what-if; the run stays as it is."""
         actions.do_discard(self.user(), sandbox_id, what_if_id)
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
         return Response(msgspec.to_builtins(whatifs.state_of(row)))

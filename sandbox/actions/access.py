@@ -49,7 +49,7 @@ def owned(user: User, sandbox_id: str) -> Sandbox:
 
 @transaction.atomic
 def do_member(user: User, sandbox_id: str, name: str, role: str) -> Member:
-    """Let somebody in as editor or viewer, or change what they are."""
+    """Add a member as editor or viewer, or change the role."""
     sandbox = owned(user, sandbox_id)
     person = User.objects.filter(username=name, is_active=True).first()
     if person is None or person.pk == sandbox.owner_id or is_guest(person):
@@ -68,7 +68,7 @@ def do_member(user: User, sandbox_id: str, name: str, role: str) -> Member:
 
 @transaction.atomic
 def do_unmember(user: User, sandbox_id: str, name: str) -> None:
-    """Let somebody out; anybody may leave by themselves."""
+    """Remove a member; every member may leave."""
     if name == user.get_username():
         if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
             raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
@@ -102,7 +102,7 @@ def do_share(
 
 @transaction.atomic
 def do_unshare(user: User, sandbox_id: str, link_id: int) -> None:
-    """Take a link back; who came by it is out."""
+    """Delete a link; people who came by it lose access."""
     owned(user, sandbox_id)
     gone, _ = ShareLink.objects.filter(sandbox_id=sandbox_id, pk=link_id).delete()
     if not gone:
@@ -169,7 +169,7 @@ def do_token(
 
 @transaction.atomic
 def do_revoke(user: User, token_id: int) -> None:
-    """End one of one's own tokens, and those that were made with it.
+    """Revoke one of the user's tokens, and the tokens that were made with it.
 
     Links that it made and members that it let in stay: they are the sandbox's.
     """

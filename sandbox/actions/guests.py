@@ -11,7 +11,7 @@ from sandbox.world import broadcast
 
 
 def new_guest() -> User:
-    """Return a guest, who follows nothing yet and cannot sign in by a password."""
+    """Return a guest, who follows nothing yet and cannot sign in with a password."""
     guest = User(username=f"{GUEST}{new_id()}")
     guest.set_unusable_password()
     guest.save()

@@ -65,7 +65,7 @@ def do_update_lesson(
 
 @transaction.atomic
 def do_end_lesson(user: User, sandbox_id: str) -> None:
-    """End the lesson: its code opens nothing, and who came by it is out."""
+    """End the lesson: its code opens nothing, and people who joined by it lose access."""
     owned(user, sandbox_id)
     _running(sandbox_id).delete()
     note(user, "lesson-end", sandbox=sandbox_id)

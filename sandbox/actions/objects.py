@@ -133,7 +133,7 @@ def take_traces_into(
     files: Sequence[tuple[str, str]],
     options: TraceOptions,
 ) -> None:
-    """Add the jobs of traces: their queues may be those of the sandbox."""
+    """Add the jobs of traces; they may name queues of the sandbox."""
     take_traces(
         loaded,
         files,
@@ -245,7 +245,7 @@ def keep_start_time(before: dict[str, Any], after: dict[str, Any]) -> None:
 def do_delete(
     user: User, sandbox_id: str, keys: Sequence[Key], *, seen: int | None = None
 ) -> RevisionDiff:
-    """Delete objects; what runs for them stops."""
+    """Delete objects; their running work stops."""
     with edit_session(user, sandbox_id) as session:
         refuse_stale(session.sandbox, seen, [str(key) for key in keys])
         world = session.loaded.world

@@ -230,7 +230,7 @@ def do_rename(user: User, sandbox_id: str, title: str) -> None:
 
 
 def do_set_visibility(user: User, sandbox_id: str, visibility: str) -> None:
-    """Choose who may see the sandbox: its people only, or everybody."""
+    """Choose whether only members or everybody may see the sandbox."""
     allowed(user, sandbox_id)
     own = Sandbox.objects.filter(pk=sandbox_id, owner_id=user.pk)
     if visibility not in (Sandbox.PRIVATE, Sandbox.PUBLIC):

@@ -67,7 +67,7 @@ class EditSession:
             ) from error
 
     def commit(self, request: CommitRequest) -> RevisionDiff:
-        """Write what was done and send the diff to everyone."""
+        """Commit the edit and send its diff to every page."""
         if isinstance(request.operation, Transport):
             return commits.commit_transport(self.sandbox, self.claim, request)
         return commits.commit(self.loaded, self.sandbox, self.claim, request)
@@ -95,7 +95,7 @@ class EditSession:
 
 
 def allowed(user: User, sandbox_id: str) -> None:
-    """Refuse who may not change the sandbox.
+    """Refuse a person who may not change the sandbox.
 
     Raises NotFoundError when they may not even see it, else ForbiddenError.
     """

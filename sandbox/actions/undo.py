@@ -47,7 +47,7 @@ from scheduler.words.reading import read_event
 def do_rewind(
     user: User, sandbox_id: str, *, tick: int
 ) -> tuple[RevisionDiff, Sandbox]:
-    """Go on from an earlier tick; what came after is kept as a fork.
+    """Continue from an earlier tick; the later history is kept as a fork.
 
     Returns the diff and the fork.
     """
@@ -74,7 +74,7 @@ def rewind(
 
 
 def do_undo(user: User, sandbox_id: str) -> RevisionDiff:
-    """Run again without the last edit, up to the present tick."""
+    """Undo the last edit: run again without it, up to the present tick."""
     with edit_session(user, sandbox_id) as session:
         edit = _last_edit(session.sandbox)
         if edit is None:
@@ -85,7 +85,7 @@ def do_undo(user: User, sandbox_id: str) -> RevisionDiff:
 
 
 def do_redo(user: User, sandbox_id: str) -> RevisionDiff:
-    """Run again with the edit that was undone last, in its place."""
+    """Redo the edit that was undone last: run again with it."""
     with edit_session(user, sandbox_id) as session:
         edit = _last_undone(session.sandbox)
         if edit is None:

@@ -64,7 +64,7 @@ def _at_its_begin(user: User, session: EditSession, row: KeptWhatIf) -> Sandbox 
 
 
 def do_discard(user: User, sandbox_id: str, number: int) -> None:
-    """Put a what-if away that is open or still runs; the run stays as it is."""
+    """Discard a what-if that is open or still runs; the run stays as it is."""
     with edit_session(user, sandbox_id, of_world=False) as session:
         row = _found(session.sandbox, number, KeptWhatIf.OPEN, KeptWhatIf.RUNNING)
         KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.DISCARDED)

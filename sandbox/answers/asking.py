@@ -38,7 +38,7 @@ _CALL_AGAIN_S = 0.5
 def answered(
     kind: str, sandboxes: Sequence[Sandbox], user: User, /, **arguments: Any
 ) -> Any:
-    """Return the answer to a question, worked out once for all who ask the same.
+    """Return the answer to a question, computed once for all requests that ask it.
 
     `arguments` are plain data. Raises what working it out raises, NotYetError when that
     takes longer than `ANSWER_WAIT_S`, and TooManyError when as many of the user's

@@ -81,18 +81,18 @@ def _give_up(pk: int, fence: int) -> None:
 
 
 def renew(claim: QuestionClaim) -> bool:
-    """Hold on for longer; False when somebody else has the question by now."""
+    """Extend the claim; False when another worker has the question by now."""
     return _mine(claim).update(lease_until=DatabaseTime() + LEASE_S) == 1
 
 
 def end(claim: QuestionClaim, **columns: Any) -> bool:
-    """Write an answer or an error; False when somebody else has the question."""
+    """Write an answer or an error; False when another worker has the question."""
     kept = {"arguments": {}, "lease_until": 0, **columns}
     return _mine(claim).update(state=Question.DONE, **kept) == 1
 
 
 def end_lapsed() -> None:
-    """Delete, in one statement, what nobody has asked for in time."""
+    """Delete, in one statement, questions that were not asked again in time."""
     now = DatabaseTime()
     done = Q(state=Question.DONE) | Q(lease_until__lt=now)
     Question.objects.filter(done, wanted_until__lte=now).delete()

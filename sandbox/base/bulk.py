@@ -28,7 +28,7 @@ def insert(model: type[Model], columns: Sequence[str], rows: Values) -> None:
 def upsert(
     model: type[Model], columns: Sequence[str], rows: Values, *, identity: Sequence[str]
 ) -> None:
-    """Add rows, or overwrite those of the same identity; one statement."""
+    """Insert rows, or overwrite rows of the same identity; one statement."""
     sets = ", ".join(
         f"{_quoted(name)} = excluded.{_quoted(name)}"
         for name in columns

@@ -166,7 +166,7 @@ def bus_folder(data: Path) -> Path:
 
 
 def make_private(folder: Path) -> Path:
-    """Make `folder` for this user alone; refuse one that somebody else prepared."""
+    """Make `folder` for this user alone; refuse one that another user owns."""
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():

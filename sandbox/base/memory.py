@@ -31,7 +31,7 @@ def collect_seldom() -> None:
 
 
 def note_released(objects: int, *, kept: int) -> None:
-    """Count the objects of a world that nobody holds any longer; collect in time.
+    """Count the objects of a released world; collect garbage after enough of them.
 
     The parts of a world point at each other, so only the collector frees them,
     and where it comes seldom, worlds that were read anew would pile up. Collects

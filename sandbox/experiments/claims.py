@@ -83,12 +83,12 @@ def renew(claim: RunClaim) -> bool:
 
 
 def finish(claim: RunClaim, result: Result, document: dict[str, Any]) -> bool:
-    """Write a result; False when somebody else has the run by now."""
+    """Write a result; False when another worker has the run by now."""
     return _end(claim, failed=0, state=Run.DONE, result=document, hash=result.hash)
 
 
 def fail(claim: RunClaim, error: Sentence) -> bool:
-    """Write why there is no result; False when somebody else has the run."""
+    """Write why there is no result; False when another worker has the run."""
     return _end(
         claim, failed=1, state=Run.FAILED, error=Sayings([shortened(error, 4000)])
     )

@@ -43,7 +43,7 @@ def followed() -> list[Kind]:
 
 
 def served(cluster: Cluster) -> tuple[list[Resource], dict[str, str]]:
-    """Return what the cluster has of the kinds, and why the others are absent.
+    """Return which of the kinds the cluster serves, and why the others are absent.
 
     A kind is asked for once: what may not be listed is absent too. Raises
     ClusterError when the cluster does not answer at all, or has no kind to follow.

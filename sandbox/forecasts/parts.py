@@ -93,7 +93,7 @@ def renew(claim: PartClaim) -> bool:
 
 
 def finish(claim: PartClaim, futures: Sequence[Any]) -> bool:
-    """Write what came of the futures; False when somebody else has the part."""
+    """Write the results of the futures; False when another worker has the part."""
     return _mine(claim).update(futures=msgspec.to_builtins(list(futures))) == 1
 
 
@@ -117,7 +117,7 @@ def end(one: QuerySet[KeptForecast], **columns: object) -> None:
 
 
 def end_lapsed() -> None:
-    """Cancel all that nobody has asked for in time, in one UPDATE.
+    """Cancel forecasts that were not asked for again in time, in one UPDATE.
 
     Once the time of a forecast is over it is left for two leases: its parts end by
     themselves, and the futures that ended are the answer.

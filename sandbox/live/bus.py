@@ -79,7 +79,7 @@ _looks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Look] = WeakKeyDictionary(
 
 
 async def bus_problem() -> str:
-    """Return why the bus does not answer, "" when it does; asked once for all who ask."""
+    """Return why the bus does not answer, "" when it does; asked once for all callers."""
     loop = asyncio.get_running_loop()
     look = _looks.get(loop)
     if look is None or (look.answer.done() and loop.time() - look.at > GOOD_FOR_S):

@@ -48,7 +48,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
     hellos: Sequence[float] = ()
 
     async def connect(self) -> None:
-        """Let in who may see the sandbox; to others it is not there."""
+        """Accept people who may see the sandbox; for all others it does not exist."""
         self.sandbox_id: str = self.scope["url_route"]["kwargs"]["sandbox_id"]
         address = (self.scope.get("client") or ("",))[0]
         if not handshakes.allowed(address, time.time()):

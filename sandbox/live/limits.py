@@ -72,7 +72,7 @@ def check_texts(files: Sequence[tuple[str, str]], objects: Iterable[Object]) -> 
 
 
 def check_sandboxes(user: User) -> None:
-    """Refuse one more sandbox to somebody who has as many as allowed."""
+    """Refuse one more sandbox to a user who has as many as allowed."""
     if is_guest(user):
         raise ForbiddenError(Denied.GUEST.said())
     most = settings.LIMITS["sandboxes_per_user"]

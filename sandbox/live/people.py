@@ -22,7 +22,7 @@ Respond = Callable[[HttpRequest], HttpResponseBase]
 
 
 def signs_in() -> bool:
-    """Return whether people sign in here: on a server, and where others reach a run."""
+    """Return whether users sign in: on a server, and where other machines reach a run."""
     return settings.SERVER or bool(settings.LAN)
 
 
@@ -41,7 +41,7 @@ def local_user() -> User:
 
 
 def local_sign_in(get_response: Respond) -> Respond:
-    """Middleware of the default run: everybody who gets here is the local user."""
+    """Middleware of the default run: every request is of the local user."""
 
     def respond(request: HttpRequest) -> HttpResponseBase:
         if not signs_in():
@@ -61,7 +61,7 @@ class Asker:
 
     @classmethod
     def of_scope(cls, scope: dict[str, Any]) -> Asker:
-        """Return who opened a WebSocket."""
+        """Return the user who opened a WebSocket."""
         for name, value in scope["headers"]:
             if name == b"authorization" and value[:7].lower() == b"bearer ":
                 return cls(token=hash_of(value[7:].decode("latin-1").strip()))
@@ -70,14 +70,14 @@ class Asker:
 
     @classmethod
     def of_request(cls, user_id: int, auth: object, session: object) -> Asker:
-        """Return who sent a request that was signed in already."""
+        """Return the user of a request that was signed in already."""
         if isinstance(auth, Token):
             return cls(token=auth.hash)
         key = str(getattr(session, "session_key", None) or "")
         return cls(session=key) if key else cls(user_id=user_id)
 
     def person(self) -> User | AnonymousUser:
-        """Return who it is by now; nobody when signed out, stopped or revoked."""
+        """Return the user as of now; None when signed out, stopped or revoked."""
         if self.token:
             return _by_token(self.token)
         if not signs_in():

@@ -55,7 +55,7 @@ def who_sees(asker: Asker, sandbox_ids: Sequence[str]) -> dict[str, int]:
 
 
 async def who_streams(asker: Asker, sandbox_id: str) -> int | None:
-    """Return the id of who has a stream, or opens one; a crowd asks together."""
+    """Return the id of the user of a stream; many callers are answered by one query."""
     return await one_of_many(who_sees, asker, item=sandbox_id)
 
 

@@ -56,7 +56,7 @@ async def in_thread(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs)
 
 
 async def once_for_all(function: Callable[..., R], *args: Any) -> R:
-    """Ask as `in_thread` does, once for all who ask the same at the same time."""
+    """Run as `in_thread` does, once for all callers that ask the same at the same time."""
     key = (asyncio.get_running_loop(), function, args)
     task = _asked.get(key)
     if task is None:
@@ -69,7 +69,7 @@ async def once_for_all(function: Callable[..., R], *args: Any) -> R:
 async def one_of_many(
     function: Callable[..., Mapping[str, R]], *shared: Any, item: str
 ) -> R | None:
-    """Ask about one thing, in one call with all who ask about another at that time.
+    """Ask about one thing, in one call together with all that are asked at that time.
 
     `function` takes what is shared and a list of things; it leaves out those that it has
     no answer for, which is None here. Thousands of sockets cost a few queries, not each its own.

@@ -72,7 +72,7 @@ class Token(models.Model):
         return self.made_with.name if self.made_with else ""
 
     def descendants(self) -> list[Token]:
-        """Return the tokens made with it, and those made with these. A query a level."""
+        """Return all tokens that descend from this one. Cost: one query per level."""
         found: list[Token] = []
         level = [self]
         while level:

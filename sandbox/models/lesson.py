@@ -25,7 +25,7 @@ class LessonQuerySet(models.QuerySet["Lesson"]):
     """What is being held."""
 
     def running(self) -> LessonQuerySet:
-        """Return the lessons that nobody ended and that did not run out."""
+        """Return the lessons that were not ended and did not expire."""
         return self.filter(expires_at__gt=timezone.now())
 
 

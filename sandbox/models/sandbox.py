@@ -23,7 +23,7 @@ GUEST = "guest/"
 
 
 def is_guest(user: Person) -> bool:
-    """Return whether it is somebody who came by the code of a lesson and follows only."""
+    """Return whether the user came by the code of a lesson and only follows."""
     return user.get_username().startswith(GUEST)
 
 

@@ -53,7 +53,7 @@ class Use:
 
 
 def use_of(sandboxes: Sequence[Sandbox]) -> dict[str, Use]:
-    """Return the use of each; only those that changed are measured.
+    """Return the disk use of each sandbox; only changed ones are measured.
 
     What a fork shares is its parent's. A query per table for all that changed;
     O(their rows).

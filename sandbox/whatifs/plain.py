@@ -36,7 +36,7 @@ class PlainRuns:
 
     @contextmanager
     def begun(self, world: World, seeds: Sequence[int]) -> Iterator[Plain]:
-        """Give the runs of these seeds in the block; begin those that are not known."""
+        """Provide the runs of these seeds within the block; start the missing ones."""
         self._world = world
         try:
             self._begin(seeds)

@@ -40,7 +40,7 @@ CHECKPOINT_APART = 8
 def commit(
     held: LoadedSandbox, sandbox: Sandbox, claim: Claim, request: CommitRequest
 ) -> RevisionDiff:
-    """Write what was done to `held.world`; return the diff that everyone gets.
+    """Commit the changes of `held.world`; return the diff that is sent to all pages.
 
     `sandbox` is the row at the held revision; it is brought forward too.
     A fixed number of statements, plus one per table with changed objects.

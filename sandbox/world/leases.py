@@ -40,7 +40,7 @@ class Claim:
 
 
 def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
-    """Return a claim, or None when somebody else holds the sandbox."""
+    """Return a claim, or None when another process holds the sandbox."""
     now = DatabaseTime()
     free = Sandbox.objects.filter(pk=sandbox_id, lease_until__lt=now)
     if free.update(fence=F("fence") + 1, lease_until=now + lease_s) != 1:
@@ -107,7 +107,7 @@ def claimed(sandbox_id: str, *, patience_s: float = 15.0) -> Iterator[Claim]:
 def lineage_claimed(
     sandbox_id: str, others: Callable[[], Iterable[str]] = tuple
 ) -> Iterator[Claim]:
-    """Hold a sandbox as above, with those whose past it shows and `others`.
+    """Claim a sandbox, the sandboxes whose past it shows, and `others`.
 
     None of them is rewound, undone or deleted meanwhile: whatever is read of the past
     is of one moment. Raises as above.

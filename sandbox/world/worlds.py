@@ -153,7 +153,7 @@ def fresh(sandbox: Sandbox) -> World:
 
 @contextmanager
 def reading(sandbox: Sandbox) -> Iterator[World]:
-    """Lend the world at `sandbox.revision` to somebody who only asks it.
+    """Lend the world at `sandbox.revision` for reading only.
 
     The one held here if it is current, else one read from rows.
     """

@@ -104,7 +104,7 @@ def window_work(
 
 
 def owner_name(obj: Object) -> str:
-    """Return who made a Workload: names of Workloads differ from run to run."""
+    """Return the owner of a Workload: names of Workloads differ from run to run."""
     for owner in obj.metadata.get("ownerReferences") or ():
         if owner.get("controller"):
             return f"{owner['kind']}/{obj.key.namespace}/{owner['name']}"

@@ -143,7 +143,7 @@ class RunLines:
         return set(self._lines)
 
     def leader(self, now_ms: int) -> Leader:
-        """Return who had the largest share up to an instant."""
+        """Return the queue with the largest share up to an instant."""
         share, queue = self._peak
         above = self._above.get(queue, 0)
         if queue and queue == self._ahead:

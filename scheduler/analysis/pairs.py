@@ -139,7 +139,7 @@ class Side:
         self._starts: dict[Key, int] = {}
 
     def at(self, at_ms: int, hear: Callable[[], None]) -> Mark:
-        """Return the run up to an instant: later than all before, or one of those."""
+        """Return the run up to an instant, which is later than all before or one of them."""
         found = self.marks.get(at_ms)
         if found is None:
             found = self.marks[at_ms] = self._run(at_ms, hear)

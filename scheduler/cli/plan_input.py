@@ -34,7 +34,7 @@ def no_library(_: str) -> list[Source] | None:
 
 
 def in_range(word: str, count: int, most: int) -> int:
-    """Return a count from the command line, 0 where none is given; refuse others."""
+    """Return a count from the command line, 0 when absent. Raises on values out of range."""
     if not 0 <= count <= most:
         wanted = Wanted.RANGE.said(least="1", most=most)
         raise SchedulerError(in_field(word, expected(wanted, given=count)))

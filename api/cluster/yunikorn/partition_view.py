@@ -198,7 +198,7 @@ class PartitionView:
         return application(app, self.nanoseconds)
 
     def ended(self, state: str) -> list[Record]:
-        """Return those that are over: "completed" are the failed ones, too."""
+        """Return the applications that ended; "completed" includes the failed ones."""
         wanted = ("completed", "failed") if state == "completed" else (state,)
         return [
             ended(one, self.nanoseconds)

@@ -17,7 +17,7 @@ from scheduler.analysis.measures.verdict import StartVerdict, start_verdict
 def outcome_diffs(
     branches: Sequence[Branch], timelines: Sequence[Timelines]
 ) -> list[OutcomeDiff]:
-    """Return the workloads that differ, those by the longest time first."""
+    """Return the workloads that differ, largest time difference first."""
     first, *others = timelines
     end_ms = min(branch.end_ms for branch in branches)
     found: list[tuple[int, OutcomeDiff]] = []

@@ -90,7 +90,7 @@ class Command(BaseCommand):
 
 
 def person_named(name: str) -> User:
-    """Return a person. Raises CommandError for nobody's name."""
+    """Return the user of a name. Raises CommandError when there is none."""
     found = User.objects.filter(username=name).first()
     if found is None:
         raise CommandError(f"nobody is called {name}; `person list` says who there is")

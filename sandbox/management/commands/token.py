@@ -25,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take who, what for, and for how long."""
+        """Declare the user, the scope and the lifetime."""
         parser.add_argument("person", metavar="NAME", help="as `person list` has it")
         parser.add_argument(
             "--scope", choices=Token.SCOPES, default="write", help="write if not given"

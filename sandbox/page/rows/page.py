@@ -119,7 +119,7 @@ def _expect(
 
 
 def world_shows(world: World, key: Key) -> bool:
-    """Return whether an object is on the page: those to come are not yet."""
+    """Return whether an object is on the page; objects that have not arrived are not."""
     home = clusters.world_of(world, key)
     return not home.lifetime.waits(key if home is world else inside_key(key))
 

@@ -163,7 +163,7 @@ def _text(limit: int | None) -> str | None:
 
 
 def lent(resource_node: ResourceNode) -> int:
-    """Return how much of the node's unused quota others in its cohort use now.
+    """Return how much of the node's unused quota the rest of its cohort uses now.
 
     What siblings use above their own is spread over those who have shared
     quota unused, in proportion, rounded down: Kueue keeps no account of who

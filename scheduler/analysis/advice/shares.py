@@ -9,7 +9,7 @@ from scheduler.analysis.advice.space import Point, Pool, Space, repair
 
 
 def guesses(space: Space, base: Numbers) -> list[Point]:
-    """Return settings worth a run before others are known, by what the base did.
+    """Return first settings to run, derived from the shares of the base run.
 
     Quota in proportion to work where queues share a total, the rest as it is; and
     half-way there. O(steps of the totals x queues).

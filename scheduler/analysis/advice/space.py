@@ -34,7 +34,7 @@ class Dimension:
 
     @property
     def name(self) -> str:
-        """Return what tells it from the others."""
+        """Return the unique name of the dimension."""
         return f"{self.object} {self.field}"
 
     def distance(self, index: int) -> float:

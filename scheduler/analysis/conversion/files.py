@@ -60,7 +60,7 @@ class ConvertedFiles:
 
     @property
     def unread(self) -> list[Finding]:
-        """Return why those of the files that cannot be read cannot."""
+        """Return one error per file that could not be read."""
         loaded = Loaded()
         for _, text in self.files:
             if isinstance(text, UnreadText):
@@ -75,7 +75,7 @@ def convert_files(
     nodes: Iterable[Manifest] = (),
     limits: Limits = DEFAULT_LIMITS,
 ) -> ConvertedFiles:
-    """Return files in the terms of a stack; those that need no change stay as given.
+    """Return files converted to a stack; files that need no change stay as given.
 
     `nodes` beside the files say how large the cluster is. A file that cannot be
     read stays too: whoever takes it says why. Raises SchedulerError when the

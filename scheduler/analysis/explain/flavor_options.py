@@ -86,7 +86,7 @@ class FlavorOptions:
 
 
 def traced_flavors(steps: Iterable[Mapping[str, Any]]) -> list[FlavorRow]:
-    """Return the rows of the flavors that a trace has, and no others."""
+    """Return the rows of the flavors that a trace has."""
     rows: dict[FlavorResource, FlavorRow] = {}
     for step in steps:
         if step["step"] == "flavor":

@@ -132,7 +132,7 @@ def _admitted_as(key: Key, decisions: list[Decision]) -> Victim | None:
 
 
 def victim_of(origin: World, decision: Preempt, decisions: list[Decision]) -> Victim:
-    """Return who was preempted, with what it held in `origin` or got on the way."""
+    """Return the victim, with what it held in `origin` or got on the way."""
     work = kueue_of(origin).cluster.workloads.get(decision.subject)
     known = describe(work, "") if work is not None and work.usage else None
     if known is None:
@@ -280,7 +280,7 @@ def _changes(trial: Trial, stage: KueueStage) -> list[ShareChange]:
 def changed_shares(
     before: Shares, after: Shares, *, near: Container[tuple[str, str]] = ()
 ) -> list[ShareChange]:
-    """Return the shares that moved, and those of `near` whether they moved or not."""
+    """Return the shares that changed, and always those of `near`."""
     return [
         ShareChange(kind=name[0], name=name[1], before=before.get(name), after=now)
         for name, now in after.items()

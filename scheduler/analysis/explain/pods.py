@@ -126,7 +126,7 @@ def scorers_of(table: PluginTable) -> list[Scorer]:
 
 
 def rows_of(table: PluginTable) -> list[NodeRow]:
-    """Return the nodes: those that pass by total, then the others by name."""
+    """Return the nodes: feasible ones by total score, then the others by name."""
     rows = [
         NodeRow(
             node=name,

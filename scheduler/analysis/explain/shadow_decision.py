@@ -79,7 +79,7 @@ class _Trial:
     at_ms: int
 
     def outcome(self, objects: Iterable[Object]) -> tuple[Any, ...]:
-        """Return whether others come first, and what then comes of the workload.
+        """Return whether other workloads come first, and the outcome for this one.
 
         Where it is admitted, which workloads it preempts, or why it waits.
         """

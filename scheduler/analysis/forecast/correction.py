@@ -58,7 +58,7 @@ class Correction:
         return ended if ended >= LEAST else 0
 
     def of(self, given: GivenStart, horizon_ms: int) -> tuple[Quantiles, Speaker]:
-        """Return quantiles at LEVELS as they are corrected, and who has more say."""
+        """Return the corrected quantiles at LEVELS, and which source weighs more."""
         if not self.judged:
             return given.at, "model"
         raw, speaker = self._pooled(_filled(given.at, horizon_ms), given)

@@ -39,7 +39,7 @@ def given_of(present: ForecastWorld, found: Sequence[Future]) -> list[GivenStart
 
 
 def drawn_of(given: list[GivenStart], *, seed: int) -> list[GivenStart]:
-    """Return those that are kept to be scored later."""
+    """Return the futures that are kept to be scored later."""
     if len(given) <= MOST_KEPT:
         return given
     places = Random(streams.bits(seed, "forecast", "kept"))

@@ -159,7 +159,7 @@ def _capacity(run: MeasuredRun, now: int) -> dict[str, float]:
 
 
 def idle_hours(run: MeasuredRun, until_ms: int) -> dict[str, float]:
-    """Return the capacity that nobody held up to an instant; units x h per resource.
+    """Return the idle capacity up to an instant; units x h per resource.
 
     What holds now, and the capacity now, count on to the instant.
     """

@@ -155,7 +155,7 @@ class RunReader:
         )
 
     def all_courses(self) -> dict[Key, RunCourse]:
-        """Return every subject's course, also of those that ran on from the begin."""
+        """Return the course of every subject, including those that ran at the beginning."""
         for key in self.since:
             if key.kind == self.kind:
                 self.course(key)

@@ -42,7 +42,7 @@ class DeviceHandlers:
         return self.shared.devices
 
     def put(self, obj: Object, *, restore: bool) -> None:
-        """Take an object that is new, changed or stored; wake who waits for it."""
+        """Take an object that is new, changed or stored; wake the pods that wait for it."""
         name = _TAKES[obj.key.kind](self.known, obj)
         if obj.key.kind == TEMPLATE:
             for pod in list(self.shared.pods.values()):
@@ -78,7 +78,7 @@ class DeviceHandlers:
         self.shared.bind_devices(pod)
 
     def write(self, obj: Object) -> None:
-        """Write into a claim which devices it has, and who uses them."""
+        """Write into a claim which devices it has, and which pods use them."""
         if obj.key.kind != CLAIM or obj.key not in self.known.claims:
             return
         allocation = self.known.allocated.get(obj.key)

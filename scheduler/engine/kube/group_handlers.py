@@ -21,7 +21,7 @@ class GroupHandlers:
         self.shared = shared
 
     def put(self, obj: Object, *, restore: bool) -> None:
-        """Take an object that is new, changed or stored; wake who waits for it."""
+        """Take an object that is new, changed or stored; wake the pods that wait for it."""
         if obj.key.kind == _POD_GROUP:
             event = self._put_group(obj)
         elif obj.key.kind == ELASTIC_QUOTA:

@@ -37,7 +37,7 @@ class VolumeHandlers:
         return self.shared.volumes
 
     def put(self, obj: Object, *, restore: bool) -> None:
-        """Take an object that is new, changed or stored; wake who waits for it."""
+        """Take an object that is new, changed or stored; wake the pods that wait for it."""
         event = _TAKES[obj.key.kind](self.known, obj)
         if not restore:
             self.shared.notify(event)

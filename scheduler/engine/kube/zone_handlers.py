@@ -25,7 +25,7 @@ class ZoneHandlers:
         self.shared = shared
 
     def put(self, obj: Object, *, restore: bool) -> None:
-        """Take an object that is new, changed or stored; wake who waits for it.
+        """Take an object that is new, changed or stored; wake the pods that wait for it.
 
         In one that is new or changed all pods that run are counted already.
         """
@@ -43,7 +43,7 @@ class ZoneHandlers:
         self.shared.notify(Event(events.TOPOLOGY_CHANGED, old=key))
 
     def write(self, obj: Object) -> None:
-        """Write into an object what is available, and who holds what."""
+        """Write into an object what is available, and which pods hold what."""
         topology = self.shared.topologies.by_node.get(obj.key.name)
         if topology is None:
             return

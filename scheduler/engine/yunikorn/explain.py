@@ -62,7 +62,7 @@ def explain(partition: Partition, key: str) -> Row:
 
 
 def sorting(partition: Partition, ask: Ask) -> list[Row]:
-    """Return who stands before it at every level, from the root down."""
+    """Return the competitors before it at every level, from the root down."""
     rows: list[Row] = []
     for parent in reversed(ask.app.queue.route[1:]):
         order = children_in_order(parent, positional=partition.laws.positional)

@@ -35,7 +35,7 @@ class Admission:
 
     @property
     def subject(self) -> Key:
-        """Return who got it."""
+        """Return the key of the admitted object."""
         return self.workload
 
 

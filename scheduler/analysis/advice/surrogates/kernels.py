@@ -57,7 +57,7 @@ class Kernels:
     def between(
         self, some: Sequence[Point], others: Sequence[Point], lengths: Places
     ) -> Array:
-        """Return the covariances of some settings with others."""
+        """Return the covariances between two lists of settings."""
         rows, columns = np.asarray(some), np.asarray(others)
         return self._between(rows, columns, lengths)
 

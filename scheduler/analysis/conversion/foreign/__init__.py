@@ -16,7 +16,7 @@ _SYSTEMS = {"Volcano": volcano, "KAI": kai, "Armada": armada}
 def convert(
     documents: Iterable[Manifest], *, nodes: Iterable[Manifest] = ()
 ) -> Writing:
-    """Return Kueue's manifests of these documents; others stay as they are.
+    """Return Kueue manifests for these documents; documents of other kinds stay.
 
     Nothing given is changed; what could not be carried over is in `losses`. Queues
     become ClusterQueues and Cohorts with a LocalQueue in each namespace that jobs

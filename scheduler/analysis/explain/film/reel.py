@@ -214,7 +214,7 @@ class Reel:
 
 
 def amounts(held: Sequence[Amount]) -> Items | Sentence:
-    """Return amounts as a sentence lists them; pods are left out beside others."""
+    """Return amounts as a sentence lists them; pods are left out beside other resources."""
     shown = [one for one in held if one.resource != "pods"] or list(held)
     if not shown:
         return Scene.NOTHING.said()

@@ -25,7 +25,7 @@ class Past:
         self.changes = sorted(_changes(log), reverse=True)
 
     def advance(self, now_ms: int) -> list[int]:
-        """Go on to an instant; return who started since."""
+        """Advance to an instant; return the workloads that started since."""
         self.now_ms = now_ms
         started = []
         while self.changes and self.changes[-1][0] <= now_ms:

@@ -186,7 +186,7 @@ class BindingHost:
             self.locks.take(scheduler.name, node)
 
     def unlock(self, scheduler: SchedulerRef, node: str) -> None:
-        """Let others have the node again, and wake who waited for it."""
+        """Release the node, and wake the schedulers that wait for it."""
         if self.pessimistic and self.locks.release(scheduler.name, node):
             for other in self.shared.schedulers:
                 if other is not scheduler:

@@ -219,7 +219,7 @@ class Framework:
     def permit(
         self, state: CycleState, pod: Pod, node: str
     ) -> tuple[Status, dict[str, int]]:
-        """Run Permit; return a refusal, or who makes the pod wait, and how long."""
+        """Run Permit; return a refusal, or the plug-ins that make the pod wait, and how long."""
         waits: dict[str, int] = {}
         for plugin in self.points["permit"]:
             status, wait_ms = plugin.permit(state, pod, node)

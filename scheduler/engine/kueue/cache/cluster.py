@@ -115,7 +115,7 @@ class Cluster:
         return Delays(flavors, elsewhere)
 
     def put_local_queue(self, spec: LocalQueueSpec) -> LocalQueue:
-        """Take a LocalQueue, new or changed; those who name it stay."""
+        """Take a LocalQueue, new or changed; Workloads that name it stay."""
         local_queue = self.local_queue(spec.namespace, spec.name)
         self._unlink_local_queue(local_queue)
         local_queue.spec = spec
@@ -123,7 +123,7 @@ class Cluster:
         return local_queue
 
     def remove_local_queue(self, local_queue: LocalQueue) -> None:
-        """Forget a LocalQueue; those who name it stay."""
+        """Remove a LocalQueue; Workloads that name it stay."""
         self._unlink_local_queue(local_queue)
         local_queue.spec = local_queue.active_since_us = None
 

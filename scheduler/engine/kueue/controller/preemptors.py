@@ -39,7 +39,7 @@ class Preemptors:
         return not reserved.status and PENDING_PREEMPTION in reserved.message
 
     def settle(self) -> None:
-        """Put those who were restored or noted at the heads of their queues."""
+        """Put the preemptors that were restored or noted at the heads of their queues."""
         self._restore()
         if self.came_waiting:
             self._take_over()

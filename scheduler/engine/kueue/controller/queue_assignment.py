@@ -32,7 +32,7 @@ class QueueAssignment:
         self.restoring: dict[WorkloadInfo, State] = {}
 
     def assign_all(self) -> None:
-        """Place everyone who came since the last time, oldest first."""
+        """Place the Workloads that came since the last call, oldest first."""
         for work in sorted(self.unplaced, key=lambda w: (w.created_us, w.uid)):
             self._assign(work, self.restoring.pop(work, None))
         self.unplaced.clear()

@@ -94,7 +94,7 @@ def fill_back(
     placement: Placement | None = None,
     trace: Trace | None = None,
 ) -> list[Target]:
-    """Spare those who turn out not to be needed; usage is left without the rest.
+    """Keep victims that turn out not to be needed; the usage excludes the remaining ones.
 
     A victim equal to one that could not be spared cannot be either, as usage
     only grows here; places differ, though. It is counted as tried all the same, as

@@ -37,7 +37,7 @@ class Moves:
         self.classes.pop(members, None)
 
     def take(self, preemptor: WorkloadInfo | None) -> list[WorkloadInfo]:
-        """Return who is elsewhere than at the last call, and start anew."""
+        """Return the Workloads that moved since the last call, and clear them."""
         moved = self.works
         for members, before in self.classes.items():
             if members.inadmissible != before:

@@ -209,7 +209,7 @@ class PendingQueue:
         self.inflight = work
 
     def head(self) -> WorkloadInfo | None:
-        """Return who would be tried next."""
+        """Return the Workload that would be tried next."""
         return self._head()
 
     def _head(self) -> WorkloadInfo | None:
@@ -308,7 +308,7 @@ class PendingQueue:
         )
 
     def take_moved(self) -> list[WorkloadInfo]:
-        """Return who waits and may be elsewhere in the queue since the last call.
+        """Return the pending Workloads whose place may have changed since the last call.
 
         All whose phase (pending, inadmissible) or stickiness changed, and some whose
         did not. Cost: those, and not everyone who waits.
@@ -316,7 +316,7 @@ class PendingQueue:
         return self.moves.take(self.preemptor)
 
     def workloads(self) -> Iterator[WorkloadInfo]:
-        """Yield everyone who waits, unordered; not the one in flight."""
+        """Yield the pending Workloads, unordered, without the one in flight."""
         for classes in self.classes.values():
             for members in classes.values():
                 yield from members.workloads()

@@ -101,7 +101,7 @@ class CyclePace:
         self.quiet = 0 if moved else self.quiet + 1
 
     def request_requeue(self, tree: str, queue: str, now_ms: int) -> None:
-        """Requeue the inadmissible of a tree in a while, once for all who ask."""
+        """Requeue the inadmissible Workloads of a tree after a delay, once for all requests."""
         if tree not in self.requeues and self.steps is not None:
             delay = self.steps.draw("reactivation", tree, now_ms)
             self.requeues[tree] = now_ms + delay, queue

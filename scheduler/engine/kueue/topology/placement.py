@@ -148,7 +148,7 @@ def groups_of(podsets: Iterable[PodSetToPlace]) -> list[list[PodSetToPlace]]:
 def workers_and_leader(
     group: Sequence[PodSetToPlace],
 ) -> tuple[PodSetToPlace, PodSetToPlace | None]:
-    """Return who sets level and filters of a group, and who leads it.
+    """Return the podset that sets level and filters of a group, and its leader.
 
     Source: docs/semantics/kueue-topology.md#leader-and-workers.
     """

@@ -30,7 +30,7 @@ def domains_for(
     *,
     offset: int = 0,
 ) -> dict[str, Path]:
-    """Return the domain of each gated pod, by name; who has none is left out.
+    """Return the domain of each gated pod, by name; pods without one are left out.
 
     `offset` is what the first index of the podset is. Ended pods are not given.
     """

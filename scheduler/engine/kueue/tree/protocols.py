@@ -65,13 +65,13 @@ class PendingWorkloads(Protocol):
     def requeue_inadmissible(
         self, matches: Matches, ready: Callable[[Workload], bool]
     ) -> bool:
-        """Put back who was set aside."""
+        """Requeue the inadmissible Workloads."""
 
     def take_moved(self) -> list[Workload]:
-        """Return who may be elsewhere in the queue since the last call."""
+        """Return the Workloads whose place may have changed since the last call."""
 
     def workloads(self) -> Iterator[Workload]:
-        """Yield everyone who waits."""
+        """Yield the pending Workloads."""
 
 
 class AdmittedWorkloads(Protocol):

@@ -55,4 +55,4 @@ class Laws(Protocol[P]):
     def required_victims(
         self, partition: P, node: SchedulingNode, ask: Ask
     ) -> list[Ask]:
-        """Return who has to leave a required node for the ask; [] when no use."""
+        """Return the victims on a required node for the ask; [] when they do not suffice."""

@@ -23,7 +23,7 @@ from scheduler.model.yunikorn import resources
 def choose(
     partition: Partition, ask: Ask, *, nodes_tried: bool, trace: Trace | None = None
 ) -> PreemptionPlan | str:
-    """Return who is to end and where, or the reason why nobody is.
+    """Return the victims and their nodes, or the reason why there are none.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
     """

@@ -22,7 +22,7 @@ from scheduler.model.yunikorn.resources import Amounts
 def choose(
     partition: Partition, ask: Ask, trace: Trace | None = None
 ) -> PreemptionPlan | str:
-    """Return who is to end and where, or the reason why nobody is.
+    """Return the victims and their nodes, or the reason why there are none.
 
     "" is no reason in particular: preemption does not help. Changes nothing.
     """

@@ -32,7 +32,7 @@ def preempt(partition: Partition, node: SchedulingNode, ask: Ask) -> None:
 
 
 def candidates(node: SchedulingNode, ask: Ask, *, daemons: bool = False) -> list[Ask]:
-    """Return who may go, in order: plain, opted out, originators.
+    """Return the candidates in order: plain, opted out, originators.
 
     Within each: lower priority, newer, smaller, then by key. With `daemons`
     opted-out pods come after originators and required-node pods last of all,
