@@ -25,7 +25,11 @@ from scheduler.input.manifests.loading.identity import say_aside
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.loading.rendered import RenderedFiles
 from scheduler.input.manifests.references import check_references
-from scheduler.input.manifests.releases import take_newest_releases, take_seen_releases
+from scheduler.input.manifests.releases import (
+    release_in_metrics,
+    take_newest_releases,
+    take_seen_releases,
+)
 from scheduler.input.manifests.run_times import take_written_run_times
 from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
@@ -262,7 +266,9 @@ def _report_unread(loaded: Loaded, sources: Sources) -> None:
     for name, text in sources:
         if not (_is_loaded(name, text) or is_trace(name, text)):
             place = SourceLocation(file=name, line=1)
-            if said := rendered.beside(name):
+            if (seen := release_in_metrics(name, text)) is not None:
+                loaded.named_releases.append(seen)
+            elif said := rendered.beside(name):
                 say_aside(loaded, place, said)
             else:
                 loaded.warn(place, UNREAD)
@@ -288,6 +294,7 @@ def _copy(loaded: Loaded) -> Loaded:
         files=loaded.files,
         sources=loaded.sources,
         rendered=loaded.rendered,
+        named_releases=loaded.named_releases,
         refused=loaded.refused,
         outcomes=loaded.outcomes.copy(),
         unread=dict(loaded.unread),

@@ -21,7 +21,6 @@ from sandbox.models import Sandbox
 from sandbox.process import idle_flag
 from sandbox.twins import clusters
 from sandbox.twins.recordings import read_recording
-from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import in_field
 from scheduler.recorded.followed import configuration
@@ -67,7 +66,13 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
         settings_of = [found for place in SETTINGS if (found := _get(cluster, *place))]
         start_us = time.time_ns() // 1000 + 1000 * cluster.skew_ms()
         configured = configuration(Followed(standing=settings_of))
-        world = _begun(configured, stamp(start_us), releases_of(cluster))
+        world, _ = beginning.begin(
+            [],
+            configured,
+            start=stamp(start_us),
+            tick_ms=TICK_MS,
+            release=releases_of(cluster),
+        )
     except (ClusterError, SchedulerError) as error:
         problem = in_field(one.name, error.said)
         raise InvalidError(problem, causes=[Cause(problem=problem)]) from error
@@ -86,25 +91,6 @@ def do_follow_cluster(user: User, name: str, *, title: str = "") -> Sandbox:
         raise ConflictError(Refused.FOLLOWED_ALREADY.said()) from error
     idle_flag.clear_after_commit()
     return sandbox
-
-
-def _begun(
-    configured: list[tuple[str, str]], start: str, release: dict[str, str]
-) -> World:
-    """Return the world of a cluster before anything of it was seen.
-
-    A release whose rules for a Configuration this cluster shows to be otherwise, as it
-    runs with it, is left out.
-    """
-    try:
-        world, _ = beginning.begin(
-            [], configured, start=start, tick_ms=TICK_MS, release=release
-        )
-    except SchedulerError:
-        if not release:
-            raise
-        return _begun(configured, start, {})
-    return world
 
 
 def _refuse_second(user: User, cluster: str) -> None:

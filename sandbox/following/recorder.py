@@ -18,6 +18,7 @@ from django.utils import timezone
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import RecordingFile
 from sandbox.following.reflector import Reflector
+from sandbox.following.releases import releases_of
 from sandbox.following.resources import NOT_SERVED, Resource, served, settings
 from scheduler.recorded.qrec.entries import Entry, Header, Type, encode
 from scheduler.recorded.qrec.slimming import slim
@@ -75,6 +76,7 @@ class Recorder:
         self.stop = threading.Event()
         self.progress = Progress()
         self._skew_ms = 0
+        self._releases: dict[str, str] = {}
         self._nodes: dict[str, bytes] = {}
         self._seen: queue.Queue[tuple[float, Entry]] = queue.Queue(_WAITING)
 
@@ -104,6 +106,8 @@ class Recorder:
     ) -> None:
         with contextlib.suppress(ClusterError):  # away: as it was before
             self._skew_ms = self.cluster.skew_ms()
+        with contextlib.suppress(ClusterError):
+            self._releases = releases_of(self.cluster)
         texts, failed = settings(self.cluster)
         self.progress.absent = {**absent, **failed}
         header = Header(
@@ -114,6 +118,7 @@ class Recorder:
             anonymised=self.anonymised,
             part=self.file.part,
             resumed=resumed,
+            releases=self._releases,
         )
         listed = [Entry(_now(), "LISTED", "ConfigMap", one) for one in texts]
         self._write([Entry(_now(), "BEGIN", header=header), *listed])

@@ -14,6 +14,7 @@ from scheduler.cli.statuses import refused
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import SchedulerError
+from scheduler.model.releases.versions import TITLES
 from scheduler.recorded.followed import incident
 
 
@@ -25,12 +26,17 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         options.into.mkdir(parents=True, exist_ok=True)
         found = read_file(options.recording)
         at_us = found.start_us + 1000 * durations.span_ms(options.at)
-        files = incident(found, at_us)
+        files, releases = incident(found, at_us), found.releases()
         for name, text in files:
             (options.into / name).write_text(text, encoding="utf-8")
     except (SchedulerError, OSError) as error:
         return refused(error)
-    out.write(f"{options.into}: {_count(files[-1][1])}\n")
+    ran = "".join(
+        f"; {title} {releases[name]} ran"
+        for name, title in TITLES.items()
+        if name in releases
+    )
+    out.write(f"{options.into}: {_count(files[-1][1])}{ran}\n")
     return 0
 
 

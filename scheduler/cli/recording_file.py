@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 from scheduler.model.kueue.configuration import Settings, read_configuration
+from scheduler.model.releases.release import Release
 from scheduler.recorded.qrec.entries import Entry
 from scheduler.recorded.qrec.frames import MAGIC
 from scheduler.recorded.qrec.reading import Followed, read_entries, read_followed
@@ -41,12 +42,13 @@ def history_of(found: Followed) -> History:
     )
 
 
-def settings_of(configured: Sequence[Source]) -> Settings:
-    """Return what a Configuration sets; the defaults without one."""
+def settings_of(configured: Sequence[Source], releases: Mapping[str, str]) -> Settings:
+    """Return what a Configuration sets, with the defaults of the release that ran."""
+    release = Release(**releases)
     for name, text in configured:
         [document] = read_documents(text, file=name)
-        return read_configuration(document.data)
-    return Settings()
+        return read_configuration(document.data, release)
+    return read_configuration({}, release)
 
 
 def _parts(first: Path) -> Iterator[Entry]:

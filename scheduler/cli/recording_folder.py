@@ -11,11 +11,13 @@ from typing import Any
 
 import msgspec
 
+from scheduler.input.manifests.releases import releases_named
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Wanted, expected, in_field
 from scheduler.recorded.absences import late_begin, not_replayed
+from scheduler.recorded.qrec.entries import Header
 from scheduler.recorded.qrec.reading import Followed, RecordedChange
 from scheduler.recorded.recording import (
     CONFIGURATION,
@@ -85,6 +87,8 @@ def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
     watch = folder / "watch.jsonl.gz"
     seen = read_events(_lines(watch), str(watch))
     found = _followed(read_start(folder), _items(folder / _BEGIN), seen)
+    metrics = [_packed(path) for path in _by_second(folder, "metrics-*.txt.gz")[:1]]
+    found.header = Header(recorder="folder", releases=releases_named((), metrics))
     return found, _configuration(folder)
 
 
@@ -167,11 +171,15 @@ def _items(snapshot: Path) -> list[dict[str, Any]]:
 
 
 def _attempts(folder: Path) -> list[tuple[int, Attempts]]:
-    found = []
-    for path in _by_second(folder, "metrics-*.txt.gz"):
-        with gzip.open(path, "rt") as text:
-            found.append((1000 * _second(path), read_attempts(text.read())))
-    return found
+    return [
+        (1000 * _second(path), read_attempts(_packed(path)))
+        for path in _by_second(folder, "metrics-*.txt.gz")
+    ]
+
+
+def _packed(path: Path) -> str:
+    with gzip.open(path, "rt") as text:
+        return text.read()
 
 
 def _lines(path: Path) -> Iterator[bytes]:

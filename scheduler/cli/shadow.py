@@ -68,7 +68,7 @@ def judge(recording: Path) -> tuple[Shadow, list[str]]:
         configured = configuration(found)
     else:
         found, configured = read_followed_folder(recording)
-    settings = settings_of(configured)
+    settings = settings_of(configured, found.releases())
     given = settings if configured else None
     notes = notes_on(found, given, SHADOW, str(recording), KINDS)
     judging = Judge(history_of(found), settings, found.start_us)

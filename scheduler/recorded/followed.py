@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -84,16 +84,19 @@ def incident(found: Followed, at_us: int) -> list[Source]:
     return [
         *configuration(found),
         *_queues(found),
-        ("policy.json", _policy(at_us)),
+        ("policy.json", _policy(at_us, found.releases())),
         ("incident.json", _list(items)),
     ]
 
 
-def _policy(at_us: int) -> str:
-    """Return the policy's document: the instant, and the usual latencies."""
+def _policy(at_us: int, releases: Mapping[str, str]) -> str:
+    """Return the policy's document: the instant, what ran, and the usual latencies."""
     latencies = msgspec.to_builtins(USUAL)
     simulation = {"startTime": stamp(at_us), "latencies": latencies}
-    return json.dumps({**_POLICY, "spec": {"simulation": simulation}})
+    spec: dict[str, Any] = {"simulation": simulation}
+    if releases:
+        spec["release"] = dict(releases)
+    return json.dumps({**_POLICY, "spec": spec})
 
 
 def state_at(found: Followed, at_us: int) -> dict[Place, Item]:

@@ -47,8 +47,13 @@ work that still shows it; `--workers` processes share the runs. A what-if takes
 `{{"release": {{"kueue": "0.19.2"}}}}` as a change: that release decides from its instant on.
 
 It is part of the policy: an edit, an undo, a what-if and an archive take it along, and hashes hold it. `0.19` is the last patch of its branch. What a cluster's dump says of its controllers (image tags, the label
-`app.kubernetes.io/version`) is taken, and reported. The twin of a cluster takes what its API server says of itself and the tag of Kueue's manager,
-where the pods of `kueue-system` may be listed.
+`app.kubernetes.io/version`) is taken, and reported; so is `kueue_build_info` in a file of metrics (`metrics*.txt`, `*.prom`).
+The twin of a cluster takes what its API server says of itself and the tag of Kueue's manager, where the pods of `kueue-system` may be
+listed. `quotalab record` writes both into the recording, and whatever goes on from it (`incident`, `plan`, a played recording and its forks)
+decides so; an older recording says it by its controllers' pods, a folder by its metrics.
+
+A rule of this page is followed *from* a release where all releases from there on have it: older ones decide so, too. Devices
+(dynamic resource allocation) are the same in all releases; fields of theirs that are not followed are reported on import.
 
 Gates that `featureGates` gives count more than the release; one that the release does not know, or that it has locked,
 is refused as Kueue refuses to start. What is asked for and not followed is named: on the page, in the first lines of

@@ -9,6 +9,7 @@ the others, which an import refuses alone.
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 import zipfile
 import zlib
@@ -31,6 +32,7 @@ from scheduler.model.sentence import Sentence, plain
 #: Endings of files that hold manifests or traces.
 READ = (".yaml", ".yml", ".json", ".jsonl", ".swf", ".csv", ".sktrace")
 PACKED = (".gz", ".tgz", ".zip", ".tar")
+_METRICS = re.compile(r"(?:^|/)metrics[^/]*\.txt$|\.prom$")
 _MOST_BYTES = 256 * 2**20
 _MOST_FILES = 20_000
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
@@ -62,8 +64,12 @@ class UnreadText(str):
 
 
 def is_read(name: str) -> bool:
-    """Return whether a file of this name holds manifests or a trace, or is packed."""
-    return name.lower().endswith((*READ, *PACKED))
+    """Return whether a file of this name holds manifests or a trace, or is packed.
+
+    Or Kueue's metrics, which say its release.
+    """
+    lower = name.lower()
+    return lower.endswith((*READ, *PACKED)) or _METRICS.search(lower) is not None
 
 
 def texts_of(name: str, data: bytes, *, most: int = _MOST_BYTES) -> list[Text]:

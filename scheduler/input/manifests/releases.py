@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.model.errors import SourceLocation
-from scheduler.model.objects import Object
 from scheduler.model.releases.gates import newest_with
 from scheduler.model.releases.versions import (
     NEWEST,
@@ -17,6 +17,7 @@ from scheduler.model.releases.versions import (
     Scheduler,
     canonical,
     known,
+    older,
 )
 from scheduler.words.read_as import ReadAs
 
@@ -31,27 +32,30 @@ _IMAGES: dict[str, Scheduler] = {
 #: What the label `app.kubernetes.io/name` is -> whose it is.
 _NAMES: dict[str, Scheduler] = {"kueue": "kueue", "yunikorn": "yunikorn"}
 _TAG = re.compile(r"(?:scheduler-)?v?([0-9]+\.[0-9]+\.[0-9]+)(?:[-+].*)?")
+#: What Kueue's metrics say of the manager.
+_BUILD_INFO = re.compile(
+    r'^kueue_build_info\{[^}\n]*git_version="v?([0-9]+\.[0-9]+\.[0-9]+(?:-devel)?)',
+    re.MULTILINE,
+)
 
 
 class Seen(NamedTuple):
-    """A release that an object names, as it spells it."""
+    """A release that is named, as it is spelled there, and where."""
 
     scheduler: Scheduler
     text: str
-    obj: Object
-    field: str
+    place: SourceLocation
 
 
 def take_seen_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a policy's spec with the releases that the objects name; says so.
+    """Return a policy's spec with the releases that objects and metrics name; says so.
 
     What the spec names counts more. The newest of several is taken. Cost: O(objects).
     """
     given = dict(spec.get("release") or {})
-    for scheduler, seen in _newest(_seen(loaded.objects)):
+    for scheduler, seen in _newest([*_in_objects(loaded), *loaded.named_releases]):
         if scheduler in given:
             continue
-        place = loaded.places[seen.obj.key].place(seen.field)
         version = canonical(scheduler, seen.text)
         title, newest = TITLES[scheduler], NEWEST[scheduler]
         if version is None:
@@ -61,8 +65,41 @@ def take_seen_releases(loaded: Loaded, spec: dict[str, Any]) -> dict[str, Any]:
         else:
             given[scheduler] = version
             said = ReadAs.RELEASE.said(title=title, release=version)
-        loaded.warn(place, said)
+        loaded.warn(seen.place, said)
     return {**spec, "release": given} if given else spec
+
+
+def _in_objects(loaded: Loaded) -> Iterator[Seen]:
+    for obj in loaded.objects:
+        for scheduler, text, field in releases_in(obj.manifest):
+            yield Seen(scheduler, text, loaded.places[obj.key].place(field))
+
+
+def release_in_metrics(name: str, text: str) -> Seen | None:
+    """Return the release that `kueue_build_info` of a file of metrics names, or None."""
+    found = _BUILD_INFO.search(text)
+    if found is None:
+        return None
+    line = text.count("\n", 0, found.start()) + 1
+    place = SourceLocation(file=name, line=line, field="kueue_build_info")
+    return Seen("kueue", found[1], place)
+
+
+def releases_named(
+    items: Iterable[Mapping[str, Any]], metrics: Iterable[str] = ()
+) -> dict[str, str]:
+    """Return the newest known releases that these objects and metrics name."""
+    found: dict[str, str] = {}
+    said = [(who, text) for item in items for who, text, _ in releases_in(item)]
+    said += [
+        (one[0], one[1]) for one in map(partial(release_in_metrics, ""), metrics) if one
+    ]
+    for scheduler, text in said:
+        version = canonical(scheduler, text)
+        best = found.get(scheduler)
+        if version and (best is None or older(best, version)):
+            found[scheduler] = version
+    return found
 
 
 def take_newest_releases(
@@ -112,7 +149,7 @@ def _newest(seen: Iterable[Seen]) -> Iterator[tuple[Scheduler, Seen]]:
 
 
 def _order(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
+    return tuple(int(part) for part in text.partition("-")[0].split("."))
 
 
 def release_of_image(image: str) -> tuple[Scheduler, str] | None:
@@ -125,19 +162,20 @@ def release_of_image(image: str) -> tuple[Scheduler, str] | None:
     return scheduler, version[1]
 
 
-def _seen(objects: Iterable[Object]) -> Iterator[Seen]:
-    for obj in objects:
-        if obj.key.kind not in _KINDS:
-            continue
-        labelled = _NAMES.get(str(obj.labels.get("app.kubernetes.io/name")))
-        said = _TAG.fullmatch(str(obj.labels.get(_VERSION, "")))
-        if labelled is not None and said is not None:
-            yield Seen(labelled, said[1], obj, f"metadata.labels.{_VERSION}")
-        path, pod = "spec.template.spec", (obj.spec.get("template") or {}).get("spec")
-        if obj.key.kind == "Pod":
-            path, pod = "spec", obj.spec
-        for number, container in enumerate((pod or {}).get("containers") or ()):
-            found = release_of_image(str(container.get("image") or ""))
-            if found is not None:
-                at = f"{path}.containers[{number}].image"
-                yield Seen(*found, obj, at)
+def releases_in(manifest: Mapping[str, Any]) -> Iterator[tuple[Scheduler, str, str]]:
+    """Yield the releases that a controller's object names, and the field that does."""
+    if manifest.get("kind") not in _KINDS:
+        return
+    labels = manifest["metadata"].get("labels") or {}
+    spec = manifest.get("spec") or {}
+    labelled = _NAMES.get(str(labels.get("app.kubernetes.io/name")))
+    said = _TAG.fullmatch(str(labels.get(_VERSION, "")))
+    if labelled is not None and said is not None:
+        yield labelled, said[1], f"metadata.labels.{_VERSION}"
+    path, pod = "spec.template.spec", (spec.get("template") or {}).get("spec")
+    if manifest["kind"] == "Pod":
+        path, pod = "spec", spec
+    for number, container in enumerate((pod or {}).get("containers") or ()):
+        found = release_of_image(str(container.get("image") or ""))
+        if found is not None:
+            yield *found, f"{path}.containers[{number}].image"

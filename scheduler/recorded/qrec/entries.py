@@ -36,7 +36,8 @@ class Header(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     `skew_ms` is the server's clock less the recorder's, to be added to `at`.
     `kinds` are those that are followed, `absent` those the cluster does not have
     or did not allow, with the reason. `resumed`: nobody recorded for a while before;
-    what happened meanwhile shows as of the next complete lists.
+    what happened meanwhile shows as of the next complete lists. `releases` are those
+    that the cluster said it runs, by scheduler.
     """
 
     cluster: str = ""
@@ -47,6 +48,7 @@ class Header(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     anonymised: bool = False
     part: int = 0
     resumed: bool = False
+    releases: dict[str, str] = {}
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):

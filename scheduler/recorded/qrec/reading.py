@@ -13,10 +13,12 @@ from typing import BinaryIO
 
 import msgspec
 
+from scheduler.input.manifests.releases import releases_named
 from scheduler.model import ranges
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import FileProblem, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
+from scheduler.model.releases.versions import TITLES, canonical
 from scheduler.model.sentence import Sentence
 from scheduler.recorded.qrec.claims import lacking_claims, without_claims
 from scheduler.recorded.qrec.entries import (
@@ -59,6 +61,16 @@ class Followed:
     gaps: list[tuple[int, int, str, str]] = field(default_factory=list)
     #: Kinds of claims that pods were taken without, as the recording lacks them.
     without: frozenset[str] = frozenset()
+
+    def releases(self) -> dict[str, str]:
+        """Return what ran there, as far as it is known here: as the recorder was told,
+        else as image tags and labels of controllers say.
+        """
+        found = releases_named(self.standing)
+        for scheduler in TITLES:
+            said = self.header.releases.get(scheduler, "")
+            found[scheduler] = canonical(scheduler, said) or found.get(scheduler, "")
+        return {scheduler: version for scheduler, version in found.items() if version}
 
     def leave_out_claims(self) -> None:
         """Take claims out of pods where the recording lacks them or their volumes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,9 +12,11 @@ from scheduler.assembly import prepare
 from scheduler.engine.world import World
 from scheduler.input.manifests.loading.loaded import rank
 from scheduler.input.manifests.stack_signs import names_yunikorn
+from scheduler.model.errors import SchedulerError
+from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.latencies import USUAL
 from scheduler.model.objects import Object
-from scheduler.model.policy import read_policy
+from scheduler.model.policy import Policy, read_policy
 from scheduler.recorded.absences import TWIN, notes_on
 from scheduler.recorded.followed import configuration
 from scheduler.recorded.qrec.reading import Followed, stamp
@@ -55,8 +58,9 @@ def begin(
     """Return the world of what stood at the begin, at tick 0, and what was left out.
 
     `configured` are Kueue's Configuration and queues.yaml, where there are any; the
-    stack is the one that they and the objects are of. `release` names what decides. Raises SchedulerError for a
-    configuration that cannot be read.
+    stack is the one that they and the objects are of. `release` names what decides; with
+    one that would not start with that configuration it is left out, as the cluster shows
+    its rules to be otherwise. Raises SchedulerError for a configuration that cannot be read.
     """
     items = [item for item in standing if is_shown(item)]
     settings = prepare(configured).loaded.policy
@@ -67,15 +71,23 @@ def begin(
     }
     stack = settings.get("stack") or _stack_of(items, settings)
     spec: Mapping[str, Any] = {**settings, "stack": stack, "simulation": simulation}
-    if release:
-        spec = {**spec, "release": {**release, **(settings.get("release") or {})}}
-    world = World.create(read_policy({"spec": spec}), seed)
+    world = World.create(_policy(spec, release or {}), seed)
     ranked = sorted(items, key=lambda item: rank(Object(key=key_of(item), manifest={})))
     problems = observe(
         world, [ObservedChange(0, item) for item in ranked], tick=0, now_ms=0
     )
     world.context.journal.take_decisions()
     return world, problems
+
+
+def _policy(spec: Mapping[str, Any], release: Mapping[str, str]) -> Policy:
+    if release:
+        named = {**spec, "release": {**release, **(spec.get("release") or {})}}
+        with contextlib.suppress(SchedulerError):
+            policy = read_policy({"spec": named})
+            read_configuration(policy.spec.kueue, policy.spec.decides_as())
+            return policy
+    return read_policy({"spec": spec})
 
 
 def begin_recording(found: Followed, *, seed: int = 1) -> tuple[World, list[str]]:
@@ -87,6 +99,7 @@ def begin_recording(found: Followed, *, seed: int = 1) -> tuple[World, list[str]
         start=stamp(found.start_us),
         tick_ms=tick_ms_for(found),
         seed=seed,
+        release=found.releases(),
     )
     if world.kueue is None:
         return world, left_out

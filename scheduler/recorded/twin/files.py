@@ -11,6 +11,7 @@ import msgspec
 
 from scheduler.input.files.inflating import most_values
 from scheduler.input.files.unpacking import Unpacking
+from scheduler.input.manifests.releases import releases_named
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import FileProblem, Form, Wanted, in_field
@@ -102,7 +103,11 @@ def _folder(named: dict[str, str]) -> Followed:
     if _CONFIG in named:
         standing.append(_config_map(named[_CONFIG]))
     found = Followed(
-        header=Header(cluster="", recorder="folder"),
+        header=Header(
+            cluster="",
+            recorder="folder",
+            releases=releases_named((), named.values()),
+        ),
         start_us=events[0].at_us,
         standing=standing,
         events=events,

@@ -37,7 +37,10 @@ def _entries(world: World, until_ms: int) -> Iterator[Entry]:
     standing = [obj for obj in world.objects.values() if _came(world, obj)]
     times = _Times()
     kinds = sorted({obj.key.kind for obj in standing})
-    yield Entry(begin, "BEGIN", header=Header(recorder="played", kinds=kinds))
+    release = dict(world.policy.spec.decides_as().given())
+    releases = {str(name): version for name, version in release.items()}
+    header = Header(recorder="played", kinds=kinds, releases=releases)
+    yield Entry(begin, "BEGIN", header=header)
     if configuration := world.policy.spec.kueue:
         yield Entry(begin, "LISTED", "ConfigMap", _config_map(configuration))
     for obj in standing:

@@ -95,6 +95,7 @@ def test_what_is_there_is_listed_and_what_comes_is_written(
         server.delete("Node", "n1")
         wait_for(lambda: count(recorder, "DELETED"), "the deletion")
     found = read_file(tmp_path / "a.qrec")
+    assert found.releases() == {"kubernetes": "1.36.0"}
     assert [m["metadata"]["name"] for m in found.standing] == ["n1"]
     assert {(s.type, s.object["kind"]) for s in found.events} == {
         ("ADDED", "Pod"),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from scheduler.assembly import assemble
+from scheduler.input.files.unpacking import is_read
 from scheduler.model.releases.release import NO_RELEASE, Release
 from tests.builders import assembled, job, small_cluster
 
@@ -82,3 +85,41 @@ def test_what_only_a_gate_of_the_release_lets_count_is_named():
 
     assert [said(release={"kueue": v}) for v in ("0.17.0", "0.18.0")] == [True, False]
     assert not said()
+
+
+METRICS = """# TYPE kueue_build_info gauge
+kueue_build_info{build_date="2025-01-01",git_commit="abc",git_version="v0.17.3"} 1
+kueue_pending_workloads{cluster_queue="main"} 3
+"""
+
+
+def with_metrics(text: str) -> tuple[Release, list[str]]:
+    files = [
+        ("w.json", json.dumps({"kind": "List", "items": small_cluster()})),
+        ("metrics-0.txt", text),
+    ]
+    made = assemble(files, newest=False)
+    findings = made.loaded.findings
+    said = [f"{f.place.file}:{f.place.line}: {f.problem}" for f in findings]
+    return made.world.policy.spec.decides_as(), said
+
+
+def test_what_metrics_say_of_the_manager_is_its_release():
+    release, said = with_metrics(METRICS)
+    assert release == Release(kueue="0.17.3")
+    [one] = said
+    assert one.startswith("metrics-0.txt:2: Kueue 0.17.3 runs there, so its decisions")
+
+
+def test_metrics_of_something_else_are_said_not_to_be_read():
+    release, said = with_metrics("up 1\n")
+    assert release == NO_RELEASE
+    assert "metrics-0.txt:1: " in said[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("a/metrics.txt", True), ("kueue.prom", True), ("notes.txt", False)],
+)
+def test_a_file_of_metrics_is_read_by_its_name(name, read):
+    assert is_read(name) is read

@@ -13,8 +13,10 @@ from scheduler.engine.simulation import simulate
 from scheduler.model.errors import SchedulerError
 from scheduler.recorded.arrivals import arrivals_of
 from scheduler.recorded.followed import incident, snapshot
+from scheduler.recorded.qrec.entries import Header
 from scheduler.recorded.qrec.reading import Followed, RecordedChange, stamp
 from scheduler.recorded.run_times import run_times
+from scheduler.recorded.twin.beginning import begin_recording
 
 BEGIN = 1_800_000_000_000_000  # microseconds since the epoch
 QUEUES = """
@@ -129,6 +131,34 @@ def test_an_instant_goes_on_with_what_really_came_and_as_long_as_it_really_ran(
     }
     assert seen["Arrive"] == 5_000
     assert 30_000 <= seen["Finish"] - seen["Admit"] < 40_000
+
+
+MANAGER = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "manager", "namespace": "kueue-system"},
+    "spec": {
+        "containers": [{"name": "m", "image": "registry.k8s.io/kueue/kueue:v0.17.3"}]
+    },
+}
+
+
+def test_a_recording_decides_as_what_ran_there() -> None:
+    recording = followed(added(1, job("a")))
+    recording.standing.append(MANAGER)
+    assert recording.releases() == {"kueue": "0.17.3"}
+    recording.header = Header(releases={"kueue": "v0.18.2", "kubernetes": "1.34.1"})
+    assert recording.releases() == {"kueue": "0.18.2", "kubernetes": "1.34.1"}
+    [text] = [t for name, t in incident(recording, BEGIN) if name == "policy.json"]
+    assert json.loads(text)["spec"]["release"] == recording.releases()
+    world, _ = begin_recording(recording)
+    assert dict(world.policy.spec.decides_as().given()) == recording.releases()
+
+
+def test_a_release_that_is_not_known_is_not_taken() -> None:
+    recording = followed(added(1, job("a")))
+    recording.header = Header(releases={"kueue": "0.9.1"})
+    assert recording.releases() == {}
 
 
 def test_a_snapshot_is_what_stood_at_the_instant() -> None:

@@ -75,6 +75,7 @@ class Loaded:
     files: list[str] = field(default_factory=list)  # names, in their order
     sources: dict[str, str] = field(default_factory=dict)  # the texts that were read
     rendered: RenderedFiles = RenderedFiles()  # noqa: RUF009 - it never changes
+    named_releases: list[Any] = field(default_factory=list)  # `Seen` in metrics
     refused: set[tuple[str, str]] = field(default_factory=set)  # (namespace, name)
     # (file, kind, what became of it) -> documents
     outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
