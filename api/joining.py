@@ -51,6 +51,8 @@ _NOTES = SafeString('<input type="hidden" name="notes" value="1">')
 _BY_CODE = """{notes}<label for="code">{label}</label>
 <input id="code" name="code" value="{code}" maxlength="9" autocomplete="off"
  autocapitalize="characters" spellcheck="false" required autofocus>
+<label for="name">{name_label}</label>
+<input id="name" name="name" value="{name}" maxlength="40" autocomplete="nickname">
 <button type="submit">{join}</button>"""
 _BY_LINK = """<input type="hidden" name="once" value="{once}">
 <button type="submit" autofocus>{owner}</button>"""
@@ -58,6 +60,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "en": {
         "join": "Join the lesson",
         "label": "Code of the lesson",
+        "name_label": "Your name, if you like: all in the lesson see it",
         "owner": "Sign in as the owner",
         "hint": "The owner of this run signs in by the link in its terminal.",
         "code": "No lesson has this code, or it has ended.",
@@ -68,6 +71,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "zh-hans": {
         "join": "加入课程",
         "label": "课程代码",
+        "name_label": "你的名字（可不填，课程中所有人可见）",
         "owner": "以所有者身份登录",
         "hint": "本实例的所有者通过终端中的链接登录。",
         "code": "没有课程使用此代码，或课程已结束。",
@@ -78,6 +82,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "zh-hant": {
         "join": "加入課程",
         "label": "課程代碼",
+        "name_label": "你的名字（可不填，課程中所有人可見）",
         "owner": "以擁有者身分登入",
         "hint": "本執行個體的擁有者透過終端機中的連結登入。",
         "code": "沒有課程使用此代碼，或課程已結束。",
@@ -111,7 +116,7 @@ def _as_owner(request: HttpRequest, once: str) -> HttpResponse:
 def _as_guest(request: HttpRequest) -> HttpResponse:
     code = "".join(filter(str.isalnum, request.POST.get("code", ""))).upper()
     try:
-        guest = do_join_as_guest(code)
+        guest = do_join_as_guest(code, request.POST.get("name", ""))
     except NotFoundError:
         return _form(request, "code", 401)
     except ForbiddenError:
@@ -137,7 +142,8 @@ def _form(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
             _BY_CODE,
             code=_asked(request, "code"),
             notes=_NOTES if _asked(request, "notes") else "",
-            **_some(words, "label", "join"),
+            name=_asked(request, "name"),
+            **_some(words, "label", "name_label", "join"),
         )
     )
     html = format_html(

@@ -47,17 +47,13 @@ class Explanations(PerPerson):
     scope = "explanations"
 
 
-class Joins(PerPerson):
-    """Links that are tried without signing in."""
+class CodeTries(PerPerson):
+    """Codes that open no lesson and links that open no film, in the default run too.
+
+    One that opens something is not counted: a class may share an address.
+    """
 
     scope = "joins"
-
-
-class CodeTries(Joins):
-    """Codes that open no lesson, in the default run too.
-
-    One that opens a lesson is not counted: a class may share an address.
-    """
 
     def throttle_success(self) -> bool:
         """Let it through; `count` counts what then turns out to be no code."""

@@ -222,6 +222,8 @@ class Beside(TypedDict):
 
     title: dict[str, str]
     policy: dict[str, Any]
+    expect: NotRequired[list[dict[str, Any]]]
+    reports: NotRequired[list[str]]
 
 
 class Branch(TypedDict):
@@ -639,6 +641,7 @@ class FollowerNews(TypedDict):
     """One who follows, and the stops they answered."""
 
     number: int
+    name: str
     answered: list[int]
 
 
@@ -760,6 +763,7 @@ class Join(TypedDict):
 
     code: str
     follower: NotRequired[str]
+    name: NotRequired[str]
     notes: NotRequired[bool]
 
 
@@ -3517,11 +3521,12 @@ class TallyRecord(TypedDict):
 
 
 class FollowerNewsRecord(TypedDict):
-    """One who follows, by the number that their page shows, and the stops they
+    """One who follows: the number that their page shows, their name or "", what they
     answered.
     """
 
     number: int
+    name: str
     answered: list[int]
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from sandbox.models.lesson import LONGEST_NAME
+
 #: Stops and choices are places in short lists.
 MOST = 999
 
@@ -39,6 +41,7 @@ class FollowerNewsSerializer(serializers.Serializer[Any]):
     """One who follows, and the stops they answered."""
 
     number = serializers.IntegerField(help_text="in the order of joining, from 1")
+    name = serializers.CharField(help_text="what they call themselves, or empty")
     answered = serializers.ListField(child=serializers.IntegerField())
 
 
@@ -61,6 +64,12 @@ class JoinSerializer(serializers.Serializer[Any]):
 
     code = serializers.CharField(max_length=20)
     follower = serializers.CharField(max_length=12, allow_blank=True, default="")
+    name = serializers.CharField(
+        max_length=LONGEST_NAME,
+        allow_blank=True,
+        default="",
+        help_text="what one calls oneself; all of the lesson see it",
+    )
     notes = serializers.BooleanField(
         default=False,
         help_text="a screen with the presenter's notes, which is not counted",

@@ -108,6 +108,16 @@ class BesideSerializer(serializers.Serializer[Any]):
 
     title = serializers.DictField(child=serializers.CharField())
     policy = serializers.DictField(help_text="merge patch of the policy's spec")
+    expect = serializers.ListField(
+        child=serializers.DictField(),
+        required=False,
+        help_text="decisions that must be taken from there on",
+    )
+    reports = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="parts of what it alone reports",
+    )
 
 
 class CheckpointSerializer(serializers.Serializer[Any]):

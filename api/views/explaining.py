@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import Throttled
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,7 +12,7 @@ from rest_framework.response import Response
 from api.errors import invalid
 from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.reading import ReproductionSerializer
-from api.throttles import Explanations, Joins, PerPerson, Writes
+from api.throttles import CodeTries, Explanations, PerPerson, Writes
 from api.views.base import View, flag, number, whole
 from sandbox.actions.access import open_link
 from sandbox.base.errors import NotFoundError
@@ -202,7 +203,7 @@ class EmbeddedFilm(View):
 
     authentication_classes = ()
     permission_classes = ()
-    throttle_classes = (Joins,)
+    throttle_classes = (CodeTries,)
 
     @extend_schema(
         operation_id="embedded_film_read",
@@ -210,12 +211,27 @@ class EmbeddedFilm(View):
         auth=[{}],
     )
     def get(self, request: Request, secret: str, place: str) -> Response:
-        """Return the frames of one decision, without a sign-in."""
-        sandbox = open_link(secret).sandbox
+        """Return the frames of one decision, without a sign-in.
+
+        One address may be a classroom: links that open nothing are counted, and films
+        that are made, not those that were made for somebody else a moment ago.
+        """
+        try:
+            sandbox = open_link(secret).sandbox
+        except NotFoundError:
+            CodeTries().count(request, self)
+            raise
         refuse_archived(sandbox)
         return Response(
-            explaining.film_of_event(sandbox, *place_of(place), other=False)
+            explaining.film_kept(
+                sandbox, *place_of(place), before=lambda: self._count(request)
+            )
         )
+
+    def _count(self, request: Request) -> None:
+        made = Explanations()
+        if not made.allow_request(request, self):
+            raise Throttled(made.wait())
 
 
 class ObjectFilm(View):

@@ -102,7 +102,11 @@ class JoinLesson(View):
         given = self.read(bodies.JoinSerializer)
         try:
             found = actions.do_join(
-                self.user(), given["code"], given["follower"], notes=given["notes"]
+                self.user(),
+                given["code"],
+                given["follower"],
+                notes=given["notes"],
+                name=given["name"],
             )
         except NotFoundError:
             CodeTries().count(request, self)

@@ -53,9 +53,7 @@ def scenario_body(name: str, scenario: Scenario) -> dict[str, object]:
                 "answer": stop.answer,
                 "choices": stop.choices,
                 "right": stop.right,
-                "beside": [
-                    {"title": side.title, "policy": side.policy} for side in stop.beside
-                ],
+                "beside": msgspec.to_builtins(stop.beside),
                 "untilMs": durations.span_ms(stop.until or spec.horizon),
                 "switch": stop.switch,
                 "spot": stop.spot,

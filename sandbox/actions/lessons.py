@@ -23,6 +23,7 @@ from sandbox.base.errors import (
 from sandbox.base.refusals import Refused
 from sandbox.live import lessons
 from sandbox.models import Follower, Guess, Lesson
+from sandbox.models.lesson import LONGEST_NAME
 from sandbox.world import broadcast
 from scheduler.model.problems import RequestProblem
 
@@ -75,8 +76,12 @@ def do_end_lesson(user: User, sandbox_id: str) -> None:
 
 
 @transaction.atomic
-def do_join(user: User, code: str, key: str = "", *, notes: bool = False) -> Follower:
+def do_join(
+    user: User, code: str, key: str = "", *, notes: bool = False, name: str = ""
+) -> Follower:
     """Follow the lesson of a code; `key` is what this browser was given before.
+
+    `name` is what they call themselves; an empty one leaves what they said before.
 
     Who signed in counts once, however many browsers they open; the presenter,
     and everybody in the default run, counts once per browser. A screen with the
@@ -90,28 +95,31 @@ def do_join(user: User, code: str, key: str = "", *, notes: bool = False) -> Fol
         mine = mine.filter(key=key)
     found = mine.first()
     if found is not None:
-        if found.notes != notes:
-            found.notes = notes
-            found.save(update_fields=["notes"])
+        named = _tidy(name) or found.name
+        if (found.notes, found.name) != (notes, named):
+            found.notes, found.name = notes, named
+            found.save(update_fields=["notes", "name"])
             _publish(lesson.sandbox_id)
         return found
     if Follower.objects.filter(lesson=lesson).count() >= MOST_FOLLOWERS:
         raise ForbiddenError(Refused.FULL_LESSON.said(n=MOST_FOLLOWERS))
-    made = Follower.objects.create(lesson=lesson, user=user, notes=notes)
+    made = Follower.objects.create(
+        lesson=lesson, user=user, notes=notes, name=_tidy(name)
+    )
     note(user, "join", sandbox=lesson.sandbox_id)
     _publish(lesson.sandbox_id)
     return made
 
 
 @transaction.atomic
-def do_join_as_guest(code: str) -> User:
-    """Make a guest who follows the lesson of a code.
+def do_join_as_guest(code: str, name: str = "") -> User:
+    """Make a guest who follows the lesson of a code, under a name or none.
 
     Raises NotFoundError for a code of no lesson, ForbiddenError where no more fit;
     then no guest is made.
     """
     guest = new_guest()
-    do_join(guest, code)
+    do_join(guest, code, name=name)
     return guest
 
 
@@ -132,6 +140,12 @@ def do_guess(user: User, sandbox_id: str, key: str, *, stop: int, choice: int) -
         follower=follower, stop=stop, defaults={"choice": choice}
     )
     _publish(sandbox_id)
+
+
+def _tidy(name: str) -> str:
+    """Return a name in one line, cut to what is kept."""
+    shown = "".join(one if one.isprintable() else " " for one in name)
+    return " ".join(shown.split())[:LONGEST_NAME].rstrip()
 
 
 def _running(sandbox_id: str) -> Lesson:

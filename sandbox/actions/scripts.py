@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from typing import Any
 
+import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -16,6 +17,7 @@ from sandbox.base.scripts import read_script, script_of, script_part
 from sandbox.models import Event, Revision, Sandbox
 from sandbox.world import history, lineage
 from scheduler.analysis.reproduction import start_of_world
+from scheduler.analysis.reproduction.parts import document_of
 from scheduler.analysis.reproduction.trimming import differences
 from scheduler.model.durations import duration_text, span_ms
 from scheduler.model.errors import SchedulerError
@@ -38,17 +40,36 @@ def do_write_script(user: User, sandbox_id: str, script: Mapping[str, Any]) -> S
     try:
         found = read_script(given)
         stops = found.spec.checkpoints
-        expect = [
-            one
-            for stop, after in zip_longest(stops, stops[1:])
-            for one in _happened(sandbox, stop, after)
-        ]
+        expect = _expected(sandbox)
+        for stop, after in zip_longest(stops, stops[1:]):
+            happened = _happened(sandbox, stop, after)
+            expect += [one for one in happened if one not in expect]
         found = read_script({**given, "expect": expect})
     except SchedulerError as error:
         raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
     sandbox.script = script_part(found)
     Sandbox.objects.filter(pk=sandbox.pk).update(script=sandbox.script)
     return sandbox
+
+
+def _expected(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """Return what the lesson expects so far; nothing of a run that somebody changed."""
+    kept = script_of(sandbox.script, sandbox.scenario)
+    edits = lineage.rows(Revision, sandbox, sandbox.revision).filter(kind=Revision.EDIT)
+    if kept is None or edits.filter(number__gt=1).exists():
+        return []
+    return [_short(msgspec.to_builtins(one)) for one in kept.spec.expect]
+
+
+def _short(expected: dict[str, Any]) -> dict[str, Any]:
+    """Return an expectation without what it does not say."""
+    event = {name: value for name, value in expected.pop("event").items() if value}
+    said = {
+        name: one
+        for name, one in expected.items()
+        if one not in ("", None) and one is not False
+    }
+    return {**said, "event": event}
 
 
 def _happened(
@@ -73,12 +94,15 @@ def _happened(
 def lesson_file(sandbox: Sandbox) -> list[dict[str, Any]]:
     """Return a lesson as the documents of one file: the scenario, and its first world.
 
-    Raises ConflictError without a lesson, and for a run that somebody changed on the
-    way: a file plays by itself.
+    What is opened from it is the same world, to the last byte after its first tick.
+    Raises ConflictError without a lesson, for a recording, and for a run that somebody
+    changed on the way: a file plays by itself.
     """
     script = script_of(sandbox.script, sandbox.scenario)
     if script is None or not script.spec.checkpoints:
         raise ConflictError(Refused.NO_SCRIPT.said())
+    if sandbox.source:
+        raise ConflictError(Refused.LESSON_OF_REAL.said())
     first = history.revision_at(sandbox, 0)
     changed = lineage.rows(Revision, sandbox, sandbox.revision).filter(
         number__gt=first, kind=Revision.EDIT
@@ -88,7 +112,8 @@ def lesson_file(sandbox: Sandbox) -> list[dict[str, Any]]:
         raise ConflictError(Refused.CHANGED_ON_THE_WAY.said(tick=tick))
     world = history.world_at(sandbox, first)
     until = max(span_ms(script.spec.horizon), sandbox.tick * sandbox.tick_ms)
-    start = start_of_world(world, until)
+    # What comes after the horizon is of the world, too.
+    start = start_of_world(world, max(until, *world.lifetime.future.values(), 0))
     policy = differences(start.policy)
     policy.get("simulation", {}).pop("startTime", None)
     document = {
@@ -102,4 +127,4 @@ def lesson_file(sandbox: Sandbox) -> list[dict[str, Any]]:
             "policy": policy,
         },
     }
-    return [document, *(obj.manifest for obj in start.objects)]
+    return [document, *map(document_of, start.objects)]

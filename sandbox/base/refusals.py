@@ -59,6 +59,11 @@ class Refused(Words):
         "refused.noScript",
         "this sandbox has no lesson: mark a moment of its run first",
     )
+    LESSON_OF_REAL = (
+        "refused.lessonOfReal",
+        "this sandbox shows a recording, and a lesson is one file that plays by itself: "
+        "the archive of the sandbox has both, or write it in a fork",
+    )
     CHANGED_ON_THE_WAY = (
         "refused.changedOnTheWay",
         "somebody changed the run in tick {tick}, and a lesson is one file that plays by "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from django.core.cache import cache
 
 from sandbox.base.absences import Absent, NotTaken
 from sandbox.base.errors import ConflictError, InvalidError, NotFoundError
@@ -39,6 +41,8 @@ from scheduler.model.problems.library import plain_word
 #: How far a counterfactual runs, and how many runs a question may cost.
 HORIZON_MS = 600_000
 MOST_RUNS = 24
+#: A film that stands in a page of others is made once in this time.
+_FILM_KEPT_S = 600
 #: The decisions that are films, by the type of their event.
 FILMED: dict[str, type[Decision]] = {
     kind.__name__: kind
@@ -140,6 +144,24 @@ def film_of_event(
     if other:
         return to_document(film_of(other_strategy(world), subject))
     return to_document(film_of(world, subject, _decision(event)))
+
+
+def film_kept(
+    sandbox: Sandbox, revision: int, seq: int, *, before: Callable[[], None]
+) -> dict[str, Any]:
+    """Return the film of a decision, made once in ten minutes for all who look at it.
+
+    `before` is called when it has to be made. Raises as `film_of_event` does.
+    """
+    name = f"film-{sandbox.pk}-{revision}-{seq}"
+    taken = history.events(sandbox).filter(revision=revision, seq=seq)
+    kept: dict[str, Any] | None = cache.get(name) if taken.exists() else None
+    if kept is not None:
+        return kept
+    before()
+    film = film_of_event(sandbox, revision, seq, other=False)
+    cache.set(name, film, _FILM_KEPT_S)
+    return film
 
 
 def film_of_object(

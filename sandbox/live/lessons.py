@@ -55,13 +55,14 @@ def _class_of(lesson: Lesson) -> tuple[list[FollowerNews], list[Tally]]:
     A screen with notes is nobody of them, but keeps its number, so that nobody's changes.
     """
     rows = Follower.objects.filter(lesson=lesson).order_by("pk")
-    numbered = enumerate(rows.values_list("pk", "notes"), 1)
+    numbered = enumerate(rows.values_list("pk", "notes", "name"), 1)
     answered: dict[int, list[int]] = {}
     people = []
-    for number, (pk, notes) in numbered:
+    for number, (pk, notes, name) in numbered:
         if not notes:
             answered[pk] = []
-            people.append(FollowerNews(number=number, answered=answered[pk]))
+            known = FollowerNews(number=number, name=name, answered=answered[pk])
+            people.append(known)
     counts: Counter[tuple[int, int]] = Counter()
     guesses = Guess.objects.filter(follower__lesson=lesson).order_by("stop")
     for pk, stop, choice in guesses.values_list("follower_id", "stop", "choice"):

@@ -14,6 +14,8 @@ from sandbox.models.sandbox import Sandbox, new_id
 #: No letter or digit that is taken for another one when it is read aloud.
 CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
+#: What a follower may call themselves, in letters.
+LONGEST_NAME = 40
 
 
 def new_code() -> str:
@@ -58,6 +60,8 @@ class Follower(models.Model):
     joined_at = models.DateTimeField(auto_now_add=True)
     #: A screen with the presenter's notes: it follows, and is nobody of the class.
     notes = models.BooleanField(default=False)
+    #: What they call themselves, if they do: all of the lesson see it.
+    name = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
 
     def __str__(self) -> str:
         return f"{self.user_id} follows {self.lesson_id}"

@@ -142,9 +142,10 @@ class Tally(Wire, frozen=True, kw_only=True):
 
 
 class FollowerNews(Wire, frozen=True, kw_only=True):
-    """One who follows, by the number that their page shows, and the stops they answered."""
+    """One who follows: the number that their page shows, their name or "", what they answered."""
 
     number: int
+    name: str
     answered: list[int]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from sandbox import actions
@@ -10,6 +11,11 @@ from sandbox.models import Event
 from tests.sandbox.conftest import tick
 
 pytestmark = [pytest.mark.django_db]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted() -> None:
+    cache.clear()
 
 
 @pytest.fixture
@@ -34,6 +40,32 @@ def test_a_link_that_was_taken_back_shows_nothing(link):
     busy, made, path = link
     actions.do_unshare(busy.owner, busy.pk, made.pk)
     assert Client().get(f"/api/v1/embeds/{path}/film").status_code == 404
+
+
+def test_a_classroom_at_one_address_sees_a_film_that_is_made_once(link, settings):
+    few = {"requests_per_minute_joins": 2, "requests_per_minute_explanations": 1}
+    settings.LIMITS = {**settings.LIMITS, **few}
+    _, _, path = link
+    asked = [Client().get(f"/api/v1/embeds/{path}/film") for _ in range(5)]
+    assert [one.status_code for one in asked] == [200] * 5
+    assert {one.content for one in asked} == {asked[0].content}
+
+
+def test_links_cannot_be_tried_without_end(link, settings):
+    settings.LIMITS = {**settings.LIMITS, "requests_per_minute_joins": 2}
+    place = link[2].split("/")[1]
+    tries = [Client().get(f"/api/v1/embeds/wrong{n}/{place}/film") for n in range(3)]
+    assert [one.status_code for one in tries] == [404, 404, 429]
+
+
+def test_films_that_are_made_are_counted(link, settings):
+    settings.LIMITS = {**settings.LIMITS, "requests_per_minute_explanations": 1}
+    _, _, path = link
+    first = Client().get(f"/api/v1/embeds/{path}/film")
+    place = path.split("/")[1]
+    other = Client().get(f"/api/v1/embeds/{path.replace(place, '1.0')}/film")
+    assert (first.status_code, other.status_code) == (200, 429)
+    assert int(other.headers["Retry-After"]) > 0
 
 
 def test_only_the_page_of_a_link_may_be_framed_by_others(link):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 import pytest
 from django.contrib.auth.models import User
 
+from api.renderers import dump_all
 from sandbox import actions
+from sandbox.actions.scripts import lesson_file
+from sandbox.base import library
+from sandbox.base.errors import ConflictError
 from sandbox.base.scripts import script_of
 from sandbox.models import Event, Sandbox
 from scheduler.analysis.expectations import judge_all
 from scheduler.assembly import assemble
 from scheduler.engine.simulation import simulate
+from scheduler.model.durations import span_ms
 from tests.sandbox.conftest import tick
 
 pytestmark = [pytest.mark.django_db]
@@ -34,6 +40,27 @@ SCRIPT = {
 }
 
 
+def as_written(stop):
+    """Return a stop that was read as it is sent when nobody changed it."""
+    names = ("say", "ask", "choices", "right", "answer", "notes", "spot", "beside")
+    shown = {} if stop["shownMs"] is None else {"shown": f"{stop['shownMs']}ms"}
+    times = {"at": f"{stop['atMs']}ms", "until": f"{stop['untilMs']}ms", **shown}
+    return {**times, "switch": stop["switch"], **{n: stop[n] for n in names}}
+
+
+def in_full(scenario):
+    """Return the stops with their times in ms, and where what runs beside them ends."""
+    return [
+        {
+            **msgspec.to_builtins(stop),
+            "at": span_ms(stop.at),
+            "until": span_ms(stop.until or scenario.spec.horizon) * bool(stop.beside),
+            "shown": span_ms(stop.shown) if stop.shown else None,
+        }
+        for stop in scenario.spec.checkpoints
+    ]
+
+
 def _decided(sandbox: Sandbox) -> list[tuple[object, ...]]:
     found = Event.objects.filter(sandbox=sandbox).exclude(type="Edit")
     return list(
@@ -52,6 +79,35 @@ def test_a_lesson_made_by_playing_opens_elsewhere_and_is_equal(call, busy):
     tick(made, 12)
     assert _decided(made) == _decided(Sandbox.objects.get(pk=busy.pk))
     assert made.script == Sandbox.objects.get(pk=busy.pk).script
+
+
+def _opened_elsewhere(person: User, name: str) -> tuple[Sandbox, Sandbox]:
+    """Return a lesson of the library, and what is made of its file."""
+    made = actions.do_create(person, scenario=name).sandbox
+    text = dump_all(lesson_file(made))
+    other = User.objects.create_user(f"elsewhere-{name}")
+    return made, actions.do_create(other, files=[("lesson.yaml", text)]).sandbox
+
+
+def test_every_lesson_of_the_library_is_the_same_world_elsewhere(person):
+    differs = []
+    for name in library.names():
+        spec = library.scenario(name).spec
+        if not spec.checkpoints or spec.twin is not None:
+            continue
+        pair = _opened_elsewhere(person, name)
+        for one in pair if pair[0].hash != pair[1].hash else ():
+            actions.do_play(one.owner, one.pk)
+            tick(one, 1)
+            one.refresh_from_db()
+        differs += [] if pair[0].hash == pair[1].hash else [name]
+    assert differs == []
+
+
+def test_a_recording_has_no_file_that_plays_by_itself(person):
+    made = actions.do_create(person, scenario="team-twin").sandbox
+    with pytest.raises(ConflictError, match="the archive of the sandbox has both"):
+        lesson_file(made)
 
 
 def test_what_happened_at_a_stop_is_expected_of_the_file(call, busy):
@@ -85,8 +141,9 @@ def test_a_run_that_somebody_changed_is_no_file(call, busy):
 
 
 def test_a_stop_keeps_what_runs_beside_it_and_its_setting(call, busy):
+    fair = {"title": {"en": "Fair"}, "policy": {"kueue": {"fairSharing": {}}}}
     more = {
-        "beside": [{"title": {"en": "Fair"}, "policy": {"kueue": {"fairSharing": {}}}}],
+        "beside": [{**fair, "expect": [], "reports": ["a part"]}],
         "until": "20m",
         "switch": "kueue.fairSharing",
     }
@@ -95,6 +152,25 @@ def test_a_stop_keeps_what_runs_beside_it_and_its_setting(call, busy):
     [found] = kept["checkpoints"]
     assert (found["beside"], found["switch"]) == (more["beside"], more["switch"])
     assert found["untilMs"] == 1_200_000
+
+
+def test_a_lesson_of_the_library_keeps_all_when_it_is_saved(call, person):
+    """Each stop is sent back as the page sends what nobody changed."""
+    lost = []
+    for name in library.names():
+        kept = library.scenario(name)
+        if not kept.spec.checkpoints:
+            continue
+        made = actions.do_create(person, scenario=name).sandbox
+        read = call("get", made, "/script").json()
+        stops = [as_written(stop) for stop in read["checkpoints"]]
+        body = {**{n: read[n] for n in ("title", "summary")}, "checkpoints": stops}
+        assert call("put", made, "/script", body).status_code == 200, name
+        own = script_of(Sandbox.objects.get(pk=made.pk).script, name)
+        assert own is not None
+        same = in_full(own) == in_full(kept) and own.spec.expect == kept.spec.expect
+        lost += [] if same else [name]
+    assert lost == []
 
 
 def test_what_runs_beside_a_stop_goes_as_far_as_the_file_says(person):

@@ -41,11 +41,12 @@ def lan_run(tmp_path) -> Iterator[LanRun]:
         yield running
 
 
-def follow(browser: Browser, url: str, code: str) -> Page:
-    """Join by the code, as somebody without an account does."""
+def follow(browser: Browser, url: str, code: str, name: str = "") -> Page:
+    """Join by the code, as somebody without an account does; under a name or none."""
     page = browser.new_context().new_page()
     page.goto(f"{url}/s/somewhere/board")
     page.get_by_label("Code of the lesson").fill(code)
+    page.get_by_label("Your name, if you like").fill(name)
     page.get_by_role("button", name="Join the lesson").click()
     page.wait_for_url(re.compile(r"lesson=1"))
     expect(page.get_by_test_id("lesson-bar")).to_contain_text("presenter")
@@ -79,13 +80,16 @@ def test_guests_follow_guess_and_are_led_on(
     link = f"{lan_run.url}/join?code={code.replace(' ', '')}"
     expect(drawn).to_have_attribute("data-text", link)
 
-    ada, ben = follow(browser, lan_run.url, code), follow(browser, lan_run.url, code)
+    ada = follow(browser, lan_run.url, code, "Ada")
+    ben = follow(browser, lan_run.url, code)
     bar = page.get_by_test_id("lesson-bar")
     expect(bar).to_contain_text("2 follow")
     ada.get_by_role("radio", name="etl").check()
     ben.get_by_role("radio", name="training").check()
     answered = page.get_by_test_id("answered")
     expect(answered).to_have_text("2 of 2 answered")
+    expect(page.get_by_label("Ada answered this, and 1 of")).to_be_visible()
+    expect(page.get_by_label("Number 2 answered this, and 1 of")).to_be_visible()
     ben.get_by_role("radio", name="etl").check()
     for screen in (page, ada, ben):
         expect(screen.get_by_role("meter")).to_have_count(0)

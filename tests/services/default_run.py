@@ -48,7 +48,7 @@ class DefaultRun:
     def __enter__(self) -> DefaultRun:
         self.folder.mkdir(parents=True, exist_ok=True)
         data = Path(self.environment["QUOTALAB_DATA"])
-        if self.root == ROOT and not data.exists():
+        if self.root == ROOT and not data.exists() and migrated.FOLDER in os.environ:
             migrated.copy_to(data)
         with self.log.open("wb") as log:
             self.process = psutil.Popen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +10,10 @@ import msgspec
 
 from scheduler.assembly import Assembled
 from scheduler.engine.world import World
-from scheduler.input.manifests.loading.loaded import in_order
+from scheduler.input.manifests.loading.loaded import rank
 from scheduler.model.annotations import ARRIVAL
-from scheduler.model.durations import stamp_text
-from scheduler.model.objects import Object
+from scheduler.model.durations import span_ms, stamp_text
+from scheduler.model.objects import Key, Object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,25 +38,40 @@ def start_of_world(world: World, until_ms: int) -> Start:
     began = stamp_text(world.context.us(now))
     policy["spec"]["simulation"]["startTime"] = began
     objects = []
-    for key, obj in world.objects.items():
+    for key, obj in sorted(world.objects.items(), key=_place):
         arrives = world.lifetime.future.get(key)
         if arrives is None or arrives <= until_ms:
-            objects.append(_moved(obj, None if arrives is None else arrives - now))
+            objects.append(_moved(obj, arrives, now))
     return Start(
-        objects=in_order(objects),
+        objects=objects,
         policy=policy,
         seed=world.context.seed,
         until_ms=max(0, until_ms - now),
     )
 
 
-def _moved(obj: Object, arrives_ms: int | None) -> Object:
-    """Return a copy that arrives after so long; None for what is there already."""
+def _place(row: tuple[Key, Object]) -> tuple[int, float, Key]:
+    """Return where an object stands in a dump: what waits does in the order it came in."""
+    key, obj = row
+    came = obj.state.get("yunikorn", {}).get("rank")
+    if came is None:
+        queued = obj.state.get("kube", {}).get("queued") or {}
+        came = queued.get("seq", math.inf)
+    return rank(obj), came, key
+
+
+def _moved(obj: Object, arrives_ms: int | None, now_ms: int) -> Object:
+    """Return a copy that arrives as long after `now_ms`; None for what is there already.
+
+    What begins at 0 keeps the words that its arrival was given in.
+    """
     manifest = msgspec.to_builtins(obj.manifest)
     annotations = manifest["metadata"].get("annotations") or {}
-    annotations.pop(ARRIVAL, None)
-    if arrives_ms is not None:
-        annotations[ARRIVAL] = f"{arrives_ms}ms"
+    given = annotations.pop(ARRIVAL, None)
+    if now_ms == 0 and given is not None and span_ms(given) == (arrives_ms or 0):
+        annotations[ARRIVAL] = given
+    elif arrives_ms is not None:
+        annotations[ARRIVAL] = f"{arrives_ms - now_ms}ms"
     if annotations:
         manifest["metadata"]["annotations"] = annotations
     else:

@@ -109,6 +109,16 @@ def test_a_screen_with_the_notes_counts_with_nobody(held, person, stranger):
     assert (news.followers, [one.number for one in news.people]) == (1, [2])
 
 
+def test_a_follower_may_say_a_name_and_need_not(held, person, stranger):
+    mine = actions.do_join(person, code_of(held), name="  Ada\n Lovelace ")
+    actions.do_join(stranger, code_of(held))
+    actions.do_join(person, code_of(held), mine.key)
+    names = [one.name for one in lessons.news_of(held.pk).people]
+    assert names == ["Ada Lovelace", ""]
+    actions.do_join(stranger, code_of(held), name="B" * 99)
+    assert lessons.news_of(held.pk).people[1].name == "B" * 40
+
+
 def test_news_of_a_class_take_three_queries(
     held, stranger, person, django_assert_num_queries
 ):

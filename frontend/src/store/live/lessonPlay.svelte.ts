@@ -16,6 +16,8 @@ const AFTER_MS = 10_000; // of virtual time, where no stop comes after it
 class Play {
   scenario = $state.raw<Scenario | null>(null);
   known = $state(false);
+  /** Whether the board is on its way to a stop or an answer. */
+  moving = $state(false);
   readonly stops: readonly Checkpoint[] = $derived(this.scenario?.checkpoints ?? []);
   /** The index of the stop that the URL names. */
   readonly at: number = $derived(Math.max(0, Math.min(this.stops.length - 1, Number(address.query.get("stage") ?? address.query.get("stop") ?? 1) - 1)));
@@ -55,12 +57,14 @@ export async function goTo(index: number, answer: boolean, moving = false): Prom
   const target = answer ? to : from;
   if (answer) reveal(index);
   ask({ stage: String(index + 1), phase: answer ? "answer" : null }, true);
+  lessonPlay.moving = true;
   await compute(target);
   const steps = moving && answer && !still() ? Math.min(FRAMES, to - from) : 1;
   for (let step = 1; step <= steps && mine === moves; step++) {
     look(Math.round(from + ((target - from) * step) / steps));
     if (step < steps) await new Promise((done) => setTimeout(done, FRAME_MS));
   }
+  if (mine === moves) lessonPlay.moving = false;
 }
 
 const still = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

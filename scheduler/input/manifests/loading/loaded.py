@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
@@ -153,11 +152,6 @@ _FIRST = (
     "PodGroup",
     "ElasticQuota",
 )
-
-
-def in_order(objects: Iterable[Object]) -> list[Object]:
-    """Return objects in the order in which a load of them puts them, then by key."""
-    return sorted(objects, key=lambda obj: (rank(obj), obj.key))
 
 
 def rank(obj: Object) -> int:
