@@ -217,7 +217,7 @@ def cause_body(cause: Cause) -> dict[str, Any]:
 
 
 def places_of(detail: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield what is wrong with its place: `changes[0].delete.kind`, "" for the whole body.
+    """Yield the faults of its place: `changes[0].delete.kind`, "" for the whole body.
 
     REST framework names the items of a list by their numbers, and has a name for what is
     wrong with an object as a whole.

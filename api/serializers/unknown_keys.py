@@ -23,7 +23,7 @@ Wrong = dict[str, list[ErrorDetail]]
 
 
 def unknown_keys(serializer: serializers.Serializer[Any], body: Any) -> Wrong:
-    """Return what is wrong with every key that the serializer does not have.
+    """Return the faults of every key that the serializer does not have.
 
     Keys below nested serializers are named by their path. A body that is not an
     object is left to the serializer.
@@ -47,7 +47,7 @@ def _unknown(
 
 
 def unknown_parameters(view: APIView, given: Iterable[str]) -> Wrong:
-    """Return what is wrong with every parameter that the operation does not document.
+    """Return the faults of every parameter that the operation does not document.
 
     Nothing where any is read: the fields of a table.
     """
@@ -124,7 +124,7 @@ def _problem(
     alone: Form = Form.UNKNOWN_KEY,
     near: Form = Form.NEAR_KEY,
 ) -> list[ErrorDetail]:
-    """Return what is wrong with a name that is not known, and what was probably meant."""
+    """Return the faults of a name that is not known, and what was probably meant."""
     names = ", ".join(known) or "none"
     if (meant := _near(name, known)) is None:
         return [coded(alone.said(known=names))]
@@ -148,7 +148,7 @@ _OPTIONS = frozenset(
 
 
 def unknown_at_top(document: Mapping[str, Any]) -> Wrong:
-    """Return what is wrong with each key of an object that its kind does not have.
+    """Return the faults of each key of an object that its kind does not have.
 
     Of kinds whose fields are not listed only the options of a write are known to be
     none of theirs.

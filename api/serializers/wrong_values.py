@@ -26,7 +26,7 @@ _SHOWN = 40
 def wrong_values(
     serializer: serializers.Serializer[Any], body: Any
 ) -> dict[str, list[ErrorDetail]]:
-    """Return what is wrong with every value that is to be a number, or true or false.
+    """Return the faults of every value that is to be a number, or true or false.
 
     Values below nested serializers are named by their path. A null is left to the
     serializer.

@@ -56,7 +56,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def replay(world: World, until_ms: int, go_on: Callable[[], None]) -> Window:
-    """Run a world to the end of a window and return what became of its work.
+    """Run a world to the end of a window and return the outcome of its work.
 
     `go_on` is called at each instant; what it raises ends the run.
     """
@@ -163,7 +163,7 @@ def _errors(real: Window, same: Window) -> list[int]:
 
 
 def sentence_of(same: WindowRun, changed: WindowRun) -> str:
-    """Return what the change would have come to, as one sentence."""
+    """Return the effect of the change as one sentence."""
     before = {one.queue: one.wait_ms for one in same.queues}
     moved = [
         (one.queue, one.wait_ms - before[one.queue])

@@ -139,7 +139,7 @@ class RunLines:
 
     @property
     def names(self) -> set[LineName]:
-        """Return what has a line."""
+        """Return the names that have a line."""
         return set(self._lines)
 
     def leader(self, now_ms: int) -> Leader:

@@ -61,7 +61,7 @@ def fit_load(
 
 
 def said_of_fit(trace: Trace) -> list[str]:
-    """Return what a fit leaves out of a trace, or assumes, a sentence for each."""
+    """Return a sentence for each thing that a fit omits from a trace or assumes."""
     lines = Counter(str(one.sort or one.said) for one in trace.left_out)
     said = [f"{text} ({count} x)" for text, count in lines.items()]
     said += [str(one) for one in trace.said]

@@ -135,7 +135,7 @@ def compare_releases(
     until_ms: int,
     each: Each = map,
 ) -> UpgradeReport:
-    """Return what the later release makes different, and which rules do it.
+    """Return the differences that the later release makes, and the rules that cause them.
 
     Each rule that differs and has a gate is turned back alone, and the work is run once
     more: what comes out as before then is its doing. Raises PolicyError for a
@@ -197,7 +197,7 @@ _STARTS = ("earlier", "later", "never", "only")
 def rule_shows(
     make: Make, effect: RuleEffect, releases: tuple[Patch, Patch], until_ms: int
 ) -> set[tuple[str, str]]:
-    """Return what a rule does to this work, of the kind that `effect` says it did.
+    """Return the effect of one rule on this work, restricted to the kind of `effect`.
 
     Where it moves workloads, one entry says so; else the reasons for which some wait
     before and after. Empty: it does nothing. Cost: three runs.

@@ -113,7 +113,7 @@ def _estimate(advisor: Advisor, base: FileBase) -> str:
 
 
 def estimate_text(settings: int, runs: int, each: float) -> str:
-    """Return what a search would take, in words; `each` in CPU seconds."""
+    """Return the cost of a search in words; `each` is CPU seconds per run."""
     return (
         f"{settings} settings; at most about {runs} runs of {each:.2g} s: "
         f"{runs * each:.0f} s of CPU\n"

@@ -131,7 +131,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
 
 
 def run(options: argparse.Namespace, library: Library) -> Outcome:
-    """Return what the plan comes to. Raises FaultsError, SchedulerError, OSError."""
+    """Return the result of the plan. Raises FaultsError, SchedulerError, OSError."""
     _expect_words(options)
     given_seeds = in_range("--seeds", options.seeds, _MOST_SEEDS)
     in_range("--workers", options.workers, MOST_WORKERS)

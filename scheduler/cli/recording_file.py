@@ -32,7 +32,7 @@ def read_file(path: Path) -> Followed:
 
 
 def history_of(found: Followed) -> History:
-    """Return what Kueue's objects were at each event."""
+    """Return the state of Kueue's objects at each event."""
     return History(
         found.standing,
         (

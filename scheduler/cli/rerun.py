@@ -72,7 +72,7 @@ class _Given:
             )
 
     def repeats(self, count: int) -> Repeats:
-        """Run it so many times with drawn steps. Raises as `runs` does."""
+        """Run it several times with drawn steps. Raises as `runs` does."""
         seeds = range(_REPEATS_SEED, _REPEATS_SEED + count)
         return repeats(self.recording, self.simulation, seeds, self.snapshot)
 

@@ -38,7 +38,7 @@ def add_run_time_words(parser: argparse.ArgumentParser) -> None:
 
 
 def run_time_choice(words: argparse.Namespace) -> RunTimeChoice:
-    """Return what the words say.
+    """Return the run-time choice of these words.
 
     Raises SchedulerError for an invalid rule, for what is neither a file nor a
     word of the policy, and for a file in which no work ended; OSError.

@@ -46,7 +46,7 @@ def ended(work: Callable[[], int]) -> int:
 
 
 def refused(error: Exception) -> int:
-    """Say why a command ends and return its status: whose fault it is.
+    """Print why a command ends and return its exit status.
 
     Raises BrokenPipeError again, which is no fault.
     """

@@ -35,7 +35,7 @@ def add_trace_words(parser: argparse.ArgumentParser) -> None:
 
 
 def traces_of(words: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given, as requests carry it. Raises SchedulerError."""
+    """Return the given options as requests carry them. Raises SchedulerError."""
     found: dict[str, Any] = {}
     for name, key in (
         ("queue_by", "queueBy"),
@@ -55,7 +55,7 @@ def traces_of(words: argparse.Namespace) -> dict[str, Any]:
 
 
 def options_of(words: argparse.Namespace) -> TraceOptions:
-    """Return what was given, checked. Raises SchedulerError."""
+    """Return the given options, checked. Raises SchedulerError."""
     return read_options(traces_of(words))
 
 

@@ -26,7 +26,7 @@ class Complaint:
 
     @property
     def said(self) -> Sentence:
-        """Return the one problem, or what is said of so many."""
+        """Return the one problem, or a summary of several."""
         count = len(self.problems)
         if count > 1 and self.several is not None:
             return self.several(count)
@@ -91,7 +91,7 @@ class Journal:
         said.problems.setdefault(problem.text, problem)
 
     def take_problems(self) -> list[Sentence]:
-        """Return what people should know since the last call, and forget it."""
+        """Return the problems since the last call, and clear them."""
         taken, self.problems = self.problems, {}
         return [one.said for one in taken.values()]
 
@@ -137,7 +137,7 @@ class SearchTally:
         self.simulations += other.simulations
 
     def since(self, before: SearchTally) -> SearchTally:
-        """Return what was added since this was that tally's copy."""
+        """Return the difference from an earlier copy."""
         return SearchTally(
             self.searches - before.searches,
             self.looked - before.looked,
@@ -206,7 +206,7 @@ class Stage(Protocol):
         """Return in words what `due` names: for an instant that does not end."""
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what the stage keeps beside the objects: small, plain values."""
+        """Return the state of the stage that no object holds: small plain values."""
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Take back what `dump_state` returned, before any object is restored."""

@@ -50,7 +50,7 @@ class World(WorldObjects):
         return world
 
     def problems(self) -> list[Sentence]:
-        """Return what the engine gave up on, and forget it."""
+        """Return the problems since the last call, and clear them."""
         return self.context.journal.take_problems()
 
     # -- worker clusters -------------------------------------------------

@@ -54,7 +54,7 @@ class JobKind(Protocol):
         """Return the LocalQueue it asks for, or "" when it is not managed."""
 
     def suspended(self, manifest: Manifest) -> bool:
-        """Return whether it is suspended, as it is written."""
+        """Return the value of spec.suspend."""
 
     def suspended_by_user(self, manifest: Manifest) -> bool:
         """Return whether it must not run although nothing manages it."""

@@ -45,7 +45,7 @@ class PlacementNeeds:
 
     @cached_property
     def identity(self) -> tuple[object, ...]:
-        """Return what is equal for templates that fit on the same leaves."""
+        """Return a key that is equal for templates that fit on the same leaves."""
         return (
             tuple(self.per_pod.items()),
             tuple(sorted(self.selector.items())),

@@ -135,7 +135,7 @@ def _requests_from_limits(resources: dict[str, Any]) -> dict[str, Any]:
 
 
 def pod_requests(spec: Manifest) -> Quantities:
-    """Return what a pod needs: containers, sidecars, init steps, overhead.
+    """Return the requests of a pod: containers, sidecars, init containers, overhead.
 
     Source: docs/semantics/kueue.md#requests-of-a-pod.
     """

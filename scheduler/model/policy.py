@@ -207,7 +207,7 @@ class Simulation(
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
 
     def reads_run_times(self) -> RunTimesFrom:
-        """Return what is read of work without a run time when it is imported."""
+        """Return which fields give a run time at import to work without one."""
         given = self.run_times_from
         return "annotations" if given is msgspec.UNSET else given
 

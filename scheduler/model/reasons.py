@@ -76,7 +76,7 @@ PENDING_PREEMPTION = "Pending the preemption of"
 
 
 def pending_preemption(message: str, count: int) -> str:
-    """Return what a preemptor waits for."""
+    """Return the message of a preemptor that waits."""
     return f"{message}. {PENDING_PREEMPTION} {count} workload(s)"
 
 
@@ -235,7 +235,7 @@ def migrated_for(uid: str) -> str:
 
 
 def pending_migration(message: str) -> str:
-    """Return what a variant waits for that is to replace another."""
+    """Return the message of a variant that waits to replace another."""
     return f"{message}. Pending the migration of 1 workload(s)"
 
 

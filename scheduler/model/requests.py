@@ -63,7 +63,7 @@ _NO_RESIZE = Resize()
 
 
 def read_resize(status: Manifest) -> Resize:
-    """Return what a pod's status says of its resources.
+    """Return the resources of a pod's status.
 
     Source: docs/semantics/kube-scheduler.md#pods-resized-in-place.
     """

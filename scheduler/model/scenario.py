@@ -278,7 +278,7 @@ class Scenario(
 
 
 def read_load(document: dict[str, Any]) -> LoadSpec:
-    """Return what arrives; PolicyError names the path of what is wrong."""
+    """Return the arrivals. Raises PolicyError with the path of the fault."""
     try:
         return msgspec.convert(document.get("spec"), LoadSpec)
     except msgspec.ValidationError as error:

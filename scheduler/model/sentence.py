@@ -138,7 +138,7 @@ def _parts(form: str) -> list[str]:
 
 
 def text_of(hole: Hole) -> str:
-    """Return what fills a hole as English writes it."""
+    """Return the English text of a hole."""
     return f"{hole:g}" if isinstance(hole, float) else str(hole)
 
 

@@ -29,7 +29,7 @@ class ResourceTransform:
     transformations: Mapping[str, Transformation] = field(default_factory=dict)
 
     def apply(self, requests: Mapping[str, Fraction]) -> Quantities:
-        """Return what a pod asks of quota, exact; `requests` is what its spec says.
+        """Return a pod's exact demand on quota; `requests` are those of its spec.
 
         Source: docs/semantics/kueue.md#resource-transformations.
         """

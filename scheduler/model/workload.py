@@ -68,7 +68,7 @@ class PodSets(tuple[PodSet, ...]):
         return self
 
     def totals_for(self, counts: Iterable[int]) -> tuple[Amounts, ...]:
-        """Return the total requests for so many pods of each."""
+        """Return the total requests for a number of pods of each podset."""
         return tuple(part.total(n) for part, n in zip(self, counts, strict=True))
 
     def text_for(self, counts: Iterable[int]) -> str:

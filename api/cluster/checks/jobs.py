@@ -36,7 +36,7 @@ _ZONE = re.compile(r"[A-Za-z0-9._+-]+", re.ASCII)
 
 
 def faults(document: Document) -> Iterator[Fault]:
-    """Yield what is wrong with a Job."""
+    """Yield the faults of a Job."""
     spec: Document = document.get("spec") or {}
     name = str(document["metadata"].get("name") or "")
     if len(name) > LONGEST_LABEL and not spec.get("manualSelector"):
@@ -76,7 +76,7 @@ def _labels_of(name: str, uid: str) -> dict[str, str]:
 
 
 def cron_faults(document: Document) -> Iterator[Fault]:
-    """Yield what is wrong with a CronJob."""
+    """Yield the faults of a CronJob."""
     spec: Document = document.get("spec") or {}
     schedule = str(spec.get("schedule") or "")
     if not schedule:
@@ -102,7 +102,7 @@ def cron_faults(document: Document) -> Iterator[Fault]:
 
 
 def long_cron_name(document: Document) -> Iterator[Fault]:
-    """Yield what is wrong with the name of a new CronJob: its Jobs' names are longer."""
+    """Yield the faults of the name of a new CronJob: its Jobs' names are longer."""
     name = str(document["metadata"].get("name") or "")
     if len(name) > _LONGEST_CRON:
         why = f"must be no more than {_LONGEST_CRON} characters"

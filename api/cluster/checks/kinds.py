@@ -30,7 +30,7 @@ MOST_PRIORITY = 1_000_000_000
 def faults(
     document: Document, resource: Resource, before: Document | None
 ) -> list[Fault]:
-    """Return what is wrong with an object, or with what a write makes of another."""
+    """Return the faults of an object, or with what a write makes of another."""
     kind = resource.kind.kind
     if before is not None and document == before:
         return []

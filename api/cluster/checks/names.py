@@ -76,7 +76,7 @@ _LONG_LABEL = "must be no more than 63 characters"
 
 
 def problems(text: str, rule: str, most: int, said: str) -> Iterator[str]:
-    """Yield what is wrong with a text under a rule."""
+    """Yield the faults of a text under a rule."""
     if len(text) > most:
         yield too_long(most)
     if not _TESTS[rule].fullmatch(text):
@@ -89,7 +89,7 @@ def invalid(field: str, value: str, problem: str) -> Fault:
 
 
 def label_faults(name: str, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with a name that must be a DNS label."""
+    """Yield the faults of a name that must be a DNS label."""
     for problem in problems(name, "label", 63, NOT_LABEL):
         yield invalid(field, name, problem.replace(too_long(63), _LONG_LABEL))
 
@@ -97,7 +97,7 @@ def label_faults(name: str, field: str) -> Iterator[Fault]:
 def metadata_faults(
     metadata: Mapping[str, Any], kind: str, before: Mapping[str, Any] | None = None
 ) -> Iterator[Fault]:
-    """Yield what is wrong with the metadata of an object; what it had stays as it was."""
+    """Yield the faults of the metadata of an object; what it had stays as it was."""
     name = metadata.get("name")
     if isinstance(name, str) and kind not in _FREE:
         if _NAMED.get(kind) == "label":
@@ -151,7 +151,7 @@ _FREE = frozenset({"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
 
 
 def labels_faults(labels: Any, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with labels, or with a node selector."""
+    """Yield the faults of labels, or with a node selector."""
     for key, value in (labels or {}).items():
         yield from key_faults(key, field)
         for problem in value_problems(str(value)):
@@ -159,7 +159,7 @@ def labels_faults(labels: Any, field: str) -> Iterator[Fault]:
 
 
 def annotations_faults(annotations: Any, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with annotations: their keys, and how much they are."""
+    """Yield the faults of annotations: their keys, and how much they are."""
     size = 0
     for key, value in (annotations or {}).items():
         for fault in key_faults(key.lower(), field):
@@ -170,12 +170,12 @@ def annotations_faults(annotations: Any, field: str) -> Iterator[Fault]:
 
 
 def value_problems(value: str) -> Iterator[str]:
-    """Yield what is wrong with the value of a label."""
+    """Yield the faults of the value of a label."""
     yield from problems(value, "value", 63, NOT_VALUE)
 
 
 def key_faults(key: str, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with a name that may have a prefix, as keys of labels are."""
+    """Yield the faults of a name that may have a prefix, as keys of labels are."""
     prefix, slash, name = key.rpartition("/")
     if slash and not prefix:
         yield invalid(field, key, "prefix part must be non-empty")
@@ -191,7 +191,7 @@ def key_faults(key: str, field: str) -> Iterator[Fault]:
 
 
 def config_key_faults(data: Any, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with the keys of a ConfigMap or a Secret."""
+    """Yield the faults of the keys of a ConfigMap or a Secret."""
     for key in data or {}:
         for problem in problems(key, "config", 253, NOT_CONFIG_KEY):
             yield invalid(f"{field}[{key}]", key, problem)

@@ -32,7 +32,7 @@ def unsupported(field: str, value: Any, *known: str) -> Fault:
 
 
 def label_selector_faults(selector: Any, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with a selector of labels."""
+    """Yield the faults of a selector of labels."""
     given = selector or {}
     yield from names.labels_faults(given.get("matchLabels"), f"{field}.matchLabels")
     for n, term in enumerate(given.get("matchExpressions") or ()):
@@ -42,7 +42,7 @@ def label_selector_faults(selector: Any, field: str) -> Iterator[Fault]:
 def _expression_faults(
     term: Document, place: str, compares: tuple[str, ...] = ()
 ) -> Iterator[Fault]:
-    """Yield what is wrong with a term; `compares` are operators that take one number."""
+    """Yield the faults of a term; `compares` are operators that take one number."""
     values = term.get("values") or ()
     match term.get("operator"):
         case "In" | "NotIn":
@@ -73,7 +73,7 @@ def _node_term_faults(term: Document, field: str) -> Iterator[Fault]:
 
 
 def affinity_faults(affinity: Document, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with an affinity."""
+    """Yield the faults of an affinity."""
     nodes = affinity.get("nodeAffinity") or {}
     needed, place = _REQUIRED, f"{field}.nodeAffinity"
     if (given := nodes.get(needed)) is not None:
@@ -120,7 +120,7 @@ def _pod_term_faults(term: Document, field: str) -> Iterator[Fault]:
 
 
 def spread_faults(constraints: Any, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with topology spread constraints."""
+    """Yield the faults of topology spread constraints."""
     seen = [(c.get("topologyKey"), c.get("whenUnsatisfiable")) for c in constraints]
     for n, one in enumerate(constraints):
         place = f"{field}[{n}]"
@@ -158,7 +158,7 @@ def spread_faults(constraints: Any, field: str) -> Iterator[Fault]:
 
 
 def gate_faults(gates: Any, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with scheduling gates."""
+    """Yield the faults of scheduling gates."""
     seen: set[str] = set()
     for n, gate in enumerate(gates):
         name = str(gate.get("name") or "")
@@ -169,7 +169,7 @@ def gate_faults(gates: Any, field: str) -> Iterator[Fault]:
 
 
 def toleration_faults(one: Document, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with a toleration."""
+    """Yield the faults of a toleration."""
     key, operator = str(one.get("key") or ""), one.get("operator") or ""
     value, effect = str(one.get("value") or ""), one.get("effect") or ""
     if key:

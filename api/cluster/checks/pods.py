@@ -36,7 +36,7 @@ def not_negative(holder: Spec, field: str, *fields: str) -> Iterator[Fault]:
 def template_faults(
     template: Spec, field: str, claimed: Iterable[str] = ()
 ) -> Iterator[Fault]:
-    """Yield what is wrong with a pod template; `claimed` are volumes that each pod gets."""
+    """Yield the faults of a pod template; `claimed` are volumes that each pod gets."""
     metadata = template.get("metadata") or {}
     yield from names.labels_faults(metadata.get("labels"), f"{field}.labels")
     given = metadata.get("annotations")
@@ -45,7 +45,7 @@ def template_faults(
 
 
 def spec_faults(spec: Spec, field: str, claimed: Iterable[str] = ()) -> Iterator[Fault]:
-    """Yield what is wrong with a pod spec, in the order of the server."""
+    """Yield the faults of a pod spec, in the order of the server."""
     volumes: set[Any] = set()
     for n, one in enumerate(spec.get("volumes") or ()):
         yield from _volume_faults(one, f"{field}.volumes[{n}]", volumes)
@@ -180,7 +180,7 @@ _PAGES = "hugepages-"
 
 
 def _name_faults(name: str, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with the name of a resource that a container asks for."""
+    """Yield the faults of the name of a resource that a container asks for."""
     found = list(names.key_faults(name, field))
     yield from found
     if "/" not in name and not name.startswith(_PAGES):
@@ -199,7 +199,7 @@ def _is_whole(name: str) -> bool:
 
 
 def resource_faults(resources: Spec, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with requests and limits."""
+    """Yield the faults of requests and limits."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, amount in sorted(limits.items()):
         yield from _amount_faults(name, amount, f"{field}.limits[{name}]")

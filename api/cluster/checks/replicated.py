@@ -31,7 +31,7 @@ def shown(value: Any) -> str:
 
 
 def faults(document: Document) -> Iterator[Fault]:
-    """Yield what is wrong with one of the four kinds, in the order of the server."""
+    """Yield the faults of one of the four kinds, in the order of the server."""
     kind = str(document.get("kind") or "")
     spec: Document = document.get("spec") or {}
     if kind == "DaemonSet":

@@ -145,7 +145,7 @@ def _job_faults(document: Document) -> Iterator[Fault]:
 
 
 def _equal_faults(document: Document, spec: Document) -> Iterator[Fault]:
-    """Yield what is wrong with a Job whose completions follow its parallelism."""
+    """Yield the faults of a Job whose completions follow its parallelism."""
     text = _annotations(document).get(_EQUAL)
     if text is None:
         return
@@ -164,7 +164,7 @@ def _equal_faults(document: Document, spec: Document) -> Iterator[Fault]:
 
 
 def _topology_faults(given: Document, place: str) -> Iterator[Fault]:
-    """Yield what is wrong with a request of a topology, of a template or a pod."""
+    """Yield the faults of a request of a topology, of a template or a pod."""
     ways = (_REQUIRED, _PREFERRED, _ANYWHERE)
     if len([way for way in ways if way in given]) > 1:
         listed = ", ".join(f'"{way}"' for way in ways)

@@ -217,7 +217,7 @@ def all_shares(stage: KueueStage) -> Shares:
 
 
 def outcome_of(trial: Trial) -> ChangeOutcome:
-    """Return what a trial came to, as shown to people."""
+    """Return the outcome of a trial as the page shows it."""
     world, key = trial.world, trial.key
     stage = kueue_of(world)
     work = stage.cluster.workloads.get(key)

@@ -69,12 +69,12 @@ class _Said:
         self.pre_enqueued = framework.pre_enqueue(table.pod)
 
     def of(self, point: str, plugin: Plugin) -> PluginVerdict:
-        """Return what a plug-in says at a point."""
+        """Return the verdict of a plug-in at an extension point."""
         verdict, detail = self._at(point, plugin)
         return PluginVerdict(plugin=plugin.name, verdict=verdict, detail=detail)
 
     def extenders(self, point: str) -> Iterator[PluginVerdict]:
-        """Yield what extenders said; after a filter that left no node they are not asked."""
+        """Yield the verdicts of extenders; a filter that left no node ends before them."""
         if point == "filter" and self.filtering and self.table.filter:
             refused = [
                 s for s in self.table.filter.values() if s.plugin == PSEUDO_PLUGIN

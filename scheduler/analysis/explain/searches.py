@@ -122,7 +122,7 @@ def _targets(notes: Iterable[Values], steps: Iterable[PreemptionStep]) -> list[V
 
 
 def cost_of(searches: Sequence[PreemptionSearch]) -> SearchCost:
-    """Return what these searches cost together."""
+    """Return the total cost of these searches."""
     return SearchCost(
         searches=len(searches),
         looked=sum(search.cost.looked for search in searches),

@@ -31,7 +31,7 @@ def of(answer: Explanation) -> list[Sentence]:
 
 
 def of_slice(cluster: Cluster, work: WorkloadInfo) -> Iterator[Sentence]:
-    """Yield what a slice of an elastic job has to do with the one beside it.
+    """Yield sentences on how a slice of an elastic job relates to the other slice.
 
     Source: docs/semantics/kueue-elastic-jobs.md#scaling-up.
     """
@@ -43,7 +43,7 @@ def of_slice(cluster: Cluster, work: WorkloadInfo) -> Iterator[Sentence]:
 
 
 def of_variants(cluster: Cluster, work: WorkloadInfo) -> Iterator[Sentence]:
-    """Yield what a Workload and its variants have to do with one another.
+    """Yield sentences on how a Workload and its variants relate.
 
     Source: docs/semantics/kueue-concurrent-admission.md#parent-and-variants.
     """

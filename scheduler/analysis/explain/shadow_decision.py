@@ -194,7 +194,7 @@ def opened(
 
 
 def real_steps(judge: Judge, real: Real) -> list[ShadowStep]:
-    """Return what was seen to be decided shortly before, and the decision itself."""
+    """Return the recorded decisions shortly before, and the decision itself."""
     near = [
         one
         for one in judge.real

@@ -55,7 +55,7 @@ def usage_of(
 
 
 def sentences_of(checks: list[CheckRow], usage: list[UsageRow]) -> Iterator[Sentence]:
-    """Yield what checks and usage have to do with its waiting."""
+    """Yield sentences on how admission checks and usage keep it pending."""
     waits = tuple(_answer(row) for row in checks if row.state != READY)
     if waits:
         yield Awaited.CHECKS.said(checks=Items(waits, all=True))

@@ -38,7 +38,7 @@ class Arrivals:
     def future(
         self, random: Random, now_ms: int, until_ms: float
     ) -> Iterator[tuple[int, WorkloadProfile]]:
-        """Yield what may come after `now_ms`, in order: when, and like which work."""
+        """Yield future arrivals after `now_ms`, in order: the time, and the work to copy."""
         if not self.times:
             return
         length = BLOCK * self.hour_ms

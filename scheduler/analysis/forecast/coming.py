@@ -75,7 +75,7 @@ class FittedArrivals:
         return sum(len(queue.batches) for queue in self.queues.values())
 
     def future(self, random: Random, until_ms: int) -> Iterator[tuple[int, Key]]:
-        """Yield what may come: when, and like which Workload."""
+        """Yield future arrivals: the time, and the Workload to copy."""
         for queue in self.queues.values():
             for at, batch in queue.future(random, self.epoch_ms, until_ms):
                 for like in batch:

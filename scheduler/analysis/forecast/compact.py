@@ -92,7 +92,7 @@ class CompactRun:
         wanted: frozenset[int] | None = None,
         most_events: float = math.inf,
     ) -> dict[int, int]:
-        """Go on to `until_ms`, until all of `wanted` started, or for so many instants.
+        """Advance to `until_ms`, until all of `wanted` started, or for `most_events` events.
 
         `arrivals` are in order of time. Returns the start of each admitted claim.
         """

@@ -65,7 +65,7 @@ def instants(horizon_ms: int) -> list[int]:
 
 
 def curves_of(world: World) -> list[Curve]:
-    """Return what is followed from here on, whatever comes or goes later."""
+    """Return the objects to follow; later arrivals and removals do not change them."""
     queues = _queues(world)
     shares = [Curve("share", queue.name) for queue in queues[:MOST_QUEUES]]
     whole = _sums(queues)[1]

@@ -32,7 +32,7 @@ class GivenStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def given_of(present: ForecastWorld, found: Sequence[Future]) -> list[GivenStart]:
-    """Return what some futures say of each waiting workload."""
+    """Return the results of the futures for each pending workload."""
     world = present.world
     waits = last_waits_of(world)
     return [_given(world, key, found, waits) for key in waiting(world)]

@@ -83,7 +83,7 @@ class ForecastWorld:
 
 
 def present_of(world: World, *, continued: bool) -> ForecastWorld:
-    """Return what `world` knows now. Raises SchedulerError for a stack without Kueue."""
+    """Return the present state of `world`. Raises SchedulerError for a stack without Kueue."""
     check_stack(world.policy.spec.stack)
     world.freshen()
     history, finished = _history(world)
@@ -152,7 +152,7 @@ def _run_time(world: World, history: RunTimes, key: Key) -> RunTime:
 
 
 def random_of(present: ForecastWorld, number: int, seed: int) -> Random:
-    """Return what one future is drawn from: the same number gives the same future."""
+    """Return the random stream of one future: the same number gives the same future."""
     now = str(present.world.context.now_ms)
     return Random(streams.bits(seed, "forecast", now, number))
 

@@ -24,5 +24,5 @@ class WorkloadProfile:
 
     @property
     def order(self) -> tuple[int, int, int]:
-        """Return what Kueue's queues sort by: priority, then time."""
+        """Return the sort key of Kueue's queues: priority, then time."""
         return -self.priority, self.submit_ms, self.ident

@@ -19,7 +19,7 @@ _COUNTER = re.compile(r"([-_.]?[0-9]+)+$")
 
 
 def work_of(world: World, obj: Object) -> WorkloadProfile:
-    """Return what run times are compared by: owner without its counter, user, size.
+    """Return the class of a run time: owner without its counter, user, size.
 
     The user is the label `user` of the Workload, else its namespace. A job that has
     not come yet is compared as its Workload would be.

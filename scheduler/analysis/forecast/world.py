@@ -44,7 +44,7 @@ def forecast(
     continued: bool = False,
     within_ms: Sequence[int] = (),
 ) -> Forecast:
-    """Return when each waiting workload starts, from so many futures of copies.
+    """Return when each pending workload starts, from a number of simulated futures.
 
     The same world, seed and number of futures give the same forecast. `go_on` is
     asked at every instant of a future; after its no, those that came to their end

@@ -25,7 +25,7 @@ class AdoptingRun(Protocol):
         """Take decisions, in order."""
 
     def subject(self, key: Key) -> Subject:
-        """Return what is known of a subject."""
+        """Return the record of a subject."""
 
 
 def adopt(run: AdoptingRun) -> None:

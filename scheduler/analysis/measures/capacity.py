@@ -42,7 +42,7 @@ class Capacity:
 
 
 def read_capacity(world: World) -> Capacity:
-    """Return what there is now. O(nodes + queues)."""
+    """Return the present capacity. Cost: O(nodes + queues)."""
     nodes = _nodes(world)
     if world.kueue is None:
         capacity = _sum([place.amounts for place in nodes.values()])

@@ -131,7 +131,7 @@ class Measures:
         return summarise(self, scheduling_ms)
 
     def subject(self, key: Key) -> Subject:
-        """Return what is known of a subject; read once, while it is there."""
+        """Return the record of a subject; it is read once, while the object exists."""
         found = self.subjects.get(key)
         if found is None or found is NOBODY:
             found = read_subject(self.world, key)

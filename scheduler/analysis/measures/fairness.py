@@ -27,7 +27,7 @@ def dominant(amounts: Mapping[str, int], capacity: Mapping[str, int]) -> float:
 
 
 def fair_shares(stands: Sequence[Stand], total: float = 1.0) -> list[float]:
-    """Return what each queue would have: its own first, the rest by weight.
+    """Return the fair share of each queue: its own quota first, the rest by weight.
 
     No queue gets more than it wants; one of weight 0 gets its own alone. The
     level that the rest is filled up to, per weight, is the same for all that

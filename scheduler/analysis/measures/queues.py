@@ -31,7 +31,7 @@ class Followed(Protocol):
     useful: dict[Key, int]
 
     def subject(self, key: Key) -> Subject:
-        """Return what is known of a subject."""
+        """Return the record of a subject."""
 
 
 def queue_waits(run: Followed) -> dict[str, QueueWait]:

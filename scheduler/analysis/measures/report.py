@@ -50,7 +50,7 @@ class MeasuredRun(Protocol):
     last_finish_ms: int
 
     def subject(self, key: Key) -> Subject:
-        """Return what is known of a subject."""
+        """Return the record of a subject."""
 
 
 def summarise(run: MeasuredRun, scheduling_ms: float | None) -> Summary:

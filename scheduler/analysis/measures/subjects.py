@@ -37,7 +37,7 @@ def kind_of_subjects(world: World) -> str:
 
 
 def read_subject(world: World, key: Key) -> Subject:
-    """Return what the object says; NOBODY when it is not there (any longer)."""
+    """Return the record of an object; NOBODY when it does not exist (any longer)."""
     obj = world.objects.get(key)
     if obj is None:
         return NOBODY
@@ -73,7 +73,7 @@ def _pod(world: World, obj: Object) -> Subject:
 
 
 def requests_of(spec: dict[str, Any]) -> Amounts:
-    """Return what one pod of this spec asks for."""
+    """Return the requests of one pod of this spec."""
     return dict(_requests(msgspec.json.encode(spec)))
 
 

@@ -162,7 +162,7 @@ class RunReader:
         return self.courses
 
     def course(self, key: Key) -> RunCourse:
-        """Return what became of a subject so far."""
+        """Return the course of a subject so far."""
         course = self.courses.get(key)
         if course is None:
             course = self.courses[key] = RunCourse(started_ms=self.since.get(key))
@@ -207,7 +207,7 @@ def verdict(
     to_ms: int,
     since: Mapping[Key, int],
 ) -> ChangeVerdict:
-    """Return what differs between two runs of one world, of `from_ms` to `to_ms`.
+    """Return the differences of two runs of one world, from `from_ms` to `to_ms`.
 
     `kind` is that of what waits and runs: "Workload" under Kueue, else "Pod". `since`
     is `running_since` of the world at the begin. Equal decisions give a verdict that does not differ. O(decisions).

@@ -46,7 +46,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def changes(base: Side, changed: Side) -> list[Change]:
-    """Return what differs, by object. Equal sides give nothing."""
+    """Return the differences by object. Equal sides give nothing."""
     found: list[Change] = []
     for key in sorted(set(base.objects) | set(changed.objects)):
         before, after = base.objects.get(key), changed.objects.get(key)

@@ -30,7 +30,7 @@ class FaultsError(SchedulerError):
 
 
 def faults_of(error: SchedulerError, file: str) -> list[Fault]:
-    """Return what an error says; `file` is where it belongs when it names no place."""
+    """Return the faults of an error; `file` is the place when the error names none."""
     if isinstance(error, FaultsError):
         return error.faults
     if isinstance(error, InputError):

@@ -98,7 +98,7 @@ def outcome_of(
     horizon_ms: int,
     counterexamples: Sequence[Counterexample] = (),
 ) -> Outcome:
-    """Return what the runs of the seeds come to, in their order."""
+    """Return the outcome over the runs of the seeds, in their order."""
     whole = pairs[0][1].whole
     left_out = dict(joined.base.left_out)
     for kind, count in joined.changed.left_out.items():

@@ -16,7 +16,7 @@ _API = "quotalab.dev/v1"
 
 
 def only(loaded: Loaded, kept: frozenset[Key]) -> Loaded:
-    """Return what was loaded with these objects alone."""
+    """Return the loaded input reduced to these objects."""
     return Loaded(
         objects=[obj for obj in loaded.objects if obj.key in kept],
         policy=loaded.policy,

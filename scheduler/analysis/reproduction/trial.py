@@ -18,7 +18,7 @@ from scheduler.model.scenario import Match
 
 
 def match_of(decision: Decision) -> Match:
-    """Return what another decision must say to be taken for this one."""
+    """Return the pattern that another decision must match to count as this one."""
     return Match(
         type=type(decision).__name__,
         subject=str(decision.subject),

@@ -171,7 +171,7 @@ def _switches(
 
 
 def differences(policy: dict[str, Any]) -> dict[str, Any]:
-    """Return what a policy's spec says beyond the defaults, as a patch of it."""
+    """Return the settings of a policy's spec that are not defaults, as a patch."""
     patch: dict[str, Any] = {}
     _collect(Policy().document()["spec"], policy["spec"], patch)
     return patch

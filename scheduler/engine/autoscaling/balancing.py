@@ -35,7 +35,7 @@ def _alike(group: NodeGroup) -> tuple[object, ...]:
 
 
 def shares(groups: Iterable[NodeGroup], nodes: int) -> list[NodeGroup]:
-    """Return the group of each of `count` nodes: always the smallest that may grow."""
+    """Return the group of each of `nodes` new nodes: always the smallest that may grow."""
     sizes = {one.name: one.size for one in groups}
     by_name = {one.name: one for one in groups}
     given: list[NodeGroup] = []

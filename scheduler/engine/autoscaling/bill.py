@@ -28,7 +28,7 @@ class Bill:
                 self.held[price] = self.held.get(price, 0) + lasted
 
     def total(self, running: Iterable[tuple[float, int]]) -> float:
-        """Return what was paid, with what the nodes that are there owe by now."""
+        """Return the cost so far, including that of running nodes up to now."""
         whole = Bill()
         whole.held = dict(self.held)
         whole.add(running)

@@ -33,7 +33,7 @@ class GrowthOption:
 
     @property
     def price(self) -> float:
-        """Return what an hour of its nodes costs."""
+        """Return the price of its nodes per hour."""
         return self.nodes * self.group.spec.price_per_hour
 
     def _idle(self, resource: str) -> float:

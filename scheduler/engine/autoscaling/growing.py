@@ -124,7 +124,7 @@ class Growing:
         return left_of(alike(waiting), spaces)
 
     def spaces(self, placing: Placing, *, booting: bool = True) -> list[NodeSpace]:
-        """Return what is free on each node that is there, and on those that boot."""
+        """Return the free resources of each node, booting nodes included."""
         infos = placing.nodes.node_infos
         spaces = [space_of(infos[name]) for name in sorted(infos)]
         if booting:

@@ -29,7 +29,7 @@ class AutoscalingHost(Protocol):
 
     @property
     def lifetime(self) -> NodeLosing:
-        """Return what ends the pods of lost nodes."""
+        """Return the stage that ends the pods of lost nodes."""
 
     def put(self, obj: Object) -> Object:
         """Take a new object."""

@@ -105,5 +105,5 @@ class NodeGroup:
 
 
 def by_number(name: str) -> tuple[int, str]:
-    """Return what sorts a-2 before a-10."""
+    """Return a sort key that puts a-2 before a-10."""
     return len(name), name

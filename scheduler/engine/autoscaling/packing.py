@@ -39,7 +39,7 @@ class Alike:
 
     @property
     def needs(self) -> Amounts:
-        """Return what one of them asks for, its place included."""
+        """Return the requests of one of them, its pod slot included."""
         return {**self.first.shape.requests.asked, PODS: 1}
 
 
@@ -52,7 +52,7 @@ def alike(pods: Iterable[Pod]) -> list[Alike]:
 
 
 def space_of(info: NodeInfo) -> NodeSpace:
-    """Return what is free on a node that is there."""
+    """Return the free resources of an existing node."""
     free = dict(info.node.allocatable)
     for resource, amount in info.requested.items():
         free[resource] = free.get(resource, 0) - amount
@@ -62,7 +62,7 @@ def space_of(info: NodeInfo) -> NodeSpace:
 
 
 def empty_node(node: Node) -> NodeSpace:
-    """Return what a new node offers."""
+    """Return the resources of a new node."""
     return NodeSpace(node, dict(node.allocatable), set())
 
 
@@ -83,7 +83,7 @@ def keeps_apart(pod: Pod) -> bool:
 
 
 def fitting(pod: Pod, needs: Amounts, space: NodeSpace, most: int) -> int:
-    """Return how many such pods fit, up to `most`. Cost: O(resources)."""
+    """Return how many of these pods fit, up to `most`. Cost: O(resources)."""
     for resource, amount in needs.items():
         if amount > 0:
             most = min(most, space.free.get(resource, 0) // amount)
@@ -93,7 +93,7 @@ def fitting(pod: Pod, needs: Amounts, space: NodeSpace, most: int) -> int:
 
 
 def take(pod: Pod, needs: Amounts, space: NodeSpace, count: int) -> None:
-    """Put `count` such pods there."""
+    """Place `count` of these pods."""
     for resource, amount in needs.items():
         space.free[resource] = space.free.get(resource, 0) - amount * count
     if keeps_apart(pod):

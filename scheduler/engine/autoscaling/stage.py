@@ -239,11 +239,11 @@ class AutoscalingStage:
     # -- what others ask -----------------------------------------------------
 
     def cost(self) -> float:
-        """Return what all nodes cost so far, from their order to now."""
+        """Return the cost of all nodes so far, from their order to now."""
         return self.supply.cost(self.pools.costs())
 
     def per_hour(self) -> float:
-        """Return what an hour of all nodes costs now."""
+        """Return the present price of all nodes per hour."""
         groups = (one.size * one.spec.price_per_hour for one in self.groups.values())
         claims = (c for pool in self.pools.pools.values() for c in pool.claims.values())
         return math.fsum(chain(groups, (claim.price for claim in claims)))

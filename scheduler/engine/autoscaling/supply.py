@@ -59,7 +59,7 @@ class NodeSupply:
             yield self.groups[name]
 
     def cost(self, others: Iterable[tuple[float, int]] = ()) -> float:
-        """Return what all nodes cost so far, from their order to now.
+        """Return the cost of all nodes so far, from their order to now.
 
         `others`: price and milliseconds of nodes that are no group's.
         """

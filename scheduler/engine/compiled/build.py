@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
 
 
 def missing() -> str:
-    """Return what a build needs and is not here, and how to get it; "" for nothing."""
+    """Return the missing tools of a build and how to install them; "" when none is missing."""
     if shutil.which(os.environ.get("CC", "cc")) is None:
         return (
             "No C compiler was found (cc). Install one (Debian: apt-get install gcc), "

@@ -53,7 +53,7 @@ def usual_folder() -> Path:
 
 
 def fingerprint(source: Path) -> str:
-    """Return what changes with every change of a source."""
+    """Return a hash of the sources."""
     try:
         return hashlib.blake2b(source.read_bytes(), digest_size=16).hexdigest()
     except OSError:

@@ -38,7 +38,7 @@ class DeviceHandlers:
 
     @property
     def known(self) -> Devices:
-        """Return what is known of devices."""
+        """Return the state of devices."""
         return self.shared.devices
 
     def put(self, obj: Object, *, restore: bool) -> None:

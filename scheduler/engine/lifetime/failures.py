@@ -66,7 +66,7 @@ class FailureProcess:
         return None if state is None else list(state)
 
     def dump_domains(self) -> dict[str, list[Any]]:
-        """Return what is kept of the domains, by name."""
+        """Return the stored state of the domains, by name."""
         return {k.name: list(v) for k, v in self.states.items() if k.kind == DOMAIN}
 
     def load_domains(self, domains: Mapping[str, list[Any]]) -> None:

@@ -91,7 +91,7 @@ class Run:
         return len(self.ready) == len(self.pods) and self.step_due() != Due.REPLACE
 
     def step_due(self) -> int | None:
-        """Return what comes next, or None when nothing is under way."""
+        """Return the next step, or None when nothing is in progress."""
         return self.step[0] if self.step is not None else None
 
     def state(self) -> list[Any]:

@@ -173,7 +173,7 @@ class RuntimeState:
         self.used: dict[str, int] = {}  # key text -> times the name was freed
 
     def timing(self, obj: Object) -> Timing:
-        """Return what the object's annotations say of its time."""
+        """Return the run time settings of the object's annotations."""
         return read_timing(obj.annotations)
 
     def run_of(self, owner: Key) -> Run:

@@ -98,7 +98,7 @@ def was_evicted(found: Dispatch, reached: dict[str, WorkloadInfo]) -> bool:
 
 
 def eviction_message(cluster: str) -> str:
-    """Return what the check says when the admitted copy was evicted."""
+    """Return the message of the check when the admitted copy was evicted."""
     return (
         f'Workload evicted on worker cluster: "{cluster}", '
         f'resetting for re-admission. Previously: "{READY}"'

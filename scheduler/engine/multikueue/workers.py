@@ -52,10 +52,10 @@ class Worker(Protocol):
         """Note a change of an object."""
 
     def take(self) -> News:
-        """Return what happened since the last call."""
+        """Return the events since the last call."""
 
     def problems(self) -> list[Sentence]:
-        """Return what was given up on, and forget it."""
+        """Return the problems since the last call, and clear them."""
 
     def stages(self) -> Iterator[Stage]:
         """Yield the stages."""

@@ -46,7 +46,7 @@ def conditions_of(request: Object) -> list[dict[str, Any]]:
 
 
 def message_of(request: Object, kind: str) -> str:
-    """Return what a condition says, "" without one."""
+    """Return the message of a condition, "" without one."""
     found = condition(request.status, kind)
     return str(found.get("message") or "") if found else ""
 

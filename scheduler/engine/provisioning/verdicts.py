@@ -40,7 +40,7 @@ def state_of(
     name: str,
     config: RequestConfig,
 ) -> CheckState:
-    """Return what the check says now; the first condition that applies decides."""
+    """Return the state of the check; the first condition that applies decides."""
     status, known = request.status, work.checks[name]
     if is_true(status, FAILED):
         return _again(request, FAILED, "failure", known, config)

@@ -49,7 +49,7 @@ def _row(obj: Object) -> list[Any]:
 
 
 def decode_world(data: bytes) -> tuple[Header, list[Object]]:
-    """Return what `encode_world` wrote, to be changed before it is loaded.
+    """Return the decoded form of `encode_world`, which may be changed before loading.
 
     Raises SchedulerError for the number of another format.
     """

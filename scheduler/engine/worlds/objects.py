@@ -188,7 +188,7 @@ class WorldObjects(WorldStages):
         return sorted(key for key in self.own_objects() if key.kind == kind)
 
     def take(self) -> Changes:
-        """Return what happened since the last call, and start anew.
+        """Return the changes since the last call, and clear them.
 
         What came has found its place in Kueue then: looking at a world must not
         be what brings that about, or doing its edits again gave another world.

@@ -127,7 +127,7 @@ def obstacle(node: SchedulingNode, ask: Ask) -> tuple[Obstacle, list[str]] | Non
 
 
 def preemption(partition: Partition, ask: Ask) -> Row:
-    """Return what preemption would do for it now, under both sets of laws."""
+    """Return what preemption would do for it now, by the code and by the documentation."""
     plans = {name: _under(lookup("laws", name)(), partition, ask) for name in _LAWS}
     outcomes = [plans[name] for name in _LAWS]
     return {

@@ -72,15 +72,15 @@ def _map(amounts: Mapping[str, int]) -> str:
 
 
 def preempted_by(key: str, app: str, queue: str) -> str:
-    """Return what a victim's event says."""
+    """Return the message of a victim's event."""
     return f"Preempted by {key} from application {app} in {queue}"
 
 
 def preempted_by_quota(queue: str) -> str:
-    """Return what the event of a victim of a smaller quota says."""
+    """Return the message of the event of a victim of a reduced quota."""
     return f"Preempted by Quota change enforcement process in {queue}"
 
 
 def replacing(key: str) -> str:
-    """Return what is said when a pod takes over a placeholder."""
+    """Return the message for a pod that replaces a placeholder."""
     return f"replacing allocationKey: {key}"

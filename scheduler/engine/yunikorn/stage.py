@@ -148,7 +148,7 @@ class YunikornStage(NodeHandlers):
                 self.partition.release(ask)
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what is kept beside the objects: made queues, odd applications."""
+        """Return the state outside of objects: created queues and special applications."""
         self.finish_restore()
         return state.dump_state(self)
 

@@ -144,7 +144,7 @@ class _Rates:
         )
 
     def after(self, at: float, work: float) -> float | None:
-        """Return when so many more objects are expected; None is after the end."""
+        """Return the time by which `work` more objects are expected; None after the end."""
         while at < self.end_ms:
             left = min(self._steady_ms(at), self.end_ms - at)
             rate = self._rate(at)

@@ -11,7 +11,7 @@ _LIGHT = bytes(byte for byte in range(0x80) if byte not in b",[{")
 
 
 def inflated_size(data: bytes, most: int) -> int:
-    """Return how many bytes zlib data come to; more than `most` as soon as it is more.
+    """Return the inflated size of zlib data in bytes; stops as soon as it exceeds `most`.
 
     Takes a few MiB of memory, whatever is inside. Raises zlib.error.
     """

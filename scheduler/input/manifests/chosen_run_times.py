@@ -85,7 +85,7 @@ class RunTimeRule(
         return self.said() != self.takes
 
     def said(self) -> str:
-        """Return the rule as it is written on a command line."""
+        """Return the rule in command line syntax."""
         terms = [
             f"{term}={value}"
             for term in _TERMS[:-1]
@@ -178,5 +178,5 @@ def _take_rules(loaded: Loaded, rules: Sequence[RunTimeRule]) -> None:
 
 
 def untimed(objects: Iterable[Object], most: int) -> list[Object]:
-    """Return so many of the objects whose run time is assumed, in their order."""
+    """Return the first `most` objects whose run time is assumed, in their order."""
     return list(islice(without_time(objects), most))

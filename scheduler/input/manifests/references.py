@@ -34,7 +34,7 @@ Places = Mapping[Key, Document]
 def check_references(
     manifests: Manifests, places: Places, *, stack: str
 ) -> list[Finding]:
-    """Return what is wrong between the objects that `places` brings in.
+    """Return the broken references between the objects of `places`.
 
     `manifests` are all objects, those already there included. A name that
     nothing has is a warning, as the real systems take it and leave the queue

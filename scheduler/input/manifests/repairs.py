@@ -99,7 +99,7 @@ class Repairs:
         return self._known
 
     def of(self, finding: Finding) -> tuple[Repair, ...]:
-        """Return the choices; one is the one repair, none that there is none.
+        """Return the possible repairs; a single one is offered as the repair.
 
         Cost: reading the document again, for a text that is replaced.
         """
@@ -347,7 +347,7 @@ def _bare(given: object) -> str:
 
 
 def amount_meant(given: str) -> str:
-    """Return the quantity that one with a wrong suffix means; "" where none is clear.
+    """Return the quantity meant by one with a wrong suffix; "" when it is not clear.
 
     The B of bytes goes, letters take Kubernetes' case and no space stands between.
     """

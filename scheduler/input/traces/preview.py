@@ -86,7 +86,7 @@ def preview(
     present: Mapping[Key, Object],
     stack: str = "kueue",
 ) -> Preview:
-    """Return what would come of the traces among `files`; changes nothing.
+    """Return a preview of the traces among `files`; changes nothing.
 
     Never raises for bad input: a trace that cannot be read has an error as finding.
     """

@@ -39,7 +39,7 @@ class Queues:
 
 
 def value_of(job: TraceJob, column: str) -> str:
-    """Return what names the queue of a job; "" when nothing does."""
+    """Return the queue name of a job: the value of a column, else its own; "" without one."""
     return job.values.get(column, "") if column else job.queue
 
 

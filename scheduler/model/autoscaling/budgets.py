@@ -31,7 +31,7 @@ class Budget:
     lasts_ms: int = 0
 
     def allows(self, total: int) -> int:
-        """Return how many of so many nodes, shares rounded up."""
+        """Return the allowed number of `total` nodes, percentages rounded up."""
         if self.percent is None:
             return self.nodes
         return -(-total * self.percent // 100)

@@ -68,7 +68,7 @@ class Offer:
 
     @property
     def price(self) -> float:
-        """Return what an hour costs."""
+        """Return the price per hour."""
         return self.offering.price_per_hour
 
     @property
@@ -112,5 +112,5 @@ def read_instance_type(spec: Mapping[str, Any]) -> InstanceTypeSpec:
 
 
 def offers_of(name: str, spec: InstanceTypeSpec) -> list[Offer]:
-    """Return what of a type can be bought."""
+    """Return the offers of an instance type."""
     return [Offer(name, spec, one) for one in spec.offerings if one.available]

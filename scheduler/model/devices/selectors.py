@@ -26,7 +26,7 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> tuple[str, str, str]:
-        """Return what tells it from every other."""
+        """Return its unique name."""
         return self.driver, self.pool, self.name
 
 

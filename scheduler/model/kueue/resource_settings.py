@@ -23,7 +23,7 @@ _RULE_FIELDS = ("input", "multiplyBy", "outputs", "strategy")
 
 
 def read_transform(section: Document) -> ResourceTransform | None:
-    """Return what becomes of requests; None when they stay what they are.
+    """Return the resource transformations; None without any.
 
     Raises PolicyError with the path of what is wrong.
     """

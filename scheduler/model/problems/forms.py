@@ -92,7 +92,7 @@ class Form(Stated):
 
 
 def in_field(field: object, what: Sentence) -> Sentence:
-    """Return what is wrong with a field, as "field: what"."""
+    """Return the faults of a field, as "field: what"."""
     place = str(field)
     text = f"{place}: {what.text}"
     return Sentence(Form.AT.value, text, {"field": place, "what": what})

@@ -25,7 +25,7 @@ _WANTED = (
 
 
 def said_of_value(text: str) -> Sentence:
-    """Return what a ValidationError of msgspec says; of other texts the text."""
+    """Return the sentence of a ValidationError of msgspec; other texts unchanged."""
     problem, placed, path = text.rpartition(" - at `")
     if placed:
         what = said_of_value(problem)
@@ -34,12 +34,12 @@ def said_of_value(text: str) -> Sentence:
 
 
 def said_of_check(text: str) -> Sentence:
-    """Return what REST framework says of a request; of other texts the text."""
+    """Return the sentence of a REST framework error; other texts unchanged."""
     return _first(tuple(Checked), text) or plain(text)
 
 
 def said_of_yaml(problem: str) -> Sentence:
-    """Return what libyaml says of a text that is not YAML."""
+    """Return the sentence of a libyaml error."""
     return next(
         (one.said() for one in NotYaml if one.english == problem), plain(problem)
     )

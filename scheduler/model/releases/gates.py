@@ -39,7 +39,7 @@ def kueue_gates(release: str) -> dict[str, Gate]:
 
 @cache
 def usual(name: str) -> bool | None:
-    """Return what a gate is where no release is given; None for an unknown one.
+    """Return the default of a gate without a release; None for an unknown one.
 
     That of the default branch, or what it last was.
     """

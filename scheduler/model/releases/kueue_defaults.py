@@ -39,7 +39,7 @@ API_VERSIONS = (("v1beta1", "0.11.0"), ("v1beta2", "0.15.0"))
 
 
 def waiting_defaults(version: str, release: str) -> WaitingDefaults | None:
-    """Return what a release fills in; None where it does not read that apiVersion."""
+    """Return the defaults of a release; None where it does not read that apiVersion."""
     rows = [row for row in WAITING if row.version == version]
     known = [row for row in rows if parsed(row.since) <= parsed(release)]
     return known[-1] if known else None

@@ -408,5 +408,5 @@ def between(before: Release, after: Release) -> list[Rule]:
 
 
 def not_followed(release: Release) -> list[Rule]:
-    """Return what is decided as in the newest though a release does not have it."""
+    """Return the rules that are decided as in the newest release although this one lacks them."""
     return [rule for rule in missing(release) if not rule.followed]

@@ -34,7 +34,7 @@ Values = Mapping[str, Any]
 
 
 def explain(world_before: World, decision: Preempt) -> PodPreemption:
-    """Return what the laws looked at before they chose a victim, node by node.
+    """Return the checks that preceded the choice of a victim, node by node.
 
     Raises SchedulerError when the tick does not decide that. Costs a copy, the
     tick, and the choice once more.

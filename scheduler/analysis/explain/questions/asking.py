@@ -35,7 +35,7 @@ _MOST_PRIORITY = 2**31 - 1
 
 
 def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
-    """Return what may be asked about a Workload that waits, likeliest first.
+    """Return the candidate changes for a pending Workload, likeliest first.
 
     `answer` is its explanation. A workload that holds quota, or is over, gets
     no question.

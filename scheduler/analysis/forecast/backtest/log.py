@@ -39,7 +39,7 @@ class Log:
         object.__setattr__(self, "cluster", cluster)
 
     def claim(self, ident: int) -> Claim:
-        """Return what a work asks of the machine."""
+        """Return the resources that a job of the log needs."""
         work = self.works[ident]
         return Claim(ident, work.order, 0, ((0, work.size),))
 

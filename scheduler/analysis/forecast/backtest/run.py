@@ -29,7 +29,7 @@ class Scored:
     baselines: tuple[float, float]  # their CRPS, ms
 
     def inside(self, band: int) -> bool:
-        """Return whether it came within the band of so many percent."""
+        """Return whether the outcome lies within the band of a given percentage."""
         low, high = _BANDS[band]
         return (
             self.given[LEVELS.index(low)]
@@ -82,7 +82,7 @@ def backtest(
     seed: int,
     hear: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> BacktestResult:
-    """Forecast at so many instants of `log` with what was known then, and score.
+    """Forecast at several instants of `log` with the knowledge of that time, and score.
 
     Several models are pooled by how well each did so far. `hear` gets how many
     instants are done, of how many.

@@ -97,7 +97,7 @@ class NodePool:
         return Candidate(offer, {**manifest, "status": status}, node, capacity)
 
     def candidate(self, claim: NodeClaim) -> Candidate | None:
-        """Return what a claim bought, if it is still to be had."""
+        """Return the offer that a claim bought, if it is still available."""
         return next((c for c in self.candidates if c.offer.name == claim.offer), None)
 
     def used(self) -> dict[str, int]:

@@ -125,7 +125,7 @@ def _fresh(
 def affordable(
     pool: NodePool, plans: Iterable[NodePlan] = (), below: float | None = None
 ) -> list[Candidate]:
-    """Return what the pool may buy within its limits, those of the plans bought.
+    """Return the offers that the pool may buy within its limits, after the plans.
 
     A planned node counts with the most that it may yet become.
     """

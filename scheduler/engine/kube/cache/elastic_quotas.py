@@ -85,7 +85,7 @@ class QuotaUse:
 
 
 def requests(pod: Pod) -> Amounts:
-    """Return what a pod asks for of the resources that quotas count."""
+    """Return a pod's requests of the resources that quotas count."""
     exact = pod.shape.requests.exact
     return {n: v for n, v in exact.items() if n not in (PODS, STORAGE)}
 

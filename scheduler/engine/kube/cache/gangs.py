@@ -21,7 +21,7 @@ Policy = int | None
 
 
 def gang_key(pod: Pod) -> Key | None:
-    """Return what tells a pod's gang from others; None for a pod without one.
+    """Return the key of a pod's gang; None for a pod without one.
 
     A pod group of a Workload is one gang for each replica key.
     """

@@ -62,7 +62,7 @@ class NodeInfo:
                 self.ports.pop(port, None)
 
     def copy(self) -> NodeInfo:
-        """Return the node as it is, to try removals on."""
+        """Return a copy of the node, to try removals on."""
         other = NodeInfo(self.node, self.row)
         other.pods = dict(self.pods)
         other.requested = dict(self.requested)
@@ -72,7 +72,7 @@ class NodeInfo:
         return other
 
     def capacity(self, resource: str) -> int:
-        """Return what the node has of the resource."""
+        """Return the node's capacity of the resource."""
         return self.node.allocatable.get(resource, 0)
 
     @property
@@ -81,7 +81,7 @@ class NodeInfo:
         return self.node.allocatable.get(PODS, 0)
 
     def taken(self, resource: str, *, defaults: bool) -> int:
-        """Return what the pods hold; with `defaults` the sums with defaults."""
+        """Return the sum of the pods' requests; with `defaults`, default requests included."""
         if defaults and resource == CPU:
             return self.assumed_cpu
         if defaults and resource == MEMORY:

@@ -85,7 +85,7 @@ class NodeTable:
         self.pod_count[row] += sign
 
     def allocatable(self, resource: str) -> Ints:
-        """Return what each node has of the resource."""
+        """Return each node's allocatable amount of the resource."""
         column = self._allocatable.get(resource)
         if column is None:
             column = _ints(
@@ -103,7 +103,7 @@ class NodeTable:
         return known
 
     def requested(self, resource: str) -> Ints:
-        """Return what the pods of each node hold of the resource."""
+        """Return the requests of each node's pods of the resource."""
         column = self._requested.get(resource)
         if column is None:
             column = _ints(
@@ -187,11 +187,11 @@ class View:
         return self.node_table.everywhere(resource)
 
     def allocatable(self, resource: str) -> Ints:
-        """Return what each node has of the resource."""
+        """Return each node's allocatable amount of the resource."""
         return self._cut(self.node_table.allocatable(resource))
 
     def requested(self, resource: str) -> Ints:
-        """Return what the pods hold of the resource."""
+        """Return the requests of the pods of the resource."""
         return self._cut(self.node_table.requested(resource))
 
     @property

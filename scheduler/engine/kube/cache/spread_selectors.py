@@ -43,7 +43,7 @@ class SpreadSelectors:
         self.controllers.pop(key, None)
 
     def of(self, pod: Pod) -> Selector | None:
-        """Return what selects the pod and its like; None when nothing does.
+        """Return the selector of the pod's Services and controller; None without any.
 
         All Services that select it count together with the controller that
         made it. Source: docs/semantics/kube-scheduler.md#podtopologyspread-score.

@@ -180,7 +180,7 @@ class Devices:
     # --- state
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what no object keeps: what is assumed, and claims made for pods."""
+        """Return the state outside of objects: assumed claims, and claims made for pods."""
         made = {k: a for k, a in self.allocated.items() if self._is_made(k)}
         found: dict[str, Any] = {"made": _plain(made)} if made else {}
         if kept := [msgspec.to_builtins(one) for one in self._outdated()]:

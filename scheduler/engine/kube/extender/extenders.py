@@ -136,7 +136,7 @@ class Extenders:
         return self._takes_ms(binder) if binder is not None else 0
 
     def answer(self, pod: Pod, mask: Mask, cluster: ClusterCache) -> ExtenderRecord:
-        """Return what the extenders answer about a pod, and change nothing.
+        """Return the extenders' answers about a pod; change nothing.
 
         Stated answers are asked for again; of the others, the last one counts.
         """
@@ -249,7 +249,7 @@ class Extenders:
     # --- prioritize
 
     def prioritize(self, pod: Pod, mask: Mask, cluster: ClusterCache) -> Ints | None:
-        """Return what to add to the totals; a failed call adds nothing."""
+        """Return the scores to add to the totals; a failed call adds nothing."""
         total: Ints | None = None
         for extender in self.extenders:
             if not extender.prioritize_verb or not extender.wants(pod):

@@ -250,7 +250,7 @@ class Framework:
     # --- state
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what the plug-ins must not forget."""
+        """Return the state that the plug-ins must keep."""
         found = {name: p.dump_state() for name, p in sorted(self.plugins.items())}
         return {name: state for name, state in found.items() if state is not None}
 

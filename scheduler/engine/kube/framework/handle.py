@@ -46,7 +46,7 @@ class Handle(Protocol):
         """Yield the pods that wait at Permit, in key order."""
 
     def allow(self, key: Key, plugin: str) -> None:
-        """Say that a waiting pod need not wait for this plug-in any longer."""
+        """Allow a waiting pod on behalf of this plug-in."""
 
     def reject(self, key: Key, plugin: str, reason: str) -> None:
         """Reject a waiting pod."""

@@ -94,11 +94,11 @@ class Plugin:
     # --- queue
 
     def pre_enqueue(self, pod: Pod) -> Status:
-        """Say whether the pod may enter the active queue."""
+        """Return whether the pod may enter the active queue."""
         return OK
 
     def sort_key(self, queued: QueuedPodInfo) -> tuple[Any, ...]:
-        """Return what the active queue is ordered by, smallest first."""
+        """Return the sort key of the active queue, smallest first."""
         return ()
 
     def hints(self) -> dict[str, Hint | None]:
@@ -108,7 +108,7 @@ class Plugin:
     # --- finding a node
 
     def fails_alike(self) -> bool:
-        """Say whether a PostFilter that finds nothing says the same of equal pods.
+        """Return whether a PostFilter without a result gives equal pods the same answer.
 
         Equal pods have the same shape and priority. Nothing that it reads changes but the
         nodes with their pods, and a failed attempt leaves nothing behind.
@@ -132,7 +132,7 @@ class Plugin:
         """Keep the state right when a dry run takes `other` off a node."""
 
     def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
-        """Say whether the pod may run on the node."""
+        """Return whether the pod may run on the node."""
         return OK
 
     def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
@@ -188,7 +188,7 @@ class Plugin:
         """Give back; must bear being called without a matching `reserve`."""
 
     def permit(self, state: CycleState, pod: Pod, node: str) -> tuple[Status, int]:
-        """Allow, reject, or make the pod wait at most so many milliseconds."""
+        """Allow, reject, or make the pod wait for at most a number of milliseconds."""
         return OK, 0
 
     def pre_bind(self, state: CycleState, pod: Pod, node: str) -> Status:
@@ -211,7 +211,7 @@ class Plugin:
         """Note that a pod is gone for good."""
 
     def dump_state(self) -> Any:
-        """Return what must outlive a restart: small, plain; None for nothing."""
+        """Return the state that must survive a restart, as small plain values; None without any."""
         return None
 
     def load_state(self, state: Any) -> None:

@@ -55,7 +55,7 @@ def skips(resource: str, asked: Mapping[str, int]) -> bool:
 
 
 def column(view: View, resource: str, *, defaults: bool) -> Ints:
-    """Return what the pods of each row hold; with `defaults`, defaults counted."""
+    """Return the requests of each row's pods; with `defaults`, default requests included."""
     if defaults and resource == CPU:
         return view.assumed_cpu
     if defaults and resource == MEMORY:

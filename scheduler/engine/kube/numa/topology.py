@@ -107,7 +107,7 @@ class Topology:
 
 
 def exclusive(asked: Amounts) -> Amounts:
-    """Return what a pod gets for itself: of cpu, whole ones only."""
+    """Return the exclusive resources of a pod: of cpu, whole ones only."""
     return {n: v for n, v in asked.items() if n != CPU or v % 1000 == 0}
 
 

@@ -117,7 +117,7 @@ def listed(zones: Iterable[Zone], asked: Amounts) -> bool:
 
 
 def parts(pod: Pod, *, by_pod: bool, init: bool = True) -> Iterator[Amounts]:
-    """Yield what is aligned together: the pod's sum, or each container's request."""
+    """Yield the requests that are aligned together: the pod's sum, or one per container."""
     if by_pod:
         yield pod.shape.requests.asked
         return

@@ -241,7 +241,7 @@ class InterPodAffinity(CountingPlugin):
                     _score(pairs, term, node, number * weight)
 
     def score(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> int:
-        """Return what the node's topology pairs are worth together."""
+        """Return the sum of the scores of the node's topology pairs."""
         scores = state.data[f"{self.name}/score"]
         assert isinstance(scores, _Scores)
         return sum(

@@ -136,7 +136,7 @@ class NodeResourcesFit(Plugin):
         return Status(Code.UNRESOLVABLE if never else Code.UNSCHEDULABLE, reasons)
 
     def shortages(self, pod: Pod, node_info: NodeInfo) -> list[Shortage]:
-        """Return what the node lacks, with the numbers."""
+        """Return the missing resources of the node, with amounts."""
         found = []
         for name, asked in self._needs(pod):
             taken, capacity = node_info.requested.get(name, 0), node_info.capacity(name)

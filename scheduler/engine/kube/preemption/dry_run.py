@@ -149,7 +149,7 @@ class VictimSearch:
         return self.framework.filter_with(state, pod, node_info, rivals)
 
     def importance(self, pod: Pod) -> tuple[int, int, Key]:
-        """Return what victims are ordered by, the most important first."""
+        """Return the sort key of victims, the most important first."""
         return -pod.priority, self.started(pod), pod.key
 
     def started(self, pod: Pod) -> int:
@@ -187,7 +187,7 @@ class VictimSearch:
         return candidates
 
     def rules(self) -> dict[str, Callable[[Candidate], int]]:
-        """Return what candidates are compared by, in order; the lowest stay.
+        """Return the criteria that compare candidates, in order; the lowest stay.
 
         Source: docs/semantics/kube-scheduler.md#default-preemption.
         """

@@ -56,7 +56,7 @@ class ProfileHandle:
         return (assumed[key].pod for key in sorted(assumed) if assumed[key].waits)
 
     def allow(self, key: Key, plugin: str) -> None:
-        """Say that a waiting pod need not wait for this plug-in any longer."""
+        """Allow a waiting pod on behalf of this plug-in."""
         self._scheduler.allow(key, plugin)
 
     def reject(self, key: Key, plugin: str, reason: str) -> None:

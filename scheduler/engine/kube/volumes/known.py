@@ -185,7 +185,7 @@ class Volumes:
     # --- state
 
     def dump_state(self) -> dict[str, Any]:
-        """Return what no object keeps: what is assumed, and claims made for pods."""
+        """Return the state outside of objects: assumed claims, and claims made for pods."""
         found: dict[str, Any] = {}
         if self.assumed:
             found["assumed"] = [

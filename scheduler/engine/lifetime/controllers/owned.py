@@ -42,5 +42,5 @@ class OwnedObjects:
         return self.owners.get(key, (None, ""))[0]
 
     def of(self, owner: Object) -> list[Key]:
-        """Return what a controller owns, sorted."""
+        """Return the objects that a controller owns, sorted."""
         return sorted(self._owned.get(owner.uid, ()))

@@ -36,7 +36,7 @@ def with_updates(
 def contradictions(
     pod_set: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]
 ) -> list[str]:
-    """Return what the updates ask for that the podset, with them, has otherwise."""
+    """Return the updates that contradict the podset."""
     found = []
     for update in _of_pod_set(pod_set, updates):
         for field in _MAPS:

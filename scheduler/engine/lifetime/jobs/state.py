@@ -192,7 +192,7 @@ class JobState:
         return kind
 
     def surroundings(self) -> Surroundings:
-        """Return what a job kind may look up."""
+        """Return the objects that a job kind may look up."""
         integrations = self.host.policy.spec.kueue.get("integrations") or {}
         defaults = [
             (int(manifest.get("value", 0)), name)

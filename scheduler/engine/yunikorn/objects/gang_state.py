@@ -49,7 +49,7 @@ class GangState:
     origin: str = ""
 
     def total(self) -> Amounts:
-        """Return what all placeholders ask for together."""
+        """Return the total request of all placeholders."""
         total: Amounts = {}
         for group in self.declared():
             for name, value in group.resource.items():

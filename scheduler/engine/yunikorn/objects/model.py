@@ -36,7 +36,7 @@ class ApplicationSort(Protocol):
     by_usage: bool  # the key depends on what the application holds
 
     def key(self, app: Application, leaf: Queue) -> tuple[Any, ...]:
-        """Return what the application sorts by, ascending."""
+        """Return the sort key of the application, ascending."""
 
     def candidates(self, leaf: Queue) -> Iterable[Application]:
         """Return the applications to serve, in order."""

@@ -33,7 +33,7 @@ class Partition(PartitionState):
     # -- nodes
 
     def used_on(self, name: str) -> tuple[dict[str, int], int]:
-        """Return what is taken on a node, in Kubernetes' names, and by how many pods."""
+        """Return the used resources of a node, in Kubernetes names, and its number of pods."""
         node = self.nodes.by_name.get(name)
         if node is None:
             return {}, 0

@@ -71,7 +71,7 @@ class QueueTree:
         self.configure(spec)
 
     def configure(self, spec: QueueConfig) -> None:
-        """Take over what the specification says; usage stays as it is."""
+        """Apply the specification; the usage stays."""
         self.guaranteed = _own(spec.guaranteed)
         if self.parent is not None:
             self.max = _own(spec.max)
@@ -120,7 +120,7 @@ class QueueTree:
             self.parent.publish(max(c.published for c in children))
 
     def published_for(self, raw: int) -> int:
-        """Return what the parent sees: the offset added, or alone behind a fence."""
+        """Return the priority that the parent sees: with the offset added, or alone behind a fence."""
         if raw == MIN_PRIORITY:
             return MIN_PRIORITY
         if self.properties.priority_fence:

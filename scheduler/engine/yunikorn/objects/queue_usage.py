@@ -46,7 +46,7 @@ class QueueUsage(QueueTree):
         return found
 
     def headroom(self, *, cluster: bool = True) -> Amounts | None:
-        """Return what may still be placed: minimum over the path of max - used.
+        """Return the headroom: minimum over the path of max - used.
 
         A type named in no max is unlimited; without `cluster` the size of the
         cluster does not count.

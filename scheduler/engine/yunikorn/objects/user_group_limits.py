@@ -65,7 +65,7 @@ class UserGroupLimits:
             ids.discard(app.id)
 
     def headroom(self, app: Application) -> Amounts | None:
-        """Return what the user and the group may still use; None is unlimited."""
+        """Return the headroom of the user and the group; None is unlimited."""
         headroom: Amounts | None = None
         for holder, limit in self._limited(app):
             if limit.max_resources is None:
@@ -112,7 +112,7 @@ class UserGroupLimits:
 
 
 def own_limits(holder: str, name: str) -> Callable[[Queue], Limit | None]:
-    """Return what gives the limit of a "user" or "group" in a queue, None for none."""
+    """Return the limit of a "user" or "group" in a queue; None without one."""
     found = _user_limit if holder == "user" else _group_limit
     return lambda queue: found(queue.limits, name)
 

@@ -93,7 +93,7 @@ def _descend(partition: Partition, queue: Queue) -> None:
 
 
 def amount(queue: Queue) -> Amounts:
-    """Return what to take from a queue that is over its max.
+    """Return the amount to preempt from a queue that is over its max.
 
     Source: docs/semantics/yunikorn.md#quota-change-amount
     """
@@ -125,7 +125,7 @@ def _take_back(partition: Partition, queue: Queue, wanted: Amounts) -> None:
 
 
 def split(queue: Queue, wanted: Amounts) -> list[tuple[Queue, Amounts]]:
-    """Return what each child gives of an amount.
+    """Return each child's part of an amount.
 
     Source: docs/semantics/yunikorn.md#quota-change-split
     """

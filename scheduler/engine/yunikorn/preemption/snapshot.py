@@ -127,7 +127,7 @@ def _over(left: Amounts) -> bool:
 
 
 def remaining(queue: QueueSnapshot) -> Amounts | None:
-    """Return what is left of a queue's guarantee, top down; None when unset.
+    """Return the unused guarantee of a queue, top down; None when unset.
 
     Common ancestors do not hold back siblings of a ask_queue that has its own
     guarantee. Source: docs/semantics/yunikorn.md#remaining-guarantee

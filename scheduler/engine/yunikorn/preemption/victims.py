@@ -196,7 +196,7 @@ class VictimSearch:
 
 
 def costs(score: int) -> dict[str, int]:
-    """Return what a score is made of, in the order in which it counts."""
+    """Return the terms of a score, in the order in which they count."""
     return {
         "optedOut": int(score & OPTED_OUT > 0),
         "originators": int(score & ORIGINATOR > 0),

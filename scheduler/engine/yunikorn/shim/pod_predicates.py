@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def needs_pod_predicates(shape: Shape) -> bool:
-    """Return whether other pods decide where such a pod may run, or it for them."""
+    """Return whether placement of this pod depends on other pods, or theirs on it."""
     return bool(shape.has_pod_terms or shape.spread or shape.ports)
 
 

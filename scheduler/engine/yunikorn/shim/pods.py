@@ -98,7 +98,7 @@ def _text(obj: Object, names: tuple[str, ...]) -> str:
 
 
 def resource_of(shape: Shape) -> Amounts:
-    """Return what one pod of this shape takes.
+    """Return the resources of one pod of this shape.
 
     Source: docs/semantics/yunikorn.md#pods-to-applications
     """
@@ -110,7 +110,7 @@ def _renamed(amounts: Mapping[str, int]) -> Amounts:
 
 
 def capacity_of(record: NodeRecord) -> Amounts:
-    """Return what a node offers; pods are 110 where it does not say."""
+    """Return the capacity of a node; pods default to 110."""
     return {PODS: DEFAULT_PODS, **_renamed(record.allocatable)}
 
 
@@ -132,7 +132,7 @@ def is_originator(obj: Object, *, first: bool) -> bool:
 
 
 def unsimulated(shape: Shape) -> Iterator[Sentence]:
-    """Yield what a pod asks for that placement under YuniKorn does not look at."""
+    """Yield the requests of a pod that placement under YuniKorn ignores."""
     if shape.node_preferred:
         yield GivenUp.HINT.said()
 
@@ -149,7 +149,7 @@ class PodDetails:
 
 
 def read_details(obj: Object) -> PodDetails:
-    """Return what a Pod object says; raises QuantityError for bad amounts."""
+    """Return the details of a Pod object. Raises QuantityError for bad amounts."""
     pod = read_pod(obj.manifest, obj.status)
     return PodDetails(
         pod=pod,

@@ -22,7 +22,7 @@ class Fair:
     by_usage = True
 
     def key(self, app: Application, leaf: Queue) -> tuple[Any, ...]:
-        """Return what the application sorts by, ascending."""
+        """Return the sort key of the application, ascending."""
         shares = usage_shares(app.allocated, leaf.guaranteed)
         if leaf.properties.by_priority:
             return (-app.priority, shares)

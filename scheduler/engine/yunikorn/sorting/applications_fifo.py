@@ -21,7 +21,7 @@ class Fifo:
     by_usage = False  # the order does not change when pods are placed
 
     def key(self, app: Application, leaf: Queue) -> tuple[Any, ...]:
-        """Return what the application sorts by, ascending."""
+        """Return the sort key of the application, ascending."""
         if leaf.properties.by_priority:
             return (-app.priority, app.submit_ms)
         return (app.submit_ms, -app.priority)

@@ -39,7 +39,7 @@ _FILTER = (
 
 
 def resources() -> list[str]:
-    """Return what is read, as `kubectl api-resources -o name` prints it."""
+    """Return the resource names to read, as `kubectl api-resources -o name` prints them."""
     found = {
         f"{kind.plural}.{kind.group}" if kind.group else kind.plural
         for kind in kinds.TABLE

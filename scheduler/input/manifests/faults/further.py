@@ -26,7 +26,7 @@ Check = Callable[[Document], object]
 def further_faults(
     document: Document, first: ManifestError, check: Check
 ) -> Iterator[ManifestError]:
-    """Yield what is wrong beside the `first` fault, in the order in which it shows.
+    """Yield the faults besides the `first`, in the order of the files.
 
     `document` stays as it is. A fault that cannot be put right ends the search.
     Cost: a few checks per fault.

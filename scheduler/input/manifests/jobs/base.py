@@ -32,7 +32,7 @@ class QueuedJob:
         return queue_name(manifest)
 
     def suspended(self, manifest: Manifest) -> bool:
-        """Return whether it is suspended, as it is written."""
+        """Return the value of spec.suspend."""
         return bool(at_path(manifest, self.suspend_path))
 
     def suspended_by_user(self, manifest: Manifest) -> bool:

@@ -38,7 +38,7 @@ class Walk:
 
 
 def walk(manifest: Mapping[str, Any]) -> Walk:
-    """Return what of an object is unknown and what decides nothing.
+    """Return the unknown fields of an object, and the known fields without effect.
 
     What a controller made of a template has nothing of its own to say. Objects of
     kinds whose fields are not listed are searched for pod templates.
@@ -129,7 +129,7 @@ def _fields(
 
 
 def _sentence(name: str, sort: str, above: tuple[str, ...]) -> Sentence:
-    """Return what is wrong with a field, and what was probably meant."""
+    """Return the faults of a field, and what was probably meant."""
     holder = next((one for one in reversed(above) if name in types()[one]), "")
     if holder:
         return Unknown.FIELD_ABOVE.said(name=name, kind=sort, holder=holder)

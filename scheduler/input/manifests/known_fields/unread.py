@@ -54,5 +54,5 @@ _EFFECTS: Mapping[str, Effect] = {
 
 
 def effect_of_field(name: str) -> Effect:
-    """Return what it changes that a field of UNREAD is not followed."""
+    """Return the effect of ignoring a field of UNREAD."""
     return _EFFECTS.get(name.rpartition(".")[2], Effect.NO_DECISION)

@@ -203,5 +203,5 @@ _GROUPS = ("config.kueue.x-k8s.io", "kubescheduler.config.k8s.io")
 
 
 def leave_out(loaded: Loaded, document: Document, gap: Gap) -> None:
-    """Say that a field is kept and decides nothing."""
+    """Report that a field is kept without effect."""
     loaded.findings.append(unsupported(document.place(gap.field), gap))

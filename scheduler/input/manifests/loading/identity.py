@@ -82,7 +82,7 @@ def _is_kustomization(document: Document) -> bool:
 
 
 def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
-    """Say that a document is no object of a cluster, and why."""
+    """Report that a document is not a Kubernetes object, and why."""
     if problem.code not in ASIDE:
         beside = loaded.rendered.beside(document.file)
         problem = beside or Aside.BECAUSE.said(why=problem)
@@ -91,7 +91,7 @@ def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
 
 
 def say_aside(loaded: Loaded, place: SourceLocation, problem: Sentence) -> None:
-    """Say why something is not taken which is no reason to refuse what is beside it."""
+    """Report why something is skipped, without refusing the rest."""
     sort = problem if problem.code in ASIDE else Aside.NO_OBJECT.said()
     loaded.findings.append(
         Finding("unsupported", place, problem, sort=sort, effect=ASIDE[sort.code])
@@ -99,7 +99,7 @@ def say_aside(loaded: Loaded, place: SourceLocation, problem: Sentence) -> None:
 
 
 def leave_template_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
-    """Say that a text is no YAML because of a template; False where that is not why.
+    """Report that a text is a template, not YAML; False where that is not the cause.
 
     A template is no reason to refuse the files beside it.
     """

@@ -39,7 +39,7 @@ class Finding:
 
     @property
     def problem(self) -> str:
-        """Return what is said in English."""
+        """Return the problem in English."""
         return self.said.text
 
     def __str__(self) -> str:

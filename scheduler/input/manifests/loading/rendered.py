@@ -48,7 +48,7 @@ class RenderedFiles:
 
     @classmethod
     def of(cls, sources: Iterable[tuple[str, str]]) -> RenderedFiles:
-        """Return what the files say of one another. Cost: O(files)."""
+        """Return the relations between rendered files. Cost: O(files)."""
         parts: dict[str, str] = {}
         charts = set()
         for name, text in sources:
@@ -69,7 +69,7 @@ class RenderedFiles:
         return None
 
     def beside(self, file: str) -> Sentence | None:
-        """Return what a file without objects is: a part of a chart, Terraform's."""
+        """Return the kind of a file without objects, such as part of a chart or Terraform."""
         if file.lower().endswith(TERRAFORM):
             return Aside.TERRAFORM.said()
         folder = posixpath.dirname(file)

@@ -80,7 +80,7 @@ class _Column(_Shape):
     individual: _Written | None = None
 
     def holds(self, size: int) -> bool:
-        """Return whether it has a value for each of so many domains."""
+        """Return whether it has a value for each of `size` domains."""
         if self.universal is not None:
             return True
         return self.individual is not None and len(self.individual.roots or ()) == size

@@ -37,7 +37,7 @@ _EXTENDED = (
 
 
 def unread_devices(manifest: Mapping[str, Any]) -> Fields:
-    """Yield what is not followed of a claim, template, class or slice."""
+    """Yield the ignored fields of a claim, template, class or slice."""
     yield from _fields(manifest.get("spec"), "spec")
 
 

@@ -45,7 +45,7 @@ _NOTES = frozenset(
 
 
 def gated(manifest: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
-    """Yield what is given and switched off, and which gate it waits for."""
+    """Yield the settings that a gate switches off, with the gate."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
     if PRIORITY_BOOST in annotations and not gates.priority_boost:
         yield Gap(f"metadata.annotations.{PRIORITY_BOOST}", *_BOOST)

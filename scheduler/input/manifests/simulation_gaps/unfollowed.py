@@ -53,7 +53,7 @@ _AUTOSCALER = (
 
 
 def unfollowed(manifest: Manifest) -> Fields:
-    """Yield what is given and not followed, and what is done instead."""
+    """Yield the settings that are not followed, and what happens instead."""
     kind = str(manifest.get("kind"))
     find = _BY_KIND.get(kind)
     found = [*find(manifest)] if find is not None else []

@@ -22,7 +22,7 @@ _FIELDS: dict[str, dict[str, Sentence]] = {
 
 
 def unsimulated(manifest: Manifest) -> Iterator[Gap]:
-    """Yield what is given and not simulated."""
+    """Yield the settings that are not simulated."""
     yield from _annotations(manifest)
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):

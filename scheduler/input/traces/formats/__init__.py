@@ -22,7 +22,7 @@ class TraceFormat(Protocol):
 
     @staticmethod
     def read(text: str, file: str, options: TraceOptions) -> Trace:
-        """Return what it says; ManifestError when none of it is of the format."""
+        """Return the trace. Raises ManifestError when nothing is of the format."""
 
 
 def find(file: str, text: str) -> TraceFormat | None:

@@ -61,7 +61,7 @@ class Swf:
 
     @staticmethod
     def read(text: str, file: str, options: TraceOptions) -> Trace:
-        """Return what the lines say."""
+        """Return the trace of the lines."""
         return read_trace(text, file, options)
 
 

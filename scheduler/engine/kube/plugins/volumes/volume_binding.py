@@ -148,7 +148,7 @@ def _other_topologies(pod: Pod, event: Event) -> bool:
 
 
 def _problem(pod: Pod, key: Key, claim: Claim | None, *, own: bool) -> str:
-    """Return what is wrong with a claim of the pod; "" for nothing."""
+    """Return the faults of a claim of the pod; "" for nothing."""
     named = f'persistentvolumeclaim "{key.name}"'
     if claim is None and own:
         return f"waiting for ephemeral volume controller to create the {named}"
