@@ -1451,7 +1451,7 @@ class Stop(TypedDict):
 
 
 class Submission(TypedDict):
-    """A manifest that is not there yet, and where it might be sent."""
+    """A manifest that does not exist yet, and where it might be sent."""
 
     futures: NotRequired[int]
     horizonMs: NotRequired[int]

@@ -154,7 +154,7 @@ def _rules(*, writes: bool) -> list[Document]:
 def _of_resource(attributes: Document) -> Answer:
     """Return whether anybody may do it here.
 
-    As in a cluster, who may do it to all may do it to what is not there.
+    As in a cluster, who may do it to all may do it to what does not exist.
     """
     verb, plural = attributes.get("verb"), attributes.get("resource")
     if not verb or not plural:

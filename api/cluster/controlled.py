@@ -133,7 +133,7 @@ class Owners:
         return waiting is not None or release.kueue is UNSET
 
     def get(self, kind: str, namespace: str, name: str) -> Known | None:
-        """Return an object, or None where it is not there."""
+        """Return an object, or None where it does not exist."""
         key = (kind, namespace, name)
         if key not in self.known:
             self._ask(kind, namespace, [name])

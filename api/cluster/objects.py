@@ -288,7 +288,7 @@ class Present(ObjectView):
         return self.answer(written, change, 200)
 
     def _apply(self, change: Change, name: str) -> Response:
-        """Apply what a manager wants of an object; it is made where it is not there."""
+        """Apply what a manager wants of an object; it is made where it does not exist."""
         query = self.request.query_params
         if not query.get("fieldManager"):
             why = "Required value: is required for apply patch"

@@ -195,7 +195,7 @@ def _find_made(
 
 
 def get(sandbox_id: str, resource: Resource, namespace: str, name: str) -> StoredObject:
-    """Return the row of one object; the API server's sentence when it is not there."""
+    """Return the row of one object; the API server's sentence when it does not exist."""
     row = find(sandbox_id, resource, namespace, name)
     if row is None:
         raise refusals.not_found(resource, name)
@@ -343,7 +343,7 @@ def number_of(request: Request, name: str) -> int:
 
 
 def check_version_match(request: Request, sandbox: Sandbox) -> None:
-    """Refuse a resourceVersion that is no number, or that is not there yet.
+    """Refuse a resourceVersion that is no number, or that does not exist yet.
 
     Source: <https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions>
     """
@@ -385,7 +385,7 @@ def _no_version(text: str) -> str:
 
 
 def check_version(version: str, sandbox: Sandbox) -> None:
-    """Refuse what is no resourceVersion, or one that is not there yet.
+    """Refuse what is no resourceVersion, or one that does not exist yet.
 
     The first is a 500, as an API server answers it where one object is read or watched.
     """

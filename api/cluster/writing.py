@@ -267,7 +267,7 @@ class Change:
             raise refusals.RefusalError(500, "", why)
 
     def _check_namespace(self) -> None:
-        """Refuse to make an object in a namespace that is not there."""
+        """Refuse to make an object in a namespace that does not exist."""
         if self.namespace and not reading.has_namespace(
             self.sandbox.pk, self.namespace
         ):

@@ -163,7 +163,7 @@ class LocalSandbox:
         """Return why a Workload, or that of a job, is where it is.
 
         `name` is `NAME`, `NAMESPACE/NAME` or `job/NAME`. Raises SchedulerError for
-        what is not there.
+        what does not exist.
         """
         key = self._find(name)
         return Why(to_document(explain(self.world, key)))

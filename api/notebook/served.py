@@ -135,7 +135,7 @@ class ServedSandbox:
     def move(self, name: str, queue: str) -> Self:
         """Move a Workload, or that of a job, to a LocalQueue; return the sandbox.
 
-        Raises LookupError for what is not there, ApiError for what cannot be moved.
+        Raises LookupError for what does not exist, ApiError for what cannot be moved.
         """
         row = self._row(name)
         body: Any = {"workload": f"{row['namespace']}/{row['name']}", "to": queue}

@@ -101,7 +101,7 @@ def reads_no_body(view: APIView) -> bool:
 
 
 def _schema_of(view: APIView) -> Any:
-    """Return the operation's documentation; None for a method that is not there."""
+    """Return the operation's documentation; None for a method that does not exist."""
     handler = getattr(view, str(view.request.method).lower(), None)
     kind = getattr(handler, "kwargs", {}).get("schema")
     if kind is None:

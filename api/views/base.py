@@ -118,7 +118,7 @@ class View(APIView):
         return values
 
     def sandbox(self, sandbox_id: str, *, archived: bool = False) -> Sandbox:
-        """Return the sandbox if the user may see it; else it is not there.
+        """Return the sandbox if the user may see it; else it does not exist.
 
         An archived one has nothing to read, unless the view is about that.
         """

@@ -51,7 +51,7 @@ describe("the levels of a flavor", () => {
     expect(levelsOf([flavor], [topology]).get("h100")).toEqual(LEVELS);
   });
 
-  it("are none where the Topology is not there, or the flavor names none", () => {
+  it("are none where the Topology does not exist, or the flavor names none", () => {
     expect(levelsOf([flavor, { metadata: { name: "plain" } }], []).size).toBe(0);
     expect(levelsOf([{ metadata: { name: "plain" }, spec: {} }], [topology]).size).toBe(0);
   });

@@ -47,7 +47,7 @@ describe("a page", () => {
     expect(() => applyDiff(pageOf(recorded.state), second)).toThrow(GapError);
   });
 
-  it("refuses a diff that updates what is not there", () => {
+  it("refuses a diff that updates what does not exist", () => {
     const diff: Diff = {
       ...(recorded.diffs[0] as Diff),
       from: -1,

@@ -31,7 +31,7 @@ it("a refusal in another refusal", async () => {
   await expect(request("POST", "/sandboxes/s/actions/undo")).rejects.toThrow("t/a 已结束");
 });
 
-it("what is not there, and who may not", async () => {
+it("what does not exist, and who may not", async () => {
   answers({ message: "", details: { said: { code: "absent.run", text: "", holes: { run: 7, total: 5 } } } });
   await expect(request("GET", "/experiments/e/runs/7")).rejects.toThrow("运行 7 不存在；共有 5 次");
   answers({ message: "", details: { said: { code: "denied.delete", text: "", holes: {} } } });

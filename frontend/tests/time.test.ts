@@ -44,7 +44,7 @@ describe("the timeline", () => {
     expect(kept.at(-1)?.tick).toBe(8999);
   });
 
-  it("leaves a gap where a share is infinite or a queue is not there yet", () => {
+  it("leaves a gap where a share is infinite or a queue does not exist yet", () => {
     const run = [sample(1), sample(2, { queues: [{ queue: "a", share: null, used: {}, pending: 0 }] })];
     expect(shareLines(run, ["a"]).values).toEqual([[null, null]]);
   });

@@ -88,7 +88,7 @@ def convert_files_for(
 
     With `into` the stack is that sandbox's unless one is given, and its nodes count
     beside those of the files. Raises InvalidError for what cannot be converted,
-    NotFoundError for a sandbox that is not there.
+    NotFoundError for a sandbox that does not exist.
     """
     limited.check_bytes(files)
     nodes: list[dict[str, Any]] = []

@@ -103,7 +103,7 @@ def look_at_files(
     `policy` is a patch of the spec of a new one; `said` is found of the files already.
     The files are looked at with `repairs` applied; `repair_all` applies what is the
     one repair of a finding as well, and of what shows then.
-    Raises NotFoundError for a sandbox that is not there, InvalidError for what passes
+    Raises NotFoundError for a sandbox that does not exist, InvalidError for what passes
     a limit.
     """
     files = applied(files, repairs)

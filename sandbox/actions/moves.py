@@ -35,7 +35,7 @@ def do_move(
 
     A Job's name stands for its Workload's.
 
-    Raises NotFoundError for what is not there, ConflictError when it cannot move.
+    Raises NotFoundError for what does not exist, ConflictError when it cannot move.
     """
     with edit_session(user, sandbox_id) as session:
         world = session.loaded.world

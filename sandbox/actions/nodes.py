@@ -138,7 +138,7 @@ def new_node(
 
 
 def node_of(world: World, name: str) -> Object:
-    """Return a node; NotFoundError when it is not there."""
+    """Return a node; NotFoundError when it does not exist."""
     key = Key("Node", "", name)
     if key not in world.objects:
         raise NotFoundError(Refused.NOT_THERE.said(kind=plain_word("node"), name=name))

@@ -62,7 +62,7 @@ def do_pin(
 
 
 def pod_of(world: World, key: Key) -> Object:
-    """Return a pod, fresh; NotFoundError when it is not there."""
+    """Return a pod, fresh; NotFoundError when it does not exist."""
     if key not in world.objects:
         raise NotFoundError(
             Refused.NOT_THERE.said(kind=plain_word("pod"), name=key.path)

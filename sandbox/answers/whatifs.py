@@ -67,7 +67,7 @@ def begin(
 ) -> KeptWhatIf:
     """Write down a what-if that begins now or at a tick; a worker runs it.
 
-    Raises NotFoundError and GoneError for a tick that is not there.
+    Raises NotFoundError and GoneError for a tick that does not exist.
     """
     at = sandbox.tick if tick is None else tick
     now = at == sandbox.tick

@@ -1,4 +1,4 @@
-"""What is not there and what cannot be taken, in words that the page has in three languages."""
+"""What does not exist and what cannot be taken, in words that the page has in three languages."""
 
 from __future__ import annotations
 
@@ -6,30 +6,36 @@ from scheduler.model.sentence import Words
 
 
 class Absent(Words):
-    """Something that is not there, or is no longer kept."""
+    """Something that does not exist, or is no longer kept."""
 
-    SANDBOX = ("absent.sandbox", "sandbox {sandbox} is not there")
+    SANDBOX = ("absent.sandbox", "sandbox {sandbox} does not exist")
     ANSWER = (
         "absent.answer",
-        "answer {answer} is not there, or nobody asked for it in time; ask anew",
+        "answer {answer} does not exist, or was not asked for in time; ask again",
     )
     GONE = ("absent.gone", "deleted or archived")
     MEMBER = ("absent.member", "{name} is not a member")
-    LINK = ("absent.link", "link {link} is not there")
-    DEAD_LINK = ("absent.deadLink", "this link leads nowhere, or no longer")
-    TOKEN = ("absent.token", "token {token} is not there")
+    LINK = ("absent.link", "link {link} does not exist")
+    DEAD_LINK = ("absent.deadLink", "this link does not exist, or is no longer valid")
+    TOKEN = ("absent.token", "token {token} does not exist")
     LESSON_CODE = ("absent.lessonCode", "no lesson has this code, or it has ended")
-    FOLLOWER = ("absent.follower", "nobody follows as {key} here; join with the code")
-    LESSON = ("absent.lesson", "no lesson is held here")
+    FOLLOWER = (
+        "absent.follower",
+        "there is no follower {key} here; join with the code",
+    )
+    LESSON = ("absent.lesson", "no lesson runs here")
     STOP = ("absent.stop", "this lesson has {stops} stops, no stop {stop}")
-    EXPERIMENT = ("absent.experiment", "experiment {experiment} is not there")
-    RUN = ("absent.run", "run {run} is not there; there are {total}")
+    EXPERIMENT = ("absent.experiment", "experiment {experiment} does not exist")
+    RUN = ("absent.run", "run {run} does not exist; there are {total}")
     PREEMPTION = ("absent.preemption", "there is no preemption {event}")
     EVENT = ("absent.event", "there is no event {event}")
     DECISION = ("absent.decision", "event {event} shows no admission and no preemption")
-    FORECAST = ("absent.forecast", "forecast {forecast} of {sandbox} is not there")
-    WHAT_IF = ("absent.whatIf", "what-if {number} of {sandbox} is not there")
-    FUTURE_TICK = ("absent.futureTick", "tick {tick} has not been yet; now is {now}")
+    FORECAST = ("absent.forecast", "forecast {forecast} of {sandbox} does not exist")
+    WHAT_IF = ("absent.whatIf", "what-if {number} of {sandbox} does not exist")
+    FUTURE_TICK = (
+        "absent.futureTick",
+        "tick {tick} is in the future; the present tick is {now}",
+    )
     OLD_TICK = (
         "absent.oldTick",
         "tick {tick} is no longer kept; this sandbox's history begins at tick {first}",
@@ -38,11 +44,11 @@ class Absent(Words):
     REVISION = ("absent.revision", "revision {revision} is no longer known")
     NO_GOING_ON = (
         "absent.noGoingOn",
-        "tick {tick} can be looked at but not gone on from: an update of this program decides otherwise; take a tick with a checkpoint",
+        "tick {tick} can be shown but not continued from: it was computed by an older version of this program; take a tick with a checkpoint",
     )
     BRANCH_POINT = (
         "absent.branchPoint",
-        "branch {branch} parts from the others before tick {tick}, where its kept history begins",
+        "branch {branch} diverges from the others before tick {tick}, where its kept history begins",
     )
     SCENARIO = ("absent.scenario", "there is no scenario {name} in the library")
     SCENARIO_NEAR = (
@@ -62,7 +68,7 @@ class NotTaken(Words):
     WINDOW = ("notTaken.window", "expected fromTick before toTick, got {start}, {end}")
     EDIT = (
         "notTaken.edit",
-        "event {event} is {type}, which somebody did; a decision of a scheduler can be reproduced",
+        "event {event} is {type}, the act of a user; only a decision of a scheduler can be reproduced",
     )
     FILM = (
         "notTaken.film",

@@ -118,7 +118,7 @@ def lan_address() -> str:
 
 
 def data_folder(root: Path) -> Path:
-    """Return the folder of the default run, made if it is not there.
+    """Return the folder of the default run, made if it does not exist.
 
     QUOTALAB_DATA, else var/ in a checkout, else the platform's place for the data
     of an application.

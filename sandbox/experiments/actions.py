@@ -252,7 +252,7 @@ def do_open(
     """Make a paused sandbox of a run, at a tick or where the run ended.
 
     The run is made again up to there: at its end the hash is the run's.
-    Raises ConflictError for an end that is not there yet.
+    Raises ConflictError for an end that does not exist yet.
     """
     experiment = visible(user, experiment_id)
     limits.check_sandboxes(user)

@@ -33,7 +33,7 @@ def store(user: User, given: Base, files: Mapping[str, str]) -> tuple[str, bytes
     """Return kind and bytes of the base that the document names.
 
     Raises NotFoundError for a sandbox that `user` may not fork and for a what-if that
-    is not there, ExperimentError for a file that did not come along, and InvalidError
+    does not exist, ExperimentError for a file that did not come along, and InvalidError
     for changes that cannot be made.
     """
     if given.sandbox:

@@ -112,7 +112,7 @@ def _plurals(cluster: Cluster, base: str) -> frozenset[str] | str:
 def settings(cluster: Cluster) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Return the schedulers' ConfigMaps, and why others could not be read.
 
-    A cluster has those of few schedulers: what is not there is no failure.
+    A cluster has those of few schedulers: what does not exist is no failure.
     """
     found: list[dict[str, Any]] = []
     failed: dict[str, str] = {}

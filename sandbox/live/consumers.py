@@ -145,10 +145,10 @@ def _hello(text: str | None) -> Hello | None:
 
 
 class NotFoundConsumer(AsyncWebsocketConsumer):
-    """Every other path: closed as for a sandbox that is not there."""
+    """Every other path: closed as for a sandbox that does not exist."""
 
     channel_layer_alias = ""
 
     async def connect(self) -> None:
-        """Close, as for a sandbox that is not there."""
+        """Close, as for a sandbox that does not exist."""
         await self.close(CLOSE_GONE)

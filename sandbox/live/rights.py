@@ -95,7 +95,7 @@ async def _check(key: _Key, watched: _Watched) -> str:
             watched.changed.clear()
             watched.person = await who_streams(asker, sandbox_id)
             if watched.person is None:
-                return "the sandbox is not there for you any more"
+                return "you can no longer see this sandbox"
     except Exception as error:
         logger.warning(
             "a right could not be checked: %s", error, extra={"sandbox": sandbox_id}

@@ -52,7 +52,7 @@ def _draft(file: Path) -> Iterator[Path]:
 def check(file: Path) -> None:
     """Refuse a file that is no whole backup, or of a newer program."""
     if not file.is_file():
-        raise CommandError(f"{file} is not there")
+        raise CommandError(f"{file} does not exist")
     if connection.vendor == "postgresql":
         _run("pg_restore", "--list", str(file), database=False)
         return

@@ -63,7 +63,7 @@ def read_paths(paths: Iterable[Path | str], *, short: bool = False) -> list[Text
 
     What a folder holds under other names is reported on stderr. Archives are
     unpacked. `short` names begin below the folder that is given. A file that is no text is an `UnreadText`.
-    Raises SchedulerError for a path that is not there or may not be read.
+    Raises SchedulerError for a path that does not exist or may not be read.
     """
     return [
         text

@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
     parser.add_argument(
-        "--submit", type=Path, metavar="FILE", help="of a manifest that is not there"
+        "--submit", type=Path, metavar="FILE", help="of a manifest that does not exist"
     )
     parser.add_argument(
         "--queues",

@@ -158,7 +158,7 @@ def assemble_as(
 def read_sources(paths: Sequence[Path]) -> list[tuple[str, str]]:
     """Return (name, text) of the files; names begin below the folder that is given.
 
-    Raises SchedulerError for a path that is not there or not text.
+    Raises SchedulerError for a path that does not exist or not text.
     """
     return read_paths(paths, short=True)
 

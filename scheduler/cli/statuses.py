@@ -1,6 +1,6 @@
 """How a command ends: its exit status, and what is said of it.
 
-0 good, 1 an assertion failed or what was asked for is not there, 2 the input is
+0 good, 1 an assertion failed or what was asked for does not exist, 2 the input is
 refused, 3 a fault of the program.
 """
 

@@ -78,7 +78,7 @@ class World(WorldObjects):
     def inside(self, key: Key) -> tuple[World, Key]:
         """Return the world of the cluster that a key is of, and its key there.
 
-        Raises SchedulerError for a cluster that is not there.
+        Raises SchedulerError for a cluster that does not exist.
         """
         cluster = cluster_of(key)
         if not cluster:

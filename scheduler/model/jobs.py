@@ -64,7 +64,7 @@ class JobKind(Protocol):
     ) -> list[dict[str, Any]]:
         """Return its podSets as a Workload has them: name, count, template.
 
-        Raises ManifestError when it refers to something that is not there.
+        Raises ManifestError when it refers to something that does not exist.
         """
 
     def waves(self, manifest: Manifest) -> int:

@@ -317,7 +317,7 @@ def no_replacement(nodes: Iterable[str]) -> str:
 
 
 def missing(kind: str, name: str) -> str:
-    """Return the sentence for a queue that is not there."""
+    """Return the sentence for a queue that does not exist."""
     return f"{kind} {name} doesn't exist"
 
 

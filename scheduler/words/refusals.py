@@ -25,7 +25,7 @@ class MoveRefused(Words):
         "moveRefused.namespace",
         "LocalQueue {queue} is in another namespace than {namespace}",
     )
-    NO_LOCAL_QUEUE = ("moveRefused.noLocalQueue", "LocalQueue {queue} is not there")
+    NO_LOCAL_QUEUE = ("moveRefused.noLocalQueue", "LocalQueue {queue} does not exist")
     NOT_LED = (
         "moveRefused.notLed",
         "namespace {namespace} has no LocalQueue that leads to {target}",

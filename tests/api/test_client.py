@@ -34,7 +34,7 @@ def test_a_sandbox_is_made_stepped_read_and_deleted(server):
     assert "kueue_admitted_active_workloads" in server.metrics(key)
     again = server.create(files=[("e.yaml", server.export(key))], seed=1)
     server.delete(again["id"])
-    with pytest.raises(ApiError, match="is not there") as refused:
+    with pytest.raises(ApiError, match="does not exist") as refused:
         server.read(again["id"])
     assert (refused.value.code, refused.value.reason) == (404, "NotFound")
 

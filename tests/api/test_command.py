@@ -183,7 +183,7 @@ def test_what_is_refused_is_reported_with_its_place(person, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "status", "reported"),
     [
-        (["pause", "aaaaaaaaaaaa"], 2, "is not there"),
+        (["pause", "aaaaaaaaaaaa"], 2, "does not exist"),
         (["import", "/nowhere.yaml"], 2, "No such file"),
         (["explain", "aaaaaaaaaaaa", "x"], 2, "NAMESPACE/NAME"),
         (["run", "aaaaaaaaaaaa", "--ticks", "0"], 2, "1 or more"),

@@ -149,7 +149,7 @@ def test_an_import_that_converts_reports_what_is_lost(client, call, make):
     assert "Job/ml/j" in answer["created"]
     problems = {one["problem"]: one for one in answer["report"]["findings"]}
     lost = problems["not carried over: its plug-ins"]
-    assert (lost["places"][0]["line"], "not there" in lost["effect"]) == (7, True)
+    assert (lost["places"][0]["line"], "does not exist" in lost["effect"]) == (7, True)
     made = client.post("/api/v1/sandboxes", body, format="json").json()
     assert made["report"]["findings"]
 

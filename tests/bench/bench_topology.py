@@ -2,7 +2,7 @@
 
 Run `./dev bench tests/bench/bench_topology.py`. Milliseconds of processor time on
 one core; the peer's are medians of wall time on two (Go, garbage collection in).
-Skipped where the recorded inputs are not there.
+Skipped where the recorded inputs do not exist.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ print(json.dumps(rows))
 def test_a_large_job_is_placed(name):
     path = sized(PEERS / f"{name}.jsonl.gz", TINY_INPUT)
     if not path.exists():
-        pytest.skip(f"{path} is not there")
+        pytest.skip(f"{path} does not exist")
     done = subprocess.run(
         [sys.executable, "-c", _PROGRAM, str(path), sized("0", "1")],
         check=True,

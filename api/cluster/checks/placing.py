@@ -21,7 +21,7 @@ _WEIGHTS = range(1, 101)
 
 
 def required(field: str, why: str = "") -> Fault:
-    """Return the fault of a field that is not there."""
+    """Return the fault of a field that does not exist."""
     return Fault(field, f"Required value: {why}" if why else "Required value")
 
 

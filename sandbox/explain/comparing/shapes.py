@@ -71,7 +71,7 @@ class OutcomeDiff(Shape, frozen=True, kw_only=True):
 
     subject: str
     verdicts: list[StartVerdict]
-    timelines: list[Timeline | None]  # one per branch; None = it is not there at all
+    timelines: list[Timeline | None]  # one per branch; None = it does not exist at all
 
 
 class OutcomeCounts(Shape, frozen=True, kw_only=True):

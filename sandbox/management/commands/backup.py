@@ -17,7 +17,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the file's name."""
-        parser.add_argument("file", type=Path, help="a file that is not there yet")
+        parser.add_argument("file", type=Path, help="a file that does not exist yet")
 
     def handle(self, *_: object, file: Path, **__: object) -> None:
         """Write it, and print its size."""

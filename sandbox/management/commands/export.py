@@ -34,7 +34,7 @@ class Command(BaseCommand):
         """Export it."""
         sandbox = Sandbox.objects.filter(pk=options["sandbox"]).first()
         if sandbox is None:
-            raise CommandError(f"sandbox {options['sandbox']} is not there")
+            raise CommandError(f"sandbox {options['sandbox']} does not exist")
         if options["what"] == "queues":
             documents = [exports.queues(sandbox)]
         else:

@@ -43,7 +43,7 @@ _PREEMPTION = {
 def space_of(
     changes: Sequence[MayChange], objects: Objects, policy: Mapping[str, Any]
 ) -> Space:
-    """Return the settings. Raises ExperimentError naming what is not there."""
+    """Return the settings. Raises ExperimentError naming what does not exist."""
     dimensions: list[Dimension] = []
     pools: list[Pool] = []
     for n, change in enumerate(changes):

@@ -20,7 +20,7 @@ from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 
 Objects = Mapping[Key, Object]
-#: Kinds by which nodes come that are not there yet.
+#: Kinds by which nodes come that do not exist yet.
 _GROWS = {"NodeGroup", "NodePool"}
 #: More values than these of one queue are refused: the step is too small.
 MOST_VALUES = 200

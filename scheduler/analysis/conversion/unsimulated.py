@@ -154,7 +154,7 @@ def _unanswered(world: World) -> Iterator[Sentence]:
 
 
 def _no_config(name: str, *, inactive: bool) -> Sentence:
-    """Return what becomes of a check whose ProvisioningRequestConfig is not there."""
+    """Return what becomes of a check whose ProvisioningRequestConfig does not exist."""
     if not name:
         words = Idle.NO_CONFIG_INACTIVE if inactive else Idle.NO_CONFIG_READY
         return words.said()
@@ -200,7 +200,7 @@ def _pod_specs(kind: str, manifest: Manifest) -> Iterator[Manifest]:
             job_kind = registry.lookup("job-kind", kind)
             yield from _templates(job_kind.pod_sets(manifest, Surroundings()))
         except ManifestError:
-            pass  # refers to something that is not there; said when it arrives
+            pass  # refers to something that does not exist; said when it arrives
 
 
 def _templates(holders: Iterable[Manifest]) -> Iterator[Manifest]:

@@ -26,7 +26,7 @@ def change_loaded(loaded: Loaded, changes: Sequence[ObjectChange]) -> None:
     """Change what was loaded, as if the files had said so.
 
     What is wrong becomes a finding. Raises ExperimentError for an object that
-    is not there and a path that leads nowhere.
+    does not exist and a path that leads nowhere.
     """
     for change in changes:
         if change.create:

@@ -25,7 +25,7 @@ QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 def apply(world: World, change: Change) -> None:
     """Do a change to a world, as the same patches through the API would.
 
-    Raises SchedulerError when an object is not there, a quantity is none, or the
+    Raises SchedulerError when an object does not exist, a quantity is none, or the
     policy would be none.
     """
     for edit in change.pause:

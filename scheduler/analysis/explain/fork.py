@@ -132,7 +132,7 @@ def check_of_manager(key: Key) -> None:
 
 
 def object_of(world: World, key: Key) -> Object:
-    """Return an object, fresh; SchedulerError when it is not there."""
+    """Return an object, fresh; SchedulerError when it does not exist."""
     if key not in world.objects:
         raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
     return world.get(key)

@@ -158,7 +158,7 @@ def _new(without: World, copy: World) -> list[Key]:
 def _candidates(
     world: World, objects: Sequence[Object], queues: Sequence[str]
 ) -> list[Key]:
-    """Return the LocalQueues to try; SchedulerError for those that are not there."""
+    """Return the LocalQueues to try; SchedulerError for those that do not exist."""
     there = world.keys("LocalQueue")
     if ALL in queues:
         found = there

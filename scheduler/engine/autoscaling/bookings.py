@@ -35,7 +35,7 @@ class Bookings:
         return used
 
     def _held(self) -> Iterator[Object]:
-        """Yield the requests with capacity whose pods are not there yet."""
+        """Yield the requests with capacity whose pods do not exist yet."""
         for key in sorted(self.controller.requests):
             request = self.host.objects[key]
             if is_booked(request) and not self._admitted(request):
@@ -55,7 +55,7 @@ class Bookings:
 def pods_of(request: Object, objects: Mapping[Key, Object]) -> list[Alike]:
     """Return the pods that a request stands for, by pod set.
 
-    A PodTemplate that is not there gives none. Raises QuantityError.
+    A PodTemplate that does not exist gives none. Raises QuantityError.
     """
     groups = []
     for part in request.spec.get("podSets") or ():

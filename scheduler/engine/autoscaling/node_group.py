@@ -13,7 +13,7 @@ class NodeGroup:
     """A group as the autoscaler keeps it: what it says, and its nodes.
 
     `ordered` has every node that is paid for and since when, `booting` those that
-    are not there yet and when they will be, `ends` when a spot node is taken back,
+    do not exist yet and when they will be, `ends` when a spot node is taken back,
     `unneeded` since when a node is under-used, `priced_ms` since when its present
     price holds. Virtual milliseconds. No order of these dictionaries means
     anything: a copy has them by name.

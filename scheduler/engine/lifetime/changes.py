@@ -27,7 +27,7 @@ def target_of(change: Object) -> Key:
 def carry_out(lifetime: NodeLoss, change: Object) -> None:
     """Do what a Change says, once, as an administrator would at this instant.
 
-    A target that is not there is reported as a problem and changes nothing.
+    A target that does not exist is reported as a problem and changes nothing.
     """
     key = target_of(change)
     known = lifetime.host.objects.get(key)

@@ -192,7 +192,7 @@ class RequestController:
         pod_sets: list[dict[str, Any]],
         config: RequestConfig,
     ) -> Object:
-        """Return the workload's present request, made now if it is not there."""
+        """Return the workload's present request, made now if it does not exist."""
         known = work.checks[name]
         attempt = (known.retry_count or 0) + 1
         title = request_name(work.key.name, name, attempt)

@@ -42,7 +42,7 @@ def swf(
     """Yield a Job per line, and a finding for each line that is left out.
 
     Submit time, run time, processors, requested time (as limit) and user count.
-    Raises ManifestError for a file that is not there or not of the format.
+    Raises ManifestError for a file that does not exist or not of the format.
     Source: Standard Workload Format 2.2,
     <https://www.cs.huji.ac.il/labs/parallel/workload/swf.html>
     """

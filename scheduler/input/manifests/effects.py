@@ -87,7 +87,7 @@ class Effect(Coded):
     )
     NOT_CARRIED = (
         "notCarried",
-        "in the new terms it is not there, and decides nothing",
+        "in the new terms it does not exist, and decides nothing",
     )
     DEADLINE = ("deadline", "it holds its quota and node until its run time is over")
     EARLY_STEPS = (

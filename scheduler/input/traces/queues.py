@@ -56,7 +56,7 @@ def plan(
     that `options.queues` gives for the value, else to the one of that name, else to
     `options.queue`, else to the first. Where there is no LocalQueue (and no Node, or
     a queue is asked for), LocalQueues of one ClusterQueue are made, as large as the
-    machine. Raises ManifestError for a queue or column that is not there.
+    machine. Raises ManifestError for a queue or column that does not exist.
     """
     if options.queue_by and options.queue_by not in trace.columns:
         known = ", ".join(trace.columns) or "none"

@@ -1,7 +1,7 @@
 """Kueue's feature gates: their stage and default in each release.
 
 A row is the gate and its runs: from that release on, in the order of releases, it has
-this stage and default, or is not there. A branch that got a gate in a patch has a run
+this stage and default, or does not exist. A branch that got a gate in a patch has a run
 of its own. Read from `pkg/features/kube_features.go` of each tag.
 """
 

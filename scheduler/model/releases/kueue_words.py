@@ -2,7 +2,7 @@
 
 With the gate UnadmittedWorkloadsObservability, which decides between the two, Kueue
 says why each pending Workload waits; without it the reasons are coarse, and Admitted
-is not there before the first admission.
+does not exist before the first admission.
 Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
 """
 

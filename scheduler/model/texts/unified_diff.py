@@ -20,7 +20,7 @@ _CONTEXT = 3
 
 
 class Changed(NamedTuple):
-    """One file before and after; None where it is not there.
+    """One file before and after; None where it does not exist.
 
     `edits` make `after` of `before`, in order; without them all of it may differ.
     """

@@ -104,7 +104,7 @@ def _edit(
 
 
 def _stated(manifest: Manifest | None) -> Manifest | None:
-    """Return what a person states of an object; None where it is not there."""
+    """Return what a person states of an object; None where it does not exist."""
     if manifest is None:
         return None
     return {n: v for n, v in manifest.items() if n not in ("metadata", "status")}

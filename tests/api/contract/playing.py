@@ -2,7 +2,7 @@
 
 A story is JSON: `setup` (objects that exist), `settle` (seconds that pass then), and
 `steps`: `{"advance": seconds}`, or a `request` (method, path, headers, body) with what
-a real API server answered as `expect` (code, type, warning, body; what is not there is
+a real API server answered as `expect` (code, type, warning, body; what does not exist is
 not compared). `keep` names values of an answer for later steps, `only` reduces a body
 to some paths. Identities, times and versions are not compared.
 """

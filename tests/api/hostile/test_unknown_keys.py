@@ -161,7 +161,7 @@ def operations() -> list[tuple[str, str]]:
 
 
 def test_a_parameter_that_no_operation_documents_is_refused_by_each(client, make):
-    """Before anything else is looked at, so that a place that is not there matters not."""
+    """Before anything else is looked at, so that a place that does not exist matters not."""
     sandbox, silent = make(), []
     before = revision_of(sandbox)
     for method, path in operations():

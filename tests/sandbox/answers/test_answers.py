@@ -43,7 +43,7 @@ def by_workers(settings):
 
 
 def missing(sandbox, user, number: int = 0) -> Question:
-    """Ask what would let a Workload in that is not there."""
+    """Ask what would let a Workload in that does not exist."""
     return asking.ask(
         "counterfactuals",
         [sandbox],

@@ -63,7 +63,7 @@ async def test_a_notice_of_a_person_who_is_known_ends_their_streams(viewer):
     await checked(asker)
     await sync_to_async(shut_out)(asker.user_id)
     rights.note_person(asker.user_id)
-    assert "not there for you" in await asyncio.wait_for(task, 10)
+    assert "no longer see this sandbox" in await asyncio.wait_for(task, 10)
     assert not rights._watched
 
 

@@ -60,7 +60,7 @@ def table_of(number: int, **search: Any) -> Table:
 
 
 def numbers_of(names: list[str], values: list[float | None]) -> Numbers:
-    """What a run had; a measure that it lacked is not there."""
+    """What a run had; a measure that it lacked does not exist."""
     pairs = zip(names, values, strict=True)
     return {name: value for name, value in pairs if value is not None}
 

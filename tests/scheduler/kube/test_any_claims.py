@@ -63,7 +63,7 @@ def cluster(mode: str, provisioner: str, latency: int) -> Rig:
 
 
 def act(rig: Rig, number: int, step: Step) -> None:
-    """Put what is not there yet, remove what is, or wait."""
+    """Put what does not exist yet, remove what is, or wait."""
     what, *more = step
     if what == "wait":
         rig.run(rig.context.now_ms + more[0])

@@ -29,7 +29,7 @@ function valueAt({ atMs, values }: RunLine, ms: number): number | null {
     if ((atMs[middle] ?? 0) <= ms) low = middle + 1;
     else high = middle;
   }
-  return low === 0 ? 0 : (values[low - 1] ?? null); // before its first value a queue is not there
+  return low === 0 ? 0 : (values[low - 1] ?? null); // before its first value a queue does not exist
 }
 
 /** Return both sides of a line at an instant; null where they are equal. */

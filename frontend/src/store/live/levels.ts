@@ -4,7 +4,7 @@ import { list, record, text, type Json } from "@/net/rest";
 
 /** Return the node labels of the levels of each flavor that has a Topology, highest first.
  *
- * Takes the manifests of ResourceFlavors and Topologies; a Topology that is not there gives none.
+ * Takes the manifests of ResourceFlavors and Topologies; a Topology that does not exist gives none.
  */
 export function levelsOf(flavors: readonly Json[], topologies: readonly Json[]): ReadonlyMap<string, readonly string[]> {
   const labels = new Map(topologies.map((one) => [nameOf(one), labelsOf(one)]));

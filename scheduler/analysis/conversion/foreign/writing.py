@@ -143,7 +143,7 @@ def object_of(given: Any) -> Manifest:
 
 
 def metadata_of(document: Manifest) -> Manifest:
-    """Return the metadata, made where it is not there."""
+    """Return the metadata, made where it does not exist."""
     if not isinstance(document.get("metadata"), dict):
         document["metadata"] = {}
     found: Manifest = document["metadata"]
@@ -151,7 +151,7 @@ def metadata_of(document: Manifest) -> Manifest:
 
 
 def texts_of(holder: Manifest, part: str) -> Manifest:
-    """Return labels or annotations, made where they are not there."""
+    """Return labels or annotations, made where they do not exist."""
     if not isinstance(holder.get(part), dict):
         holder[part] = {}
     found: Manifest = holder[part]

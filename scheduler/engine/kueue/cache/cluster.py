@@ -230,7 +230,7 @@ class Cluster:
         )
 
     def missing_topologies(self, queue: ClusterQueue) -> Iterator[tuple[str, str]]:
-        """Yield (flavor, topology) where a flavor's Topology is not there.
+        """Yield (flavor, topology) where a flavor's Topology does not exist.
 
         Source: docs/semantics/kueue-topology.md#topologies-and-flavors.
         """

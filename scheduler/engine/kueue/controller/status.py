@@ -220,7 +220,7 @@ def _pending_in(cluster: Cluster, local_queue: LocalQueue) -> int:
 
 
 def _stranded(cluster: Cluster, local_queue: LocalQueue) -> int:
-    """Return how many wait in a LocalQueue whose ClusterQueue is not there."""
+    """Return how many wait in a LocalQueue whose ClusterQueue does not exist."""
     spec = local_queue.spec
     if spec is None or spec.stop != "None" or spec.queue in cluster.forest.queues:
         return 0

@@ -74,7 +74,7 @@ class Forest:
             queue.parent.queues.append(queue)
 
     def update_heights(self) -> None:
-        """Set the heights of cohorts; a ClusterQueue that is not active is not there.
+        """Set the heights of cohorts; a ClusterQueue that is not active does not exist.
 
         Source: docs/semantics/kueue.md#quota-tree.
         """

@@ -62,7 +62,7 @@ def asks(name: str, *flavors: str) -> dict[str, Any]:
             [asks("here"), asks("gone"), asks("away")],
             "AdmissionCheckNotFound",
             "references missing AdmissionCheck(s): away,gone",
-            id="checks that are not there",
+            id="checks that do not exist",
         ),
     ],
 )

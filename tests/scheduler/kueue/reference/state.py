@@ -188,7 +188,7 @@ class World:
             queue.add(fr, amount)
 
     def local_queue_of(self, work: Wl) -> Manifest | None:
-        """Return the workload's LocalQueue; None if it is not there or is held."""
+        """Return the workload's LocalQueue; None if it does not exist or is held."""
         spec = self.local_queues.get((work.namespace, work.local_queue))
         held = spec is None or spec.get("stopPolicy", "None") != "None"
         return None if held else spec

@@ -128,7 +128,7 @@ class QuotaNode:
         return all(self.subtree_quota(fr) >= self.used(fr) for fr in frs)
 
     def height(self) -> int:
-        """Return the height of a cohort; a stopped ClusterQueue is not there."""
+        """Return the height of a cohort; a stopped ClusterQueue does not exist."""
         children = [c for c in self.children if c.kind == "Cohort" or c.active]
         below = [1 + c.height() for c in self.cohorts()]
         return max([min(len(children), 1), *below])
