@@ -69,9 +69,10 @@ class PlainRuns:
                 del self._beside[seed]
         found = self._marks.get((seed, at_ms))
         if found is None:
-            if seed not in self._here:
-                self._here[seed] = self._side(seed)
-            found = self._here[seed].at(at_ms, hear)
+            side = self._here.get(seed)
+            if side is None or not side.reaches(at_ms):
+                side = self._here[seed] = self._side(seed)  # one has gone past it
+            found = side.at(at_ms, hear)
         return found
 
     def _side(self, seed: int) -> Side:

@@ -121,6 +121,7 @@ class RunLines:
         self._seen: dict[str, tuple[object, ...]] = {}
         self._held: dict[str, dict[str, int]] = {}  # node -> what pods hold
         self._nodes = ChangedNodes()
+        self._queues: tuple[int, int] | None = None  # of Kueue, when looked at last
         self._lines: dict[LineName, RunLine] = {}
         self._shares: dict[str, float] = {}
         self._peak = (0.0, "")
@@ -151,6 +152,26 @@ class RunLines:
         return Leader(share if queue and math.isfinite(share) else None, queue, above)
 
     def _look(self, world: World, at_ms: int) -> None:
+        if self._queues_changed(world):
+            self._look_at_queues(world, at_ms)
+        for node, held in self._nodes.since(world, self._held):
+            before = self._held.get(node, {})
+            if before == held:
+                continue
+            self._held[node] = dict(held)
+            for resource in {**before, **held}:
+                line = LineName("node", node, "", resource)
+                self._note(line, at_ms, held.get(resource, 0))
+
+    def _queues_changed(self, world: World) -> bool:
+        """Return whether a queue may have changed since; with worker clusters always."""
+        kueue = world.kueue
+        if kueue is None or world.multikueue is not None or kueue.life.touched_queues:
+            return True
+        before, self._queues = self._queues, (id(kueue), kueue.life.queue_changes)
+        return before != self._queues
+
+    def _look_at_queues(self, world: World, at_ms: int) -> None:
         moved = changed = False
         for queue, state in _states(world):
             name = queue.path if isinstance(queue, Queue) else queue.name
@@ -167,14 +188,6 @@ class RunLines:
                 self._note(line, at_ms, value)
         if moved:
             self._rank(world.context.now_ms)
-        for node, held in self._nodes.since(world, self._held):
-            before = self._held.get(node, {})
-            if before == held:
-                continue
-            self._held[node] = dict(held)
-            for resource in {**before, **held}:
-                line = LineName("node", node, "", resource)
-                self._note(line, at_ms, held.get(resource, 0))
 
     def _note(self, name: LineName, at_ms: int, value: float) -> None:
         line = self._lines.get(name)

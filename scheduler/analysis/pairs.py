@@ -22,6 +22,7 @@ from scheduler.analysis.measures.verdict import (
 from scheduler.analysis.measures.waits import waits_of
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
+from scheduler.engine.worlds.memory import gc_paused
 from scheduler.input.manifests.run_times import assumed_work
 from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import Admit, Arrive, Bind, Decision
@@ -138,6 +139,10 @@ class Side:
         }
         self._starts: dict[Key, int] = {}
 
+    def reaches(self, at_ms: int) -> bool:
+        """Return whether `at` can answer: nothing later was asked for, or this was."""
+        return at_ms in self.marks or at_ms > max(self.marks, default=-1)
+
     def at(self, at_ms: int, hear: Callable[[], None]) -> Mark:
         """Return the run up to an instant, which is later than all before or one of them."""
         found = self.marks.get(at_ms)
@@ -163,7 +168,8 @@ class Side:
                 elif isinstance(one, Arrive):
                     self._there.add(one.subject)
 
-        self._decisions += simulate(world, until_ms=until_ms, hear=take).decisions
+        with gc_paused():  # what is decided stays; between stops the rest is let go of
+            self._decisions += simulate(world, until_ms=until_ms, hear=take).decisions
         measures.until_ms = until_ms
         return Mark(
             until_ms,

@@ -14,10 +14,7 @@ from typing import Any
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.runs import plan, run
-from scheduler.analysis.explain.changes import apply
-from scheduler.analysis.explain.moves import move
 from scheduler.analysis.explain.workloads import explain
-from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import prepare
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.stage import Context
@@ -128,18 +125,6 @@ def explanations(size: int) -> Act:
     return _asked_of_a_crowd(size, explain)
 
 
-def moves(size: int) -> Act:
-    """Ten moves of a waiting Workload to another LocalQueue, each a pair to 30 s."""
-
-    def tried(world: World, key: Key) -> None:
-        ours = world.objects[key].spec["queueName"]
-        others = (one for one in world.keys("LocalQueue") if one.name != ours)
-        change = move(world, key, next(others))
-        compare_pair(world, lambda side: apply(side, change), horizon_ms=30_000)
-
-    return _asked_of_a_crowd(size, tried)
-
-
 def kube_pods(size: int) -> Act:
     """Place 125 pods x size on as many nodes, each of them scored."""
     context = Context(seed=1, epoch_us=0)
@@ -186,7 +171,6 @@ CASES: dict[str, Make] = {
     "crowded-ticks": crowded_ticks,
     "experiment-run": experiment_run,
     "explanations": explanations,
-    "moves": moves,
     "kube-pods": kube_pods,
 }
 

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from typing import Any
+
+import msgspec
+
+from scheduler.analysis.lines import Of, PairLine, RunLine
+from scheduler.analysis.measures.verdict import (
+    ChangeVerdict,
+    RunCourse,
+    RunTotals,
+    WorkloadVerdict,
+    start_verdict,
+)
+from scheduler.analysis.pairs import PairFigures, PairSum, PairVerdict, SeedVerdict
 
 QUEUES, WORKLOADS, NODES = 30, 5000, 500
 CHANGED, CELLS = 200, 250
+#: Of an open what-if: who comes out otherwise, and every so many ms a line has a value.
+OTHERWISE, LINE_STEP_MS, AHEAD_MS = 1000, 5000, 600_000
 SPEED = 4.0
 GPU = "nvidia.com/gpu"
 
@@ -133,6 +148,123 @@ class World:
                 for n in range(QUEUES)
             ],
         }
+
+    def what_if(self) -> dict[str, Any]:
+        """Return an open what-if in which all queues and nodes differ, and many jobs."""
+        begin = self.tick * 1000
+        chosen = self.random.sample(self.workloads, min(OTHERWISE, len(self.workloads)))
+        rows = [self.otherwise(row["key"], begin) for row in chosen]
+        totals = RunTotals(
+            started=900, finished=400, evictions=30, preemptions=20, work_lost_ms=9000
+        )
+        verdict = ChangeVerdict(
+            from_ms=begin,
+            to_ms=begin + AHEAD_MS,
+            differs=True,
+            workloads=rows,
+            pods=2 * len(rows),
+            without=totals,
+            changed=totals,
+        )
+        figures = PairFigures(
+            waited=1500,
+            waiting=600,
+            wait_mean_ms=40_000.0,
+            wait_p50_ms=30_000.0,
+            wait_p95_ms=90_000.0,
+            wait_max_ms=200_000.0,
+            jain=0.9,
+            share_error=0.1,
+            unfair_spans=3,
+            time_to_fair_ms=20_000.0,
+            time_to_fair_max_ms=30_000,
+            goodput={GPU: 0.9},
+            idle_hours={GPU: 12.0},
+            largest_share=300.0,
+            largest_share_queue="queue-01",
+            largest_share_ms=30_000,
+        )
+        starts = [one.start for one in rows]
+        sums = {name: starts.count(name) for name in set(starts)}
+        answer = PairVerdict(
+            from_ms=begin,
+            to_ms=begin + AHEAD_MS,
+            differs=True,
+            same=True,
+            sums={
+                name: PairSum(values=[float(value)], same=True, interval=None)
+                for name, value in sums.items()
+            },
+            seeds=[
+                SeedVerdict(
+                    seed=7,
+                    verdict=verdict,
+                    only_with=[],
+                    only_without=[],
+                    without=figures,
+                    changed=figures,
+                )
+            ],
+            lines=list(self.lines(begin)),
+        )
+        hold = {"kind": "ClusterQueue", "namespace": "", "name": "queue-00"}
+        return {
+            "id": 1,
+            "state": "open",
+            "at": self.tick,
+            "revision": self.tick,
+            "changes": [{"patch": {**hold, "body": {"spec": {"stopPolicy": "Hold"}}}}],
+            "horizonMs": AHEAD_MS,
+            "seeds": [],
+            "said": None,
+            "verdict": msgspec.to_builtins(answer),
+        }
+
+    def otherwise(self, subject: str, begin: int) -> WorkloadVerdict:
+        """Return one workload that starts at another time, or in one run alone."""
+        times = [*(begin + 1000 * n for n in range(1, 500, 7)), None]
+        one, other = self.random.sample(times, 2)
+        return WorkloadVerdict(
+            subject=subject,
+            start=start_verdict(one, other),
+            gains=one is None or (other is not None and other < one),
+            loses=other is None or (one is not None and one < other),
+            without=RunCourse(started_ms=one),
+            changed=RunCourse(started_ms=other),
+        )
+
+    def lines(self, begin: int) -> Iterator[PairLine]:
+        """Yield how each queue and node goes on, both sides at other values."""
+
+        def line(of: Of, name: str, flavor: str, resource: str, most: int) -> PairLine:
+            at = list(range(begin, begin + AHEAD_MS, LINE_STEP_MS))
+            one, other = (
+                RunLine(
+                    at_ms=at, values=[float(self.random.randint(0, most)) for _ in at]
+                )
+                for _ in range(2)
+            )
+            return PairLine(
+                of=of,
+                queue=name,
+                flavor=flavor,
+                resource=resource,
+                without=one,
+                changed=other,
+            )
+
+        for n in range(QUEUES):
+            name = f"queue-{n:02}"
+            for of in ("share", "waiting", "held"):
+                yield line(of, name, "", "", 300)
+            for resource in (GPU, "cpu"):
+                yield line("used", name, "a100", resource, 140)
+        for of in ("waiting", "held"):
+            yield line(of, "", "", "", 1000)
+        for resource in (GPU, "cpu"):
+            yield line("used", "", "", resource, 4000)
+        for made in self.nodes[: 40_000 * LINE_STEP_MS // AHEAD_MS // 2]:
+            yield line("node", made["name"], "", GPU, 8)
 
     def state(self) -> str:
         """Return the page state."""

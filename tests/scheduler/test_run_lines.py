@@ -5,11 +5,19 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.lines import ChangedNodes
+from scheduler.analysis.lines import ChangedNodes, RunLines
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
-from tests.builders import node, pod, world_of
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    world_of,
+)
 
 NODES = ("n0", "n1", "n2")
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -58,3 +66,57 @@ def test_nodes_that_changed_are_all_that_hold_something_else(
         there = {one: has for one, has in held.items() if any(has.values())}
         whole = {one: dict(has) for one, has in ChangedNodes().since(world, ())}
         assert there == {one: has for one, has in whole.items() if any(has.values())}
+
+
+QUEUES = ("a", "b")
+#: What happens to two queues of one cohort.
+ENDS = st.lists(
+    st.one_of(
+        st.tuples(st.just("tick"), st.just(""), st.just(0)),
+        st.tuples(st.just("comes"), st.sampled_from("wxyz"), st.integers(1, 5)),
+        st.tuples(st.just("goes"), st.sampled_from("wxyz"), st.just(0)),
+        st.tuples(st.just("quota"), st.sampled_from(QUEUES), st.integers(0, 6)),
+    ),
+    max_size=30,
+)
+
+
+def happen_to_queues(world: World, what: str, name: str, amount: int) -> None:
+    """Let one thing happen; what cannot is left."""
+    key = Key("Job", "default", name)
+    if what == "tick":
+        run_tick(world)
+    elif what == "goes":
+        if key in world.objects:
+            world.delete(key)
+    elif what == "quota":
+        made = cluster_queue(name, cohort="all", cpu=amount, reclaim="Any")
+        world.put(Object(key=Key("ClusterQueue", "", name), manifest=made))
+    elif key not in world.objects:
+        made = job(name, queue=QUEUES[amount % 2], cpu=amount, runtime=f"{amount}s")
+        world.put(Object(key=key, manifest=made))
+
+
+@settings(max_examples=100, deadline=None)
+@given(ENDS)
+def test_queues_are_looked_at_whenever_one_of_them_changed(
+    history: list[tuple[str, str, int]],
+) -> None:
+    queues = [
+        made
+        for name in QUEUES
+        for made in (
+            cluster_queue(name, cohort="all", cpu=4, reclaim="Any"),
+            local_queue(name, cluster_queue=name),
+        )
+    ]
+    world = world_of(flavor(), *queues)
+    kept = RunLines(world, 60_000)
+    for what, name, amount in history:
+        happen_to_queues(world, what, name, amount)
+        kept.look(world)
+        fresh = RunLines(world, 60_000)
+        for line in fresh.names:
+            if line.of == "share":  # of an edit's weight and quota, none is in a run
+                continue
+            assert kept.line(line).values[-1:] == fresh.line(line).values

@@ -5,7 +5,7 @@ A run is read from its decisions alone, in order, so that it can be read while i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -199,8 +199,8 @@ def _admitted_to(decision: Admit) -> str:
 
 
 def verdict(
-    without: Iterable[Decision],
-    changed: Iterable[Decision],
+    without: Sequence[Decision],
+    changed: Sequence[Decision],
     *,
     kind: str,
     from_ms: int,
@@ -215,10 +215,9 @@ def verdict(
     readers = [RunReader(kind=kind, since=since) for _ in range(2)]
     pods = [RunReader(kind="Pod", since=since) for _ in range(2)]
     for decisions, reader, bound in zip((without, changed), readers, pods, strict=True):
-        for decision in decisions:
-            reader.hear([decision])
-            if kind != "Pod":
-                bound.hear([decision])
+        reader.hear(decisions)
+        if kind != "Pod":
+            bound.hear(decisions)
     workloads = _differing_of(*readers)
     other_pods = len(_differing_of(*pods))
     return ChangeVerdict(

@@ -78,6 +78,15 @@ def test_what_ran_beside_gives_the_verdict_of_runs_here(world: World) -> None:
         assert compared(world, amount, seeds, runs) == compared(world, amount, seeds)
 
 
+def test_a_run_that_went_past_a_stop_is_run_again_for_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sandbox.whatifs.plain.can_fork", lambda: False)
+    runs = PlainRuns(HORIZON_MS)
+    compared(world, 8, [1, 3], runs)  # of a second seed the horizon alone is asked for
+    assert compared(world, 2, [3], runs) == compared(world, 2, [3])
+
+
 def test_a_process_that_is_lost_is_made_up_for(world: World) -> None:
     runs = PlainRuns(HORIZON_MS)
     with runs.begun(world, list(range(200))):

@@ -79,6 +79,7 @@ class Lifecycle:
         self.dirty: dict[WorkloadInfo, None] = {}  # to be reconciled
         self.touched_queues: dict[ClusterQueue, None] = {}
         self.touched_local_queues: dict[LocalQueue, None] = {}
+        self.queue_changes = 0  # grows whenever the status of a ClusterQueue may change
         self.unready: dict[
             WorkloadInfo, None
         ] = {}  # admitted, and not all of their pods run
@@ -103,6 +104,7 @@ class Lifecycle:
         if not (self.touched_queues or self.touched_local_queues):
             return
         touch = self.context.journal.touch
+        self.queue_changes += bool(self.touched_queues)
         for queue in self.touched_queues:
             for key in queue.status_keys:
                 touch(key)
