@@ -2861,6 +2861,8 @@ class PairVerdict(TypedDict):
     lines: list[PairLine]
     nodesLeftOut: int
     assumed: list[Sentence]
+    rules: list[ReleaseRule]
+    reasons: dict[str, list[int]]
 
 
 class PairSum(TypedDict):
@@ -2992,6 +2994,21 @@ class RunLine(TypedDict):
 
     atMs: list[int]
     values: list[float | None]
+
+
+class ReleaseRule(TypedDict):
+    """A rule by which two releases differ. `has` says which side of it the later one
+    has. `gate`, given as `given`, turns it back there; "" where no gate does. Of
+    one that is not `followed` both sides decide as the newest release.
+    """
+
+    rule: str
+    now: str
+    before: str
+    has: bool
+    followed: bool
+    gate: str
+    given: bool | None
 
 
 class IncidentReplay(TypedDict):

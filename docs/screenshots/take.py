@@ -118,6 +118,12 @@ def film(url: str, sandbox: str, step: int) -> str:
     )
 
 
+def release_of(api: str, sandbox: str) -> int:
+    """Return the number of a what-if: an older release of Kueue decides."""
+    body = {"changes": [{"release": {"kueue": "0.16.4"}}]}
+    return int(call(f"{api}/sandboxes/{sandbox}/what-ifs?wait=60", body)["id"])
+
+
 def what_if_of(api: str, sandbox: str) -> int:
     """Return the number of a what-if: a queue that reclaims, another of more weight."""
     training = {"kind": "ClusterQueue", "name": "training"}
@@ -170,6 +176,7 @@ def main(url: str, *wanted: str) -> None:
     made, fork, waiting = prepare(f"{url}/api/v1")
     experiment = experiment_of(f"{url}/api/v1")
     what_if = what_if_of(f"{url}/api/v1", made)
+    release = release_of(f"{url}/api/v1", made)
     at = f"{url}/s/{made}"
     kube = stepped(f"{url}/api/v1", "preemption-budget", 40)
     yunikorn = stepped(f"{url}/api/v1", "yunikorn-no-storm", 120)
@@ -189,6 +196,7 @@ def main(url: str, *wanted: str) -> None:
         "what-if-table": f"{at}/board?density=table&what-if={what_if}",
         "what-if-fairness": f"{at}/fairness?what-if={what_if}",
         "what-if-decisions": f"{at}/decisions?what-if={what_if}",
+        "what-if-release": f"{at}/what-if?what-if={release}",
         "branches": f"{at}/what-if?with={fork}",
         "search": f"{at}/what-if?what-if={what_if}&sure=search",
         "experiment": f"{at}/what-if?run={experiment}",

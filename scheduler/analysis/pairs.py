@@ -20,6 +20,13 @@ from scheduler.analysis.measures.verdict import (
     verdict,
 )
 from scheduler.analysis.measures.waits import waits_of
+from scheduler.analysis.release_rules import (
+    ReleaseRule,
+    counted,
+    reasons_of,
+    rules_between,
+    told,
+)
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.engine.worlds.memory import gc_paused
@@ -105,6 +112,18 @@ class PairVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     lines: list[PairLine] = []
     nodes_left_out: int = 0
     assumed: list[Sentence] = []  # work of both sides that takes a time nobody gave
+    # Where the change is another release: its rules, and of the first seed how many
+    # waited for each reason, without it and with it, where that differs.
+    rules: list[ReleaseRule] = []
+    reasons: dict[str, list[int]] = {}
+
+
+class _Otherwise(NamedTuple):
+    rules: list[ReleaseRule]
+    reasons: dict[str, list[int]]
+
+
+NO_OTHER_RELEASE = _Otherwise([], {})
 
 
 class Mark(NamedTuple):
@@ -235,6 +254,7 @@ def compare_pair(
     without = plain or _run_here(world, until)
     found: list[SeedVerdict] = []
     lines, assumed = NONE, _assumed(world)
+    otherwise = NO_OTHER_RELEASE
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
@@ -244,14 +264,15 @@ def compare_pair(
             usual = without(seed, at_ms, hear)
             if not found:
                 lines = differing(usual.lines, mark.lines, at_ms)
+                otherwise = _otherwise(world, changed, (usual, mark))
             one = _compared(world, seed, usual, mark)
             if at_ms == until:
                 found.append(one)
             else:
-                tell(_verdict(begin, [one], lines, assumed))
+                tell(_verdict(begin, [one], lines, assumed, otherwise))
         if len(found) < len(given):
-            tell(_verdict(begin, found, lines, assumed))
-    return _verdict(begin, found, lines, assumed)
+            tell(_verdict(begin, found, lines, assumed, otherwise))
+    return _verdict(begin, found, lines, assumed, otherwise)
 
 
 def _run_here(world: World, until_ms: int) -> Plain:
@@ -285,6 +306,7 @@ def _verdict(
     found: Sequence[SeedVerdict],
     lines: Differing,
     assumed: list[Sentence],
+    otherwise: _Otherwise,
 ) -> PairVerdict:
     return PairVerdict(
         from_ms=begin_ms,
@@ -296,6 +318,24 @@ def _verdict(
         lines=lines.lines,
         nodes_left_out=lines.nodes_left_out,
         assumed=assumed,
+        rules=otherwise.rules,
+        reasons=otherwise.reasons,
+    )
+
+
+def _otherwise(world: World, changed: World, marks: tuple[Mark, Mark]) -> _Otherwise:
+    """Return what another release decides otherwise; nothing where it is the same."""
+    first, last = world.policy.spec, changed.policy.spec
+    if first.decides_as() == last.decides_as():
+        return NO_OTHER_RELEASE
+    kind = kind_of_subjects(world)
+    sides = (reasons_of(mark.decisions, kind) for mark in marks)
+    return _Otherwise(
+        [
+            told(rule, last)
+            for rule in rules_between(first, last, {key.kind for key in world.objects})
+        ],
+        {why: both for why, both in counted(*sides).items() if both[0] != both[1]},
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,6 +14,7 @@ from scheduler.analysis.measures.verdict import (
     running_since,
     verdict,
 )
+from scheduler.analysis.release_rules import counted, reasons_of, rules_between
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import (
@@ -24,13 +24,11 @@ from scheduler.model.decisions import (
     Evict,
     Finish,
     Preempt,
-    Wait,
 )
 from scheduler.model.objects import Key
 from scheduler.model.patches import merge
 from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import Rule, between, not_followed
-from scheduler.model.releases.versions import DECIDING
 
 Patch = Mapping[str, Any]
 #: Makes the world of the work at its begin, with a patch of its policy's spec.
@@ -106,21 +104,13 @@ class Run:
         self.begin_ms = world.context.now_ms
         self.decisions: list[Decision] = simulate(world, until_ms=until_ms).decisions
         self.courses: dict[Key, list[tuple[str, int]]] = {}
-        self.reasons: dict[Key, list[str]] = {}
+        self.reasons = reasons_of(self.decisions, self.kind)
         for one in self.decisions:
             if one.subject.kind != self.kind:
                 continue
             if isinstance(one, _COURSE):
                 course = self.courses.setdefault(one.subject, [])
                 course.append((type(one).__name__, one.at_ms))
-            elif isinstance(one, Wait):
-                said = self.reasons.setdefault(one.subject, [])
-                if one.reason not in said:
-                    said.append(one.reason)
-
-    def counts(self) -> Counter[str]:
-        """Return how many subjects waited for each reason."""
-        return Counter(reason for said in self.reasons.values() for reason in said)
 
 
 #: Does all runs, as `map` does: in order, or at once in several processes.
@@ -155,12 +145,7 @@ def compare_releases(
     )
     moved = _differing(one.courses, other.courses)
     said = _differing(one.reasons, other.reasons)
-    rules = [
-        rule
-        for rule in between(first, last)
-        if rule.scheduler in DECIDING[other.spec.stack]
-        and rule.matters(other.objects, other.spec.kueue)
-    ]
+    rules = rules_between(one.spec, other.spec, other.objects)
     tried = [rule for rule in rules if rule.followed and (moved or said)]
     patches = {rule.id: _turned(rule, first, last) for rule in tried}
     asked = [name for name, patch in patches.items() if patch is not None]
@@ -175,7 +160,6 @@ def compare_releases(
         for name in _STARTS
     }
     lacking = {rule.id for release in (first, last) for rule in not_followed(release)}
-    mine, theirs = one.counts(), other.counts()
     return UpgradeReport(
         before=dict(first.given()),
         after=dict(last.given()),
@@ -183,7 +167,7 @@ def compare_releases(
         differs=bool(moved or said),
         **starts,
         verdict=found,
-        reasons={r: [mine[r], theirs[r]] for r in sorted({*mine, *theirs})},
+        reasons=counted(one.reasons, other.reasons),
         said_otherwise=sorted(map(str, said)),
         rules=effects,
         unexplained=sorted({str(key) for key in moved} - explained),

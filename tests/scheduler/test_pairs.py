@@ -21,6 +21,7 @@ from scheduler.engine.world import World
 from scheduler.model.amounts import UNLIMITED
 from scheduler.model.decisions import Preempt
 from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -326,3 +327,24 @@ def test_a_verdict_says_how_much_work_runs_for_a_time_that_nobody_gave() -> None
     found = compare_pair(world, give(8), horizon_ms=HORIZON_MS)
     (said,) = found.assumed
     assert str(said).startswith("2 objects of kind Job have no run time, so 60s is")
+
+
+def test_another_release_tells_its_rules_and_the_reasons_that_differ() -> None:
+    jobs = [job(f"j{n}", queue="main", runtime="1h") for n in range(3)]
+    world = world_of(*small_cluster(cpu=1), *jobs, release={"kueue": "0.19.2"})
+
+    def newer(side: World) -> None:
+        document = side.policy.document()
+        document["spec"]["release"] = {"kueue": "main"}
+        side.set_policy(read_policy(document))
+
+    found = compare_pair(world, newer, horizon_ms=HORIZON_MS)
+    assert {one.rule: one.has for one in found.rules} == {
+        "pending-reasons": True,
+        "overlapping-targets": True,
+    }
+    assert found.rules[0].gate == "UnadmittedWorkloadsObservability"
+    assert found.rules[0].given is False
+    assert found.reasons == {"Pending": [1, 0], "WaitingForQuota": [0, 1]}
+    same = compare_pair(world, lambda _: None, horizon_ms=HORIZON_MS)
+    assert (same.rules, same.reasons) == ([], {})

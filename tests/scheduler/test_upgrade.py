@@ -12,6 +12,7 @@ import yaml
 
 from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
 from scheduler.cli.plan import main
+from scheduler.model.patches import merge
 from scheduler.model.releases.versions import UNRELEASED
 from tests.builders import job, node, small_cluster, world_of
 
@@ -24,7 +25,9 @@ def compared(
     **policy: Any,
 ) -> UpgradeReport:
     return compare_releases(
-        lambda patch: world_of(*small_cluster(cpu=1), *manifests, **policy, **patch),
+        lambda patch: world_of(
+            *small_cluster(cpu=1), *manifests, **merge(policy, patch)
+        ),
         {"kueue": before},
         {"kueue": after},
         until_ms=until_s * 1000,
@@ -71,6 +74,14 @@ def test_a_rule_that_nothing_turns_alone_is_not_said_to_change_nothing():
 def test_rules_that_this_work_cannot_notice_are_left_out():
     named = {one.rule for one in compared("0.16.2", "0.19.2", *waiting(3)).rules}
     assert named.isdisjoint({"fair-within-nominal", "topology-place-again"})
+
+
+def test_a_default_of_a_section_is_not_noticed_where_the_section_is_given():
+    waiting_for = {"waitForPodsReady": {"timeout": "10m"}}
+    for kueue, there in (({}, True), (waiting_for, False)):
+        report = compared("0.16.2", "0.19.2", *waiting(3), kueue=kueue)
+        named = {one.rule for one in report.rules}
+        assert ("wait-for-pods-ready" in named) is there
 
 
 def test_a_rule_that_is_not_followed_is_named():

@@ -36,6 +36,7 @@ class Rule:
     off_gate: str = ""  # without a gate of its own: the one that switches it off
     kinds: tuple[str, ...] = ()  # only worlds with such objects notice; (): any
     section: str = ""  # only with this section of Kueue's Configuration; "": any
+    without: str = ""  # only where this section is left out; "": any
     now: str  # what is decided since then
     before: str  # and before
 
@@ -52,7 +53,8 @@ class Rule:
     def matters(self, kinds: Collection[str], kueue: Mapping[str, Any]) -> bool:
         """Return whether a world with such objects and settings may notice it."""
         seen = not self.kinds or any(kind in kinds for kind in self.kinds)
-        return seen and (not self.section or kueue.get(self.section) is not None)
+        asked = not self.section or kueue.get(self.section) is not None
+        return seen and asked and (not self.without or kueue.get(self.without) is None)
 
     def switch(self, release: Release) -> tuple[str, bool] | None:
         """Return the gate, and what it is given, that turns the rule to its other side.
@@ -90,12 +92,13 @@ OVERLAP = Rule(
 )
 WAITING = Rule(
     id="wait-for-pods-ready",
+    without="waitForPodsReady",
     off_gate="DisableWaitForPodsReady",
     since="0.19.0",
     who="many",
     truth="recorded",
     now="a v1beta2 Configuration without waitForPodsReady waits 30 minutes for pods",
-    before="without the section pods may take any time",
+    before="without that section pods may take any time",
 )
 ALIKE = Rule(
     id="equivalence-hashing",
@@ -126,7 +129,7 @@ NO_CANDIDATES = Rule(
     since="0.18.5 0.19.1",
     truth="recorded",
     now="a flavor in which nobody may be preempted comes after all that serve",
-    before="it comes before one that borrows higher, with PreemptionOverBorrowing",
+    before="with PreemptionOverBorrowing such a flavor comes before one that borrows higher",
 )
 MIXED = Rule(
     id="topology-least-free",
