@@ -94,9 +94,11 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def _not_yet(error: NotYetError) -> Response:
-    """Return a 202 that names the place to ask again."""
+    """Return a 202 that names the place to ask again, with what is known so far."""
     place = f"/api/v1/{error.place}"
     body = {"id": error.question, "place": place, "message": error.message}
+    if error.so_far is not None:
+        body["soFar"] = error.so_far
     headers = {"Location": place, "Retry-After": str(RETRY_S)}
     return Response(body, status=202, headers=headers)
 

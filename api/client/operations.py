@@ -114,9 +114,10 @@ class Operations(Sender):
         answer_id: str | int,
         *,
         format: Literal['json', 'yaml'] | None = None,
+        wait: int | None = None,
     ) -> dict[str, Any]:
         """Return the answer, as the first request would; a 202 while it is not ready."""
-        return cast('dict[str, Any]', self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format})))
+        return cast('dict[str, Any]', self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format, 'wait': wait})))
 
     def apply(
         self,
@@ -217,9 +218,10 @@ class Operations(Sender):
         horizon_ms: int | None = None,
         limit: int | None = None,
         tick: int | None = None,
+        wait: int | None = None,
     ) -> Counterfactuals:
         """Return what would admit the workload; each answer was run on a copy of the world."""
-        return cast('Counterfactuals', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick})))
+        return cast('Counterfactuals', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick, 'wait': wait})))
 
     def delete_objects(
         self,
@@ -1089,9 +1091,10 @@ class AsyncOperations(AsyncSender):
         answer_id: str | int,
         *,
         format: Literal['json', 'yaml'] | None = None,
+        wait: int | None = None,
     ) -> dict[str, Any]:
         """Return the answer, as the first request would; a 202 while it is not ready."""
-        return cast('dict[str, Any]', await self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format})))
+        return cast('dict[str, Any]', await self.send('GET', f"/answers/{self.part(answer_id)}", query=given({'format': format, 'wait': wait})))
 
     async def apply(
         self,
@@ -1192,9 +1195,10 @@ class AsyncOperations(AsyncSender):
         horizon_ms: int | None = None,
         limit: int | None = None,
         tick: int | None = None,
+        wait: int | None = None,
     ) -> Counterfactuals:
         """Return what would admit the workload; each answer was run on a copy of the world."""
-        return cast('Counterfactuals', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick})))
+        return cast('Counterfactuals', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/explain/{self.part(namespace)}/{self.part(name)}/counterfactuals", query=given({'horizonMs': horizon_ms, 'limit': limit, 'tick': tick, 'wait': wait})))
 
     async def delete_objects(
         self,

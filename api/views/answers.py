@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from api.renderers import YAML, YAMLManyRenderer
 from api.views.base import View
+from api.views.waiting import ANSWER_WAIT, answer_wait
 from sandbox.answers import asking
 
 
@@ -24,6 +25,7 @@ class OneAnswer(View):
             (200, "application/json"): OpenApiTypes.OBJECT,
             (200, YAML): OpenApiTypes.STR,
         },
+        parameters=[ANSWER_WAIT],
     )
     def get(self, request: Request, answer_id: int) -> Response:
         """Return the answer, as the first request would; a 202 while it is not ready.
@@ -31,4 +33,4 @@ class OneAnswer(View):
         One that nobody reads for 60 s is forgotten.
         """
         found = asking.find(answer_id, self.user())
-        return Response(asking.result(found))
+        return Response(asking.result(found, wait_s=answer_wait(request)))

@@ -88,11 +88,17 @@ class View(APIView):
         return user
 
     def by_workers(
-        self, kind: str, /, *sandboxes: Sandbox, **arguments: Any
+        self,
+        kind: str,
+        /,
+        *sandboxes: Sandbox,
+        wait_s: float | None = None,
+        **arguments: Any,
     ) -> Response:
         """Answer a question that a worker works out; a 202 when that takes long."""
-        found = asking.answered(kind, sandboxes, self.user(), **arguments)
-        return Response(found)
+        return Response(
+            asking.answered(kind, sandboxes, self.user(), wait_s=wait_s, **arguments)
+        )
 
     def read(self, kind: type[S], data: Any = None) -> dict[str, Any]:
         """Return the request's body, checked; what is wrong is a 422.

@@ -14,6 +14,7 @@ from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.reading import ReproductionSerializer
 from api.throttles import CodeTries, Explanations, PerPerson, Writes
 from api.views.base import View, flag, number, whole
+from api.views.waiting import ANSWER_WAIT, answer_wait
 from sandbox.actions.access import open_link
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining, reproducing
@@ -107,6 +108,7 @@ class Counterfactuals(View):
             TICK,
             OpenApiParameter("horizonMs", int, description="How far each run goes."),
             OpenApiParameter("limit", int, description="At most this many runs."),
+            ANSWER_WAIT,
         ],
     )
     def get(
@@ -116,6 +118,7 @@ class Counterfactuals(View):
         return self.by_workers(
             "counterfactuals",
             self.sandbox(sandbox_id),
+            wait_s=answer_wait(request),
             workload=str(Key("Workload", namespace, name)),
             tick=tick_of(request),
             horizon_ms=number(

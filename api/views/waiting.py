@@ -27,6 +27,21 @@ WAIT = OpenApiParameter(
 )
 
 
+#: Seconds that an answer of a worker is waited for.
+ANSWER_S = 60
+ANSWER_WAIT = OpenApiParameter(
+    "wait",
+    int,
+    description="Seconds to wait for the answer, and no longer than the service waits; "
+    f"then a 202 with the answer so far as `soFar`. {ANSWER_S}.",
+)
+
+
+def answer_wait(request: Request) -> int:
+    """Return for how many seconds the answer of a worker is waited for."""
+    return number(request, "wait", ANSWER_S, most=ANSWER_S)
+
+
 #: Waits until something is done, or the seconds are over.
 Wait = Callable[[Callable[[], bool]], None]
 

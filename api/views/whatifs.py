@@ -21,6 +21,7 @@ from api.serializers.whatifs import (
 from api.uploads import texts
 from api.views.base import View, number
 from api.views.explaining import COSTLY
+from api.views.waiting import ANSWER_S, answer_wait
 from sandbox import actions
 from sandbox.answers import whatifs
 from sandbox.answers.whatifs import WhatIfState
@@ -28,13 +29,11 @@ from sandbox.live import limits
 from sandbox.models import KeptWhatIf
 from sandbox.whatifs.patch import patch_of
 
-#: Seconds that an answer is waited for.
-WAIT_S = 60
 _WAIT = OpenApiParameter(
     "wait",
     int,
     description="Seconds to wait for the verdict, and no longer than the service "
-    "waits; then a 202. 60.",
+    f"waits; then a 202. {ANSWER_S}.",
 )
 
 
@@ -76,7 +75,7 @@ class WhatIfs(View):
             sandbox,
             self.user(),
             given["at"],
-            _wait(request),
+            answer_wait(request),
             changes=[_plain(change) for change in given["changes"]],
             horizon_ms=given["horizonMs"],
             seeds=given["seeds"],
@@ -95,7 +94,7 @@ class OneWhatIf(View):
     def get(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
         """Return a what-if with its verdict; while it runs, a 202 with the verdict so far."""
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
-        return _answer(sandbox_id, whatifs.answered(row, wait_s=_wait(request)))
+        return _answer(sandbox_id, whatifs.answered(row, wait_s=answer_wait(request)))
 
 
 class KeepWhatIf(View):
@@ -160,10 +159,6 @@ def _answer(sandbox_id: str, found: WhatIfState) -> Response:
     place = f"/api/v1/sandboxes/{sandbox_id}/what-ifs/{found.id}"
     headers = {"Location": place, "Retry-After": str(RETRY_S)}
     return Response({**body, "place": place}, status=202, headers=headers)
-
-
-def _wait(request: Request) -> int:
-    return number(request, "wait", WAIT_S, most=WAIT_S)
 
 
 def _plain(change: Any) -> dict[str, Any]:

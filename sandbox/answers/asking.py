@@ -36,15 +36,21 @@ _CALL_AGAIN_S = 0.5
 
 
 def answered(
-    kind: str, sandboxes: Sequence[Sandbox], user: User, /, **arguments: Any
+    kind: str,
+    sandboxes: Sequence[Sandbox],
+    user: User,
+    /,
+    *,
+    wait_s: float | None = None,
+    **arguments: Any,
 ) -> Any:
     """Return the answer to a question, computed once for all requests that ask it.
 
     `arguments` are plain data. Raises what working it out raises, NotYetError when that
-    takes longer than `ANSWER_WAIT_S`, and TooManyError when as many of the user's
+    takes longer than `wait_s`, and TooManyError when as many of the user's
     questions, or of all, are open as may be.
     """
-    return result(ask(kind, sandboxes, user, **arguments))
+    return result(ask(kind, sandboxes, user, **arguments), wait_s=wait_s)
 
 
 def ask(
@@ -105,10 +111,11 @@ def want(question: Question) -> None:
 
 
 def result(question: Question, *, wait_s: float | None = None) -> Any:
-    """Return the answer, waiting for it so long, or for `ANSWER_WAIT_S`. Raises as `answered` does."""
+    """Return the answer, waiting for `wait_s`, at most `ANSWER_WAIT_S`. Raises as `answered` does."""
     if settings.ANSWER_INLINE:
         work(1.0, question.pk)
-    end = time.monotonic() + (settings.ANSWER_WAIT_S if wait_s is None else wait_s)
+    most_s = settings.ANSWER_WAIT_S
+    end = time.monotonic() + (most_s if wait_s is None else min(wait_s, most_s))
     pause, call_at = _FIRST_LOOK_S, 0.0
     while True:
         row = Question.objects.filter(pk=question.pk)
@@ -125,7 +132,8 @@ def result(question: Question, *, wait_s: float | None = None) -> Any:
             WORK.call()
             call_at = now + _CALL_AGAIN_S
         if now >= end:
-            raise NotYetError(question.pk)
+            so_far = row.values_list("answer", flat=True).first()
+            raise NotYetError(question.pk, so_far=so_far)
         time.sleep(pause)
         pause = min(1.5 * pause, _LONGEST_LOOK_S)
 

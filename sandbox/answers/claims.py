@@ -85,6 +85,11 @@ def renew(claim: QuestionClaim) -> bool:
     return _mine(claim).update(lease_until=DatabaseTime() + LEASE_S) == 1
 
 
+def tell(claim: QuestionClaim, answer: Any) -> None:
+    """Write what is known of an answer so far, while this worker has the question."""
+    _mine(claim).update(answer=answer)
+
+
 def end(claim: QuestionClaim, **columns: Any) -> bool:
     """Write an answer or an error; False when another worker has the question."""
     kept = {"arguments": {}, "lease_until": 0, **columns}

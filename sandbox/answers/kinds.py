@@ -31,8 +31,8 @@ from scheduler.analysis.explain.shapes import Change
 Work = Callable[..., Any]
 
 
-def _counterfactuals(sandbox: Sandbox, *, workload: str, **limits: Any) -> Any:
-    return explaining.explain_counterfactuals(sandbox, key_of(workload), **limits)
+def _counterfactuals(sandbox: Sandbox, *, workload: str, **asked: Any) -> Any:
+    return explaining.explain_counterfactuals(sandbox, key_of(workload), **asked)
 
 
 def _incident(sandbox: Sandbox, *, change: Any, **window: Any) -> Any:
@@ -76,6 +76,16 @@ KINDS: dict[str, Work] = {
 }
 
 
-def work_out(kind: str, sandboxes: Sequence[Sandbox], arguments: dict[str, Any]) -> Any:
-    """Return the answer to a question as plain data."""
-    return msgspec.to_builtins(KINDS[kind](*sandboxes, **arguments))
+#: The kinds that say what they know before they are through.
+_TELLING = frozenset({"counterfactuals"})
+
+
+def work_out(
+    kind: str,
+    sandboxes: Sequence[Sandbox],
+    arguments: dict[str, Any],
+    tell: Callable[[Any], None],
+) -> Any:
+    """Return the answer to a question as plain data; `tell` gets it so far."""
+    told = {"tell": tell} if kind in _TELLING else {}
+    return msgspec.to_builtins(KINDS[kind](*sandboxes, **arguments, **told))

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import Case, Q, When
 
@@ -102,7 +101,7 @@ def answered(row: KeptWhatIf, *, wait_s: float) -> WhatIfState:
     if row.state == KeptWhatIf.RUNNING:
         question = asking.ask("whatIf", (), row.asked_by, what_if=row.pk)
         try:
-            asking.result(question, wait_s=min(wait_s, settings.ANSWER_WAIT_S))
+            asking.result(question, wait_s=wait_s)
         except NotYetError:
             pass
         except TooManyError:

@@ -43,7 +43,12 @@ def execute(claim: QuestionClaim) -> bool:
         return False
     try:
         with watchdog.renewing(lambda: claims.renew(claim), RENEW_S):
-            answer = work_out(question.kind, _sandboxes(question), question.arguments)
+            answer = work_out(
+                question.kind,
+                _sandboxes(question),
+                question.arguments,
+                tell=lambda answer: claims.tell(claim, answer),
+            )
     except OperationalError:
         logger.warning("a question was left", exc_info=True)
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from scheduler.input.manifests.repairs import Repair
 from scheduler.model.sentence import Sentence, plain
@@ -81,13 +82,15 @@ class TooManyError(SandboxError):
 class NotYetError(SandboxError):
     """A question is still worked out; `place` is where to ask for its answer.
 
-    `place` is a path below the API's root, "" for that of the question's number.
+    `place` is a path below the API's root, "" for that of the question's number;
+    `so_far` is what is known of the answer, None where nothing is.
     """
 
-    def __init__(self, question: int, place: str = "") -> None:
+    def __init__(self, question: int, place: str = "", so_far: Any = None) -> None:
         super().__init__(f"answer {question} is still being worked out; ask again")
         self.question = question
         self.place = place or f"answers/{question}"
+        self.so_far = so_far
 
 
 class GivenUpError(SandboxError):

@@ -102,12 +102,27 @@ def explain_capacity(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:
 
 
 def explain_counterfactuals(
-    sandbox: Sandbox, key: Key, tick: int | None, *, horizon_ms: int, limit: int
+    sandbox: Sandbox,
+    key: Key,
+    tick: int | None,
+    *,
+    horizon_ms: int,
+    limit: int,
+    tell: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Return what would let a Workload in; every verdict was run on a copy."""
+    """Return what would let a Workload in; every verdict was run on a copy.
+
+    `tell` gets the verdicts so far after each one.
+    """
     with _world(sandbox, tick) as world:
         about = _meant(world, key)
-        found = counterfactuals(world, about, horizon_ms=horizon_ms, limit=limit)
+        found = counterfactuals(
+            world,
+            about,
+            horizon_ms=horizon_ms,
+            limit=limit,
+            tell=lambda so_far: tell(to_document(so_far)),
+        )
         return to_document(found)
 
 

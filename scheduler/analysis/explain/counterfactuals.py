@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from scheduler.analysis.explain.fork import check_of_manager
 from scheduler.analysis.explain.outcomes import (
     Trial,
-    attempt,
+    begin,
     finished_before,
     outcome_of,
+    run_on,
     run_to_places,
 )
 from scheduler.analysis.explain.questions.asking import questions
@@ -24,8 +25,12 @@ HORIZON_MS = 600_000
 MOST_RUNS = 40
 #: How long pods may take to get their nodes once their Workload is admitted.
 PLACES_MS = 30_000
-
-#: How many questions were tried, how many there are, and the verdict on the last.
+#: Every question is tried for so long first: what works soon is answered before what
+#: takes the whole horizon.
+SOON_MS = 10_000
+#: Trials that have not answered by then are kept while they have no more objects in
+#: all, about 150 MiB; others begin anew.
+_MOST_KEPT = 30_000
 
 
 def counterfactuals(
@@ -34,37 +39,39 @@ def counterfactuals(
     *,
     horizon_ms: int = HORIZON_MS,
     limit: int = MOST_RUNS,
+    soon_ms: int = SOON_MS,
+    tell: Callable[[Counterfactuals], None] = lambda _: None,
 ) -> Counterfactuals:
     """Return verified verdicts on what would let a waiting Workload in.
 
     Each is a copy of the world, changed and run on for at most `horizon_ms`
     of virtual time, and no longer than it waits with nothing changed; a verdict
     says "yes" only when it is admitted earlier than that. At most `limit` runs.
-    Raises SchedulerError for what is no Workload of this world, and for one of a
-    worker cluster.
+    `tell` gets the verdicts so far after each one; those that hold within `soon_ms`
+    come first. Raises SchedulerError for what is no Workload of this world, and for one
+    of a worker cluster.
     """
     check_of_manager(key)
     asked = questions(world, key, explain(world, key))
-    verdicts = list(_answers(world, key, asked, horizon_ms, limit))
-    return Counterfactuals(
-        workload=str(key),
-        at_ms=world.context.now_ms,
-        horizon_ms=horizon_ms,
-        questions=len(asked),
-        tried=len(verdicts),
-        runs=sum(verdict.runs for verdict in verdicts),
-        verdicts=verdicts,
-    )
+    found: dict[int, Verdict] = {}
 
+    def known() -> Counterfactuals:
+        verdicts = [verdict for _, verdict in sorted(found.items())]
+        return Counterfactuals(
+            workload=str(key),
+            at_ms=world.context.now_ms,
+            horizon_ms=horizon_ms,
+            questions=len(asked),
+            tried=len(verdicts),
+            runs=sum(verdict.runs for verdict in verdicts),
+            verdicts=verdicts,
+        )
 
-def _answers(
-    world: World, key: Key, asked: list[Question], horizon_ms: int, limit: int
-) -> Iterator[Verdict]:
     search = _Search(world, key, horizon_ms, limit)
-    for question in asked:
-        if search.left <= 0 or search.moot:
-            return
-        yield search.answer(question)
+    for number, verdict in search.answers(asked, soon_ms):
+        found[number] = verdict
+        tell(known())
+    return known()
 
 
 class _Search:
@@ -73,52 +80,79 @@ class _Search:
     def __init__(self, world: World, key: Key, horizon_ms: int, limit: int) -> None:
         self.world = world
         self.key = key
-        self.horizon_ms = horizon_ms
+        self.now_ms = world.context.now_ms
+        self.until_ms = self.now_ms + horizon_ms
         self.left = limit
         self.natural_ms: int | None = None  # admitted then if nothing is changed
 
-    def answer(self, question: Question) -> Verdict:
+    def answers(
+        self, asked: list[Question], soon_ms: int
+    ) -> Iterator[tuple[int, Verdict]]:
+        """Yield the number of each question, with its verdict: what works soon first.
+
+        The first question is what happens with nothing changed.
+        """
+        if not asked or self.left <= 0:
+            return
+        wait, *changes = enumerate(asked)
+        unchanged = self._begin(wait[1].candidates[0])
+        soon = min(self.until_ms, self.now_ms + soon_ms)
+        run_on(unchanged, self.world, soon)
+        self.natural_ms = unchanged.admitted_ms
+        later: list[tuple[int, Question, Trial | None, int]] = []
+        if self.natural_ms is None and soon < self.until_ms:
+            kept = 0
+            for number, question in changes:
+                if self.left <= 0:
+                    break
+                trial = self._begin(question.candidates[-1])
+                run_on(trial, self.world, soon)
+                if self._better(trial):
+                    trial.until_ms = self.until_ms
+                    yield number, self._answer(question, trial, self.left + 1)
+                    continue
+                kept += len(trial.world.objects)
+                begun = trial if kept <= _MOST_KEPT else None
+                later.append((number, question, begun, 1))
+            run_on(unchanged, self.world, self.until_ms)
+            self.natural_ms = unchanged.admitted_ms
+        else:
+            later = [(number, question, None, 0) for number, question in changes]
+        run_to_places(unchanged, PLACES_MS)
+        yield wait[0], _wait(wait[1], unchanged, 1)
+        if self.natural_ms == self.now_ms:
+            return  # it is admitted at once with nothing changed
+        while later and (self.left > 0 or later[0][2] is not None):
+            number, question, begun, runs = later.pop(0)
+            before = self.left + runs
+            trial = begun or self._begin(question.candidates[-1])
+            run_on(trial, self.world, self._until())
+            yield number, self._answer(question, trial, before)
+
+    def _answer(self, question: Question, best: Trial, before: int) -> Verdict:
         """Return the verdict on the smallest change that works, or on the largest.
 
-        The largest is tried first, for the time it achieves; then the smallest
+        `best` is the trial of the largest, for the time it achieves; the smallest
         that achieves the same is looked for by halves, which finds it where
         more never does worse. What is returned was run, in any case.
+        `before` is how many runs were left before the first one of this question.
         """
-        before = self.left
-        candidates = question.candidates
-        best = self._try(candidates[-1])
-        at = len(candidates) - 1
-        if question.kind == "wait":
-            self.natural_ms = best.admitted_ms
-            run_to_places(best, PLACES_MS)
-            return _wait(question, best, before - self.left)
+        at = len(question.candidates) - 1
         if self._better(best):
             assert best.admitted_ms is not None
             at, best = self._smallest(question, at, best, best.admitted_ms)
         run_to_places(best, PLACES_MS)
-        runs = before - self.left
-        return self._verdict(question, candidates[at], best, runs)
-
-    def _try(self, candidate: CandidateChange, by_ms: int | None = None) -> Trial:
-        self.left -= 1
-        return attempt(
-            self.world,
-            self.key,
-            candidate.change,
-            horizon_ms=self._horizon(),
-            by_ms=by_ms,
+        return self._verdict(
+            question, question.candidates[at], best, before - self.left
         )
 
-    def _horizon(self) -> int:
-        """Return how far to run: what comes no earlier than without is no answer."""
-        if self.natural_ms is None:
-            return self.horizon_ms
-        return self.natural_ms - self.world.context.now_ms - 1
+    def _begin(self, candidate: CandidateChange) -> Trial:
+        self.left -= 1
+        return begin(self.world, self.key, candidate.change)
 
-    @property
-    def moot(self) -> bool:
-        """Return whether it is admitted at once with nothing changed."""
-        return self.natural_ms == self.world.context.now_ms
+    def _until(self) -> int:
+        """Return how far to run: what comes no earlier than without is no answer."""
+        return self.until_ms if self.natural_ms is None else self.natural_ms - 1
 
     def _better(self, trial: Trial) -> bool:
         """Return whether it was admitted, and before it would be anyhow."""
@@ -129,10 +163,13 @@ class _Search:
     def _smallest(
         self, question: Question, high: int, best: Trial, by_ms: int
     ) -> tuple[int, Trial]:
+        """Return the smallest candidate that is admitted by `by_ms`, and its trial."""
         low, probe = 0, question.hint
         while low < high and self.left > 0:
             probe = min(max(probe, low), high - 1)
-            trial = self._try(question.candidates[probe], by_ms)
+            trial = self._begin(question.candidates[probe])
+            run_on(trial, self.world, min(by_ms, self._until()))
+            trial.until_ms = self._until()
             if trial.admitted_ms is not None:
                 near, high, best = probe == question.hint, probe, trial
                 probe = high - 1 if near else (low + high) // 2

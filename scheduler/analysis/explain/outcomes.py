@@ -61,61 +61,59 @@ class Trial:
     pods_message: str = ""
 
 
-def attempt(
-    world: World,
-    key: Key,
-    change: Change | None,
-    *,
-    horizon_ms: int,
-    by_ms: int | None = None,
-) -> Trial:
-    """Run a change until a Workload is admitted, for at most `horizon_ms`.
+def begin(world: World, key: Key, change: Change | None) -> Trial:
+    """Return a copy of the world with the change made, at the instant of the world.
 
-    `by_ms` is a time after which an admission is no use: the run ends there.
-    The world given stays as it is. `run_to_places` goes on from the admission.
-    Cost: a copy, and the decisions of that time.
+    The world given stays as it is. Cost: a copy.
     """
     copy = fork(world)
     stage = kueue_of(copy)
-    until = world.context.now_ms + horizon_ms
     trial = Trial(
         world=copy,
         key=key,
         change=change,
         tick=world.tick,
         from_ms=world.context.now_ms,
-        until_ms=until,
+        until_ms=world.context.now_ms,
         before=all_shares(stage),
         lost_before_ms=_lost(copy, key),
     )
     if change is not None:
         apply(copy, change)
-    with gc_paused():
-        _run_to_admission(trial, world, until if by_ms is None else min(until, by_ms))
-    trial.after = all_shares(stage)
     return trial
 
 
-def _run_to_admission(trial: Trial, origin: World, until_ms: int) -> None:
-    key = trial.key
+def run_on(trial: Trial, origin: World, until_ms: int) -> None:
+    """Run a trial on until its Workload is admitted, at most to `until_ms`.
+
+    `origin` is the world that it was begun from. It may be called again with a later
+    time. `run_to_places` goes on from the admission. Cost: the decisions of that time.
+    """
+    trial.until_ms = until_ms
+    if trial.admitted_ms is not None or trial.given_up:
+        return
+    key, begun = trial.key, len(trial.decisions)
 
     def admitted(decision: Decision) -> bool:
         return isinstance(decision, Admit) and decision.subject == key
 
-    seen = count()
-    outcome = simulate(
-        trial.world,
-        until_ms=until_ms,
-        stop=lambda decision: admitted(decision) or next(seen) >= MOST_DECISIONS,
-    )
-    trial.decisions, trial.settled = outcome.decisions, outcome.settled
+    seen = count(begun)
+    with gc_paused():
+        outcome = simulate(
+            trial.world,
+            until_ms=until_ms,
+            stop=lambda decision: admitted(decision) or next(seen) >= MOST_DECISIONS,
+        )
+    trial.decisions += outcome.decisions
+    trial.settled = outcome.settled
     for decision in outcome.decisions:
         if isinstance(decision, Preempt) and decision.by == key:
-            trial.victims.append(victim_of(origin, decision, outcome.decisions))
+            trial.victims.append(victim_of(origin, decision, trial.decisions))
         elif admitted(decision):
             trial.admitted_ms = decision.at_ms
             break
     trial.given_up = trial.admitted_ms is None and next(seen) > MOST_DECISIONS
+    trial.after = all_shares(kueue_of(trial.world))
 
 
 def _admitted_as(key: Key, decisions: list[Decision]) -> Victim | None:

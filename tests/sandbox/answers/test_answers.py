@@ -186,3 +186,13 @@ def test_who_does_not_wait_calls_a_worker_all_the_same(
     with pytest.raises(NotYetError):
         asking.result(missing(busy, person), wait_s=0)
     assert valkey.client().llen(ANSWERS) == 1
+
+
+def test_who_asks_again_is_told_what_is_known_so_far(busy, person, by_workers):
+    question = missing(busy, person)
+    claim = claims.take(question.pk)
+    assert claim is not None
+    claims.tell(claim, {"verdicts": ["a"]})
+    with pytest.raises(NotYetError) as told:
+        asking.result(question, wait_s=0)
+    assert told.value.so_far == {"verdicts": ["a"]}

@@ -173,3 +173,27 @@ def _holds(world: World, key: Key, verdict: Verdict) -> None:
         if isinstance(d, Preempt) and d.by == key
     ]
     assert victims == [victim.workload for victim in verdict.outcome.victims]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_looking_at_what_works_soon_first_gives_the_same_verdicts(seed: int) -> None:
+    world = contended(seed, fair=seed % 2 == 0)
+    run_to(world, START_MS)
+    for key in waiting(world)[:2]:
+        whole, soon = (
+            counterfactuals(world, key, horizon_ms=HORIZON_MS, limit=200, soon_ms=each)
+            for each in (0, 5_000)
+        )
+        assert to_document(soon)["verdicts"] == to_document(whole)["verdicts"]
+
+
+def test_what_works_at_once_is_told_before_what_happens_with_nothing_changed() -> None:
+    world = _stuck()
+    told: list[list[str]] = []
+    counterfactuals(
+        world,
+        workload(world, "late"),
+        tell=lambda found: told.append([one.kind for one in found.verdicts]),
+    )
+    assert told[0] == ["nominalQuota"]
+    assert told[-1][0] == "wait"

@@ -1,6 +1,8 @@
 // Asking why and what if: the server runs each answer, the page only shows it.
 
-import { ask } from "@/net/rest";
+import { ask, request } from "@/net/rest";
+import { CHECKS } from "@/protocol/answers";
+import { checked } from "@/protocol/checked";
 import type { Counterfactuals, Explanation } from "@/protocol/types";
 
 function pathOf(sandbox: string, key: string): string {
@@ -13,12 +15,19 @@ export function explain(sandbox: string, key: string, tick: number | null): Prom
   return ask("Explanation", "GET", pathOf(sandbox, key), { query: { tick } });
 }
 
-/** Ask what would let a workload in; every verdict was run on a copy of the world. */
-export function counterfactuals(
+/** Ask what would let a workload in; `soFar` gets the verdicts that are known. Every one was run on a copy of the world. */
+export async function counterfactuals(
   sandbox: string,
   key: string,
   tick: number | null,
+  soFar: (found: Counterfactuals) => void,
   signal: AbortSignal,
 ): Promise<Counterfactuals> {
-  return ask("Counterfactuals", "GET", `${pathOf(sandbox, key)}/counterfactuals`, { query: { tick }, signal });
+  const path = `${pathOf(sandbox, key)}/counterfactuals`;
+  const check = await CHECKS.Counterfactuals();
+  const told = (body: unknown): void => {
+    const known = (body as { soFar?: unknown }).soFar;
+    if (known !== undefined) soFar(checked(check, known, `GET ${path}`));
+  };
+  return checked(check, await request("GET", path, { query: { tick, wait: 0 }, soFar: told, signal }), `GET ${path}`);
 }
