@@ -63,5 +63,6 @@ class CodeTries(PerPerson):
         """Count a try that opened nothing."""
         key = self.get_cache_key(request, view)
         if self.rate is not None:
+            _, seconds = self.parse_rate(self.rate)
             tries = self.cache.get(key, [])
-            self.cache.set(key, [self.timer(), *tries], self.duration)
+            self.cache.set(key, [self.timer(), *tries], seconds)
