@@ -1,25 +1,17 @@
-"""What admission does to a pod that is written: limits of a namespace, and its quotas.
+"""What admission does to a pod that is written: its classes, and limits of a namespace.
 
-Pods that the simulation makes of jobs pass neither.
-
-Source: <https://kubernetes.io/docs/concepts/policy/limit-range/>,
-<https://kubernetes.io/docs/concepts/policy/resource-quotas/>
+Source: <https://kubernetes.io/docs/concepts/policy/limit-range/>
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from api.cluster import definitions, refusals
-from api.cluster.refusals import Resource
+from api.cluster import definitions
 from sandbox.models import StoredObject, table_of
-from scheduler.model.amounts import canonical, text_of
-from scheduler.model.errors import SchedulerError
 
 Document = dict[str, Any]
-_ENDED = ("Failed", "Succeeded")
-_PLAIN = frozenset({"cpu", "ephemeral-storage", "memory"})
 
 
 def _of_kind(sandbox_id: str, kind: str, namespace: str) -> Iterator[StoredObject]:
@@ -127,110 +119,3 @@ def _limited(container: Document, limits: Document, requests: Document) -> Docum
         "requests": {**requests, **most, **asked},
     }
     return {**container, "resources": {n: v for n, v in found.items() if v}}
-
-
-def check_quotas(
-    sandbox_id: str, resource: Resource, namespace: str, pod: Document
-) -> None:
-    """Raise the refusal of a pod that is beyond a quota of its namespace."""
-    name = pod["metadata"]["name"]
-    for row in _of_kind(sandbox_id, "ResourceQuota", namespace):
-        hard = (row.manifest.get("spec") or {}).get("hard") or {}
-        missing = sorted(set(_missing(hard, pod)))
-        if missing:
-            why = f"failed quota: {row.name}: must specify {' '.join(missing)}"
-            raise refusals.forbidden(resource, name, why)
-        used = _amounts(hard, _pods(sandbox_id, namespace))
-        asked = _amounts(hard, [pod])
-        beyond = [
-            key
-            for key in sorted(hard)
-            if asked[key] and used[key] + asked[key] > _most(hard, key)
-        ]
-        if beyond:
-            parts = (
-                ("requested", {k: _text(k, asked[k]) for k in beyond}),
-                ("used", {k: _text(k, used[k]) for k in beyond}),
-                ("limited", {k: str(hard[k]) for k in beyond}),
-            )
-            said = ", ".join(
-                f"{word}: {','.join(f'{k}={v}' for k, v in values.items())}"
-                for word, values in parts
-            )
-            why = f"exceeded quota: {row.name}, {said}"
-            raise refusals.forbidden(resource, name, why)
-
-
-def quota_status(row: StoredObject) -> Document:
-    """Return the status of a ResourceQuota: what of it is used; {} where none can be.
-
-    A file may hold a quota that no API server would take.
-    """
-    try:
-        hard = (row.manifest.get("spec") or {}).get("hard") or {}
-        used = _amounts(hard, _pods(row.sandbox_id, row.namespace))
-        texts = {key: _text(key, used[key]) for key in hard}
-    except (AttributeError, SchedulerError, TypeError):
-        return {}
-    return {"hard": dict(hard), "used": texts}
-
-
-def _pods(sandbox_id: str, namespace: str) -> Iterator[Document]:
-    for row in _of_kind(sandbox_id, "Pod", namespace):
-        if (row.status or {}).get("phase") not in _ENDED:
-            yield row.manifest
-
-
-def _parts(key: str) -> tuple[str, str]:
-    """Return (requests or limits, the resource) of a key of a quota; ("", key) of none."""
-    if key in _PLAIN:
-        return "requests", key
-    part, _, name = key.partition(".")
-    return (part, name) if part in ("limits", "requests") and name else ("", key)
-
-
-def _amounts(hard: Document, pods: Iterable[Document]) -> dict[str, int]:
-    found = dict.fromkeys(hard, 0)
-    for pod in pods:
-        for key in hard:
-            part, name = _parts(key)
-            if key in ("pods", "count/pods"):
-                found[key] += 1
-            elif part:
-                found[key] += sum(_asked(pod, part, name))
-    return found
-
-
-def _asked(pod: Document, part: str, name: str) -> Iterator[int]:
-    for container in (pod.get("spec") or {}).get("containers") or ():
-        resources = container.get("resources") or {}
-        amount = (resources.get(part) or {}).get(name)
-        if amount is None and part == "requests":
-            amount = (resources.get("limits") or {}).get(name)
-        if amount is not None:
-            yield canonical(name, amount)
-
-
-def _missing(hard: Document, pod: Document) -> Iterator[str]:
-    """Yield `resource for: containers` of what a quota needs to be said."""
-    for key in hard:
-        part, name = _parts(key)
-        if name not in ("cpu", "memory") or not part:
-            continue
-        silent = [
-            str(container.get("name", ""))
-            for container in (pod.get("spec") or {}).get("containers") or ()
-            if not any(_asked({"spec": {"containers": [container]}}, part, name))
-        ]
-        if silent:
-            yield f"{key} for: {','.join(silent)}"
-
-
-def _most(hard: Document, key: str) -> int:
-    part, name = _parts(key)
-    return canonical(name if part else "pods", hard[key])
-
-
-def _text(key: str, amount: int) -> str:
-    part, name = _parts(key)
-    return text_of(name if part else "pods", amount)

@@ -10,7 +10,6 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from api.cluster import published, refusals
 from api.cluster.protobuf import MEDIA as PROTOBUF
@@ -143,6 +142,6 @@ class ClusterView(View):
             request.META["CONTENT_LENGTH"] = str(len(request.body))
         return super().initialize_request(request, *args, **kwargs)
 
-    def get_exception_handler(self) -> Callable[..., Response | None]:
+    def get_exception_handler(self) -> Callable[..., Any]:
         """Return what answers errors: with a Status as API servers write it."""
         return refusals.answer

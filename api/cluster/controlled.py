@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from api.cluster import rollouts
+from api.cluster.role_hash import ROLE
 from api.cluster.rollouts import template_hash
 from sandbox.models import Sandbox, table_of
 from sandbox.world.worlds import policy_of
@@ -207,20 +208,42 @@ def _workload_of(metadata: Document) -> str:
     return group or workload_name({"kind": "Pod", "metadata": metadata})
 
 
-def _is_held(document: Document, owners: Owners) -> bool:
-    """Return whether Kueue's finalizer holds a pod: until its Workload is over.
+def _managed(document: Document, owners: Owners) -> Document:
+    """Return the metadata of a pod that Kueue admits, with what Kueue wrote there."""
+    metadata = document["metadata"]
+    labels = {**(metadata.get("labels") or {}), _MANAGED: "true"}
+    found: Document = {"labels": labels}
+    if _is_held(document, owners):
+        found["finalizers"] = [*(metadata.get("finalizers") or ()), _MANAGED]
+    namespace = metadata.get("namespace", "")
+    workload = owners.get("Workload", namespace, _workload_of(metadata))
+    if workload is None or _is_gated(document) or not workload.status.get("admission"):
+        return _with(metadata, **found)
+    given, noted = injected(workload)
+    annotations = metadata.get("annotations") or {}
+    if ROLE in annotations:  # the podset of a pod of a group
+        given[POD_SET] = annotations[ROLE]
+    found["labels"] = labels | given
+    found["annotations"] = {**annotations, **noted}
+    if "generation" in metadata:
+        found["generation"] = int(metadata["generation"]) + 1  # its gates are gone
+    return _with(metadata, **found)
 
-    It never holds the pods of a Deployment that has a queue itself.
-    """
+
+def _is_managed(document: Document, owners: Owners) -> bool:
+    """Return whether a pod is one that Kueue admits; not those of a Deployment of a queue."""
     if not _may_be_managed(document):
         return False
     metadata = document["metadata"]
     maker = _maker(metadata, owners)
     if maker is None:  # it is gone, or never was: the pod tells of a queue that it had
-        if SUSPENDED_BY in (metadata.get("annotations") or {}):
-            return False
-    elif _has_queue(maker):
-        return False
+        return SUSPENDED_BY not in (metadata.get("annotations") or {})
+    return not _has_queue(maker)
+
+
+def _is_held(document: Document, owners: Owners) -> bool:
+    """Return whether Kueue's finalizer holds a managed pod: until its Workload is over."""
+    metadata = document["metadata"]
     name, namespace = _workload_of(metadata), metadata.get("namespace", "")
     workload = owners.get("Workload", namespace, name)
     if workload is None:
@@ -280,10 +303,8 @@ def shown(document: Document, owners: Owners) -> Document:
         number = str(rollouts.number_of(metadata))
         noted = {**(metadata.get("annotations") or {}), _NUMBERED[kind]: number}
         return {**document, "metadata": {**metadata, "annotations": noted}}
-    if document.get("kind") == "Pod" and _is_held(document, owners):
-        held = [*(metadata.get("finalizers") or ()), _MANAGED]
-        labels = {**(metadata.get("labels") or {}), _MANAGED: "true"}
-        metadata = _with(metadata, finalizers=held, labels=labels)
+    if document.get("kind") == "Pod" and _is_managed(document, owners):
+        metadata = _managed(document, owners)
         document = {**document, "metadata": metadata}
     if document.get("kind") != "Pod" or owner is None:
         return document

@@ -108,10 +108,16 @@ def first_namespaces(names: Iterable[str], created: str) -> Iterator[Document]:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
 
 
-#: name -> (value, what pods of it are).
+#: name -> (value, what is said of its pods).
 SYSTEM_CLASSES = {
-    "system-cluster-critical": (2_000_000_000, "may run on another node"),
-    "system-node-critical": (2_000_001_000, "belong to their node"),
+    "system-cluster-critical": (
+        2_000_000_000,
+        "must run in the cluster, but can be moved to another node if necessary.",
+    ),
+    "system-node-critical": (
+        2_000_001_000,
+        "must not be moved from their current node.",
+    ),
 }
 
 
@@ -123,7 +129,7 @@ def system_classes(created: str) -> Iterator[Document]:
             "kind": "PriorityClass",
             "metadata": {**_first(name, created), "generation": 1},
             "value": value,
-            "description": f"Pods that the cluster needs and that {what}.",
+            "description": f"Used for system critical pods that {what}",
         }
 
 

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import ValidationError
 
 from api.cluster import refusals
+from api.cluster.resources import Resource
 from api.cluster.validation import is_dry
 from api.views.base import flag, whole
 
@@ -45,18 +46,30 @@ class DeleteOptions:
     grace: int | None = None  # seconds that a pod has to end
 
 
-def options_of(request: Request) -> DeleteOptions:
+def options_of(request: Request, resource: Resource) -> DeleteOptions:
     """Return what a DELETE asks for: its body, where one is sent, and its query.
 
-    Raises ValidationError for what is unknown or is not done here.
+    A Job's pods are left behind where nothing is said of them. Raises
+    ValidationError for what is unknown or is not done here.
     """
     body = read_options(request.data, "")
     query = read_options(_of_query(request), "")
     if is_dry(request) and not body.dry_run:
         body = replace(body, dry_run=True)
-    orphans = body.orphans or query.orphans
+    orphans = body.orphans or query.orphans or leaves_pods(request, resource)
     return replace(
         body if request.data else query, dry_run=body.dry_run, orphans=orphans
+    )
+
+
+def leaves_pods(request: Request, resource: Resource) -> bool:
+    """Return whether a DELETE of Jobs says nothing of their pods, which then stay."""
+    if resource.kind.kind != "Job" or resource.kind.group != "batch":
+        return False
+    given = request.data if isinstance(request.data, Mapping) else {}
+    return not any(
+        (given.get(name) or request.query_params.get(name)) is not None
+        for name in ("orphanDependents", "propagationPolicy")
     )
 
 

@@ -17,6 +17,7 @@ import msgspec
 from django.contrib.auth.models import User
 
 from api.cluster import orphans, presenting, reading, refusals, resources
+from api.cluster.definitions import SYSTEM_CLASSES
 from api.cluster.delete_options import DeleteOptions
 from api.cluster.resources import Resource
 from sandbox import actions
@@ -47,9 +48,7 @@ class Deletion:
 
     def check(self, row: StoredObject) -> None:
         """Refuse what is not the one meant, and what cannot be deleted."""
-        if self.resource.kind.kind == "Namespace" and row.name in _LASTING:
-            why = "this namespace may not be deleted"
-            raise refusals.forbidden(self.resource, row.name, why)
+        refuse_lasting(self.resource, row.name)
         for what, wanted, found, happened in (
             ("UID", self.options.uid, row.uid, "deleted and then recreated"),
             ("ResourceVersion", self.options.version, str(row.revision), "modified"),
@@ -182,6 +181,17 @@ class Deletion:
             found = [*level, *found]
             uids = {row.uid for row in level} if not self.options.orphans else set()
         yield from found
+
+
+def refuse_lasting(resource: Resource, name: str) -> None:
+    """Refuse to delete what a cluster cannot be without, be it a row or not."""
+    why = ""
+    if resource.kind.kind == "Namespace" and name in _LASTING:
+        why = "this namespace may not be deleted"
+    elif resource.kind.kind == "PriorityClass" and name in SYSTEM_CLASSES:
+        why = "this is a system priority class and cannot be deleted"
+    if why:
+        raise refusals.forbidden(resource, name, why)
 
 
 def _owners(row: StoredObject) -> list[Document]:

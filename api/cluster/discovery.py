@@ -84,12 +84,6 @@ class Alive(ClusterView):
         return HttpResponse("ok", content_type="text/plain; charset=utf-8")
 
 
-def no_page() -> HttpResponse:
-    """Return the 404 of a path below which nothing is."""
-    body = "404 page not found\n"
-    return HttpResponse(body, status=404, content_type="text/plain; charset=utf-8")
-
-
 class Unserved(ClusterView):
     """Any path below a sandbox that nothing else has.
 
@@ -106,7 +100,7 @@ class Unserved(ClusterView):
         self.sandbox(sandbox_id)
         if rest.partition("/")[0] in self.own:
             raise NotFoundError(RequestProblem.NO_PAGE.said(path=request.path))
-        return no_page()
+        return refusals.no_page()
 
     post = get
 
@@ -154,7 +148,7 @@ class OneGroup(ClusterView):
         self.sandbox(sandbox_id)
         versions = {**resources.groups(), **_COMPUTED}.get(group)
         if versions is None:
-            return no_page()
+            return refusals.no_page()
         if not versions:
             raise refusals.not_served()
         return Response({"apiVersion": "v1", **_group(group, versions)})
@@ -169,7 +163,7 @@ class Resources(ClusterView):
         """Return the resources of a group version."""
         self.sandbox(sandbox_id)
         if group and group not in {**resources.groups(), **_COMPUTED}:
-            return no_page()
+            return refusals.no_page()
         found = resources.resources_of(group, version)
         if group == VISIBILITY and version in ("v1beta1", "v1beta2"):
             lines = _visibility_lines()
@@ -180,7 +174,7 @@ class Resources(ClusterView):
         elif found:
             lines = [line for resource in found for line in _lines(resource)]
         elif group and not published.is_built_in(group):
-            return no_page()
+            return refusals.no_page()
         else:
             raise refusals.not_served()
         said = {"apiVersion": "v1"} if group else {}

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from api.cluster import rollouts
 from api.cluster.controlled import Owners, owner_of, replica_set, shown
+from api.cluster.presenting import whole_seconds
 from api.cluster.statuses import unscheduled
 from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
@@ -30,6 +31,9 @@ MOST_EVENTS = 1000
 _ADMISSION = "kueue-admission"
 _SCHEDULER = "default-scheduler"
 _JOBS = "job-controller"
+_SCHEDULES = "cronjob-controller"
+#: On a Job that the controller of CronJobs made: for which time.
+_SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 _SETS = "replicaset-controller"
 _DEPLOYMENTS = "deployment-controller"
 #: Kinds whose controllers make pods and say so.
@@ -81,10 +85,40 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     uids = _uids(sandbox, {one.about for _, _, one in told})
     uids |= {one.key: one.uid for one in sets.values()}
     names = _shown_names(sandbox, pods)
-    return [
+    made = [
         _renamed(_document(event, one, n, epoch_us, uids), event, names)
         for event, n, one in told
     ]
+    scheduled = list(_of_cron_jobs(sandbox, namespace))
+    return sorted([*made, *scheduled], key=_moment) if scheduled else made
+
+
+def _moment(document: Mapping[str, Any]) -> str:
+    return str(document["lastTimestamp"])
+
+
+def _of_cron_jobs(sandbox: Sandbox, namespace: str) -> Iterator[dict[str, Any]]:
+    """Yield what the controller of CronJobs tells of the Jobs that are there.
+
+    Of one that a person made of a CronJob it tells at each look that it does not know it.
+    """
+    rows = table_of("Job")._default_manager.filter(sandbox_id=sandbox.pk, kind="Job")
+    rows = rows.filter(manifest__contains='"CronJob"')
+    for row in rows.filter(namespace=namespace) if namespace else rows:
+        metadata = row.manifest["metadata"]
+        owner = owner_of(metadata)
+        if owner is None or owner["kind"] != "CronJob":
+            continue
+        key = Key("CronJob", row.namespace, owner["name"])
+        told = Told(key, "SuccessfulCreate", f"Created job {row.name}", _SCHEDULES)
+        if _SCHEDULED not in (metadata.get("annotations") or {}):
+            said = f"Saw a job that the controller did not create or forgot: {row.name}"
+            told = Told(key, "UnexpectedJob", said, _SCHEDULES, warning=True)
+        at = whole_seconds(metadata.get("creationTimestamp"))
+        times = 2 if told.warning else 1
+        uids = {key: str(owner.get("uid") or "")}
+        version = f"{row.revision:x}"
+        yield _written(told, version, (at, at), times, uids, row.revision)
 
 
 class Set(NamedTuple):
@@ -205,7 +239,7 @@ def _arrived(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
     if job is None:
         return
     said = f"Created Workload: {key.namespace}/{key.name}"
-    yield Told(job, "CreatedWorkload", said, _queues_of(job))
+    yield Told(job, "CreatedWorkload", said, _queues_of(job), newer=job.kind == "Pod")
     if job.kind == "Job":
         yield Told(job, "Suspended", "Job suspended", _JOBS)
 
@@ -218,7 +252,13 @@ def _admitted(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
     job = jobs.get((key.namespace, key.name))
     if job is None:
         return
-    yield Told(job, "Started", f"Admitted by clusterQueue {queue}", _queues_of(job))
+    yield Told(
+        job,
+        "Started",
+        f"Admitted by clusterQueue {queue}",
+        _queues_of(job),
+        newer=job.kind == "Pod",
+    )
     if job.kind == "Job":
         yield Told(job, "Resumed", "Job resumed", _JOBS)
 
@@ -240,7 +280,7 @@ def _evicted(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
     yield Told(key, f"EvictedDueTo{event.reason}", said, _ADMISSION)
     job = jobs.get((key.namespace, key.name))
     if job is not None:
-        yield Told(job, "Stopped", said, _queues_of(job))
+        yield Told(job, "Stopped", said, _queues_of(job), newer=job.kind == "Pod")
         if job.kind == "Job":
             yield Told(job, "Suspended", "Job suspended", _JOBS)
 
@@ -249,7 +289,9 @@ def _finished(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
     job = jobs.get((key.namespace, key.name))
     if job is not None:
         said = f"Workload '{key.namespace}/{key.name}' is declared finished"
-        yield Told(job, "FinishedWorkload", said, _queues_of(job))
+        yield Told(
+            job, "FinishedWorkload", said, _queues_of(job), newer=job.kind == "Pod"
+        )
         if job.kind == "Job" and event.reason != "Failed":
             yield Told(job, "Completed", "Job completed", _JOBS)
 
@@ -409,11 +451,25 @@ def _uids(sandbox: Sandbox, keys: set[Key]) -> dict[Key, str]:
 def _document(
     event: Event, told: Told, number: int, epoch_us: int, uids: Mapping[Key, str]
 ) -> dict[str, Any]:
-    key, entry = told.about, BY_KIND[told.about.kind]
     at = _stamp(epoch_us + event.t_ms * 1000)
     data = event.data or {}
     first_ms = data.get("first_ms")
     first = _stamp(epoch_us + (event.t_ms if first_ms is None else first_ms) * 1000)
+    named = f"{event.revision:x}{event.seq:03x}{number:03x}"
+    times = int(data.get("count", data.get("times", 1)))
+    return _written(told, named, (first, at), times, uids, event.revision)
+
+
+def _written(
+    told: Told,
+    named: str,
+    moments: tuple[Any, Any],
+    times: int,
+    uids: Mapping[Key, str],
+    revision: int,
+) -> dict[str, Any]:
+    """Return an event as its component writes it; `moments` are its first and its last."""
+    key, entry, (first, at) = told.about, BY_KIND[told.about.kind], moments
     about = {
         "kind": key.kind,
         "name": key.name,
@@ -425,10 +481,10 @@ def _document(
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {
-            "name": f"{key.name}.{event.revision:x}{event.seq:03x}{number:03x}",
+            "name": f"{key.name}.{named}",
             "namespace": key.namespace or "default",
             "creationTimestamp": at,
-            "resourceVersion": str(event.revision),
+            "resourceVersion": str(revision),
         },
         "involvedObject": about,
         "type": "Warning" if told.warning else "Normal",
@@ -439,7 +495,7 @@ def _document(
         "reportingInstance": "",
         "firstTimestamp": first,
         "lastTimestamp": at,
-        "count": int(data.get("count", data.get("times", 1))),
+        "count": times,
     }
     if told.newer:
         made |= {"eventTime": f"{first[:-1]}.000000Z", "action": "Binding"}

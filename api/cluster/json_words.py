@@ -12,6 +12,7 @@ from typing import Any
 _CUT = "unexpected end of JSON input"
 TOO_DEEP = "exceeded max depth"
 _LONGEST_SHOWN = 30
+_ASCII = 0x7F
 #: What Python expected -> where Go found something else.
 _PLACES = {
     "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
@@ -25,6 +26,8 @@ _PLACES = {
 
 def problem_of(body: bytes) -> str:
     """Return why a body is no JSON; "" where it is."""
+    if body and body[0] > _ASCII:
+        return f"invalid character {_quoted(chr(body[0]))} {_PLACES['Expecting value']}"
     text = body.decode(errors="replace")
     try:
         json.loads(text)

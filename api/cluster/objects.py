@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.cluster import (
+    events,
     json_words,
     parsers,
     reading,
@@ -21,15 +22,15 @@ from api.cluster import (
 )
 from api.cluster.base import ClusterView
 from api.cluster.checks import decoding
-from api.cluster.delete_options import DeleteOptions, options_of
-from api.cluster.deleting import Deletion
+from api.cluster.delete_options import DeleteOptions, leaves_pods, options_of
+from api.cluster.deleting import Deletion, refuse_lasting
 from api.cluster.patches import patched
 from api.cluster.presenting import IN_USE, whole_seconds
 from api.cluster.published import Definition, type_of
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
-from api.views.base import flag, version_matches, versioned
+from api.views.base import asks, flag, version_matches, versioned
 from sandbox.actions.sessions import allowed
 from sandbox.base.errors import ForbiddenError
 from sandbox.models import Sandbox
@@ -42,7 +43,7 @@ class ObjectView(ClusterView):
     parser_classes: Any = (*parsers.OBJECTS, *parsers.PATCHES)
     of_status = False
     definition: Definition | None = None  # of the resource that was asked for
-    deprecated = ""  # what is said of a built-in kind that is to go
+    deprecated = ""  # what every answer of a built-in kind warns of
 
     def finalize_response(
         self, request: Request, response: Any, *args: Any, **kwargs: Any
@@ -61,10 +62,16 @@ class ObjectView(ClusterView):
             places.get("group", ""), places["version"], places["plural"]
         )
         if places.get("namespace") and not found.kind.namespaced:
-            raise refusals.not_served()
+            raise refusals.misplaced(found)
         self.definition = found.definition
         self.deprecated = _DEPRECATED.get(found.full_name, "")
         return found
+
+    def delete_options(self, resource: Resource) -> DeleteOptions:
+        """Return what a DELETE asks for; that pods of Jobs then stay is a warning."""
+        if leaves_pods(self.request, resource):
+            self.deprecated = _PRESERVED
+        return options_of(self.request, resource)
 
     def change(
         self,
@@ -100,6 +107,11 @@ class ObjectView(ClusterView):
         return response
 
 
+_PRESERVED = (
+    "child pods are preserved by default when jobs are deleted; set "
+    "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to "
+    "suppress this warning"
+)
 _DEPRECATED = {
     "componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
     "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
@@ -131,7 +143,7 @@ class Collection(ObjectView):
         """List, or watch."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         namespace = places.get("namespace", "")
-        if flag(request, "watch"):
+        if asks(request, "watch"):
             return watch_response(Watch(request, sandbox, resource, namespace))
         return self._list(sandbox, resource, namespace)
 
@@ -139,7 +151,7 @@ class Collection(ObjectView):
         """Refuse to change objects of all namespaces at once."""
         if resource.kind.namespaced and not places.get("namespace"):
             if not resource.is_built_in:
-                raise refusals.not_served()
+                raise refusals.misplaced(resource)
             raise exceptions.MethodNotAllowed(str(self.request.method))
 
     def _list(self, sandbox: Sandbox, resource: Resource, namespace: str) -> Response:
@@ -173,7 +185,7 @@ class Collection(ObjectView):
         if "deletecollection" not in resource.verbs:
             raise exceptions.MethodNotAllowed("DELETE")
         namespace = places.get("namespace", "")
-        options = options_of(request)
+        options = self.delete_options(resource)
         part = reading.listing(request, sandbox, resource, namespace)
         found = []
         for item in part.items:
@@ -213,7 +225,7 @@ class Present(ObjectView):
         """Return the resource that the path names; it says a namespace where there is one."""
         found = super().resource(places)
         if found.kind.namespaced and not places.get("namespace"):
-            raise refusals.not_served()
+            raise refusals.misplaced(found)
         return found
 
     def get(
@@ -224,6 +236,8 @@ class Present(ObjectView):
         namespace = places.get("namespace", "")
         row = reading.find(sandbox.pk, resource, namespace, name)
         made = [] if row else reading.not_kept(sandbox, resource, namespace)
+        if resource.is_events:
+            made = events.documents(sandbox, namespace)
         document = next((d for d in made if d["metadata"]["name"] == name), None)
         if row is not None:
             document = reading.document_of(row, resource)
@@ -251,6 +265,7 @@ class Present(ObjectView):
         change = self.change(sandbox, resource, places)
         row = reading.get(sandbox.pk, resource, change.namespace, name)
         version_matches(request, row.revision)
+        _check_named(given, name)
         if not resource.is_built_in and not request.headers.get("If-Match"):
             _check_versioned(given, resource, name)
         return self.answer(change.replace(row, given), change, 200)
@@ -309,17 +324,19 @@ class One(Present):
         """Delete it, or let it be Terminating where something holds it back."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         self.change(sandbox, resource, places)
-        options = options_of(request)
+        options = self.delete_options(resource)
         namespace = places.get("namespace", "")
         if (made := _made_set(sandbox, resource, namespace, name)) is not None:
             Deletion(self.user(), sandbox, resource, options).delete_sets([made])
             return Response(_deleted(resource, name, made["metadata"]["uid"]))
+        refuse_lasting(resource, name)
         row = reading.get(sandbox.pk, resource, namespace, name)
         version_matches(request, row.revision)
         held = None
         shown = reading.document_of(copy.deepcopy(row), resource)
         in_use = IN_USE in shown["metadata"].get("finalizers", ())
-        lasts = options.foreground or in_use or resource.kind.kind == "Pod"
+        stays = options.foreground or options.orphans or in_use
+        lasts = stays or resource.kind.kind in ("Namespace", "Pod")
         if lasts and not options.dry_run:
             held = _terminating(shown, sandbox, options)
         Deletion(self.user(), sandbox, resource, options).delete([row])
@@ -358,6 +375,12 @@ def _made_set(
     return next((one for one in made if one["metadata"]["name"] == name), None)
 
 
+class Finalize(ClusterView):
+    """.../finalize of a namespace: what would let it go is the simulation's."""
+
+    http_method_names = ()
+
+
 class Nothing(ClusterView):
     """Below an object: no subresource of that name."""
 
@@ -388,6 +411,14 @@ class Status(Present):
         return found
 
 
+def _check_named(given: Any, name: str) -> None:
+    """Refuse an object in the place of another that does not say its name."""
+    metadata = given.get("metadata") if isinstance(given, dict) else None
+    if isinstance(given, dict) and not (metadata or {}).get("name"):
+        why = f"the name of the object ({name} based on URL) was undeterminable"
+        raise refusals.bad_request(f"{why}: name must be provided")
+
+
 def _check_versioned(given: Any, resource: Resource, name: str) -> None:
     """Refuse to replace a custom resource that says no resourceVersion."""
     metadata = given.get("metadata") if isinstance(given, dict) else None
@@ -413,15 +444,17 @@ def _terminating(
     if document["kind"] == "Pod" and spec.get("nodeName"):
         usual = spec.get("terminationGracePeriodSeconds", 30)
         grace = usual if options.grace is None else options.grace
+    if document["kind"] == "Namespace":
+        status = {**(document.get("status") or {}), "phase": "Terminating"}
+        metadata = {**metadata, "deletionTimestamp": now}
+        return {**document, "metadata": metadata, "status": status}
     marks = {"deletionTimestamp": now, "deletionGracePeriodSeconds": grace}
     if "generation" in metadata:
         marks["generation"] = int(metadata["generation"]) + 1
     found = {**metadata, **marks}
-    if options.foreground:
-        found["finalizers"] = [
-            *(metadata.get("finalizers") or ()),
-            "foregroundDeletion",
-        ]
+    held = "foregroundDeletion" if options.foreground else "orphan"
+    if options.foreground or options.orphans:
+        found["finalizers"] = [*(metadata.get("finalizers") or ()), held]
     return {**document, "metadata": found}
 
 

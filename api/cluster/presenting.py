@@ -24,6 +24,7 @@ import msgspec
 from api.cluster import published
 from api.cluster.published import Field
 from api.cluster.resources import Resource
+from api.cluster.role_hash import ROLE, role_hash
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.model.amounts import parse
 from scheduler.model.conditions import condition
@@ -36,6 +37,9 @@ Fill = Callable[[Document], None]
 NAME_LABEL = "kubernetes.io/metadata.name"
 QUEUE = "kueue.x-k8s.io/queue-name"
 IN_USE = "kueue.x-k8s.io/resource-in-use"
+MANAGED = "kueue.x-k8s.io/managed"
+#: What holds a pod that waits for its quota.
+GATES = ("kueue.x-k8s.io/admission", "kueue.x-k8s.io/topology")
 #: Built-in kinds whose objects count their generations; custom resources all do.
 _COUNTED = frozenset(
     {
@@ -365,6 +369,12 @@ def _fill_pod(document: Document) -> None:
     ]
     if added:
         spec["tolerations"] = [*given, *added]
+    for name in ("nodeSelector", "schedulingGates"):
+        if name in spec and not spec[name]:
+            del spec[name]
+    metadata = document["metadata"]
+    if (metadata.get("labels") or {}).get(MANAGED) == "true":
+        _objects(metadata, "annotations").setdefault(ROLE, role_hash(spec))
 
 
 def _fill_job(document: Document) -> None:
@@ -608,7 +618,17 @@ def _fill_workload(document: Document) -> None:
     if owners and owners[0].get("kind") != "StatefulSet" and not _is_over(document):
         _fill_in_use(document)
     job = next((one for one in owners if one.get("kind") == "Job"), None)
+    of_pods = any(
+        one.get("kind") == "Pod"
+        for one in document["metadata"].get("ownerReferences") or ()
+    )
     for pod_set in spec.get("podSets") or ():
+        if of_pods:
+            inner = _objects(pod_set, "template")
+            held = {"metadata": {}, "spec": {**(inner.get("spec") or {})}}
+            _fill_pod(held)
+            held["spec"]["schedulingGates"] = [{"name": name} for name in GATES]
+            pod_set["template"] = held
         _fill_template(pod_set)
         if job is not None:
             labels = _objects(pod_set["template"], "metadata", "labels")

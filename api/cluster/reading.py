@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -15,13 +14,15 @@ from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
 from api.cluster import (
-    admission,
+    base64_words,
     controlled,
     counting,
     definitions,
     ended,
     events,
+    json_words,
     placeholders,
+    quotas,
     refusals,
     rollouts,
     statuses,
@@ -95,6 +96,7 @@ _REPORTED = frozenset(
         "LocalQueue",
         "PodDisruptionBudget",
         "ReplicaSet",
+        "ResourceQuota",
         "StatefulSet",
         "Workload",
     }
@@ -115,12 +117,22 @@ def new_document(row: StoredObject, resource: Resource) -> Document:
         document = shown(document, resource, Owners.stored(row.sandbox_id))
     else:
         document = document_of(row, resource)
+    if resource.kind.kind == "Pod":
+        return _unseen(document)
     given = row.manifest["metadata"].get("finalizers")
     if resource.kind.kind in _HELD_LATER:
         metadata = {n: v for n, v in document["metadata"].items() if n != "finalizers"}
         held = {"finalizers": given} if given else {}
         document = {**document, "metadata": {**metadata, **held}}
     return document
+
+
+def _unseen(pod: Document) -> Document:
+    """Return a new pod that no scheduler and no kubelet has looked at."""
+    spec, status = pod.get("spec") or {}, dict(pod.get("status") or {})
+    if spec.get("nodeName"):
+        status.pop("conditions", None)
+    return {**pod, "status": status}
 
 
 def _tainted(node: Document) -> Document:
@@ -153,7 +165,7 @@ def kept_document(row: StoredObject, resource: Resource) -> Document:
 _COUNTS: dict[str, Callable[[StoredObject], Document]] = {
     "DaemonSet": counting.daemon_set_status,
     "PodDisruptionBudget": counting.budget_status,
-    "ResourceQuota": admission.quota_status,
+    "ResourceQuota": quotas.status,
 }
 
 
@@ -204,7 +216,7 @@ def get(sandbox_id: str, resource: Resource, namespace: str, name: str) -> Store
 
 #: Namespaces that a cluster has from its beginning.
 FIRST_NAMESPACES = frozenset(
-    {"default", "kube-node-lease", "kube-public", "kube-system"}
+    {"default", "kube-node-lease", "kube-public", "kube-system", "kueue-system"}
 )
 
 
@@ -218,6 +230,12 @@ _FROM_THE_BEGINNING: dict[str, Callable[[str], Iterator[Document]]] = {
     "Namespace": _first_namespaces,
     "PriorityClass": definitions.system_classes,
 }
+
+
+def is_from_the_beginning(resource: Resource, name: str) -> bool:
+    """Return whether a cluster has an object of this name that nobody made."""
+    made = _FROM_THE_BEGINNING.get(resource.kind.kind)
+    return made is not None and any(one["metadata"]["name"] == name for one in made(""))
 
 
 def has_namespace(sandbox_id: str, name: str) -> bool:
@@ -351,9 +369,6 @@ def check_version_match(request: Request, sandbox: Sandbox) -> None:
     version, match = query.get("resourceVersion", ""), query.get("resourceVersionMatch")
     faults = []
     where = "resourceVersionMatch"
-    if query.get("sendInitialEvents") is not None:
-        why = "Forbidden: sendInitialEvents is forbidden for list"
-        faults.append(Fault("sendInitialEvents", why))
     if match is not None and not version:
         why = f"Forbidden: {where} is forbidden unless resourceVersion is provided"
         faults.append(Fault(where, why))
@@ -366,6 +381,9 @@ def check_version_match(request: Request, sandbox: Sandbox) -> None:
     if match is not None and query.get("continue"):
         why = f"Forbidden: {where} is forbidden when continue is provided"
         faults.append(Fault(where, why))
+    if query.get("sendInitialEvents") is not None:
+        why = "Forbidden: sendInitialEvents is forbidden for list"
+        faults.append(Fault("sendInitialEvents", why))
     if faults:
         raise refusals.invalid_options("ListOptions", faults)
     if version and not _is_version(version):
@@ -469,12 +487,18 @@ def _token(place: ContinueToken) -> str:
 def _continue_token(token: str) -> ContinueToken | None:
     if not token:
         return None
-    try:
+    fault = base64_words.fault_of(token, base64_words.URL, padded=False)
+    if fault is None:
         text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        return msgspec.json.decode(text, type=ContinueToken)
-    except (binascii.Error, msgspec.MsgspecError, ValueError) as error:
-        why = "invalid continue token: continue key is not valid; begin the list again"
-        raise refusals.bad_request(why) from error
+        problem = json_words.problem_of(text)
+        try:
+            return msgspec.json.decode(text, type=ContinueToken)
+        except (msgspec.MsgspecError, ValueError):
+            why = problem or 'server does not recognize this encoded version ""'
+    else:
+        why = base64_words.illegal(fault)
+    said = f"invalid continue token: continue key is not valid: {why}"
+    raise refusals.bad_request(said)
 
 
 def list_document(

@@ -13,11 +13,13 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from django.http import HttpResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from api import errors
 from api.cluster import json_words
+from api.cluster.published import is_built_in
 from sandbox.base.errors import Cause
 from scheduler.input.manifests.kinds import Kind
 
@@ -103,6 +105,18 @@ def _about(resource: Resource, name: str, *, kind: bool = False) -> Document:
 def not_served() -> RefusalError:
     """Return the 404 of a path that leads to no resource."""
     return RefusalError(404, "NotFound", NOT_SERVED, {})
+
+
+class NoPageError(RefusalError):
+    """The 404 of a path of custom resources that leads nowhere: a line of text."""
+
+    def __init__(self) -> None:
+        super().__init__(404, "NotFound", "404 page not found")
+
+
+def misplaced(resource: Resource) -> RefusalError:
+    """Return the 404 of a resource with a namespace in its path, or without, that is wrong."""
+    return not_served() if is_built_in(resource.kind.group) else NoPageError()
 
 
 def not_found(resource: Resource, name: str) -> RefusalError:
@@ -214,7 +228,15 @@ def _invalid(
     return RefusalError(422, "Invalid", message, {**about, "causes": causes})
 
 
+def no_page() -> HttpResponse:
+    """Return the 404 of a path below which nothing is."""
+    body = "404 page not found\n"
+    return HttpResponse(body, status=404, content_type="text/plain; charset=utf-8")
+
+
 def _reason(problem: str) -> str:
+    if " in body must be of type " in problem:
+        return "FieldValueTypeInvalid"
     for sort, reason in _REASONS.items():
         if problem.startswith(sort):
             return reason
@@ -235,8 +257,10 @@ def _sorted(problem: str) -> str:
     return problem if known else f"Invalid value: {problem}"
 
 
-def answer(error: Exception, context: dict[str, Any]) -> Response | None:
+def answer(error: Exception, context: dict[str, Any]) -> Response | HttpResponse | None:
     """Return the Status of an error; None for defects, which stay a 500."""
+    if isinstance(error, NoPageError):
+        return no_page()
     if isinstance(error, RefusalError):
         return Response(error.body(), status=error.code)
     if isinstance(error, exceptions.MethodNotAllowed):

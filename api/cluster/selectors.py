@@ -116,20 +116,27 @@ class _Labels:
     def _found(self, word: str, expected: str) -> refusals.RefusalError:
         return refusals.bad_request(f"found '{word}', expected: {expected}")
 
+    def _unread(self, word: str, expected: str) -> refusals.RefusalError:
+        """Return what is wrong inside of a requirement."""
+        why = f"found '{word}', expected: {expected}"
+        return refusals.bad_request(f"{_UNREAD}: {why}")
+
     def _requirement(self) -> Test:
         wanted = self._peek() != "!"
         if not wanted:
             self._next()
         name = self._next()
         if name in _MARKS or name == _END:
-            raise self._found(name, "identifier" if not wanted else _FIRST)
+            if wanted:
+                raise self._found(name, _FIRST)
+            raise self._unread(name, "identifier")
         if not wanted or self._peek() in (",", _END):
             if not wanted and self._peek() not in (",", _END):
                 raise self._found(self._peek(), "',' or 'end of string'")
             return lambda d: (name in labels_of(d)) == wanted
         operator = self._next()
         if operator not in _OPERATORS:
-            raise self._found(operator, ", ".join(_OPERATORS))
+            raise self._unread(operator, _KNOWN_OPERATORS)
         if operator in ("in", "notin"):
             return _set_test(name, operator, self._values())
         if operator in ("<", ">"):
@@ -144,24 +151,26 @@ class _Labels:
             return ""
         word = self._next()
         if word in _MARKS:
-            raise self._found(word, "identifier")
+            raise self._unread(word, "identifier")
         return word
 
     def _values(self) -> frozenset[str]:
         word = self._next()
         if word != "(":
-            raise self._found(word, "'('")
+            raise self._unread(word, "'('")
         found = set()
         while (word := self._next()) != ")":
             if word == ",":
                 continue
             if word in _MARKS or word == _END:
-                raise self._found(word, "',', ')' or identifier")
+                raise self._unread(word, "',', ')' or identifier")
             found.add(word)
         return frozenset(found or {""})
 
 
+_KNOWN_OPERATORS = "in, notin, =, ==, !=, gt, lt"
 _OPERATORS = ("in", "notin", "=", "==", "!=", ">", "<")
+_UNREAD = "unable to parse requirement"
 _FIRST = "!, identifier, or 'end of string'"
 
 
@@ -174,7 +183,7 @@ def _set_test(name: str, operator: str, known: frozenset[str]) -> Test:
 def _order_test(name: str, operator: str, value: str) -> Test:
     limit = whole(value)
     if limit is None:
-        why = f"values[0][{name}]: Invalid value: {json.dumps(value)}"
+        why = f"{_UNREAD}: values[0][{name}]: Invalid value: {json.dumps(value)}"
         raise refusals.bad_request(
             f"{why}: for 'Gt', 'Lt' operators, the value must be an integer"
         )

@@ -42,6 +42,7 @@ _UNSAID = frozenset(
 #: On a Workload: the uid of the job that it is of.
 JOB_UID = "kueue.x-k8s.io/job-uid"
 _NOT_READY = "Not all pods are ready or succeeded"
+_GATED = "Scheduling is blocked due to non-empty scheduling gates"
 _NO_CLAIMS = "no new claims to deallocate"
 _READY = "All pods reached readiness and the workload is running"
 
@@ -53,7 +54,7 @@ def filled(document: Document, owners: Owners) -> Document:
     if fill is None or (not status and document["kind"] not in _ALWAYS):
         return document
     found = fill(document, dict(status or {}), owners)
-    return {**document, "status": found} if found else document
+    return {**document, "status": found} if found or status else document
 
 
 def _since(document: Document) -> Any:
@@ -71,6 +72,8 @@ def _pod(document: Document, status: Document, _: Owners) -> Document:
     for one in given:
         if one.get("lastTransitionTime") is None:
             one["lastTransitionTime"] = at
+        if one.get("reason") == "SchedulingGated":
+            one["message"] = _GATED
         if one.get("reason") == "Unschedulable" and one.get("message"):
             one["message"] = unscheduled(one["message"])
     status["conditions"] = given
@@ -382,8 +385,13 @@ def _stateful_set(document: Document, status: Document, _: Owners) -> Document:
     return counts
 
 
+def _cron_job(document: Document, status: Document, _: Owners) -> Document:
+    return {n: v for n, v in status.items() if n != "active" or v}
+
+
 _ALWAYS = frozenset({"Pod", "Workload"})
 _FILLS: dict[str, Callable[[Document, Document, Owners], Document]] = {
+    "CronJob": _cron_job,
     "Deployment": _deployment,
     "Job": _job,
     "Pod": _pod,

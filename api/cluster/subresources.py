@@ -25,9 +25,7 @@ from api.cluster.presenting import complete
 from api.cluster.resources import Resource
 from api.views.base import flag
 from sandbox import actions
-from sandbox.base.errors import Cause, ConflictError
 from sandbox.models import Sandbox, StoredObject
-from scheduler.model.sentence import plain
 
 Document = dict[str, Any]
 #: What goes into a pod, and the kind of its options.
@@ -187,11 +185,10 @@ class Binding(ObjectView):
         document = copy.deepcopy(reading.kept_document(row, pods))
         held = document["spec"].get("nodeName")
         if held:
-            problem = f"pod {name} is already assigned to node {held!r}"
-            raise ConflictError(
-                f'Operation cannot be fulfilled on pods/binding "{name}": {problem}',
-                causes=[Cause(problem=plain(problem), field="target.name")],
-            )
+            why = f'pod {name} is already assigned to node "{held}"'
+            message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
+            about = {"name": name, "kind": "pods/binding"}
+            raise refusals.RefusalError(409, "Conflict", message, about)
         document["spec"]["nodeName"] = node
         change = self.change(
             sandbox, pods, {"namespace": namespace, "version": "v1", "plural": "pods"}

@@ -792,7 +792,8 @@ def _of_definition(columns: list[tuple[str, str, str, int]]) -> tuple[Column, ..
     """Return the columns that a resource definition prints."""
     found = [_NAME]
     for name, type_, path, priority in columns:
-        found.append(Column(name, _json_path(path), type_, wide=priority > 0))
+        shown = "date" if type_ == "date" else ""
+        found.append(Column(name, _json_path(path), type_, priority > 0, shown))
     return tuple(found) if columns else (_NAME, _AGE._replace(shown="date"))
 
 

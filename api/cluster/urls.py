@@ -6,7 +6,7 @@ from django.urls import path
 
 from api.cluster import discovery
 from api.cluster.access_reviews import AccessReview, RulesReview, WhoAmI
-from api.cluster.objects import Collection, Nothing, One, Status, Watched
+from api.cluster.objects import Collection, Finalize, Nothing, One, Status, Watched
 from api.cluster.openapi import documents as openapi
 from api.cluster.subresources import (
     INSIDE,
@@ -85,6 +85,12 @@ urlpatterns = [
         "/<str:name>/scale",
         Scale.as_view(),
     ),
+    path(
+        "api/<str:version>/namespaces/<str:name>/status",
+        Status.as_view(),
+        {"plural": "namespaces"},
+    ),
+    path("api/<str:version>/namespaces/<str:name>/finalize", Finalize.as_view()),
     *_objects,
     *(
         path(f"{root}/{tail}", Nothing.as_view())

@@ -31,6 +31,8 @@ def _cluster_queue(document: Manifest) -> None:
 
 
 def _workload(document: Manifest) -> None:
+    if not document["spec"].get("priorityClassSource"):
+        document["spec"].pop("priorityClassSource", None)
     reference = document["spec"].pop("priorityClassRef", None)
     if reference:
         group, kind = reference["group"], reference["kind"].lower()

@@ -98,6 +98,10 @@ class Watch:
         self.wanted, self.include = reading.shape_of(request)
         given = reading.number_of(request, "timeoutSeconds")
         self.seconds = min(given, MOST_SECONDS) if given > 0 else USUAL_SECONDS
+        if request.query_params.get("continue"):
+            raise refusals.invalid_options(
+                "ListOptions", [_forbidden("continue", _NO_PARTS)]
+            )
         self.bookmarks = flag(request, "allowWatchBookmarks")
         self.revision = -1  # looked at last
         self.known: dict[NamespacedName, _State] = {}  # shown
@@ -309,6 +313,9 @@ def _initial_events(request: Request) -> bool | None:
     if faults:
         raise refusals.invalid_options("ListOptions", faults)
     return None if given is None else flag(request, "sendInitialEvents")
+
+
+_NO_PARTS = "is forbidden for watch"
 
 
 def _forbidden(field: str, why: str) -> refusals.Fault:

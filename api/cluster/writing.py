@@ -18,6 +18,7 @@ from api.cluster import (
     deleting,
     managing,
     published,
+    quotas,
     reading,
     refusals,
     resources,
@@ -48,7 +49,7 @@ MODIFIED = (
     "and try again"
 )
 #: Codes of findings that a cluster says by the status of the object.
-_ELSEWHERE = "missing."
+_ELSEWHERE = ("missing.", "problem.loop")
 #: Effects of kinds that are kept and change nothing that is decided in a cluster.
 #: ResourceQuotas hold pods that are written, which is all that a cluster would say.
 _NOTHING_LOST = frozenset(
@@ -62,6 +63,8 @@ _NOTHING_LOST = frozenset(
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 #: What of the metadata a write does not change.
 _OF_SERVER = frozenset({"creationTimestamp", "generation", "uid"})
+#: What of the metadata a new object gets, whatever was given.
+_BY_SERVER = (*_OF_SERVER, "deletionGracePeriodSeconds", "deletionTimestamp")
 #: What of the metadata is not written where it is empty.
 _LEFT_OUT = frozenset({"annotations", "finalizers", "labels", "ownerReferences"})
 #: Kinds whose status a controller writes over, whatever is given.
@@ -107,22 +110,26 @@ class Change:
         if document["metadata"].get("resourceVersion"):
             why = "resourceVersion should not be set on objects to be created"
             raise refusals.RefusalError(500, "", why)
+        for one in _BY_SERVER:
+            document["metadata"].pop(one, None)
         self._check_namespace()
+        document, warnings = self._admitted(document)
+        known = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
+        if known or reading.is_from_the_beginning(self.resource, name):
+            raise refusals.already_exists(self.resource, name)
+        managed = managing.updated([], None, self._completed(document), self._writer())
+        return self._put(document, warnings, managed=managed)
+
+    def _admitted(self, document: Document) -> tuple[Document, list[str]]:
+        """Return a new object as admission lets it in, and warnings. Raises RefusalError."""
         document, warnings = self._pruned(document)
-        is_pod = self.resource.kind.kind == "Pod"
-        if is_pod:
+        if self.resource.kind.kind == "Pod":
             document = admission.with_limits(self.sandbox.pk, self.namespace, document)
         self._admit(document)
         self._check(document)
         webhooks.check(document, self.resource.kind.kind)
-        if is_pod:
-            admission.check_quotas(
-                self.sandbox.pk, self.resource, self.namespace, document
-            )
-        if reading.find(self.sandbox.pk, self.resource, self.namespace, name):
-            raise refusals.already_exists(self.resource, name)
-        managed = managing.updated([], None, self._completed(document), self._writer())
-        return self._put(document, warnings, managed=managed)
+        quotas.check(self.sandbox.pk, self.resource, self.namespace, document)
+        return document, warnings
 
     def replace(self, row: StoredObject, given: Any) -> Document:
         """Put a whole object in the place of another one.
@@ -150,6 +157,8 @@ class Change:
             if (strategy := given_spec.get("strategy")) and "spec" in document:
                 document["spec"] = {**document["spec"], "strategy": strategy}
         document, warnings = self._pruned(document, kept)
+        if not self.of_status:
+            document = _beside_status(document, kept)
         self._check(document, before)
         if not self.of_status:
             webhooks.check(document, self.resource.kind.kind, before)
@@ -227,8 +236,7 @@ class Change:
             raise refusals.bad_request(why)
         if row is None:
             self._check_namespace()
-            document, warnings = self._pruned(document)
-            self._check(document)
+            document, warnings = self._admitted(document)
             _, managed = managing.applied([], {}, document, self._writer(), force=True)
             return self._put(document, warnings, managed=managed), 201
         self._check_version(document, row.revision)
@@ -484,6 +492,17 @@ class Change:
         present = reading.kept_document(row, self.resource)
         present["metadata"].pop("resourceVersion", None)
         return {**present, "status": given.get("status") or {}}
+
+
+def _beside_status(document: Document, before: Document) -> Document:
+    """Return an object with what its main resource does not change as it was."""
+    found = {name: value for name, value in document.items() if name != "status"}
+    if before.get("status"):
+        found["status"] = before["status"]
+    if document["kind"] == "Namespace":
+        found.pop("spec", None)
+        found |= {"spec": before["spec"]} if "spec" in before else {}
+    return found
 
 
 def _as_before(field: str, before: Document, document: Document) -> bool:

@@ -213,6 +213,12 @@ def flag(request: Request, name: str) -> bool:
     return text in _YES
 
 
+def asks(request: Request, name: str) -> bool:
+    """Return a yes or no of the query as an API server reads it: all but no is yes."""
+    text: str | None = request.query_params.get(name)
+    return text is not None and text.lower() not in ("0", "false")
+
+
 _YES = ("1", "true", "all", "yes")
 _NO = ("", "0", "false", "no", "none")
 

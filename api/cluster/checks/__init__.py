@@ -34,12 +34,6 @@ def check(
         kind = resource.kind.kind
         faults = structural.faults(document, type_, kind, before)
         if not faults:
-            faults = [*structural.repeated(document, kind)]
-        if not faults:
-            faults = [*structural.ruled_out(document, kind)]
-        if before is not None and not faults:
-            faults = structural.fixed(document, before, resource)
-        if not faults:
             structural.ask_webhook(document, resource)
     if faults:
         raise refusals.invalid(resource, name, faults)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from api.cluster import json_words, published, refusals
+from api.cluster import base64_words, json_words, published, refusals
 from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
 
@@ -183,7 +183,32 @@ def _of_field(value: Any, type_: str, path: str, holder: str) -> Iterator[str]:
         if not isinstance(value, expected) or (
             isinstance(value, bool) and expected is not bool
         ):
-            yield _wrong(value, holder, path, name)
+            yield _wrong(
+                value, holder, path, _named(path) if name == "string" else name
+            )
+        elif type_ == "bytes" and (at := base64_words.fault_of(value)) is not None:
+            yield base64_words.illegal(at)
+
+
+#: Fields of text that Go has types of their own for.
+_TYPED = {
+    "completionMode": "v1.CompletionMode",
+    "concurrencyPolicy": "v1.ConcurrencyPolicy",
+    "dnsPolicy": "v1.DNSPolicy",
+    "effect": "v1.TaintEffect",
+    "imagePullPolicy": "v1.PullPolicy",
+    "podManagementPolicy": "v1.PodManagementPolicyType",
+    "podReplacementPolicy": "v1.PodReplacementPolicy",
+    "preemptionPolicy": "v1.PreemptionPolicy",
+    "protocol": "v1.Protocol",
+    "restartPolicy": "v1.RestartPolicy",
+    "whenUnsatisfiable": "v1.UnsatisfiableConstraintAction",
+}
+
+
+def _named(path: str) -> str:
+    """Return what Go calls the type of a field of text."""
+    return _TYPED.get(path.rpartition(".")[2], "string")
 
 
 #: What JSON calls a value -> what Go keeps it in.
@@ -261,5 +286,7 @@ def _go(type_: str) -> str:
     if type_ in _PLAIN:
         return _PLAIN[type_][1]
     if type_.startswith(KUEUE):
+        if type_.endswith("amespaceSelector"):
+            return "v1.LabelSelector"
         return f"{type_.removeprefix(KUEUE).split('.')[1]}.{_struct(type_)}"
     return ".".join(type_.rsplit(".", 2)[-2:])

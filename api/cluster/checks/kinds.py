@@ -246,7 +246,8 @@ def _node(document: Document) -> Iterator[Fault]:
         elif effect not in known:
             yield unsupported(f"{place}.effect", effect, *known)
         if (key, effect) in seen:
-            shown = {n[:1].upper() + n[1:]: taint.get(n) for n in _TAINT}
+            given = {"value": "", **taint}
+            shown = {n[:1].upper() + n[1:]: given.get(n) for n in _TAINT}
             why = "taints must be unique by key and effect pair"
             yield Fault(place, f"Duplicate value: {_shown(shown)}: {why}")
         seen.add((key, effect))
@@ -305,11 +306,25 @@ def _order_faults(limit: Document, field: str, *, of_pod: bool) -> Iterator[Faul
             yield names.invalid(f"{field}.{place}[{name}]", shown, why)
 
 
+_SERVICES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+
+
 def _service(document: Document) -> Iterator[Fault]:
     spec = _spec(document)
     bare = spec.get("type") == "ExternalName" or spec.get("clusterIP") == "None"
     if not bare and not spec.get("ports"):
         yield required("spec.ports")
+    for n, port in enumerate(spec.get("ports") or ()):
+        # A target that is not given is the port itself.
+        target = port.get("targetPort", port.get("port"))
+        for name, number in (("port", port.get("port")), ("targetPort", target)):
+            if isinstance(number, int) and not 0 < number < 1 << 16:
+                why = "must be between 1 and 65535, inclusive"
+                said = f"Invalid value: {number}: {why}"
+                yield Fault(f"spec.ports[{n}].{name}", said)
+    type_ = spec.get("type") or "ClusterIP"
+    if type_ not in _SERVICES:
+        yield unsupported("spec.type", type_, *_SERVICES)
 
 
 _RULES: dict[str, Rule] = {
@@ -471,11 +486,19 @@ def _fixed_of_pod(spec: Document, *, gated: bool) -> dict[str, Any]:
     return found
 
 
+def _changed_node(document: Document, before: Document) -> Iterator[Fault]:
+    had = _spec(before).get("providerID")
+    if had and _spec(document).get("providerID") != had:
+        why = 'node updates may not change providerID except from "" to valid'
+        yield Fault("spec.providerID", f"Forbidden: {why}")
+
+
 _CHANGES: dict[str, Change] = {
     "ConfigMap": _changed_config,
     "DaemonSet": _changed_selector,
     "Deployment": _changed_selector,
     "Job": _changed_job,
+    "Node": _changed_node,
     "Pod": _changed_pod,
     "PriorityClass": _changed_priority_class,
     "ReplicaSet": _changed_selector,

@@ -72,6 +72,7 @@ def too_long(most: int) -> str:
     return f"must be no more than {most} bytes"
 
 
+_DOTS = "must not contain dots"
 _LONG_LABEL = "must be no more than 63 characters"
 
 
@@ -80,7 +81,8 @@ def problems(text: str, rule: str, most: int, said: str) -> Iterator[str]:
     if len(text) > most:
         yield too_long(most)
     if not _TESTS[rule].fullmatch(text):
-        yield said
+        dotted = rule == "label" and _TESTS["subdomain"].fullmatch(text)
+        yield _DOTS if dotted else said
 
 
 def invalid(field: str, value: str, problem: str) -> Fault:
@@ -98,13 +100,11 @@ def metadata_faults(
     metadata: Mapping[str, Any], kind: str, before: Mapping[str, Any] | None = None
 ) -> Iterator[Fault]:
     """Yield the faults of the metadata of an object; what it had stays as it was."""
-    name = metadata.get("name")
-    if isinstance(name, str) and kind not in _FREE:
-        if _NAMED.get(kind) == "label":
-            yield from label_faults(name, "metadata.name")
-        else:
-            for problem in problems(name, "subdomain", 253, NOT_SUBDOMAIN):
-                yield invalid("metadata.name", name, problem)
+    if kind not in _FREE:
+        for field in ("generateName", "name") if before is None else ("name",):
+            name = metadata.get(field)
+            if isinstance(name, str):
+                yield from _object_name_faults(name, f"metadata.{field}", kind)
     yield from labels_faults(metadata.get("labels"), "metadata.labels")
     yield from annotations_faults(metadata.get("annotations"), "metadata.annotations")
     had = before or {}
@@ -113,6 +113,18 @@ def metadata_faults(
         yield from _owner_faults(owners or ())
     if finalizers != had.get("finalizers"):
         yield from _finalizer_faults(finalizers or ())
+
+
+def _object_name_faults(name: str, field: str, kind: str) -> Iterator[Fault]:
+    """Yield what is wrong with the name of an object, or with the beginning of one."""
+    begins = field.endswith("generateName") and len(name) > 1 and name.endswith("-")
+    text = f"{name[:-1]}a" if begins else name  # more follows
+    rule, most, said = "subdomain", 253, NOT_SUBDOMAIN
+    if _NAMED.get(kind) == "label":
+        rule, most, said = "label", 63, NOT_LABEL
+    for problem in problems(text, rule, most, said):
+        shorter = problem.replace(too_long(63), _LONG_LABEL)
+        yield invalid(field, name, shorter)
 
 
 def _owner_faults(owners: Any) -> Iterator[Fault]:
@@ -176,6 +188,9 @@ def value_problems(value: str) -> Iterator[str]:
 
 def key_faults(key: str, field: str) -> Iterator[Fault]:
     """Yield the faults of a name that may have a prefix, as keys of labels are."""
+    if key.count("/") > 1:
+        yield invalid(field, key, _NOT_KEY)
+        return
     prefix, slash, name = key.rpartition("/")
     if slash and not prefix:
         yield invalid(field, key, "prefix part must be non-empty")
@@ -188,6 +203,12 @@ def key_faults(key: str, field: str) -> Iterator[Fault]:
         yield invalid(field, key, f"name part {too_long(63)}")
     if not _TESTS["qualified"].fullmatch(name):
         yield invalid(field, key, NOT_QUALIFIED)
+
+
+_NOT_KEY = (
+    f"a valid label key must {NOT_QUALIFIED.partition(' must ')[2]} with an optional DNS "
+    "subdomain prefix and '/' (e.g. 'example.com/MyName')"
+)
 
 
 def config_key_faults(data: Any, field: str) -> Iterator[Fault]:

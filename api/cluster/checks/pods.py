@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,11 @@ from api.cluster.refusals import Fault
 from scheduler.model.amounts import parse as parse_quantity
 
 Spec = Mapping[str, Any]
+_ENV = re.compile("[ -<>-~]+", re.ASCII)
+_NOT_ENV = (
+    "a valid environment variable name must consist only of printable ASCII characters "
+    "other than '='"
+)
 NEGATIVE = "must be greater than or equal to 0"
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _HANDLERS = ("exec", "grpc", "httpGet", "tcpSocket")
@@ -84,6 +90,14 @@ def spec_faults(spec: Spec, field: str, claimed: Iterable[str] = ()) -> Iterator
             yield from names.label_faults(spec[name], f"{field}.{name}")
     for n, one in enumerate(spec.get("tolerations") or ()):
         yield from toleration_faults(one, f"{field}.tolerations[{n}]")
+    if spec.get("nodeName"):
+        node = str(spec["nodeName"])
+        for problem in names.problems(node, "subdomain", 253, names.NOT_SUBDOMAIN):
+            yield names.invalid(f"{field}.nodeName", node, problem)
+    system = (spec.get("os") or {}).get("name")
+    if system not in (None, "linux", "windows"):
+        yield unsupported(f"{field}.os", system, "linux", "windows")
+    yield from _identity_faults(spec, f"{field}.securityContext")
     preempts = spec.get("preemptionPolicy")
     if preempts not in (None, "Never", "PreemptLowerPriority"):
         known = ("PreemptLowerPriority", "Never")
@@ -103,6 +117,30 @@ def _volume_faults(one: Spec, field: str, known: set[Any]) -> Iterator[Fault]:
         yield Fault(f"{field}.name", f'Duplicate value: "{name}"')
     elif not wrong:
         known.add(name)
+    sources = [source for source in one if source != "name"]
+    for source in sorted(sources, key=_volume_order)[1:]:
+        why = "may not specify more than 1 volume type"
+        yield Fault(f"{field}.{source}", f"Forbidden: {why}")
+    for source, inner in _MUST_NAME.items():
+        given = one.get(source)
+        if given is not None and not given.get(inner):
+            yield required(f"{field}.{source}.{inner}")
+
+
+#: What a source of a volume must say.
+_MUST_NAME = {
+    "configMap": "name",
+    "hostPath": "path",
+    "persistentVolumeClaim": "claimName",
+    "secret": "secretName",
+}
+_FIRST_VOLUMES = ("emptyDir", "hostPath", "gitRepo")
+
+
+def _volume_order(source: str) -> tuple[int, str]:
+    """Return where a server looks for a source of a volume."""
+    known = source in _FIRST_VOLUMES
+    return (_FIRST_VOLUMES.index(source) if known else len(_FIRST_VOLUMES)), source
 
 
 def _claim_faults(one: Spec, field: str, known: set[Any]) -> Iterator[Fault]:
@@ -144,17 +182,13 @@ def _container_faults(
     elif image.strip() != image:
         why = "must not have leading or trailing whitespace"
         yield names.invalid(f"{field}.image", image, why)
-    for n, port in enumerate(container.get("ports") or ()):
-        number = port.get("containerPort")
-        place = f"{field}.ports[{n}].containerPort"
-        if not number:
-            yield required(place)
-        elif not 0 < number < 1 << 16:
-            why = "must be between 1 and 65535, inclusive"
-            yield Fault(place, f"Invalid value: {number}: {why}")
+    yield from _port_faults(container.get("ports") or (), f"{field}.ports")
     for n, one in enumerate(container.get("env") or ()):
         if not one.get("name"):
             yield required(f"{field}.env[{n}].name")
+        elif not _ENV.fullmatch(one["name"]):
+            yield names.invalid(f"{field}.env[{n}].name", one["name"], _NOT_ENV)
+        yield from _source_faults(one, f"{field}.env[{n}].valueFrom")
     for n, one in enumerate(container.get("volumeMounts") or ()):
         place = f"{field}.volumeMounts[{n}]"
         if not one.get("name"):
@@ -165,13 +199,94 @@ def _container_faults(
             yield required(f"{place}.mountPath")
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         probe = container.get(name)
-        if probe is not None and not any(probe.get(one) for one in _HANDLERS):
-            yield required(f"{field}.{name}", "must specify a handler type")
+        if probe is not None:
+            yield from _probe_faults(probe, f"{field}.{name}")
     policy = container.get("imagePullPolicy")
     known = ("Always", "IfNotPresent", "Never")
     if policy not in (None, "", *known):
         yield unsupported(f"{field}.imagePullPolicy", policy, *known)
     yield from resource_faults(container.get("resources") or {}, f"{field}.resources")
+    yield from _identity_faults(container, f"{field}.securityContext")
+    restarts = container.get("restartPolicy")
+    if restarts not in (None, *_POLICIES):
+        yield unsupported(f"{field}.restartPolicy", restarts, *sorted(_POLICIES))
+
+
+_MOST_PORT, _MOST_ID = (1 << 16) - 1, (1 << 31) - 1
+_LONGEST_PORT = 15
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+#: What of a pod a variable may be.
+_OF_POD = re.compile(
+    r"metadata\.(name|namespace|uid|annotations\['.+'\]|labels\['.+'\])"
+    r"|spec\.(nodeName|serviceAccountName|restartPolicy)"
+    r"|status\.(hostIPs?|podIPs?|phase)"
+)
+
+
+def _between(field: str, number: int, least: int, most: int) -> Iterator[Fault]:
+    if not least <= number <= most:
+        why = f"must be between {least} and {most}, inclusive"
+        yield Fault(field, f"Invalid value: {number}: {why}")
+
+
+def _port_faults(ports: Iterable[Spec], field: str) -> Iterator[Fault]:
+    seen: set[Any] = set()
+    for n, port in enumerate(ports):
+        place, name = f"{field}[{n}]", port.get("name")
+        if name and len(name) > _LONGEST_PORT:
+            why = f"must be no more than {_LONGEST_PORT} characters"
+            yield names.invalid(f"{place}.name", name, why)
+        elif name and name in seen:
+            yield Fault(f"{place}.name", f'Duplicate value: "{name}"')
+        seen.add(name)
+        number = port.get("containerPort")
+        if not number:
+            yield required(f"{place}.containerPort")
+        else:
+            yield from _between(f"{place}.containerPort", number, 1, _MOST_PORT)
+        protocol = port.get("protocol")
+        if protocol not in (None, "", *_PROTOCOLS):
+            yield unsupported(f"{place}.protocol", protocol, *_PROTOCOLS)
+
+
+def _source_faults(variable: Spec, field: str) -> Iterator[Fault]:
+    """Yield what is wrong with where the value of a variable comes from."""
+    source = variable.get("valueFrom")
+    if source is None:
+        return
+    path = (source.get("fieldRef") or {}).get("fieldPath")
+    if path is not None and not _OF_POD.fullmatch(path):
+        why = f"error converting fieldPath: field label not supported: {path}"
+        yield names.invalid(f"{field}.fieldRef.fieldPath", path, why)
+    if variable.get("value"):
+        why = "may not be specified when `value` is not empty"
+        yield names.invalid(field, "", why)
+
+
+def _probe_faults(probe: Spec, field: str) -> Iterator[Fault]:
+    if not any(probe.get(one) is not None for one in _HANDLERS):
+        yield required(field, "must specify a handler type")
+    for handler in ("httpGet", "tcpSocket", "grpc"):
+        asked = probe.get(handler)
+        if asked is not None and not isinstance(asked.get("port"), str):
+            number = asked.get("port") or 0
+            yield from _between(f"{field}.{handler}.port", number, 1, _MOST_PORT)
+    yield from not_negative(
+        probe,
+        field,
+        "initialDelaySeconds",
+        "timeoutSeconds",
+        "periodSeconds",
+        "successThreshold",
+        "failureThreshold",
+    )
+
+
+def _identity_faults(holder: Spec, field: str) -> Iterator[Fault]:
+    given = holder.get("securityContext") or {}
+    for name in ("runAsUser", "runAsGroup"):
+        if isinstance(given.get(name), int):
+            yield from _between(f"{field}.{name}", given[name], 0, _MOST_ID)
 
 
 #: What a container may ask for without a prefix.

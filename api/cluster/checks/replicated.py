@@ -69,7 +69,8 @@ def faults(document: Document) -> Iterator[Fault]:
 def _selector_faults(spec: Document, kind: str) -> Iterator[Fault]:
     selector = spec.get("selector")
     if not selector and selector is None:
-        yield required("spec.selector")
+        if kind != "DaemonSet":
+            yield required("spec.selector")
         return
     yield from label_selector_faults(selector, "spec.selector")
     if not (selector.get("matchLabels") or selector.get("matchExpressions")):

@@ -25,6 +25,23 @@ _UNCHECKED = (
     "Invalid value: null: some validation rules were not checked because the object was "
     "invalid; correct the existing errors to complete validation"
 )
+_NUMBER = r"(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+_AMOUNT = rf"^{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE]{_NUMBER}))?$"
+_BLOCKING = ("Required", "Too long", "Too many", "Unsupported")
+#: Kinds whose definitions have rules over several fields.
+_RULED = frozenset(
+    {
+        "AdmissionCheck",
+        "ClusterQueue",
+        "Cohort",
+        "LocalQueue",
+        "MultiKueueCluster",
+        "MultiKueueConfig",
+        "ResourceFlavor",
+        "Topology",
+        "Workload",
+    }
+)
 _TYPES: dict[str, tuple[Any, str]] = {
     "string": (str, "string"),
     "int32": (int, "integer"),
@@ -41,11 +58,56 @@ def faults(
     """Return what of an object its definition's schema forbids."""
     had = (before or {}).get("metadata")
     found = list(names.metadata_faults(document.get("metadata") or {}, kind, had))
-    found += _of_object(document, type_, "")
-    ruled = kind in _RULES or kind in _FIXED
-    if ruled and any(f.problem.startswith(("Unsupported", "Required")) for f in found):
+    found += _of_object(_as_written_back(document, kind), type_, "")
+    if kind == "Workload":
+        found += _templates(document.get("spec") or {})
+    mistyped = any(_is_mistyped(fault) for fault in found)
+    if not mistyped:
+        found += repeated(document, kind)
+    if kind in _RULED and any(map(_is_blocking, found)):
         found.append(Fault("<nil>", _UNCHECKED))
+    elif not mistyped:
+        found += ruled_out(document, kind)
+        found += fixed(document, before, kind) if before is not None else []
     return found
+
+
+def _is_mistyped(fault: Fault) -> bool:
+    return " in body must be of type " in fault.problem
+
+
+def _is_blocking(fault: Fault) -> bool:
+    """Return whether rules over several fields are not looked at beside a fault."""
+    return _is_mistyped(fault) or fault.problem.startswith(_BLOCKING)
+
+
+def _as_written_back(document: Document, kind: str) -> Document:
+    """Return an object as its webhook writes it: with the keys of taints, be they empty."""
+    spec = document.get("spec")
+    taints = spec.get("nodeTaints") if isinstance(spec, Mapping) else None
+    if kind != "ResourceFlavor" or not isinstance(taints, list):
+        return document
+    keyed = [{"key": "", **one} if isinstance(one, Mapping) else one for one in taints]
+    return {**document, "spec": {**(spec or {}), "nodeTaints": keyed}}
+
+
+def _templates(spec: Document) -> Iterator[Fault]:
+    """Yield what the pod templates of a Workload must have."""
+    given = spec.get("podSets")
+    for n, pod_set in enumerate(given if isinstance(given, list) else ()):
+        if not isinstance(pod_set, Mapping):
+            continue
+        place = f"spec.podSets[{n}].template"
+        template = pod_set.get("template")
+        if template is None:
+            yield Fault(place, "Required value")
+            continue
+        inner = template.get("spec") if isinstance(template, Mapping) else None
+        for part in ("containers", "initContainers"):
+            listed = inner.get(part) if isinstance(inner, Mapping) else None
+            for m, one in enumerate(listed if isinstance(listed, list) else ()):
+                if isinstance(one, Mapping) and one.get("name") is None:
+                    yield Fault(f"{place}.spec.{part}[{m}].name", "Required value")
 
 
 def _of_object(document: Document, type_: str, path: str) -> Iterator[Fault]:
@@ -78,7 +140,10 @@ def _of_field(value: Any, field: Field, type_: str, path: str) -> Iterator[Fault
                 f"Too many: {len(value)}: must have at most {field.max_properties} items",
             )
     elif type_ == "Quantity":
-        if not is_quantity(value):
+        if isinstance(value, str) and not is_quantity(value):
+            why = f"{path} in body should match '{_AMOUNT}'"
+            yield Fault(path, f'Invalid value: "{value}": {why}')
+        elif not is_quantity(value):
             yield _wrong(value, "integer,string", path)
     elif type_.startswith(("core.", "meta.")):
         return  # pod templates are checked with what they are made into
@@ -350,17 +415,17 @@ _FIXED = {
 _ONE_NAME = ("topologyName are", "topologyName is")
 
 
-def fixed(after: Document, before: Document, resource: Resource) -> list[Fault]:
+def fixed(after: Document, before: Document, kind: str) -> list[Fault]:
     """Return what a write changes that a rule of the definition holds fixed."""
     spec, old = (d.get("spec") or {} for d in (after, before))
-    if resource.kind.kind == "ResourceFlavor" and old.get("topologyName"):
+    if kind == "ResourceFlavor" and old.get("topologyName"):
         why = "are immutable when topologyName is set"
         return [
             Fault("spec", f"Invalid value: {name} {why}".replace(*_ONE_NAME))
             for name in ("nodeLabels", "tolerations", "topologyName")
             if spec.get(name) != old.get(name)
         ]
-    name = _FIXED.get(resource.kind.kind)
+    name = _FIXED.get(kind)
     if name is None:
         return []
     value, was = ((d.get("spec") or {}).get(name) for d in (after, before))

@@ -119,7 +119,7 @@ def test_pods_of_a_job_that_names_its_workload_are_told_by_that(call, make, plac
 
 def test_they_go_with_their_job(call, cluster):
     advance(cluster, 60)
-    call("delete", cluster, f"{JOBS}/train")
+    call("delete", cluster, f"{JOBS}/train?propagationPolicy=Background")
     assert pods_of(call, cluster, "train") == []
 
 
