@@ -321,6 +321,13 @@ def _failed(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
     yield Told(key, reason, said, _SCHEDULER, warning=True, newer=True)
 
 
+def _not_made(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+    if event.reason != "FailedCreate":
+        yield from _as_ours(event, key, jobs)
+    elif key.kind in _MAKERS:
+        yield Told(key, event.reason, event.message, _MAKERS[key.kind], warning=True)
+
+
 def _as_ours(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
     reason = event.reason or event.type
     yield Told(key, reason, event.message or reason, "quotalab", warning=True)
@@ -335,7 +342,7 @@ _TELLERS: dict[tuple[str, str], Callable[[Event, Key, Jobs], Iterator[Told]]] = 
     ("Evict", "Workload"): _evicted,
     ("Evict", ""): _as_ours,
     ("Fail", "Pod"): _failed,
-    ("Fail", ""): _as_ours,
+    ("Fail", ""): _not_made,
     ("Finish", "Job"): _finished_job,
     ("Finish", "Workload"): _finished,
     ("Preempt", "Workload"): _preempted,

@@ -51,10 +51,8 @@ MODIFIED = (
 #: Codes of findings that a cluster says by the status of the object.
 _ELSEWHERE = ("missing.", "problem.loop")
 #: Effects of kinds that are kept and change nothing that is decided in a cluster.
-#: ResourceQuotas hold pods that are written, which is all that a cluster would say.
 _NOTHING_LOST = frozenset(
     {
-        Effect.BEYOND_QUOTA,
         Effect.NO_DECISION,
         Effect.NOT_OTHERWISE,
         Effect.NO_POLICY,

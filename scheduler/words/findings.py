@@ -168,7 +168,6 @@ class Kept(Words):
         "kept.serves",
         "read for one thing: the pods that it selects are spread by default",
     )
-    UNLIMITED = ("kept.unlimited", "pods beyond it are made all the same")
     NO_PART = ("kept.noPart", "does not take part in scheduling decisions")
     POLICY = (
         "kept.policy",

@@ -33,7 +33,7 @@ class Due(IntEnum):
     COMPLETE = 8  # a run: the end of its work is seen
     SEEN = 9  # a run: the readiness of its pods is seen
     REPLACE = 10  # a run: its Job makes up for pods that failed
-    SCHEDULE = 11  # a CronJob: its next Job is made
+    SCHEDULE = 11  # a CronJob makes its next Job, another controller what it lacks
     POD_ENDS = 12  # a pod of a Job whose pods end one by one
     RECLAIM = 13  # such a pod: its Workload says that it has ended
     DEADLINE = 14  # a run: its Job was active for as long as it may

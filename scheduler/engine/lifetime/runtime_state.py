@@ -129,6 +129,15 @@ class JobControllers(Protocol):
     def put_admitted(self, pod: Object) -> bool:
         """Put a pod that a controller makes; False when it is refused."""
 
+    def held_by_quota(self, owner: Object, pod: Object) -> int | None:
+        """Return in how many ms a pod beyond a quota is tried again; None for others."""
+
+    def sync_again(self, controller: Key, at_ms: int) -> None:
+        """Let a controller look at what it lacks at this instant."""
+
+    def has_its_pods(self, owner: Object) -> None:
+        """Note that an owner has all the pods that it wants."""
+
 
 class RuntimeState:
     """The state, and the small moves that every part of the lifetime makes.

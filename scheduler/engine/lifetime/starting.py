@@ -149,7 +149,9 @@ class RunStarting(RunRounds):
                 self._add_placed_pods(run, owner, pod_set, missing)
                 continue
             for _ in range(missing):
-                self.add_pod(run, owner, pod_set)
+                if not self.add_pod(run, owner, pod_set):
+                    return
+        self.jobs.has_its_pods(owner)
 
     def _add_placed_pods(
         self, run: Run, owner: Object, pod_set: dict[str, Any], missing: int
@@ -172,7 +174,8 @@ class RunStarting(RunRounds):
                 place = dict(zip(levels, values, strict=True))
                 selector = {**(pod_set.get("nodeSelector") or {}), **place}
                 placed = {**pod_set, "nodeSelector": selector}
-                self.add_pod(run, owner, by_topology(placed))
+                if not self.add_pod(run, owner, by_topology(placed)):
+                    return
 
     def _failed_nodes(self, owner: Object) -> frozenset[str]:
         if self.host.kueue is not None:
@@ -188,8 +191,8 @@ class RunStarting(RunRounds):
             if self.host.objects[pod].labels.get(POD_SET, pod_set) == pod_set
         ]
 
-    def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> None:
-        """Make one more pod of this pod set."""
+    def add_pod(self, run: Run, owner: Object, pod_set: dict[str, Any]) -> bool:
+        """Make one more pod of this pod set; False while a quota of pods holds it."""
         pod = make_pod(
             owner,
             pod_set,
@@ -197,12 +200,20 @@ class RunStarting(RunRounds):
             node_selector=pod_set.get("nodeSelector") or {},
             tolerations=pod_set.get("tolerations") or [],
         )
+        delay = self.jobs.held_by_quota(owner, pod)
+        if delay is not None:
+            if run.step is None:
+                run.step = int(Due.REPLACE), self.context.now_ms + delay
+                self.timers.add(run.step[1], Due.REPLACE, run.owner)
+                self._touch(run.owner)
+            return False
         self._give_claims(run, owner, pod)
         run.made += 1
         self.attach(run, pod.key)
         if not self.jobs.put_admitted(pod):
             run.pods.remove(pod.key)
             self.owners.pop(pod.key, None)
+        return True
 
     def _number(self, run: Run, owner: Object, pod_set: str) -> int:
         """Return the number of a pod to be made; of a StatefulSet the lowest free one.

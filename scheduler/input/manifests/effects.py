@@ -53,7 +53,6 @@ class Effect(Coded):
         "a pod waits where no node lists the resource",
     )
     OTHER_DISK = ("otherDisk", "a pod may land on a node where its disk is not")
-    BEYOND_QUOTA = ("beyondQuota", "pods run that the API server would refuse")
     SAME_SIZE = ("sameSize", "it asks for the same from its start to its end")
     STORAGE_FULL = ("storageFull", "a volume may be made where no storage is left")
     MORE_VOLUMES = ("moreVolumes", "a node may get more volumes than it can attach")

@@ -97,7 +97,6 @@ _SERVES = (
     Kept.SERVES,
     Effect.NOT_OTHERWISE,
 )
-_UNLIMITED = Kept.UNLIMITED, Effect.BEYOND_QUOTA
 _NOT_SCHEDULED = Kept.NO_PART, Effect.NO_DECISION
 
 
@@ -181,6 +180,7 @@ TABLE: tuple[Kind, ...] = (
     _core("Node", "nodes", namespaced=False),
     _core("Pod", "pods"),
     _core("LimitRange", "limitranges"),
+    _core("ResourceQuota", "resourcequotas"),
     _core("PersistentVolumeClaim", "persistentvolumeclaims"),
     _core("PersistentVolume", "persistentvolumes", namespaced=False),
     _simulated(
@@ -292,7 +292,6 @@ TABLE: tuple[Kind, ...] = (
     _kept("Secret", "", "v1", "secrets", _NOT_SCHEDULED),
     _kept("Event", "", "v1", "events", _NOT_SCHEDULED),
     _kept("Endpoints", "", "v1", "endpoints", _NOT_SCHEDULED),
-    _kept("ResourceQuota", "", "v1", "resourcequotas", _UNLIMITED),
     _kept("ComponentStatus", "", "v1", "componentstatuses", _NOT_SCHEDULED),
     _kept(
         "HorizontalPodAutoscaler",

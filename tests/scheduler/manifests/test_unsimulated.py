@@ -234,7 +234,6 @@ def test_every_effect_is_said_of_something():
 
 
 KEPT = {
-    "v1 ResourceQuota": "pods run that the API server would refuse",
     "v1 ComponentStatus": "no decision depends on it",
     "autoscaling/v2 HorizontalPodAutoscaler": "from its start to its end",
     "autoscaling/v1 HorizontalPodAutoscaler": "from its start to its end",

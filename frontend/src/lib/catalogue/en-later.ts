@@ -76,7 +76,6 @@ export const EN_LATER = {
   "finding.effect.taintedDevice": "a pod may get a device that nobody should use",
   "finding.effect.noDeviceResource": "a pod waits where no node lists the resource",
   "finding.effect.otherDisk": "a pod may land on a node where its disk is not",
-  "finding.effect.beyondQuota": "pods run that the API server would refuse",
   "finding.effect.sameSize": "it asks for the same from its start to its end",
   "finding.effect.storageFull": "a volume may be made where no storage is left",
   "finding.effect.moreVolumes": "a node may get more volumes than it can attach",

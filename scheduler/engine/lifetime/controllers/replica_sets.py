@@ -27,6 +27,8 @@ def sync_replica_set(
     for _ in range(wanted - len(active)):
         if not make_owned_pod(lifetime, replica_set, {}):
             break
+    else:
+        lifetime.jobs.has_its_pods(replica_set)
     # Those without a node go first, then the newest.
     active.sort(key=lambda pod: (pod.key in lifetime.placed, -_age(pod)))
     for pod in active[: max(0, len(active) - wanted)]:
@@ -57,6 +59,10 @@ def make_owned_pod(
     del pod.metadata["labels"][POD_SET]
     if lifetime.reconciles and owner.key.kind == REPLICA_SET:
         pod.metadata["annotations"] |= ours(owner) | _timed(template)
+    delay = lifetime.jobs.held_by_quota(owner, pod)
+    if delay is not None:
+        lifetime.jobs.sync_again(owner.key, lifetime.context.now_ms + delay)
+        return False
     return lifetime.jobs.put_admitted(pod)
 
 

@@ -37,7 +37,7 @@ class Controllers:
         self.owned = OwnedObjects(_OWNERS, _OWNED)
         lifetime.made_by_controllers = self.owned.owners
         self.daemon_sets: dict[Key, None] = {}
-        self.next: dict[Key, int] = {}  # CronJob -> when its next Job is due
+        self.next: dict[Key, int] = {}  # CronJob, who lacks pods -> when it is synced
 
     def note(self, obj: Object) -> None:
         """Keep whose an object is."""
@@ -136,10 +136,10 @@ class Controllers:
         if at is not None:
             self.wait(controller.key, at)
 
-    def wait(self, cron_job: Key, at_ms: int) -> None:
-        """Sync a CronJob again at this instant."""
-        self.next[cron_job] = at_ms
-        self.lifetime.timers.add(at_ms, Due.SCHEDULE, cron_job)
+    def wait(self, controller: Key, at_ms: int) -> None:
+        """Sync a CronJob, or who lacks pods for a quota, again at this instant."""
+        self.next[controller] = at_ms
+        self.lifetime.timers.add(at_ms, Due.SCHEDULE, controller)
 
     def _sync_later(self, owner: Key) -> None:
         """Sync at this instant, unless the owner is gone or did not come yet."""

@@ -148,6 +148,26 @@ class JobEnd(JobLength):
             return False
         return True
 
+    def held_by_quota(self, owner: Object, pod: Object) -> int | None:
+        """Return in how many ms a pod beyond a quota is tried again; None for others."""
+        why = self.quotas.beyond(pod)
+        return self.quotas.refuse(self._maker(owner), pod, why) if why else None
+
+    def sync_again(self, controller: Key, at_ms: int) -> None:
+        """Let a controller look at what it lacks at this instant."""
+        self.controllers.wait(controller, at_ms)
+
+    def has_its_pods(self, owner: Object) -> None:
+        """Note that an owner has all the pods that it wants."""
+        if self.quotas.known:
+            self.quotas.made(self._maker(owner))
+
+    def _maker(self, owner: Object) -> Key:
+        """Return whose controller makes the pods of an owner: of a Workload its job."""
+        if owner.key.kind != "Workload":
+            return owner.key
+        return owner_key(owner, frozenset(JOB_KINDS)) or owner.key
+
     def replace_pods(self, owner: Object, run: Run) -> None:
         """Make up for the pods that a running owner lost."""
         if owner.key.kind == "Workload":

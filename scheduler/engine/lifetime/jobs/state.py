@@ -7,6 +7,7 @@ from typing import Any
 from scheduler.engine.lifetime.controllers.stage import Controllers
 from scheduler.engine.lifetime.jobs.defaults import is_covered, is_integrated
 from scheduler.engine.lifetime.jobs.given import GivenObjects
+from scheduler.engine.lifetime.jobs.quotas import PodQuotas
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.lifetime.taint_eviction import TaintEviction
@@ -41,6 +42,7 @@ class JobState:
         self.groups: dict[tuple[str, str], dict[Key, None]] = {}
         self.runtime_classes: dict[str, dict[str, Any]] = {}
         self.limit_ranges: dict[Key, dict[str, Any]] = {}
+        self.quotas = PodQuotas(lifetime)
         self.stateful_sets: dict[Key, None] = {}
         self.awaited: dict[Key, Key] = {}  # Workload -> the job that names it
         self.released: dict[Key, None] = {}  # pods that go for good now
@@ -68,6 +70,8 @@ class JobState:
             self.runtime_classes[obj.key.name] = obj.manifest
         elif obj.key.kind == "LimitRange":
             self.limit_ranges[obj.key] = obj.manifest
+        elif obj.key.kind == "ResourceQuota":
+            self.quotas.note(obj)
         elif obj.key.kind in RUNTIMES:
             self.runtimes[obj.key] = obj.manifest
         elif obj.key.kind == "Pod" and (name := self._group(obj)[0]):
@@ -84,6 +88,7 @@ class JobState:
         if key.kind == "RuntimeClass":
             self.runtime_classes.pop(key.name, None)
         self.limit_ranges.pop(key, None)
+        self.quotas.forget(key)
         self.stateful_sets.pop(key, None)
         self.runtimes.pop(key, None)
         grouped = self._leave_group(key)

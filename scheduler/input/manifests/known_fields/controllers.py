@@ -59,6 +59,10 @@ PriorityClass: apiVersion description globalDefault kind metadata:ObjectMeta
 LimitRange: apiVersion kind metadata:ObjectMeta spec:LimitRangeSpec
 LimitRangeSpec: limits:LimitRangeItem
 LimitRangeItem: default defaultRequest max maxLimitRequestRatio min type
+ResourceQuota: apiVersion kind metadata:ObjectMeta spec:ResourceQuotaSpec status
+ResourceQuotaSpec: hard scopeSelector:ScopeSelector scopes
+ScopeSelector: matchExpressions:ScopeRequirement
+ScopeRequirement: operator scopeName values
 PodDisruptionBudget: apiVersion kind metadata:ObjectMeta spec:PodDisruptionBudgetSpec
   status
 PodDisruptionBudgetSpec: maxUnavailable minAvailable selector:LabelSelector

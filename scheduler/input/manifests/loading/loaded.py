@@ -134,6 +134,7 @@ _FIRST = (
     "WorkloadPriorityClass",
     "RuntimeClass",
     "LimitRange",
+    "ResourceQuota",
     "ResourceFlavor",
     "Cohort",
     "ClusterQueue",

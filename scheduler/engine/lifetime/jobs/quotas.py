@@ -1,0 +1,115 @@
+"""ResourceQuotas of a namespace, for the pods that controllers make there.
+
+A pod beyond one is not made: its controller tries again, ever later.
+Source: docs/semantics/controllers.md#quotas-of-a-namespace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from scheduler.engine.lifetime.taint_eviction import TaintEviction
+from scheduler.model import resource_quota
+from scheduler.model.conditions import has_ended
+from scheduler.model.decisions import Fail
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, Object
+
+FAILED_CREATE = "FailedCreate"
+_FIRST_MS, _LONGEST_MS = 1_000, 60_000
+
+
+class PodQuotas:
+    """The quotas that are there, and what pods use of them at this instant.
+
+    Cost: nothing in a namespace without a quota; else one look at all pods per instant
+    in which some are made.
+    """
+
+    def __init__(self, lifetime: TaintEviction) -> None:
+        self.lifetime = lifetime
+        self.known: dict[Key, dict[str, Any]] = {}
+        self._counted_ms = -1
+        self._used: dict[Key, Counter[str]] = {}
+        self._tries: dict[Key, int] = {}  # who lacks a pod -> tries in a row
+
+    def note(self, quota: Object) -> None:
+        """Keep a ResourceQuota."""
+        self.known[quota.key] = quota.manifest
+        self._counted_ms = -1
+
+    def forget(self, key: Key) -> None:
+        """Forget a ResourceQuota that is deleted, or who lacks a pod."""
+        self._tries.pop(key, None)
+        if self.known.pop(key, None) is not None:
+            self._counted_ms = -1
+
+    def beyond(self, pod: Object) -> str:
+        """Return why a pod cannot be made; "" where it can, which it then counts."""
+        if not self.known or not self.lifetime.proved:
+            return ""
+        taken: list[tuple[Counter[str], dict[str, int]]] = []
+        for key, quota in sorted(self.known.items()):
+            if key.namespace != pod.key.namespace:
+                continue
+            try:
+                if not resource_quota.matches(quota, pod.manifest):
+                    continue
+                why, asked = self._exceeds(key, quota, pod)
+            except (AttributeError, SchedulerError, TypeError):
+                continue  # no API server would take such a quota
+            if why:
+                return why
+            taken.append((self._of(key, quota), asked))
+        for used, asked in taken:
+            used.update(asked)
+        return ""
+
+    def _exceeds(
+        self, key: Key, quota: dict[str, Any], pod: Object
+    ) -> tuple[str, dict[str, int]]:
+        hard = resource_quota.hard_of(quota)
+        if missing := resource_quota.unsaid(quota, pod.manifest):
+            return f"failed quota: {key.name}: must specify {'; '.join(missing)}", {}
+        asked = resource_quota.of_pod(hard, pod.manifest)
+        used = self._of(key, quota)
+        keys = resource_quota.beyond(hard, used, asked)
+        if keys:
+            return resource_quota.exceeded(key.name, hard, used, asked, keys), {}
+        return "", asked
+
+    def _of(self, key: Key, quota: dict[str, Any]) -> Counter[str]:
+        """Return what the pods that are there use of a quota."""
+        now = self.lifetime.context.now_ms
+        if now != self._counted_ms:
+            self._counted_ms = now
+            self._used.clear()
+        if key not in self._used:
+            found = self._used[key] = Counter()
+            hard = resource_quota.hard_of(quota)
+            for other, pod in self.lifetime.host.objects.items():
+                if (
+                    (other.kind, other.namespace) == ("Pod", key.namespace)
+                    and other not in self.lifetime.future
+                    and not has_ended(pod.status)
+                    and resource_quota.matches(quota, pod.manifest)
+                ):
+                    found.update(resource_quota.of_pod(hard, pod.manifest))
+        return self._used[key]
+
+    def refuse(self, maker: Key, pod: Object, why: str) -> int:
+        """Report that a pod is not made; return in how many ms that is tried again."""
+        tries = self._tries[maker] = self._tries.get(maker, 0) + 1
+        said = f'Error creating: pods "{pod.key.name}" is forbidden: {why}'
+        context = self.lifetime.context
+        context.journal.emit(
+            Fail(
+                at_ms=context.now_ms, subject=maker, reason=FAILED_CREATE, message=said
+            )
+        )
+        return int(min(_FIRST_MS << min(tries - 1, 10), _LONGEST_MS))
+
+    def made(self, maker: Key) -> None:
+        """Note that a controller has the pods that it wants."""
+        self._tries.pop(maker, None)
