@@ -73,9 +73,10 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     jobs = _jobs(sandbox, kept, pods)
     sets = _replica_sets(sandbox, jobs)
     scaled = list(_scaled(kept, jobs, sets))
+    waits = _waits_of(kept)
     told = [
-        (event, n, one)
-        for event, more in zip(kept, scaled, strict=True)
+        (event, n, _timed(one, wait))
+        for event, more, wait in zip(kept, scaled, waits, strict=True)
         for n, one in enumerate([*_told(event, jobs), *more])
     ]
     if namespace:
@@ -91,6 +92,35 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     ]
     scheduled = list(_of_cron_jobs(sandbox, namespace))
     return sorted([*made, *scheduled], key=_moment) if scheduled else made
+
+
+def _waits_of(events: list[Event]) -> Iterator[tuple[int, int]]:
+    """Yield for each event the seconds since its Workload was queued, and had quota."""
+    queued: dict[str, int] = {}
+    reserved: dict[str, int] = {}
+    for event in events:
+        subject, at = event.subject, event.t_ms
+        if event.type in ("Arrive", "Evict"):
+            queued[subject] = at
+            reserved.pop(subject, None)
+        elif event.type == "ReserveQuota":
+            reserved[subject] = at
+        since = queued.get(subject, at), reserved.get(subject, at)
+        yield (at - since[0]) // 1000, (at - since[1]) // 1000
+
+
+def _timed(told: Told, waits: tuple[int, int]) -> Told:
+    """Return what Kueue tells of quota with how long that took."""
+    if told.component != _ADMISSION:
+        return told
+    for reason, since, seconds in (
+        ("QuotaReserved", "queued", waits[0]),
+        ("Admitted", "reservation", waits[1]),
+    ):
+        if told.reason == reason:
+            said = f"{told.message}, wait time since {since} was {seconds}s"
+            return told._replace(message=said)
+    return told
 
 
 def _moment(document: Mapping[str, Any]) -> str:

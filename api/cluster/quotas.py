@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from api.cluster import refusals, resources
-from api.cluster.refusals import Resource
+from api.cluster.resources import Resource
 from sandbox.models import StoredObject, table_of
 from scheduler.model import resource_quota
 from scheduler.model.amounts import canonical
@@ -131,7 +131,7 @@ def _used(row: StoredObject, keys: Any) -> Counter[str]:
     return found
 
 
-def _named(keys: list[str]) -> Iterator[resources.Resource]:
+def _named(keys: list[str]) -> Iterator[Resource]:
     """Yield the resources whose objects keys of a quota count."""
     named = {_counted(key) for key in keys}
     named |= {"services"} if any(key in _OF_SERVICES for key in keys) else set()

@@ -546,7 +546,7 @@ def without_filled(after: Any, shown: Any, kept: Any) -> Any:
 
 
 def _as_kept(after: Document, shown: Document, kept: Document) -> Document:
-    """Return an object with the owners and the time of arrival that are kept of it.
+    """Return an object with the owners, podsets and time of arrival that are kept of it.
 
     They are shown otherwise, and a write that gives them as they were shown means
     those that are kept.
@@ -561,7 +561,12 @@ def _as_kept(after: Document, shown: Document, kept: Document) -> Document:
     if arrival and ARRIVAL not in (shown["metadata"].get("annotations") or {}):
         annotations = {**(metadata.get("annotations") or {}), ARRIVAL: arrival}
         metadata = {**metadata, "annotations": annotations}
-    return {**after, "metadata": metadata}
+    found = {**after, "metadata": metadata}
+    if after["kind"] == "Workload":  # its pods' templates are shown without labels
+        spec, was, own = (d.get("spec") or {} for d in (after, shown, kept))
+        if "podSets" in own and spec.get("podSets") == was.get("podSets"):
+            found["spec"] = {**spec, "podSets": own["podSets"]}
+    return found
 
 
 def _names(items: list[Any]) -> list[Any]:

@@ -30,10 +30,6 @@ class Unfollowed(Words):
         "unfollowed.autoscaler",
         "its autoscaler is not simulated: worker groups keep their replicas",
     )
-    OTHERS_JOB = (
-        "unfollowed.othersJob",
-        "another controller's Job runs here as any other",
-    )
     ALL_COMPLETIONS = (
         "unfollowed.allCompletions",
         "it ends when all its completions have, not before",

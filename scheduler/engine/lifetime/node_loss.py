@@ -109,7 +109,7 @@ class NodeLoss(PodEnds):
         if run is None or not run.active:
             return
         if self.by_members(run):
-            self._member_ends(run, pod.key, failed=failed)
+            self._member_ends(run, pod.key, failed=failed, reported=True)
         elif owner == pod.key:
             run.failed = failed
             self._finish(run)

@@ -91,8 +91,13 @@ class PodEnds(RunScaling):
         self._touch(run.owner)
         self.host.delete(pod)
 
-    def _member_ends(self, run: Run, pod: Key, *, failed: bool) -> None:
-        """Let a plain pod end: it stays as an object, and its group goes on."""
+    def _member_ends(
+        self, run: Run, pod: Key, *, failed: bool, reported: bool = False
+    ) -> None:
+        """Let a plain pod end: it stays as an object, and its group goes on.
+
+        Of one that is `reported` to have ended no kubelet says that it is not ready.
+        """
         run.ends.pop(pod, None)
         run.pods.remove(pod)
         run.ready.pop(pod, None)
@@ -100,7 +105,7 @@ class PodEnds(RunScaling):
         self._touch(run.owner)
         obj = self.host.objects[pod]
         self.end_pod(obj, failed=failed)
-        self.jobs.member_ended(run, obj)
+        self.jobs.member_ended(run, obj, unready=not reported)
 
     def _end_round(self, run: Run) -> None:
         """Begin a round; the pods that the last one does not need end, and their quota.

@@ -123,7 +123,7 @@ class JobControllers(Protocol):
     def served_by(self, pod: Key) -> list[Key]:
         """Return the ReplicaSet that made a pod, and its Deployment."""
 
-    def member_ended(self, run: Run, pod: Object) -> None:
+    def member_ended(self, run: Run, pod: Object, *, unready: bool) -> None:
         """Let a Workload say that one of its pods has ended, or that all have."""
 
     def put_admitted(self, pod: Object) -> bool:

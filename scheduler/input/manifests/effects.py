@@ -105,7 +105,6 @@ class Effect(Coded):
         "noOverrides",
         "node selectors, tolerations and requests of them are missing",
     )
-    TAKES_SPACE = ("takesSpace", "it takes room here that it would take elsewhere")
     LONGER_QUOTA = ("longerQuota", "it holds its quota longer than in a cluster")
     NO_DEVICE_QUOTA = ("noDeviceQuota", "claims of devices take no quota")
     DEFAULTS = ("defaults", "decisions are those of the default")

@@ -69,8 +69,6 @@ UNFOLLOWED = {
             "headGroupSpec": {"template": CONTAINERS},
         }
     },
-    "runs here as any other": JOB
-    | {"spec": {"managedBy": "example.com/x", "template": CONTAINERS}},
     "it accepts all": CLAIM | {"spec": {"devices": {"requests": [MATCHES]}}},
     "wait for no volume": {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",

@@ -100,7 +100,6 @@ export const EN_LATER = {
   "finding.effect.sharedDomain": "pods land on nodes that the real one keeps for another Job",
   "finding.effect.otherScheduler": "who is placed first and where is that scheduler's choice",
   "finding.effect.noOverrides": "node selectors, tolerations and requests of them are missing",
-  "finding.effect.takesSpace": "it takes room here that it would take elsewhere",
   "finding.effect.longerQuota": "it holds its quota longer than in a cluster",
   "finding.effect.noDeviceQuota": "claims of devices take no quota",
   "finding.effect.defaults": "decisions are those of the default",

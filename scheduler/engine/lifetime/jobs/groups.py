@@ -187,6 +187,8 @@ class PodGroups(JobWorkloads):
         """Start the pods that came to a group that runs."""
         fresh = [pod for pod in pods if pod.key not in run.pods and _is_gated(pod)]
         if fresh:
+            if self.lifetime.proved and self.host.kueue is not None:
+                self.host.kueue.pods_ready(workload.key, False)  # until they are
             self.start_members(workload, fresh)
 
     def start_members(self, workload: Object, pods: list[Object]) -> None:
@@ -194,8 +196,11 @@ class PodGroups(JobWorkloads):
 
     # -- ends --------------------------------------------------------------
 
-    def member_ended(self, run: Run, pod: Object) -> None:
-        """Let a Workload say that one of its pods has ended, or that all have."""
+    def member_ended(self, run: Run, pod: Object, *, unready: bool) -> None:
+        """Let a Workload say that one of its pods has ended, or that all have.
+
+        With `unready` it is no longer ready, either.
+        """
         workload = self.host.objects[run.owner]
         group = self.group_of(pod.key)
         if group is None:
@@ -208,8 +213,7 @@ class PodGroups(JobWorkloads):
             self.lifetime.end_members(run, failed=False)
             return
         if self.host.kueue is not None:
-            if self.lifetime.proved:
-                # A pod that has ended is not ready, however it ended.
+            if self.lifetime.proved and unready:
                 self.host.kueue.pods_ready(run.owner, False)
             given = kind.group_reclaimable(manifests)
             self._reclaim_members(workload, given)

@@ -96,9 +96,6 @@ def _pod(path: str, pod: Manifest) -> Fields:
 
 def _job(manifest: Manifest) -> Fields:
     spec = _object(manifest.get("spec"))
-    if spec.get("managedBy") not in (None, "", "kubernetes.io/job-controller"):
-        note = Unfollowed.OTHERS_JOB.said()
-        yield Gap("spec.managedBy", note, Effect.TAKES_SPACE)
     if spec.get("successPolicy"):
         note = Unfollowed.ALL_COMPLETIONS.said()
         yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
