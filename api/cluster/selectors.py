@@ -117,7 +117,7 @@ class _Labels:
         return refusals.bad_request(f"found '{word}', expected: {expected}")
 
     def _unread(self, word: str, expected: str) -> refusals.RefusalError:
-        """Return what is wrong inside of a requirement."""
+        """Return the fault inside of a requirement."""
         why = f"found '{word}', expected: {expected}"
         return refusals.bad_request(f"{_UNREAD}: {why}")
 

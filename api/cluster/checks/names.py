@@ -116,7 +116,7 @@ def metadata_faults(
 
 
 def _object_name_faults(name: str, field: str, kind: str) -> Iterator[Fault]:
-    """Yield what is wrong with the name of an object, or with the beginning of one."""
+    """Yield the faults of the name of an object, or with the beginning of one."""
     begins = field.endswith("generateName") and len(name) > 1 and name.endswith("-")
     text = f"{name[:-1]}a" if begins else name  # more follows
     rule, most, said = "subdomain", 253, NOT_SUBDOMAIN

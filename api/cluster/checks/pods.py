@@ -250,7 +250,7 @@ def _port_faults(ports: Iterable[Spec], field: str) -> Iterator[Fault]:
 
 
 def _source_faults(variable: Spec, field: str) -> Iterator[Fault]:
-    """Yield what is wrong with where the value of a variable comes from."""
+    """Yield the faults of where the value of a variable comes from."""
     source = variable.get("valueFrom")
     if source is None:
         return
