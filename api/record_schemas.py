@@ -17,6 +17,7 @@ from scheduler.analysis.explain.queues import QueueFairness
 from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
 from scheduler.analysis.incident import IncidentReplay
+from scheduler.analysis.pairs import PairVerdict
 from scheduler.model.kube.description import ProfileState
 
 #: Operation -> what it answers, one of these.
@@ -39,6 +40,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "object_film_read": (Film,),
     "embedded_film_read": (Film,),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
+    "pair_read": (PairVerdict,),
     "what_ifs_list": (WhatIfs,),
     "what_ifs_create": (WhatIfState,),
     "what_ifs_read": (WhatIfState,),

@@ -10,7 +10,7 @@ from api.schema import Document, Index, Reference
 from api.views import access
 from api.views.actions import ACTIONS
 from api.views.answers import OneAnswer
-from api.views.comparing import Archive, Archives, Compare
+from api.views.comparing import Archive, Archives, Compare, Pair
 from api.views.explaining import (
     Capacity,
     Counterfactuals,
@@ -134,6 +134,7 @@ urlpatterns = [
     path(f"{_ONE}/incident", Incident.as_view(), name="incident"),
     path(f"{_ONE}/shadow", Shadow.as_view(), name="shadow"),
     path(f"{_ONE}/shadow/<int:event>", OneShadow.as_view(), name="shadow-decision"),
+    path(f"{_ONE}/pair", Pair.as_view(), name="pair"),
     path(f"{_ONE}/what-ifs", WhatIfs.as_view(), name="what-ifs"),
     path(f"{_ONE}/what-ifs/<int:what_if_id>", OneWhatIf.as_view(), name="one-what-if"),
     path(

@@ -66,6 +66,7 @@ from .records import (
     OpenLink,
     Opened,
     PageState,
+    PairVerdict,
     PatchedChange,
     Pin,
     Play,
@@ -676,6 +677,15 @@ class Operations(Sender):
     ) -> dict[str, Any]:
         """Return the object with its status, as an API server does."""
         return cast('dict[str, Any]', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format, 'tick': tick})))
+
+    def pair_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        with_: str | None = None,
+    ) -> PairVerdict:
+        """Return who comes out otherwise in the other branch, as the verdict of a what-if."""
+        return cast('PairVerdict', self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/pair", query=given({'with': with_})))
 
     def pause(
         self,
@@ -1653,6 +1663,15 @@ class AsyncOperations(AsyncSender):
     ) -> dict[str, Any]:
         """Return the object with its status, as an API server does."""
         return cast('dict[str, Any]', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/objects/{self.part(kind)}/{self.part(namespace)}/{self.part(name)}", query=given({'format': format, 'tick': tick})))
+
+    async def pair_read(
+        self,
+        sandbox_id: str | int,
+        *,
+        with_: str | None = None,
+    ) -> PairVerdict:
+        """Return who comes out otherwise in the other branch, as the verdict of a what-if."""
+        return cast('PairVerdict', await self.send('GET', f"/sandboxes/{self.part(sandbox_id)}/pair", query=given({'with': with_})))
 
     async def pause(
         self,

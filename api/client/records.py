@@ -2816,31 +2816,6 @@ class CandidateQueue(TypedDict):
     why: str
 
 
-class WhatIfs(TypedDict):
-    """The what-ifs of a sandbox, newest first; their verdicts without `seeds` and
-    `lines`.
-    """
-
-    items: list[WhatIfState]
-
-
-class WhatIfState(TypedDict):
-    """A what-if as it is looked at: where it begins, its changes, how far it is.
-    `state`: "running", "open", "kept", "discarded", or "failed" with the reason
-    in `said`.
-    """
-
-    id: int
-    state: str
-    at: int
-    revision: int
-    changes: list[dict[str, Any]]
-    horizonMs: int
-    seeds: list[int]
-    said: Sentence | None
-    verdict: PairVerdict | None
-
-
 class PairVerdict(TypedDict):
     """What a change makes different, from one instant to one horizon, per seed.
     `sums`: `earlier`, `later`, `never` and `only` count starts (`never`: without
@@ -2981,7 +2956,7 @@ class PairFigures(TypedDict):
 class PairLine(TypedDict):
     """One line of both sides of a pair. `held` counts workloads with quota."""
 
-    of: Literal['held', 'node', 'share', 'used', 'waiting']
+    of: Literal['cohortHeld', 'cohortUsed', 'cohortWaiting', 'held', 'node', 'share', 'used', 'waiting']
     queue: str
     flavor: str
     resource: str
@@ -3009,6 +2984,31 @@ class ReleaseRule(TypedDict):
     followed: bool
     gate: str
     given: bool | None
+
+
+class WhatIfs(TypedDict):
+    """The what-ifs of a sandbox, newest first; their verdicts without `seeds` and
+    `lines`.
+    """
+
+    items: list[WhatIfState]
+
+
+class WhatIfState(TypedDict):
+    """A what-if as it is looked at: where it begins, its changes, how far it is.
+    `state`: "running", "open", "kept", "discarded", or "failed" with the reason
+    in `said`.
+    """
+
+    id: int
+    state: str
+    at: int
+    revision: int
+    changes: list[dict[str, Any]]
+    horizonMs: int
+    seeds: list[int]
+    said: Sentence | None
+    verdict: PairVerdict | None
 
 
 class IncidentReplay(TypedDict):

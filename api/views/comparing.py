@@ -17,6 +17,7 @@ from api.renderers import OneShape
 from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
+from api.views.explaining import COSTLY
 from sandbox import actions
 from sandbox.base.denials import Denied
 from sandbox.base.errors import ForbiddenError
@@ -56,6 +57,28 @@ class Compare(View):
             else number(request, "toTick", 0, most=ranges.REVISION.most),
             points=number(request, "points", comparing.MOST_POINTS, most=5000),
         )
+
+
+class Pair(View):
+    """Two branches of one run, as the two sides of a what-if."""
+
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="pair_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("with", str, required=True, description="Id of another.")
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return who comes out otherwise in the other branch, as the verdict of a what-if.
+
+        From where they part to the last tick that both have reached; this sandbox is
+        the side without the change.
+        """
+        other = request.query_params.get("with", "")
+        return self.by_workers("pair", self.sandbox(sandbox_id), self.sandbox(other))
 
 
 def _others(request: Request) -> list[str]:

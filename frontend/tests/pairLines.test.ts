@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 
 import type { PairLine } from "@/protocol/types";
-import { apartAt, furthestApart, ghostOf, lineKey, linesByKey, mostOfGhosts, summed } from "@/store/edits/pairLines";
+import { apartAt, furthestApart, ghostOf, lineKey, linesByKey, mostOfGhosts } from "@/store/edits/pairLines";
 
 const line = (without: Record<number, number | null>, changed: Record<number, number | null>, rest: Partial<PairLine> = {}): PairLine => {
   const run = (values: Record<number, number | null>): PairLine["without"] => ({ atMs: Object.keys(values).map(Number), values: Object.values(values) });
@@ -32,10 +32,4 @@ it("makes a ghost up to the horizon, with gaps where a share is infinite", () =>
 
 it("is found by what it is of", () => {
   expect(linesByKey([line({}, {})]).get(lineKey("used", "a", "f", "cpu"))?.queue).toBe("a");
-});
-
-it("of several is apart by the sum, and where that is nothing not at all", () => {
-  const [more, less] = [{ without: 4, changed: 8 }, { without: 6, changed: 2 }];
-  expect(summed([more, null])).toEqual(more);
-  expect(summed([more, less])).toBeNull();
 });

@@ -22,6 +22,7 @@ from sandbox.explain import (
     reproducing,
     shadowing,
 )
+from sandbox.explain.comparing.pair import pair_of
 from sandbox.explain.explaining import key_of
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import Sandbox
@@ -67,6 +68,7 @@ KINDS: dict[str, Work] = {
     "counterfactuals": _counterfactuals,
     "estimate": _estimate,
     "incident": _incident,
+    "pair": pair_of,
     "reproduction": reproducing.reproduce_event,
     "runs": _runs,
     "shadow": shadowing.shadow,

@@ -18,6 +18,10 @@ class Refused(Words):
         "refused.noSteps",
         "{title} follows a cluster, whose time nobody steps; fork it",
     )
+    NO_PAST_IN_COMMON = (
+        "refused.noPastInCommon",
+        "{sandbox} and {other} are no branches of one run: they have no past in common",
+    )
     ARCHIVED = ("refused.archived", "the sandbox is archived; open it again first")
     ARCHIVED_ALREADY = ("refused.archivedAlready", "the sandbox is archived already")
     OPEN = ("refused.open", "the sandbox is open")

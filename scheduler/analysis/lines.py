@@ -23,13 +23,29 @@ MOST_INSTANTS = 600
 #: So many values of nodes are told of a pair; nodes beyond them are counted.
 MOST_NODE_VALUES = 40_000
 
-Of = Literal["used", "share", "waiting", "held", "node"]
+Of = Literal[
+    "used",
+    "share",
+    "waiting",
+    "held",
+    "node",
+    "cohortUsed",
+    "cohortWaiting",
+    "cohortHeld",
+]
+#: What is summed up for the cohorts above a queue.
+_SUMMED: dict[Of, Of] = {
+    "used": "cohortUsed",
+    "waiting": "cohortWaiting",
+    "held": "cohortHeld",
+}
 
 
 class LineName(NamedTuple):
     """What a line is of: use names a flavor and a resource, the others a queue alone.
 
     `node` is what pods hold of a resource on a node, whose name stands for the queue's.
+    Those of a cohort are sums of the queues below it, and its name stands there.
     The queues of YuniKorn have no flavors, and use and share alone. Without a queue it
     is the sum of all: of use by resource, of workers' queues where there are any.
     """
@@ -182,14 +198,32 @@ class RunLines:
             if self._shares.get(name) != share:
                 self._shares[name], moved = share, True
             for line, value in _values(name, queue, share):
-                self._note(line, at_ms, value)
+                before = self._note(line, at_ms, value)
+                if line.of in _SUMMED and value != before:
+                    self._sum_up(queue, line, value - before, at_ms)
         if changed:
             for line, value in _sums(world).items():
                 self._note(line, at_ms, value)
         if moved:
             self._rank(world.context.now_ms)
 
-    def _note(self, name: LineName, at_ms: int, value: float) -> None:
+    def _sum_up(
+        self, queue: ClusterQueue | Queue, line: LineName, by: float, at_ms: int
+    ) -> None:
+        """Note what a queue's change does to the cohorts above it."""
+        cohort = None if isinstance(queue, Queue) else queue.parent
+        while cohort is not None:
+            name = line._replace(of=_SUMMED[line.of], queue=cohort.name)
+            self._note(name, at_ms, self._last(name) + by)
+            cohort = cohort.parent
+
+    def _last(self, name: LineName) -> float:
+        values = self.line(name).values
+        return (values[-1] or 0) if values else 0
+
+    def _note(self, name: LineName, at_ms: int, value: float) -> float:
+        """Note a value; return the one before it, 0 where there was none."""
+        before = self._last(name)
         line = self._lines.get(name)
         if line is None:
             line = self._lines[name] = RunLine(at_ms=[], values=[])
@@ -200,6 +234,7 @@ class RunLines:
         if not line.values or line.values[-1] != known:
             line.at_ms.append(at_ms)
             line.values.append(known)
+        return before
 
     def _rank(self, now_ms: int) -> None:
         ordered = sorted(((share, name) for name, share in self._shares.items()))[-2:]

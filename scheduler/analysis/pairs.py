@@ -136,14 +136,15 @@ class Mark(NamedTuple):
     lines: RunLines  # that go on
 
 
-class Side:
-    """One side of a pair, run as far as it is asked for, and remembered."""
+class Followed:
+    """One side of a pair: a world whose decisions are taken as they are made."""
 
     def __init__(self, world: World, until_ms: int) -> None:
         self.until_ms = until_ms
-        self.marks: dict[int, Mark] = {}
-        measures = Measures(world, until_ms=until_ms)
-        self._running: tuple[World, Measures] | None = world, measures
+        self._running: tuple[World, Measures] | None = (
+            world,
+            Measures(world, until_ms=until_ms),
+        )
         self._lines = RunLines(world, until_ms)
         self._kind = kind_of_subjects(world)
         self._decisions = world.context.journal.take_decisions()
@@ -158,37 +159,25 @@ class Side:
         }
         self._starts: dict[Key, int] = {}
 
-    def reaches(self, at_ms: int) -> bool:
-        """Return whether `at` can answer: nothing later was asked for, or this was."""
-        return at_ms in self.marks or at_ms > max(self.marks, default=-1)
-
-    def at(self, at_ms: int, hear: Callable[[], None]) -> Mark:
-        """Return the run up to an instant, which is later than all before or one of them."""
-        found = self.marks.get(at_ms)
-        if found is None:
-            found = self.marks[at_ms] = self._run(at_ms, hear)
-            if at_ms == self.until_ms:
-                self._running = None
-        return found
-
-    def _run(self, until_ms: int, hear: Callable[[], None]) -> Mark:
+    def take(self, decisions: Sequence[Decision]) -> None:
+        """Take what was decided while the world still stands there."""
         assert self._running is not None, "it has run to the horizon"
         world, measures = self._running
+        self._lines.look(world)
+        measures.observe(decisions)
+        self._decisions += decisions
+        for one in decisions:
+            if one.subject.kind != self._kind:
+                continue
+            if isinstance(one, Admit | Bind):
+                self._starts.setdefault(one.subject, one.at_ms)
+            elif isinstance(one, Arrive):
+                self._there.add(one.subject)
 
-        def take(decisions: Sequence[Decision]) -> None:
-            hear()
-            self._lines.look(world)
-            measures.observe(decisions)
-            for one in decisions:
-                if one.subject.kind != self._kind:
-                    continue
-                if isinstance(one, Admit | Bind):
-                    self._starts.setdefault(one.subject, one.at_ms)
-                elif isinstance(one, Arrive):
-                    self._there.add(one.subject)
-
-        with gc_paused():  # what is decided stays; between stops the rest is let go of
-            self._decisions += simulate(world, until_ms=until_ms, hear=take).decisions
+    def mark(self, until_ms: int) -> Mark:
+        """Return the side up to an instant: that of the world, or later."""
+        assert self._running is not None, "it has run to the horizon"
+        _, measures = self._running
         measures.until_ms = until_ms
         return Mark(
             until_ms,
@@ -223,6 +212,38 @@ class Side:
             largest_share_queue=leader.queue,
             largest_share_ms=leader.above_ms,
         )
+
+
+class Side(Followed):
+    """One side of a pair, run as far as it is asked for, and remembered."""
+
+    def __init__(self, world: World, until_ms: int) -> None:
+        super().__init__(world, until_ms)
+        self.marks: dict[int, Mark] = {}
+
+    def reaches(self, at_ms: int) -> bool:
+        """Return whether `at` can answer: nothing later was asked for, or this was."""
+        return at_ms in self.marks or at_ms > max(self.marks, default=-1)
+
+    def at(self, at_ms: int, hear: Callable[[], None]) -> Mark:
+        """Return the run up to an instant: later than all before, or one of those."""
+        found = self.marks.get(at_ms)
+        if found is None:
+            found = self.marks[at_ms] = self._run(at_ms, hear)
+            if at_ms == self.until_ms:
+                self._running = None
+        return found
+
+    def _run(self, until_ms: int, hear: Callable[[], None]) -> Mark:
+        assert self._running is not None, "it has run to the horizon"
+
+        def take(decisions: Sequence[Decision]) -> None:
+            hear()
+            self.take(decisions)
+
+        with gc_paused():  # what is decided stays; between stops the rest is let go of
+            simulate(self._running[0], until_ms=until_ms, hear=take)
+        return self.mark(until_ms)
 
 
 #: What gives the run of a seed without the change, up to one of `stops`.
@@ -273,6 +294,13 @@ def compare_pair(
         if len(found) < len(given):
             tell(_verdict(begin, found, lines, assumed, otherwise))
     return _verdict(begin, found, lines, assumed, otherwise)
+
+
+def compare_sides(world: World, without: Mark, changed: Mark) -> PairVerdict:
+    """Return what differs between two runs from `world` on, up to one instant."""
+    one = _compared(world, world.context.seed, without, changed)
+    lines = differing(without.lines, changed.lines, without.until_ms)
+    return _verdict(world.context.now_ms, [one], lines, _assumed(world))
 
 
 def _run_here(world: World, until_ms: int) -> Plain:

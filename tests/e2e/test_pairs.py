@@ -18,10 +18,15 @@ def both_sides_agree(board: Board) -> dict[str, Any]:
     truth.agrees(board.page)
     number = ghost.number_of(board.page.url)
     verdict = view.fetched(board.page, f"/what-ifs/{number}")["verdict"]
+    ghosts_agree(board, verdict)
+    return verdict
+
+
+def ghosts_agree(board: Board, verdict: dict[str, Any]) -> None:
+    """Hold the ghosts of a view against a verdict, and the verdict against the run."""
     rows = {row["key"]: row for row in view.fetched(board.page, "/state")["rows"]}
     seen = board.page.evaluate(truth.READ)
     assert list(ghost.wrong(seen, verdict, rows)) == []
-    return verdict
 
 
 def test_a_change_in_the_past_stands_beside_what_is_recorded(board: Board) -> None:
@@ -63,6 +68,21 @@ def test_two_old_branches_are_a_pair(board: Board) -> None:
         "team-a reclaimWithinCohort"
     )
     truth.agrees(page, fewest=15)
+    board.visit("Board")
+    said = "beside this branch, since tick 5"
+    expect(board.verdict()).to_contain_text(said)
+    page.goto(f"{board.url}/s/{forks[0]}/board?with={forks[1]}&tick=20")
+    strip = board.verdict()
+    expect(page.get_by_test_id("tick")).to_have_text("20")
+    truth.agrees(page)
+    verdict = view.fetched(page, f"/pair?with={forks[1]}")
+    assert (verdict["fromMs"], verdict["toMs"]) == (5_000, 40_000)
+    ghosts_agree(board, verdict)
+    rows = verdict["seeds"][0]["verdict"]["workloads"]
+    later = sum(row["start"] == "later" for row in rows)
+    expect(strip.locator("[data-cell=later] b")).to_have_text(str(later))
+    strip.get_by_role("button", name="This branch alone").click()
+    expect(strip).to_have_count(0)
 
 
 def test_a_change_among_many_workloads_names_whom_it_moves(board: Board) -> None:

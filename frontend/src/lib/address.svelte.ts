@@ -77,7 +77,7 @@ function read(): void {
 /** Return the address of a view of a sandbox, with the parts of the query that stay, and what else it is asked for. */
 export function hrefOf(sandbox: string, view: View = "board", more: Readonly<Record<string, string>> = {}): string {
   const staying = new URLSearchParams(more);
-  for (const name of ["tick", "sel", "what-if", "lesson"]) {
+  for (const name of ["tick", "sel", "what-if", "with", "lesson"]) {
     const value = address.query.get(name);
     if (value !== null && sandbox === address.sandbox) staying.set(name, value);
   }

@@ -60,6 +60,7 @@ ONE: dict[str, str] = {
     "forecast": "get look, post look read",
     "forecasts": "get look, post look read",
     "forecasts/<int:forecast_id>": "get look",
+    "pair": "get look",
     "what-ifs": "get look, post look read",
     "what-ifs/<int:what_if_id>": "get look",
     "what-ifs/<int:what_if_id>/keep": "post edit",

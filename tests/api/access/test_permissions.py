@@ -114,7 +114,7 @@ class RouteCase(NamedTuple):
         kind = "application/json"
         if self.method == "patch" and "plural" in self.tail:
             kind = "application/merge-patch+json"
-        query = f"?with={sandbox_id}" if self.tail == "compare" else ""
+        query = f"?with={sandbox_id}" if self.tail in ("compare", "pair") else ""
         send = getattr(client, self.method)
         if self.method == "get":
             return send(self.address(sandbox_id) + query)

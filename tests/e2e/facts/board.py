@@ -44,6 +44,12 @@ def pairs(fact: Fact, rows: dict[str, Row]) -> Iterator[tuple[float, float]]:
         yield from usage(fact, rows, of)
     elif what == "used":
         yield number(fact.text), amount(of, rows[fact.key]["used"].get(of, "0"))
+    elif what == "load":
+        cell = cell_of(rows[fact.key], of)
+        yield (
+            number(fact.text.rstrip("%\xa0")),
+            load(rows[fact.key], of, int(cell["used"])),
+        )
     elif what == "queued":
         yield from queued(fact, rows[fact.key], of)
     elif what == "cards":
@@ -94,6 +100,21 @@ def usage(fact: Fact, rows: dict[str, Row], pair: str) -> Iterator[tuple[float, 
     if resource != "memory":
         expected = sum(amount(resource, cell["used"]) for cell in cells)
         yield number(fact.text.split("/")[0]), expected
+
+
+def cell_of(row: Row, pair: str) -> Row:
+    """Return what a queue has of "flavor/resource"."""
+    flavor, _, resource = pair.partition("/")
+    cells = [one for one in row["cells"] if one["flavor"] == flavor]
+    return next(one for one in cells if one["resource"] == resource)
+
+
+def load(row: Row, pair: str, used: int) -> float:
+    """Return how many per cent of its quota a queue uses, as its tile says it."""
+    nominal = int(cell_of(row, pair)["nominal"])
+    if nominal == 0:
+        return math.inf if used else 0.0
+    return float(math.floor(100 * used / nominal + 0.5))
 
 
 def queued(fact: Fact, row: Row, resource: str) -> Iterator[tuple[float, float]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tests.e2e.facts.board import queues_under
+from tests.e2e.facts.board import load
 from tests.e2e.facts.view import in_units, numbers
 
 Row = dict[str, Any]
@@ -22,13 +22,20 @@ READ = f"""() => ({{
     .map((node) => ({{
       key: node.closest('[data-key]')?.dataset.key ?? '',
       what: node.closest('[data-fact]')?.dataset.fact
-        ?? (node.closest('header, .share') ? 'share' : ''),
+        ?? node.dataset.ghostOf ?? (node.closest('header, .share') ? 'share' : ''),
       text: node.dataset.instead ?? node.dataset.ghostHeld ?? node.innerText,
     }})),
   marks: [...document.querySelectorAll('[data-card] [data-mark]')]
     .map((node) => [node.closest('[data-card]').dataset.card, node.dataset.mark, node.innerText]),
 }})"""
-_COUNTS = {"pending": "waiting", "admitted": "held"}
+#: What lines are of the numbers of a queue.
+_OF = {
+    "usage": "used",
+    "load": "used",
+    "share": "share",
+    "pending": "waiting",
+    "admitted": "held",
+}
 HALF = 0.051
 
 
@@ -46,7 +53,7 @@ def wrong(seen: Row, verdict: Row, rows: dict[str, Row]) -> Iterator[str]:
     for one in seen["ghosts"]["drawn"]:
         place = one["key"], one["what"]
         drawn[place] = numbers(one["text"])
-        sides = places_of(place, verdict["lines"], at_ms, rows)
+        sides = [*sides_of(*place, verdict["lines"], at_ms, rows)]
         if not any(said(drawn[place], one) for one in sides):
             yield f"ghost of {place}: {one['text']!r}, not {sides}"
     for fact in seen["facts"]:
@@ -55,7 +62,7 @@ def wrong(seen: Row, verdict: Row, rows: dict[str, Row]) -> Iterator[str]:
             continue
         if not place[1].startswith(("usage ", "share", "used ")):
             continue
-        sides = list(sides_of(*place, verdict["lines"], at_ms))
+        sides = list(sides_of(*place, verdict["lines"], at_ms, rows))
         if sides and place not in drawn:
             yield f"no ghost of {place}: {sides}"
     yield from wrong_marks(seen["ghosts"]["marks"], verdict)
@@ -90,22 +97,6 @@ def written_span(ms: float) -> str:
     return f"{long}:{rest:02}"
 
 
-def places_of(
-    place: tuple[str, str], lines: list[Row], at_ms: int, rows: dict[str, Row]
-) -> list[Apart]:
-    """Return what a place may say of both sides: a cohort sums where its queues differ."""
-    key, what = place
-    if not key.startswith("Cohort/"):
-        return list(sides_of(key, what, lines, at_ms))
-    parts = [
-        side
-        for queue in queues_under(rows, key)
-        for side in sides_of(queue["key"], what, lines, at_ms)
-    ]
-    changed, without = (sum(part[side] for part in parts) for side in (0, 1))
-    return [(changed, without)] if changed != without else []
-
-
 def wrong_baseline(lines: list[Row], rows: dict[str, Row], at_ms: int) -> Iterator[str]:
     """Yield where the side without the change is not what the run became."""
     for line in lines:
@@ -123,7 +114,9 @@ def wrong_baseline(lines: list[Row], rows: dict[str, Row], at_ms: int) -> Iterat
             yield f"without the change {line['queue']} uses {expected}, the run {used}"
 
 
-def sides_of(key: str, what: str, lines: list[Row], at_ms: int) -> Iterator[Apart]:
+def sides_of(
+    key: str, what: str, lines: list[Row], at_ms: int, rows: dict[str, Row]
+) -> Iterator[Apart]:
     """Yield what a place may say of both sides in the page's units; nothing: they are equal.
 
     A node's box does not name the resource that it is drawn by: one of those.
@@ -135,9 +128,11 @@ def sides_of(key: str, what: str, lines: list[Row], at_ms: int) -> Iterator[Apar
         found = [one for one in lines if (one["of"], one["queue"]) == ("node", name)]
         found = [one for one in found if not of or one["resource"] == of]
     else:
-        of_line = {"usage": "used", "share": "share"}.get(word) or _COUNTS.get(word)
+        of_line = _OF.get(word)
+        if kind == "Cohort" and of_line is not None:
+            of_line = f"cohort{of_line.capitalize()}"
         found = [one for one in lines if (one["of"], one["queue"]) == (of_line, name)]
-        if word == "usage":
+        if word in ("usage", "load"):
             wanted = flavor, resource
             found = [o for o in found if (o["flavor"], o["resource"]) == wanted]
     for line in found:
@@ -145,6 +140,10 @@ def sides_of(key: str, what: str, lines: list[Row], at_ms: int) -> Iterator[Apar
         if sides[0] != sides[1]:
             if word == "share":
                 yield written_share(sides[0]), written_share(sides[1])
+                continue
+            if word == "load":
+                after, before = (load(rows[key], of, int(v or 0)) for v in sides)
+                yield after, before
                 continue
             after, before = (in_units(line["resource"], int(v or 0)) for v in sides)
             yield after, before

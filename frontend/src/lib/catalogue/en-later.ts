@@ -433,6 +433,8 @@ export const EN_LATER = {
   "pair.seedsDiffer": "{n} seeds, that differ",
   "pair.allSay": "{value} in all",
   "pair.between": "{low} to {high}",
+  "pair.branch": "{name} beside this branch, since tick {tick}",
+  "pair.closeBranch": "This branch alone",
   "pair.sinceTick": "Since tick {tick}",
   "pair.open": "Open",
   "pair.sums": "{earlier} earlier, {later} later, {never} never, {preemptions} preempted",

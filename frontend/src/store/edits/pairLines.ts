@@ -39,13 +39,6 @@ export function apartAt(line: PairLine | undefined, ms: number): Apart | null {
   return without === changed ? null : { without, changed };
 }
 
-/** Return by how much the sides of several are apart in all; null where it is nothing. What is equal on both sides is not known, so the sum is of the rest. */
-export function summed(given: readonly (Apart | null)[]): Apart | null {
-  const by = (side: keyof Apart): number => given.reduce((sum, one) => sum + (one?.[side] ?? 0), 0);
-  const [without, changed] = [by("without"), by("changed")];
-  return without === changed ? null : { without, changed };
-}
-
 const instants = (line: PairLine): number[] => [...new Set([...line.without.atMs, ...line.changed.atMs])].sort((a, b) => a - b);
 
 /** Return the instant at which the use of queues is furthest apart, the first of those; null where it is nowhere. */

@@ -27,6 +27,14 @@ export interface Draft {
   readonly problem: string; // why it cannot be made; "" where it can
 }
 
+/** Another branch that is shown beside this one, which is the side without the change. */
+export interface Branch {
+  readonly id: string;
+  readonly name: string;
+  readonly found: WhatIfState | null; // null: it is not known yet
+  readonly problem: string;
+}
+
 class WhatIf {
   changes = $state.raw<readonly Change[]>([]);
   draft = $state.raw<Draft | null>(null);
@@ -46,16 +54,17 @@ class WhatIf {
   /** The instant that somebody looks at beyond the tick shown; null: none is asked for. */
   lookMs = $state<number | null>(null);
   running = $state(false);
+  branch = $state.raw<Branch | null>(null);
   readonly open = $derived(this.changes.length > 0);
   /** There is something to draw: what is open, or a draft. */
-  readonly drawn = $derived(this.open || this.draft !== null);
+  readonly drawn = $derived(this.open || (this.draft ?? this.branch) !== null);
   /** Both sides still run of what is drawn. */
   readonly busy = $derived(this.running || this.draft?.running === true);
   /** What was changed, a sentence each: one edit may say several. */
   readonly said: readonly string[] = $derived(this.changes.flatMap((one) => one.said));
   readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
   /** What is drawn: the answer with the draft where there is one. */
-  readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found);
+  readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found ?? this.branch?.found ?? null);
 
   /** Who comes out otherwise, by key. */
   readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.shown?.verdict?.seeds[0]?.verdict.workloads.map((row) => [row.subject, row])));

@@ -12,6 +12,11 @@ export function mainPairOf(queues: readonly ClusterQueueRow[]): string {
 
 /** Return used over nominal quota; over 1 while borrowing, 0 where nothing is covered. */
 export function loadOf(queue: ClusterQueueRow, pair: string): number {
-  const { nominal, used } = levelOf(queue, pair);
+  return loadIf(queue, pair, levelOf(queue, pair).used);
+}
+
+/** Return the same if so much were used. */
+export function loadIf(queue: ClusterQueueRow, pair: string, used: number): number {
+  const { nominal } = levelOf(queue, pair);
   return nominal > 0 ? used / nominal : used > 0 ? Infinity : 0;
 }
