@@ -296,11 +296,21 @@ def compare_pair(
     return _verdict(begin, found, lines, assumed, otherwise)
 
 
-def compare_sides(world: World, without: Mark, changed: Mark) -> PairVerdict:
-    """Return what differs between two runs from `world` on, up to one instant."""
+def compare_sides(
+    world: World, ends: tuple[World, World], without: Mark, changed: Mark
+) -> PairVerdict:
+    """Return what differs between two runs from `world` on, up to one instant.
+
+    `ends` are the worlds of both there.
+    """
     one = _compared(world, world.context.seed, without, changed)
-    lines = differing(without.lines, changed.lines, without.until_ms)
-    return _verdict(world.context.now_ms, [one], lines, _assumed(world))
+    return _verdict(
+        world.context.now_ms,
+        [one],
+        differing(without.lines, changed.lines, without.until_ms),
+        _assumed(world),
+        _otherwise(*ends, (without, changed)),
+    )
 
 
 def _run_here(world: World, until_ms: int) -> Plain:

@@ -207,4 +207,6 @@ def test_the_release_in_the_header_leads_to_another_one(board: Board) -> None:
     expect(page.get_by_test_id("release")).to_have_text(f"as Kueue {before}")
     rules = page.get_by_role("region", name="Rules of the releases")
     expect(rules).to_contain_text("SchedulingEquivalenceHashing=true turns it back")
-    expect(rules.get_by_text("Before: each Workload is tried by itself")).to_be_visible()
+    expect(
+        rules.get_by_text("Before: each Workload is tried by itself")
+    ).to_be_visible()

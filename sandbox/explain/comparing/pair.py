@@ -36,11 +36,12 @@ def pair_of(sandbox: Sandbox, other: Sandbox) -> PairVerdict:
     world = history.world_at(sandbox, common)
     end = min(sandbox, other, key=lambda one: one.tick)
     until_ms = max(end.now_ms, world.context.now_ms)
+    ends = fork(world), fork(world)
     one, two = (
-        _run_again(branch, common, end.tick, fork(world), until_ms)
-        for branch in (sandbox, other)
+        _run_again(branch, common, end.tick, side, until_ms)
+        for branch, side in zip((sandbox, other), ends, strict=True)
     )
-    return compare_sides(world, one, two)
+    return compare_sides(world, ends, one, two)
 
 
 def _run_again(
