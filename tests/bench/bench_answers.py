@@ -14,9 +14,12 @@ from collections.abc import Callable
 
 import pytest
 
+from scheduler.analysis.explain.counterfactuals import counterfactuals
+from scheduler.analysis.explain.fork import kueue_of
+from scheduler.cli.run import world_at
 from tests.bench.size import sized
 from tests.sandbox.conftest import contended, text_of
-from tests.services.default_run import DefaultRun, wait_for
+from tests.services.default_run import ROOT, DefaultRun, wait_for
 
 TIMES = sized(20, 1)
 WAITING = ("pending", "inadmissible")
@@ -96,3 +99,28 @@ def test_a_what_if_of_the_demo_until_its_first_and_its_last_verdict(bench_run):
             found = bench_run.get(f"{path}/what-ifs/{found['id']}?wait=0")
         figures = {"whatIf": name, "firstMs": round(1000 * (first or now))}
         sys.stderr.write(json.dumps(figures | {"lastMs": round(1000 * now)}) + "\n")
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(600)
+def test_what_would_let_each_waiting_workload_of_the_demo_in():
+    """CPU seconds of this process, until the first verdict and until the last one."""
+    at = sized("98s", "80s")
+    world = world_at([ROOT / "sandbox/scenarios/friday-rush"], at)
+    known = kueue_of(world).cluster.workloads.items()
+    waiting = [key for key, one in known if not one.reserved and not one.finished]
+    for key in waiting[: sized(8, 1)]:
+        begun, told = time.process_time(), list[float]()
+        found = counterfactuals(
+            world,
+            key,
+            horizon_ms=sized(600_000, 5_000),
+            tell=lambda _, b=begun, t=told: t.append(time.process_time() - b),
+        )
+        figures = {
+            "workload": key.name,
+            "runs": found.runs,
+            "firstMs": round(1000 * told[0]),
+            "allMs": round(1000 * told[-1]),
+        }
+        sys.stderr.write(json.dumps(figures) + "\n")
