@@ -13,3 +13,25 @@ it.each([1, 3])("lights the node of a pod, beside %i queues", (count) => {
   const dim = nodes.map((one) => scene.find((group) => group.id === `node ${one.key}`)?.dim);
   expect(dim).toEqual([true, false]);
 });
+
+it.each([1, 4, 5, 8])("writes who is on each of %i nodes within its box", (count) => {
+  const pods = Array.from({ length: 60 }, (_, n) => ({ key: `Pod/d/p${n}`, name: `training-${n}` }));
+  const all = Array.from({ length: count }, (_, n) => ({ ...node(`n${n}`, ""), pods }));
+  for (const group of boardScene({ queues: [queue("q")], nodes: all }, 396, new Set()).filter((one) => one.id.startsWith("node"))) {
+    const own = group.parts.find((part) => part.kind === "box");
+    const texts = group.parts.filter((part) => part.kind === "text");
+    expect(texts.at(-1)?.text).toMatch(/more$/);
+    for (const part of texts) expect(part.y).toBeLessThan(own?.kind === "box" ? own.h : 0);
+    expect(group.y + (own?.kind === "box" ? own.h : 0)).toBeLessThanOrEqual(396);
+  }
+});
+
+const cards = (count: number): StageQueue["waiting"] => Array.from({ length: count }, (_, n) => ({ key: `Workload/d/w${n}`, name: `workload-${n}`, request: "4 CPU", state: "pending" }));
+
+it.each([0, 1, 2, 5, 30].flatMap((waiting) => [0, 1, 2, 5, 30].map((running) => [waiting, running] as const)))("keeps %i that wait and %i that run within their column, one below another", (waiting, running) => {
+  const queues = [1, 2, 3, 4].map((n) => ({ ...queue(`q${n}`), waiting: cards(waiting), running: cards(running), resource: "cpu", used: 2, quota: 4 }));
+  const found = boardScene({ queues, nodes }, 396, new Set()).filter((group) => /^(?:section|card|rest)/.test(group.id) && group.x < 300);
+  const heights = { section: 20, card: 26, rest: 18 };
+  const spans = found.map((group) => [group.y, group.y + heights[group.id.split(" ")[0] as keyof typeof heights]] as const).toSorted((a, b) => a[0] - b[0]);
+  for (const [index, span] of spans.entries()) expect(span[1]).toBeLessThanOrEqual(spans[index + 1]?.[0] ?? 396 - 96 - 8);
+});

@@ -2,30 +2,41 @@
 
 Run `./dev bench tests/bench/bench_class.py`. Every follower joins by the code and has
 a socket of its own; the trainer goes on to stop after stop, and everybody votes at each.
+In the second measurement each follower is a page of a real browser on this machine, which
+draws thirty pages beside the server: `-k browsers`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import statistics
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2 as httpx
 import pytest
 import websockets
+from playwright.async_api import Browser, Page, ViewportSize
 
 from tests.bench.size import sized
+from tests.services.browser import launched_async
 from tests.services.default_run import DefaultRun, wait_for
 
 CLASS = sized(30, 3)
 STOPS = 3
 MOST_S = 1.0
 MOST_MIB = 25.0
+
+
+class _Class(NamedTuple):
+    shown: list[float]
+    voted: list[float]
+    more: float  # MiB of all processes
 
 
 class Follower:
@@ -115,6 +126,67 @@ def school(tmp_path: Path) -> Iterator[DefaultRun]:
         yield running
 
 
+#: Keeps when each stop was first drawn, and the answer of each: {"2": Unix ms}.
+_SEEN = """
+window.seen = {};
+new MutationObserver(() => {
+  const stage = document.querySelector("[data-testid=lesson-stage]");
+  const at = stage?.querySelector(".corner")?.textContent.match(/(\\d+) of \\d+/)?.[1];
+  if (at === undefined) return;
+  const name = stage.querySelector("[data-part=answer]") ? `${at}!` : at;
+  window.seen[name] ??= Date.now();
+}).observe(document, { subtree: true, childList: true, characterData: true });
+"""
+
+
+async def lesson_of_browsers(run: DefaultRun, sandbox: str) -> _Class:
+    """Hold a lesson on pages; return how long each step and each vote took to be drawn."""
+    async with launched_async() as browser:
+        trainer = await _page(browser, 1280, 720)
+        await trainer.goto(f"{run.url}/s/{sandbox}/board?stage=1")
+        await trainer.locator("[data-part=ask]").wait_for()
+        await trainer.keyboard.press("q")
+        code = (await trainer.get_by_test_id("stage-code").inner_text()).replace(
+            " ", ""
+        )
+        await trainer.keyboard.press("Escape")
+        before = _mib(run)
+        people = []
+        for _ in range(CLASS):  # one after another, as they come into a room
+            people.append(page := await _page(browser, 390, 844))
+            await page.goto(f"{run.url}/join?code={code}&now=yes")
+        for page in people:
+            await page.locator("[data-part=ask]").wait_for()
+        shown, voted = [], []
+        for stop in range(1, STOPS + 1):
+            began = time.time()
+            clicks = "n => document.querySelectorAll('[role=radio]')[n % 3].click()"
+            votes = [page.evaluate(clicks, n) for n, page in enumerate(people)]
+            await asyncio.gather(*votes)
+            all_of = trainer.get_by_text(f"{CLASS} of {CLASS} answered")
+            await all_of.wait_for()
+            voted.append(time.time() - began)
+            for name in (f"{stop}!", str(stop + 1))[: 2 if stop < STOPS else 1]:
+                began = time.time()
+                await trainer.keyboard.press("PageDown")
+                seen = f"window.seen[{name!r}]"
+                for page in people:
+                    await page.wait_for_function(f"() => {seen} !== undefined")
+                drawn = [await page.evaluate(seen) / 1000 for page in people]
+                shown.append(max(drawn) - began)
+        return _Class(shown, voted, _mib(run) - before)
+
+
+async def _page(browser: Browser, width: int, height: int) -> Page:
+    size: ViewportSize = {"width": width, "height": height}
+    context = await browser.new_context(viewport=size, reduced_motion="reduce")
+    page = await context.new_page()
+    page.set_default_timeout(120_000)
+    await page.add_init_script(_SEEN)
+    return page
+
+
+@pytest.mark.bench
 def test_a_class_follows_within_a_second(school: DefaultRun) -> None:
     made = school.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
     path = f"/api/v1/sandboxes/{made}"
@@ -131,3 +203,19 @@ def test_a_class_follows_within_a_second(school: DefaultRun) -> None:
     )
     assert max(shown) < MOST_S
     assert more < MOST_MIB
+
+
+@pytest.mark.bench
+def test_a_class_of_browsers_follows(school: DefaultRun) -> None:
+    made = school.post("/api/v1/sandboxes", {"scenario": "friday-rush"})["id"]
+    path = f"/api/v1/sandboxes/{made}"
+    school.post(f"{path}/actions/step", {"untilTick": 180})
+    wait_for(lambda: school.get(path)["tick"] >= 180, "the last stop", 120)
+    found = asyncio.run(lesson_of_browsers(school, made))
+    sys.stdout.write(
+        f"\n{CLASS} browsers: a step of the trainer is drawn on all in "
+        f"{statistics.median(found.shown):.2f} s (most {max(found.shown):.2f}), all votes are "
+        f"on the trainer's screen in {statistics.median(found.voted):.2f} s (most "
+        f"{max(found.voted):.2f}), {found.more:.1f} MiB more in all processes of the server; "
+        f"load {os.getloadavg()[0]:.1f}\n"
+    )

@@ -10,20 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.board import prepared
+from tests.e2e.stops import CUT, walk
+from tests.e2e.stops import projector as stage_page
 
-#: What of a stage is cut, in words: a text that is higher or wider than its place.
-CUT = """() => {
-  const scene = document.querySelector('.scene').getBoundingClientRect();
-  const corner = document.querySelector('.corner').getBoundingClientRect();
-  const found = [];
-  for (const one of document.querySelectorAll('[data-part]')) {
-    const box = one.getBoundingClientRect();
-    const name = `${one.dataset.part}: ${one.textContent.trim().slice(0, 60)}`;
-    if (one.scrollHeight > one.clientHeight + 3 || one.scrollWidth > one.clientWidth + 3) found.push(name);
-    if (box.right > scene.right + 1 || box.bottom > corner.top + 2) found.push(`out: ${name}`);
-  }
-  return found;
-}"""
+#: A lesson of each scheduler, with queues above nodes, beside them, and alone.
+SAMPLE = ("classical-reclaim", "rack-local-training", "kube-pools", "yunikorn-no-storm")
 
 
 @pytest.fixture
@@ -105,6 +96,21 @@ def test_no_stop_of_any_lesson_is_cut(
             page.keyboard.press("PageDown")
     assert cut == []
     context.close()
+
+
+@pytest.mark.parametrize("lesson", SAMPLE)
+def test_nothing_is_cut_on_the_board_of_a_lesson(
+    browser: Browser, live_server_url: str, lesson: str
+) -> None:
+    """`python -m tests.e2e.stops FOLDER` looks at every lesson."""
+    page = stage_page(browser)
+    cut = [
+        f"{place}: {one}"
+        for place in walk(page, live_server_url, lesson)
+        for one in page.evaluate(CUT)
+    ]
+    assert cut == []
+    page.context.close()
 
 
 def test_a_lesson_is_written_by_playing_and_presented(projector: Page) -> None:

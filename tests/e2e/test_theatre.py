@@ -84,9 +84,26 @@ def test_the_other_strategy_stands_beside_it(played: Board) -> None:
 def test_nothing_flies_for_who_asks_for_less_motion(played: Board) -> None:
     page = played.page
     page.emulate_media(reduced_motion="reduce")
-    opened(played)
-    moved = page.locator("[data-testid=stage] g").first
-    expect(moved).to_have_css("transition-duration", "0s")
+    moves = """() => [...document.querySelectorAll('[data-testid=stage] *')].filter(
+      (one) => !/^0s(, 0s)*$/.test(getComputedStyle(one).transitionDuration)).length"""
+    for step in range(len(opened(played)["frames"])):
+        _at(page, step)
+        assert page.evaluate(moves) == 0
+        assert page.evaluate("document.getAnimations().length") == 0
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_screen_reader_hears_each_step_and_no_drawing(played: Board) -> None:
+    page = played.page
+    said = ""
+    for step in range(len(opened(played)["frames"])):
+        _at(page, step)
+        region = page.get_by_test_id("film-words")
+        expect(region).to_have_attribute("aria-live", "polite")
+        assert region.inner_text().strip() not in ("", said)
+        said = region.inner_text().strip()
+        expect(page.get_by_test_id("stage")).to_have_attribute("aria-hidden", "true")
+        page.keyboard.press("ArrowRight")
 
 
 def test_a_film_is_saved_as_a_still_and_as_an_animation(played: Board) -> None:

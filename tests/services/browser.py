@@ -10,10 +10,12 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Browser as AsyncBrowser
+from playwright.async_api import async_playwright
 from playwright.sync_api import Browser, sync_playwright
 
 SWITCHES = [
@@ -40,12 +42,32 @@ def chromium() -> str | None:
 @contextlib.contextmanager
 def launched() -> Iterator[Browser]:
     """Run a browser until the block ends; skip the test where there is none."""
+    path = _path()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=_switches())
+        yield browser
+        browser.close()
+
+
+@contextlib.asynccontextmanager
+async def launched_async() -> AsyncIterator[AsyncBrowser]:
+    """Run a browser until the block ends, for many pages that act at once."""
+    path = _path()
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=path, args=_switches()
+        )
+        yield browser
+        await browser.close()
+
+
+def _path() -> str:
     path = chromium()
     if path is None:
         pytest.skip("no Chromium on this machine; ./dev test says how to get one")
-    with sync_playwright() as playwright:
-        root = sys.platform == "linux" and os.geteuid() == 0
-        switches = [*SWITCHES, "--no-sandbox"] if root else SWITCHES
-        browser = playwright.chromium.launch(executable_path=path, args=switches)
-        yield browser
-        browser.close()
+    return path
+
+
+def _switches() -> list[str]:
+    root = sys.platform == "linux" and os.geteuid() == 0
+    return [*SWITCHES, "--no-sandbox"] if root else SWITCHES

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import zip_longest
+
 import pytest
 
 from sandbox import actions
@@ -56,3 +59,18 @@ def test_every_scenario_of_the_folder_is_in_the_library():
 @pytest.mark.parametrize(("former", "name"), library.RENAMED.items())
 def test_a_scenario_is_found_under_its_former_name(former, name):
     assert library.files_of(former) == library.files_of(name)
+
+
+def test_the_board_at_an_answer_has_got_to_the_time_that_the_answer_names():
+    """An answer that begins with a time is seen then; it is seen at the next stop else."""
+    early = []
+    for name in library.names():
+        stops = library.scenario(name).spec.checkpoints
+        for stop, after in zip_longest(stops, stops[1:]):
+            named = re.match(r"At (\d+) s\b", stop.answer.get("en", ""))
+            at = durations.span_ms(stop.at)
+            then = durations.span_ms(after.at) if after else at + 10_000
+            shown = durations.span_ms(stop.shown) if stop.shown else then
+            if named and int(named[1]) * 1000 > shown:
+                early.append(f"{name} at {stop.at}: {named[0]}")
+    assert early == []

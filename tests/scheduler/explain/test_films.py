@@ -84,6 +84,19 @@ def test_a_question_has_no_answer_in_it(name: str) -> None:
         assert film.frames[-1].bet is None
 
 
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_each_step_has_a_sentence_of_its_own(name: str) -> None:
+    """A screen reader says what changed: a sentence that was just said, it does not."""
+    for _, film in _films(name, SCENARIOS[name]):
+        before = ""
+        for frame in film.frames:
+            assert frame.title.code
+            assert frame.said.code
+            assert frame.said.text.strip()
+            assert f"{frame.title.text} {frame.said.text}" != before
+            before = f"{frame.title.text} {frame.said.text}"
+
+
 def _reclaim() -> World:
     world = lender_and_borrower(
         *(job(f"b{n}", queue="borrower", cpu=2) for n in range(4)),

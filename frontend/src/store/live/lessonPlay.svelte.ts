@@ -37,7 +37,8 @@ export async function findLesson(id: string): Promise<void> {
   lessonPlay.known = true;
 }
 
-const tickOfMs = (ms: number): number => tickOf(ms, live.latest.sandbox?.tickMs ?? 1000);
+// A recording ends: what lies behind its last tick is looked at there.
+const tickOfMs = (ms: number): number => Math.min(tickOf(ms, live.latest.sandbox?.tickMs ?? 1000), live.latest.sandbox?.lastTick ?? Infinity);
 
 /** Return the tick of a stop, and the one at which its answer is seen. */
 export function ticksOf(index: number): readonly [stop: number, answer: number] {
@@ -88,9 +89,10 @@ export function backwards(): Promise<void> {
 // What is computed already is only looked at: a stop is never gone back to by a fork or a rewind.
 async function compute(tick: number): Promise<void> {
   const now = live.latest.sandbox?.tick ?? 0;
-  if (now >= tick || live.fixed || lesson.part === "follower") return;
-  await act("step", { untilTick: Math.max(1, tick) });
-  while ((live.latest.sandbox?.tick ?? 0) < tick && live.connection === "live") {
+  // Also while a tick that passed is looked at, and in a recording, which then plays.
+  if (now >= tick || lesson.part === "follower") return;
+  if ((await act("step", { untilTick: Math.max(1, tick) })) === null) return;
+  while ((live.latest.sandbox?.tick ?? 0) < tick && live.connection === "live" && !live.latest.sandbox?.problem) {
     await new Promise((done) => setTimeout(done, 50));
   }
 }

@@ -36,7 +36,10 @@ export interface StageBoard {
 }
 
 const GAP = 16;
-const CARD = 46;
+const [FULL, SLIM] = [52, 32]; // of a card in two lines, and in one
+const [HEAD, REST] = [26, 22];
+const WIDE_CARD = 340; // from there on cards stand beside one another
+const BOLD = 1.1; // as wide as that is a bold letter
 const MOST_QUEUES = 5;
 const MOST_NODES = 8;
 const INK: Readonly<Record<string, readonly [string, string]>> = {
@@ -66,7 +69,7 @@ export function boardScene(board: StageBoard, high: number, spot: ReadonlySet<st
   const nodes = shownFirst(board.nodes, MOST_NODES, spot);
   const beside = nodes.length > 0 && board.queues.length <= 2;
   const nodesHigh = nodes.length === 0 ? 0 : beside ? high : 96;
-  const left = beside ? Math.round(WIDTH * 0.4) : WIDTH;
+  const left = !beside ? WIDTH : board.queues.length === 0 ? 0 : Math.round(WIDTH * 0.4);
   const lit = (key: string, inner: readonly { key: string }[] = []): boolean => spot.size === 0 || spot.has(key) || inner.some((one) => spot.has(one.key));
   return [
     ...queueGroups(shownFirst(board.queues, MOST_QUEUES, spot), left, beside ? high : high - nodesHigh, lit, spot),
@@ -87,10 +90,11 @@ function queueGroups(queues: readonly StageQueue[], width: number, high: number,
   const w = (width - GAP * (queues.length + 1)) / Math.max(1, queues.length);
   return queues.flatMap((queue, index) => {
     const x = GAP + index * (w + GAP);
+    const size = sizeFor(queue.name, (w - 44) / BOLD, 1, 20, 14);
     const head: Part[] = [
       { kind: "box", id: "column", x: 0, y: 0, w, h: high - 8, r: 10, fill: "var(--sunken)" },
       { kind: "box", id: "colour", x: 10, y: 14, w: 14, h: 14, r: 3, fill: queue.colour },
-      words(32, 28, fitted(queue.name, w - 44, 20), 20, "var(--text)", { weight: 600 }),
+      words(32, 28, fitted(queue.name, w - 44, size * BOLD), size, "var(--text)", { weight: 600 }),
     ];
     let y = 40;
     if (queue.quota !== null) {
@@ -106,56 +110,100 @@ function queueGroups(queues: readonly StageQueue[], width: number, high: number,
     }
     const dim = !lit(queue.key, [...queue.waiting, ...queue.running]);
     const groups: Group[] = [{ id: `queue ${queue.key}`, x, y: 0, parts: head, dim }];
-    const room = high - 8 - y - 8;
-    const half = queue.running.length === 0 || queue.waiting.length === 0 ? room : room / 2;
-    for (const [section, list] of [["waiting", queue.waiting], ["running", queue.running]] as const) {
-      if (list.length === 0) continue;
-      const most = Math.max(1, Math.floor((half - 28) / (CARD + 6)));
-      const shown = shownFirst(list, list.length > most ? Math.max(1, most - 1) : most, spot);
+    const lists = ([["waiting", queue.waiting], ["running", queue.running]] as const).filter(([, list]) => list.length > 0);
+    const across = Math.max(1, Math.floor((w - 20) / WIDE_CARD));
+    const { row, lines } = linesOf(lists.map(([, list]) => Math.ceil(list.length / across)), high - 16 - y);
+    lists.forEach(([section, list], at) => {
+      const shown = shownFirst(list, (lines[at] ?? 1) * across, spot);
       const rest = list.length - shown.length;
-      groups.push({ id: `section ${queue.key} ${section}`, x, y, dim, parts: [words(12, 20, fitted(t(section === "waiting" ? "stage.waiting" : "stage.running", { n: list.length }), w - 24, 15), 15, "var(--text-2)", { weight: 600 })] });
-      shown.forEach((card, place) => groups.push(cardGroup(card, x + 10, y + 28 + place * (CARD + 6), w - 20, spot, spot.has(queue.key))));
-      if (rest > 0) groups.push({ id: `rest ${queue.key} ${section}`, x, y: y + 28 + shown.length * (CARD + 6), dim, parts: [words(12, 18, t("stage.more", { n: rest }), 15, "var(--text-2)")] });
-      y += half;
-    }
+      groups.push({ id: `section ${queue.key} ${section}`, x, y, dim, parts: [words(12, 18, fitted(t(section === "waiting" ? "stage.waiting" : "stage.running", { n: list.length }), w - 24, 15 * BOLD), 15, "var(--text-2)", { weight: 600 })] });
+      y += HEAD;
+      const cardWidth = (w - 20 - 8 * (across - 1)) / across;
+      shown.forEach((card, place) => groups.push(cardGroup(card, x + 10 + (place % across) * (cardWidth + 8), y + Math.floor(place / across) * row, cardWidth, row, spot, spot.has(queue.key))));
+      y += Math.ceil(shown.length / across) * row;
+      if (rest > 0) groups.push({ id: `rest ${queue.key} ${section}`, x, y, dim, parts: [words(12, 15, t("stage.more", { n: rest }), 15, "var(--text-2)")] });
+      y += rest > 0 ? REST : 6;
+    });
     return groups;
   });
 }
 
-function cardGroup(card: StageCard, x: number, y: number, w: number, spot: ReadonlySet<string>, inside: boolean): Group {
+// All at full height where there is room, else in one line each, else as many of each list as fit.
+function linesOf(wanted: readonly number[], room: number): { row: number; lines: readonly number[] } {
+  const all = wanted.reduce((sum, one) => sum + one, 0);
+  for (const row of [FULL, SLIM]) if (wanted.length * (HEAD + 6) + all * row <= room) return { row, lines: wanted };
+  for (let most = Math.floor((room - wanted.length * (HEAD + 6)) / SLIM); ; most--) {
+    const lines = shared(wanted, most);
+    const high = lines.reduce((sum, one, at) => sum + HEAD + one * SLIM + (one < (wanted[at] ?? 0) ? REST : 6), 0);
+    if (high <= room || most <= wanted.length) return { row: SLIM, lines };
+  }
+}
+
+// Lines for one list or two: each has half, and what the other leaves.
+function shared([first = 0, second]: readonly number[], most: number): number[] {
+  if (second === undefined) return [Math.max(1, Math.min(first, most))];
+  const own = Math.max(1, Math.min(first, Math.max(Math.ceil(most / 2), most - second)));
+  return [own, Math.max(1, Math.min(second, most - own))];
+}
+
+function cardGroup(card: StageCard, x: number, y: number, w: number, row: number, spot: ReadonlySet<string>, inside: boolean): Group {
   const [ink, ground] = INK[card.state] ?? PENDING;
   const lit = spot.has(card.key);
-  const under = fitted(card.request, w - 20, 14);
+  const slim = row < FULL;
+  const beside = slim ? widthOf(card.request, 14) + 14 : 0;
+  const both = beside + widthOf(card.name, 14 * BOLD) <= w - 24;
+  const size = sizeFor(card.name, (w - 24 - (both ? beside : 0)) / BOLD, 1, 16, 14);
+  const name = words(13, 20, fitted(card.name, w - 20 - (both ? beside : 0), size * BOLD), size, "var(--text)", { weight: 600 });
+  const request = slim ? words(w - 10, 20, card.request, 14, "var(--text-2)", { anchor: "end" }) : words(13, 39, fitted(card.request, w - 20, 14), 14, "var(--text-2)");
   return {
     id: `card ${card.key}`,
     x,
     y,
     dim: spot.size > 0 && !lit && !inside,
     parts: [
-      { kind: "box", id: "card", x: 0, y: 0, w, h: CARD, r: 7, fill: ground, stroke: lit ? "var(--accent)" : ink },
-      { kind: "box", id: "state", x: 0, y: 0, w: 5, h: CARD, r: 2, fill: ink },
-      words(13, 20, fitted(card.name, w - 20, 16), 16, "var(--text)", { weight: 600 }),
-      words(13, 39, under, 14, "var(--text-2)"),
+      { kind: "box", id: "card", x: 0, y: 0, w, h: row - (slim ? 4 : 6), r: 7, fill: ground, stroke: lit ? "var(--accent)" : ink },
+      { kind: "box", id: "state", x: 0, y: 0, w: 5, h: row - (slim ? 4 : 6), r: 2, fill: ink },
+      name,
+      ...(both || !slim ? [request] : []),
     ],
   };
 }
 
+// Names in lines of a width; of those that are too many their number.
+function namesIn(names: readonly string[], width: number, size: number, most: number): string[] {
+  if (most < 1) return [];
+  const lines: string[] = [];
+  let rest = names.length;
+  for (const name of names) {
+    const last = lines.at(-1);
+    const more = lines.length >= most && rest > 1 ? widthOf(` · ${t("stage.more", { n: rest - 1 })}`, size) : 0;
+    if (last !== undefined && widthOf(`${last} · ${name}`, size) + more <= width) lines[lines.length - 1] = `${last} · ${name}`;
+    else if (lines.length < most) lines.push(fitted(name, width, size));
+    else break;
+    rest -= 1;
+  }
+  if (rest > 0) lines.push(`${lines.pop() ?? ""} · ${t("stage.more", { n: rest })}`);
+  return lines;
+}
+
 function nodeRows(nodes: readonly StageNode[], x: number, width: number, high: number, lit: Lit): Group[] {
-  const h = Math.min(96, (high - 8) / Math.max(1, nodes.length));
-  const w = width - GAP;
+  const across = nodes.length > 4 ? 2 : 1;
+  const h = Math.min(116, (high - 8) / Math.max(1, Math.ceil(nodes.length / across)));
+  const w = width / across - GAP;
   return nodes.map((node, index) => {
     const resource = mainResource(node.allocatable);
     const [used, all] = [Number(node.used[resource] ?? 0), Number(node.allocatable[resource] ?? 0)];
     const amounts = `${bare(resource, used)} / ${quantity(resource, all)}`;
     const parts: Part[] = [
       { kind: "box", id: "node", x: 0, y: 0, w, h: h - 8, r: 8, fill: "var(--sunken)" },
-      words(12, 24, fitted(node.name, w - widthOf(amounts, 16) - 40, 18), 18, "var(--text)", { weight: 600 }),
+      words(12, 24, fitted(node.name, w - widthOf(amounts, 16) - 40, 18 * BOLD), 18, "var(--text)", { weight: 600 }),
       words(w - 12, 24, amounts, 16, "var(--text-2)", { anchor: "end" }),
       { kind: "box", id: "track", x: 12, y: 31, w: w - 24, h: 10, r: 3, fill: "var(--track)" },
       { kind: "box", id: "used", x: 12, y: 31, w: ((w - 24) * used) / Math.max(used, all, 1e-9), h: 10, r: 3, fill: "var(--own)" },
     ];
-    if (h >= 70) parts.push(words(12, 62, fitted(node.pods.map((pod) => pod.name).join(" · "), w - 24, 15), 15, "var(--text)"));
-    return { id: `node ${node.key}`, x, y: index * h, parts, dim: !lit(node.key, node.pods) };
+    const lines = namesIn(node.pods.map((pod) => pod.name), w - 24, 15, Math.floor((h - 54) / 19));
+    parts.push(...lines.map((line, at) => words(12, 59 + 19 * at, line, 15)));
+    return { id: `node ${node.key}`, x: x + (index % across) * (w + GAP), y: Math.floor(index / across) * h, parts, dim: !lit(node.key, node.pods) };
   });
 }
 
@@ -171,7 +219,7 @@ function nodeStrip(nodes: readonly StageNode[], y: number, lit: Lit): Group[] {
       dim: !lit(node.key, node.pods),
       parts: [
         { kind: "box", id: "node", x: 0, y: 0, w, h: 84, r: 8, fill: "var(--sunken)" },
-        words(10, 24, fitted(node.name, w - 20, 15), 15, "var(--text)", { weight: 600 }),
+        words(10, 24, fitted(node.name, w - 20, 15 * BOLD), 15, "var(--text)", { weight: 600 }),
         { kind: "box", id: "track", x: 10, y: 34, w: w - 20, h: 14, r: 3, fill: "var(--track)" },
         { kind: "box", id: "used", x: 10, y: 34, w: ((w - 20) * used) / Math.max(used, all, 1e-9), h: 14, r: 3, fill: "var(--own)" },
         words(w - 10, 70, fitted(`${bare(resource, used)} / ${quantity(resource, all)}`, w - 20, 14), 14, "var(--text-2)", { anchor: "end" }),
