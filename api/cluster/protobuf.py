@@ -10,10 +10,11 @@ import base64
 import functools
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -114,12 +115,9 @@ def _encoded_whole(document: Mapping[str, Any], version: str, kind: str) -> byte
     item = _type_of(version, kind.removesuffix("List"))
     if not item or not kind.endswith("List"):
         raise ValueError(f"{kind} of {version} is not written in {MEDIA}")
-    found = message_field(
-        1, _encoded(document.get("metadata") or {}, "meta.v1.ListMeta")
-    )
-    for one in document.get("items") or ():
-        found += message_field(2, _encoded(one, item))
-    return found
+    metadata = _encoded(document.get("metadata") or {}, "meta.v1.ListMeta")
+    items = (message_field(2, _encoded(o, item)) for o in document.get("items") or ())
+    return message_field(1, metadata) + b"".join(items)
 
 
 def can_encode(document: Any) -> bool:
@@ -277,12 +275,17 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _number(value: int) -> bytes:
     value &= (1 << 64) - 1
+    if value < 0x80:
+        return _SMALL[value]
     found = bytearray()
     while value > 0x7F:
         found.append(value & 0x7F | 0x80)
         value >>= 7
     found.append(value)
     return bytes(found)
+
+
+_SMALL = [bytes([value]) for value in range(0x80)]
 
 
 def message_field(number: int, data: bytes) -> bytes:
@@ -295,60 +298,126 @@ def text_field(number: int, text: str) -> bytes:
     return message_field(number, text.encode())
 
 
+_Writer = Callable[[Any], bytes]
+#: Messages that many objects of a list have alike: each is written once.
+_REPEATED = frozenset(
+    {
+        "core.v1.ContainerStatus",
+        "core.v1.PodCondition",
+        "core.v1.PodSpec",
+        "meta.v1.ManagedFieldsEntry",
+        "meta.v1.OwnerReference",
+    }
+)
+
+
 def _encoded(document: Mapping[str, Any], type_: str) -> bytes:
     """Return a message; fields that the type does not have are left out."""
-    fields: Fields = published.fields_of(type_)
-    found = b""
+    writers = _writers(type_)
+    found: list[bytes] = []
     embedded: dict[int, bytes] = {}
     for name, value in document.items():
-        field = fields.get(name)
-        if field is None or value is None:
+        if value is None or (writer := writers.get(name)) is None:
             continue
-        if field.within is not None:
-            outer, number = field.within
-            embedded[outer] = embedded.get(outer, b"") + _one(number, value, field)
-        elif field.at:
-            found += _one(field.at, value, field)
-    return found + b"".join(message_field(n, data) for n, data in embedded.items())
+        outer, write = writer
+        if outer:
+            embedded[outer] = embedded.get(outer, b"") + write(value)
+        else:
+            found.append(write(value))
+    found += [message_field(n, data) for n, data in embedded.items()]
+    return b"".join(found)
 
 
-def _one(number: int, value: Any, field: Field) -> bytes:
+@functools.cache
+def _writers(type_: str) -> dict[str, tuple[int, _Writer]]:
+    """Return (the message within which it is, or 0; what writes it) by field."""
+    fields: Fields = published.fields_of(type_)
+    found = {}
+    for name, field in fields.items():
+        outer, number = field.within or (0, field.at)
+        if number:
+            found[name] = outer, _writer(number, field)
+    return found
+
+
+def _writer(number: int, field: Field) -> _Writer:
+    """Return what writes a field: one value, each of a list, or pairs of a map."""
     of = published.bare(field.type)
     if field.type.startswith("map "):
-        return b"".join(
-            message_field(number, text_field(1, str(key)) + _scalar(2, one, of))
-            for key, one in value.items()
-        )
+        value_of = _scalar(2, of)
+
+        def pairs(value: Any) -> bytes:
+            return b"".join(
+                message_field(number, text_field(1, str(key)) + value_of(one))
+                for key, one in value.items()
+            )
+
+        return pairs
+    write = _scalar(number, of)
     if field.type.startswith("[]"):
-        return b"".join(_scalar(number, one, of) for one in value)
-    return _scalar(number, value, of)
+        return lambda value: b"".join(map(write, value))
+    return write
 
 
-def _scalar(number: int, value: Any, type_: str) -> bytes:
+def _scalar(number: int, type_: str) -> _Writer:
+    tag = _number(number << 3 | 2)
     if type_ in ("int32", "int64", "bool"):
-        return _number(number << 3) + _number(int(value))
+        plain = _number(number << 3)
+        return lambda value: plain + _number(int(value))
     if type_ == "double":
-        return _number(number << 3 | 1) + struct.pack("<d", float(value))
-    if type_ == "string":
-        return text_field(number, str(value))
-    if type_ == "bytes":
-        return message_field(number, base64.b64decode(value))
-    return message_field(number, _of_message(value, type_))
+        wide = _number(number << 3 | 1)
+        return lambda value: wide + struct.pack("<d", float(value))
+    inner: _Writer = _INNER.get(type_) or functools.partial(_encoded, type_=type_)
+    if type_ in _REPEATED:
+        inner = functools.partial(_encoded_once, type_)
+
+    def write(value: Any) -> bytes:
+        data = inner(value)
+        return tag + _number(len(data)) + data
+
+    return write
 
 
-def _of_message(value: Any, type_: str) -> bytes:
-    if type_ == "Quantity":
-        return text_field(1, str(value))
-    if type_ == "IntOrString":
-        if isinstance(value, int):
-            return _number(1 << 3) + _number(0) + _number(2 << 3) + _number(value)
-        return _number(1 << 3) + _number(1) + text_field(3, str(value))
-    if type_ in ("Time", "MicroTime"):
-        micros = durations.stamp_us(value)
-        seconds, rest = divmod(micros, 1_000_000)
-        return (
-            _number(1 << 3) + _number(seconds) + _number(2 << 3) + _number(rest * 1000)
-        )
-    if type_ in ("FieldsV1", "RawExtension"):
-        return message_field(1, json.dumps(value).encode())
-    return _encoded(value, type_)
+def _encoded_once(type_: str, value: Any) -> bytes:
+    return _known(type_, msgspec.json.encode(value))
+
+
+@functools.lru_cache(4096)
+def _known(type_: str, text: bytes) -> bytes:
+    return _encoded(msgspec.json.decode(text), type_)
+
+
+def _of_text(value: Any) -> bytes:
+    return str(value).encode()
+
+
+def _of_quantity(value: Any) -> bytes:
+    return text_field(1, str(value))
+
+
+def _of_int_or_string(value: Any) -> bytes:
+    if isinstance(value, int):
+        return _number(1 << 3) + _number(0) + _number(2 << 3) + _number(value)
+    return _number(1 << 3) + _number(1) + text_field(3, str(value))
+
+
+@functools.lru_cache(4096)
+def _of_time(value: Any) -> bytes:
+    seconds, rest = divmod(durations.stamp_us(value), 1_000_000)
+    return _number(1 << 3) + _number(seconds) + _number(2 << 3) + _number(rest * 1000)
+
+
+def _of_raw(value: Any) -> bytes:
+    return message_field(1, json.dumps(value).encode())
+
+
+_INNER: dict[str, _Writer] = {
+    "FieldsV1": _of_raw,
+    "IntOrString": _of_int_or_string,
+    "MicroTime": _of_time,
+    "Quantity": _of_quantity,
+    "RawExtension": _of_raw,
+    "Time": _of_time,
+    "bytes": base64.b64decode,
+    "string": _of_text,
+}
