@@ -42,6 +42,7 @@ class ObjectView(ClusterView):
 
     parser_classes: Any = (*parsers.OBJECTS, *parsers.PATCHES)
     of_status = False
+    write: Change | None = None  # what the request changes
     definition: Definition | None = None  # of the resource that was asked for
     deprecated = ""  # what every answer of a built-in kind warns of
 
@@ -49,6 +50,8 @@ class ObjectView(ClusterView):
         self, request: Request, response: Any, *args: Any, **kwargs: Any
     ) -> Any:
         """Add the warning of an old version, which every answer of it has."""
+        if self.write is not None and response.status_code >= 400:
+            self.warn(response, self.write.warnings)  # of what is refused
         warning = self.definition.warning if self.definition else self.deprecated
         if warning:
             said = f'299 - "{warning}"'
@@ -85,7 +88,7 @@ class ObjectView(ClusterView):
         if resource.is_events:
             raise ForbiddenError("events are written by the simulation alone")
         allowed(self.user(), sandbox.pk)  # before what is wrong with the request
-        return Change(
+        self.write = Change(
             self.user(),
             sandbox,
             resource,
@@ -96,15 +99,20 @@ class ObjectView(ClusterView):
             manager=_manager(self.request),
             twice=getattr(self.request, "given_twice", ()),
         )
+        return self.write
 
     def answer(self, document: dict[str, Any], change: Change, code: int) -> Response:
         """Answer a write, with what was kept but decides nothing as warnings."""
         response = Response(document, status=code)
-        if change.warnings:
-            lines = [_one_line(warning) for warning in change.warnings[:20]]
+        self.warn(response, change.warnings)
+        return response
+
+    def warn(self, response: Any, warnings: list[str]) -> None:
+        """Put warnings into the headers of an answer."""
+        if warnings:
+            lines = [_one_line(warning) for warning in warnings[:20]]
             lines = [one.replace("\\", "\\\\").replace('"', '\\"') for one in lines]
             response["Warning"] = ", ".join(f'299 - "{one}"' for one in lines)
-        return response
 
 
 _PRESERVED = (
@@ -337,7 +345,7 @@ class One(Present):
         in_use = IN_USE in shown["metadata"].get("finalizers", ())
         stays = options.foreground or options.orphans or in_use
         lasts = stays or resource.kind.kind in ("Namespace", "Pod")
-        if lasts and not options.dry_run:
+        if lasts:
             held = _terminating(shown, sandbox, options)
         Deletion(self.user(), sandbox, resource, options).delete([row])
         if held is not None:

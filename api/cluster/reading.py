@@ -103,6 +103,7 @@ _REPORTED = frozenset(
 )
 
 
+_CONVERTED = ("admittedWorkloads", "pendingWorkloads", "reservingWorkloads")
 #: Kinds on which a controller of Kueue puts its finalizer, after the object is made.
 _HELD_LATER = frozenset({"AdmissionCheck", "Topology"})
 
@@ -114,6 +115,8 @@ def new_document(row: StoredObject, resource: Resource) -> Document:
     if resource.kind.kind in _REPORTED:
         document = kept_document(row, resource)
         document.pop("status", None)
+        if (resource.kind.kind, resource.version) == ("ClusterQueue", "v1beta1"):
+            document["status"] = dict.fromkeys(_CONVERTED, 0)  # by the way of v1beta2
         document = shown(document, resource, Owners.stored(row.sandbox_id))
     else:
         document = document_of(row, resource)

@@ -157,7 +157,8 @@ class _Labels:
     def _values(self) -> frozenset[str]:
         word = self._next()
         if word != "(":
-            raise self._unread(word, "'('")
+            why = f"{_UNREAD}: found '{word}' expected: '('"
+            raise refusals.bad_request(why)
         found = set()
         while (word := self._next()) != ")":
             if word == ",":

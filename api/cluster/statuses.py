@@ -75,6 +75,7 @@ def _pod(document: Document, status: Document, _: Owners) -> Document:
         if one.get("reason") == "SchedulingGated":
             one["message"] = _GATED
         if one.get("reason") == "Unschedulable" and one.get("message"):
+            one["observedGeneration"] = document["metadata"].get("generation", 1)
             one["message"] = unscheduled(one["message"])
     status["conditions"] = given
     if not given:

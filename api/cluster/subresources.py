@@ -124,7 +124,9 @@ class Log(ObjectView):
         pods = resources.find("", "v1", "pods")
         row = reading.get(self.sandbox(sandbox_id).pk, pods, namespace, name)
         if not (row.manifest.get("spec") or {}).get("nodeName"):
-            return HttpResponse("", content_type="text/plain; charset=utf-8")
+            nothing = HttpResponse(status=204)
+            del nothing["Content-Type"]
+            return nothing
         raise refusals.bad_request(
             f"pod {namespace}/{name} is simulated: no container runs, so there is no "
             "log; `kubectl get events` and `quotalab explain` say what becomes of it"
@@ -161,6 +163,10 @@ class Eviction(ObjectView):
         """Evict the pod."""
         sandbox = self.sandbox(sandbox_id)
         given = request.data if isinstance(request.data, dict) else {}
+        named = (given.get("metadata") or {}).get("name")
+        if named not in (None, "", name):
+            why = "name in URL does not match name in Eviction object"
+            raise refusals.bad_request(why)
         options = read_options(given.get("deleteOptions"), "deleteOptions")
         pods = resources.find("", "v1", "pods")
         row = reading.get(sandbox.pk, pods, namespace, name)

@@ -49,7 +49,8 @@ def table(
                 "object": _shown(document, include),
             }
             for document in documents
-        ],
+        ]
+        or (None if _is_plain(columns) else []),
     }
 
 
@@ -92,6 +93,11 @@ def _path(path: str, default: Any = "") -> Callable[[Document], Any]:
         return default if value is None else value
 
     return cell
+
+
+def _is_plain(columns: list[Column]) -> bool:
+    """Return whether a kind has no columns of its own: then no rows are null."""
+    return [column.name for column in columns] == ["Name", "Created At"]
 
 
 def _condition(name: str) -> Callable[[Document], str]:

@@ -121,6 +121,7 @@ class Change:
     def _admitted(self, document: Document) -> tuple[Document, list[str]]:
         """Return a new object as admission lets it in, and warnings. Raises RefusalError."""
         document, warnings = self._pruned(document)
+        self.warnings = warnings
         if self.resource.kind.kind == "Pod":
             document = admission.with_limits(self.sandbox.pk, self.namespace, document)
         self._admit(document)
@@ -199,7 +200,9 @@ class Change:
             made["metadata"] |= owned
         name = document["metadata"]["name"]
         made = complete(in_version(made, self.resource), self.resource)
-        if not self.of_status:
+        if self.of_status:
+            checks.check_status(made, self.resource, name=name)
+        else:
             checks.check(made, self.resource, name=name, before=before)
 
     def _admit(self, document: Document) -> None:

@@ -39,6 +39,16 @@ def check(
         raise refusals.invalid(resource, name, faults)
 
 
+def check_status(document: Mapping[str, Any], resource: Resource, *, name: str) -> None:
+    """Raise what refuses a custom resource whose status is of other types."""
+    type_ = published.type_of(resource)
+    if resource.is_built_in or not type_:
+        return
+    faults = structural.status_faults(document, type_, resource.kind.kind)
+    if faults:
+        raise refusals.invalid(resource, name, faults)
+
+
 def check_types(document: Mapping[str, Any], resource: Resource) -> None:
     """Raise what refuses an object whose fields are of other types.
 

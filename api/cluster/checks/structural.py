@@ -72,6 +72,18 @@ def faults(
     return found
 
 
+def status_faults(document: Document, type_: str, kind: str) -> list[Fault]:
+    """Return what of the status of an object its definition's schema forbids."""
+    found = [
+        Fault(one.field, one.problem.replace("status.", "", 1))
+        for one in _of_object(document, type_, "")
+        if one.field.startswith("status.")
+    ]
+    if kind in _RULED and any(map(_is_blocking, found)):
+        found.append(Fault("<nil>", _UNCHECKED))
+    return found
+
+
 def _is_mistyped(fault: Fault) -> bool:
     return " in body must be of type " in fault.problem
 
@@ -159,12 +171,15 @@ def _of_field(value: Any, field: Field, type_: str, path: str) -> Iterator[Fault
 def _of_plain(value: Any, field: Field, type_: str, path: str) -> Iterator[Fault]:
     expected, name = _TYPES[type_]
     is_bool = isinstance(value, bool) and expected is not bool
-    if not isinstance(value, expected) or is_bool:
+    mistyped = not isinstance(value, expected) or is_bool
+    if mistyped:
         yield _wrong(value, name, path)
-        return
     if field.enum is not None and value not in field.enum:
         listed = ", ".join(f'"{one}"' for one in field.enum)
-        yield Fault(path, f'Unsupported value: "{value}": supported values: {listed}')
+        shown = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        yield Fault(path, f"Unsupported value: {shown}: supported values: {listed}")
+    if mistyped:
+        return
     for limit, fails, words in (
         (field.minimum, lambda m: value < m, "greater than or equal to"),
         (field.maximum, lambda m: value > m, "less than or equal to"),

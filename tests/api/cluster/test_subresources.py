@@ -176,7 +176,7 @@ def test_the_log_of_a_pod_is_refused_with_why_and_empty_before_it_has_a_node(
     assert "pod default/p0 is simulated" in answer.json()["message"]
     assert call("get", placed, f"{PODS}/none/log").status_code == 404
     waiting = call("get", make(pod("p0")), f"{PODS}/p0/log")
-    assert (waiting.status_code, waiting.content) == (200, b"")
+    assert (waiting.status_code, waiting.content) == (204, b"")
 
 
 @pytest.mark.parametrize("what", ["attach", "exec", "portforward"])

@@ -56,7 +56,7 @@ def test_the_role_of_a_pod_is_as_kueue_wrote_it(cpu, role):
 @pytest.mark.parametrize(
     ("selector", "said"),
     [
-        ("a in", "unable to parse requirement: found '', expected: '('"),
+        ("a in", "unable to parse requirement: found '' expected: '('"),
         (
             "a b",
             "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, "
