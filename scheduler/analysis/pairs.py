@@ -26,6 +26,7 @@ from scheduler.analysis.release_rules import (
     reasons_of,
     rules_between,
     told,
+    traits_of,
 )
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
@@ -371,7 +372,7 @@ def _otherwise(world: World, changed: World, marks: tuple[Mark, Mark]) -> _Other
     return _Otherwise(
         [
             told(rule, last)
-            for rule in rules_between(first, last, {key.kind for key in world.objects})
+            for rule in rules_between(first, last, traits_of(world.objects.values()))
         ],
         {why: both for why, both in counted(*sides).items() if both[0] != both[1]},
     )

@@ -8,10 +8,21 @@ from collections.abc import Collection, Iterable, Mapping
 import msgspec
 
 from scheduler.model.decisions import Decision, Wait
-from scheduler.model.objects import Key
+from scheduler.model.kueue.slices import ELASTIC_JOB
+from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
-from scheduler.model.releases.rules import Rule, between
+from scheduler.model.releases.rules import (
+    ELASTIC_JOBS,
+    MANY_PODSETS,
+    SEVERAL_FLAVORS,
+    Rule,
+    between,
+)
 from scheduler.model.releases.versions import DECIDING
+
+#: Lists of which each entry makes a podset, and how many are taken in all releases.
+_PODSETS = ("podSets", "replicatedJobs", "workerGroupSpecs", "components")
+_FEW = 8
 
 
 class ReleaseRule(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -30,10 +41,33 @@ class ReleaseRule(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     given: bool | None
 
 
+def traits_of(objects: Iterable[Object]) -> set[str]:
+    """Return what rules ask of a world: its kinds, and what some objects have.
+
+    Cost: O(objects).
+    """
+    found: set[str] = set()
+    for obj in objects:
+        found.add(obj.key.kind)
+        if obj.annotations.get(ELASTIC_JOB) == "true":
+            found.add(ELASTIC_JOBS)
+        spec = obj.spec
+        if obj.key.kind == "ClusterQueue":
+            groups = spec.get("resourceGroups") or ()
+            if any(len(group.get("flavors") or ()) > 1 for group in groups):
+                found.add(SEVERAL_FLAVORS)
+        elif any(
+            isinstance(spec.get(name), list) and len(spec[name]) >= _FEW
+            for name in _PODSETS
+        ):
+            found.add(MANY_PODSETS)
+    return found
+
+
 def rules_between(
     first: PolicySpec, last: PolicySpec, kinds: Collection[str]
 ) -> list[Rule]:
-    """Return the rules that differ and that a world with objects of these kinds may notice."""
+    """Return the rules that differ and that a world of these traits may notice."""
     return [
         rule
         for rule in between(first.decides_as(), last.decides_as())

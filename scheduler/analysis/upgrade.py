@@ -14,7 +14,12 @@ from scheduler.analysis.measures.verdict import (
     running_since,
     verdict,
 )
-from scheduler.analysis.release_rules import counted, reasons_of, rules_between
+from scheduler.analysis.release_rules import (
+    counted,
+    reasons_of,
+    rules_between,
+    traits_of,
+)
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import (
@@ -99,7 +104,7 @@ class Run:
     def __init__(self, make: Make, until_ms: int, patch: Patch) -> None:
         world = make(patch)
         self.spec = world.policy.spec
-        self.objects = {key.kind for key in world.objects}
+        self.traits = traits_of(world.objects.values())
         self.kind, self.since = kind_of_subjects(world), running_since(world)
         self.begin_ms = world.context.now_ms
         self.decisions: list[Decision] = simulate(world, until_ms=until_ms).decisions
@@ -145,7 +150,7 @@ def compare_releases(
     )
     moved = _differing(one.courses, other.courses)
     said = _differing(one.reasons, other.reasons)
-    rules = rules_between(one.spec, other.spec, other.objects)
+    rules = rules_between(one.spec, other.spec, other.traits)
     tried = [rule for rule in rules if rule.followed and (moved or said)]
     patches = {rule.id: _turned(rule, first, last) for rule in tried}
     asked = [name for name, patch in patches.items() if patch is not None]

@@ -167,7 +167,7 @@ def test_a_release_with_every_rule_turned_back_decides_as_the_other(
         ran(scheduler, seed, {"release": {scheduler: name}}) for name in (before, after)
     )
     first, last = one.spec.decides_as(), other.spec.decides_as()
-    rules = rules_between(one.spec, other.spec, other.objects)
+    rules = rules_between(one.spec, other.spec, other.traits)
     switches = {rule.id: rule.switch(last) for rule in rules}
     plain = [rule for rule in rules if switches[rule.id] is None]
     gates = dict(switch for switch in switches.values() if switch is not None)

@@ -12,6 +12,7 @@ import yaml
 
 from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
 from scheduler.cli.plan import main
+from scheduler.model.kueue.slices import ELASTIC_JOB
 from scheduler.model.patches import merge
 from scheduler.model.releases.versions import UNRELEASED
 from tests.builders import job, node, small_cluster, world_of
@@ -68,12 +69,17 @@ def test_whom_an_upgrade_stops_is_named_with_the_rule_that_does_it():
 def test_a_rule_that_nothing_turns_alone_is_not_said_to_change_nothing():
     report = compared("0.17.0", "0.19.2", *waiting(3))
     assert report.said_otherwise
-    assert effect(report, "no-candidates-last").workloads is None
+    assert effect(report, "flavor-edits-requeue").workloads is None
 
 
 def test_rules_that_this_work_cannot_notice_are_left_out():
-    named = {one.rule for one in compared("0.16.2", "0.19.2", *waiting(3)).rules}
-    assert named.isdisjoint({"fair-within-nominal", "topology-place-again"})
+    jobs = waiting(3)
+    others = {"fair-within-nominal", "topology-place-again", "selectors-per-flavor"}
+    named = {one.rule for one in compared("0.16.2", "0.19.2", *jobs).rules}
+    assert named.isdisjoint({*others, "podsets", "elastic-jobs"})
+    jobs[0]["metadata"].setdefault("annotations", {})[ELASTIC_JOB] = "true"
+    named = {one.rule for one in compared("0.16.2", "0.19.2", *jobs).rules}
+    assert "elastic-jobs" in named
 
 
 def test_a_default_of_a_section_is_not_noticed_where_the_section_is_given():

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
+from scheduler.analysis.release_rules import traits_of
 from scheduler.engine.world import World
 from scheduler.input.manifests.simulation_gaps.gated import gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
@@ -76,9 +77,10 @@ def _of_release(world: World) -> Iterator[Sentence]:
                 release=version,
                 least=FOLLOWED_FROM[scheduler],
             )
-    kinds = {key.kind for key in world.objects}
-    for rule in not_followed(release):
-        if rule.scheduler not in deciding or not rule.matters(kinds, spec.kueue):
+    lacking = not_followed(release)
+    traits = traits_of(world.objects.values()) if lacking else set()
+    for rule in lacking:
+        if rule.scheduler not in deciding or not rule.matters(traits, spec.kueue):
             continue
         yield Idle.RELEASE_RULE.said(
             title=TITLES[rule.scheduler],

@@ -16,6 +16,11 @@ from scheduler.model.releases.gates import kueue_gates
 from scheduler.model.releases.release import Release
 from scheduler.model.releases.versions import NEWEST, Scheduler, reaches
 
+#: Traits of worlds beside the kinds of their objects: `analysis/release_rules.py`.
+SEVERAL_FLAVORS = "several flavors"  # in one resource group
+ELASTIC_JOBS = "elastic jobs"
+MANY_PODSETS = "many podsets"
+
 #: Who notices: a judgement.
 Who = Literal["many", "some", "few"]
 #: How it is known: played on the real one, or read in its source.
@@ -34,7 +39,7 @@ class Rule:
     followed: bool = True
     truth: Truth = "read"
     off_gate: str = ""  # without a gate of its own: the one that switches it off
-    kinds: tuple[str, ...] = ()  # only worlds with such objects notice; (): any
+    kinds: tuple[str, ...] = ()  # only worlds with such objects or traits; (): any
     section: str = ""  # only with this section of Kueue's Configuration; "": any
     without: str = ""  # only where this section is left out; "": any
     now: str  # what is decided since then
@@ -126,6 +131,7 @@ NON_BORROWING = Rule(
 )
 NO_CANDIDATES = Rule(
     id="no-candidates-last",
+    kinds=(SEVERAL_FLAVORS,),
     since="0.18.5 0.19.1",
     truth="recorded",
     now="a flavor in which nobody may be preempted comes after all that serve",
@@ -154,6 +160,7 @@ PLACE_AGAIN = Rule(
 )
 ELASTIC = Rule(
     id="elastic-jobs",
+    kinds=(ELASTIC_JOBS,),
     gate="ElasticJobsViaWorkloadSlices",
     now="an elastic job is scaled while it runs",
     before="it keeps the size that it was admitted with",
@@ -172,6 +179,7 @@ UNIFORM_BATCH = Rule(
 )
 PREFERENCE = Rule(
     id="flavor-preference",
+    kinds=(SEVERAL_FLAVORS,),
     since="0.16.2",
     who="few",
     now="flavorFungibility.preference is read as it is written",
@@ -179,6 +187,7 @@ PREFERENCE = Rule(
 )
 PODSETS = Rule(
     id="podsets",
+    kinds=(MANY_PODSETS,),
     since="0.19.0",
     who="few",
     now="a Workload has up to 18 podsets",
@@ -186,7 +195,7 @@ PODSETS = Rule(
 )
 SELECTORS = Rule(
     id="selectors-per-flavor",
-    kinds=("ResourceFlavor",),
+    kinds=(SEVERAL_FLAVORS,),
     since="0.17.6 0.18.2 0.19.0",
     now="of node selectors and affinity those keys count that the flavor itself has",
     before="those count that any flavor of its resource group has",
@@ -229,6 +238,7 @@ FLAVOR_EDITS = Rule(
 )
 SCAN_PROGRESS = Rule(
     id="flavor-scan-progress",
+    kinds=(SEVERAL_FLAVORS,),
     gate="FlavorFungibilityPreserveScanProgress",
     now="the search goes on at the next flavor though quota changed meanwhile",
     before="it begins anew",
@@ -260,6 +270,7 @@ STICKY = Rule(
 )
 EQUAL_MODES = Rule(
     id="equal-modes",
+    kinds=(SEVERAL_FLAVORS,),
     since="0.13.0",
     followed=False,
     now="of two flavors that need victims the one without borrowing wins",
