@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 
+from scheduler.model.annotations import ADMISSION_GATED_BY
 from scheduler.model.decisions import Decision, Wait
 from scheduler.model.kueue.slices import ELASTIC_JOB
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
 from scheduler.model.releases.rules import (
     ELASTIC_JOBS,
+    GATED,
     MANY_PODSETS,
     SEVERAL_FLAVORS,
+    SLICE_LAYERS,
     Rule,
     between,
 )
@@ -23,6 +27,7 @@ from scheduler.model.releases.versions import DECIDING
 #: Lists of which each entry makes a podset, and how many are taken in all releases.
 _PODSETS = ("podSets", "replicatedJobs", "workerGroupSpecs", "components")
 _FEW = 8
+_LAYERS = "kueue.x-k8s.io/podset-slice-required-topology-constraints"
 
 
 class ReleaseRule(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -51,6 +56,8 @@ def traits_of(objects: Iterable[Object]) -> set[str]:
         found.add(obj.key.kind)
         if obj.annotations.get(ELASTIC_JOB) == "true":
             found.add(ELASTIC_JOBS)
+        if obj.annotations.get(ADMISSION_GATED_BY):
+            found.add(GATED)
         spec = obj.spec
         if obj.key.kind == "ClusterQueue":
             groups = spec.get("resourceGroups") or ()
@@ -61,7 +68,23 @@ def traits_of(objects: Iterable[Object]) -> set[str]:
             for name in _PODSETS
         ):
             found.add(MANY_PODSETS)
+        if any(_LAYERS in one for one in _requests(obj)):
+            found.add(SLICE_LAYERS)
     return found
+
+
+def _requests(obj: Object) -> Iterator[Mapping[str, Any]]:
+    """Yield what may ask for layers: annotations of pods, requests of podsets."""
+    template = obj.spec.get("template")
+    if isinstance(template, dict):
+        yield (template.get("metadata") or {}).get("annotations") or {}
+    pod_sets = obj.spec.get("podSets")
+    for one in pod_sets if isinstance(pod_sets, list) else ():
+        yield (one.get("template") or {}).get("metadata", {}).get("annotations") or {}
+        if (one.get("topologyRequest") or {}).get(
+            "podsetSliceRequiredTopologyConstraints"
+        ):
+            yield {_LAYERS: ""}
 
 
 def rules_between(

@@ -20,6 +20,7 @@ from scheduler.engine.simulation import simulate
 from scheduler.engine.stage import Context
 from scheduler.input.manifests.releases import release_of_image
 from scheduler.model import amounts, registry
+from scheduler.model.annotations import ADMISSION_GATED_BY
 from scheduler.model.decisions import Bind
 from scheduler.model.errors import ManifestError, PolicyError
 from scheduler.model.jobs import Surroundings
@@ -40,6 +41,7 @@ from scheduler.model.releases.versions import (
 )
 from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
+from tests.scheduler.kueue.topology.test_node_failures import Racks
 
 if TYPE_CHECKING:
     from scheduler.engine.kube.cache.node_table import View
@@ -158,7 +160,8 @@ def test_what_is_not_followed_is_named_only_where_it_can_matter():
 @pytest.mark.parametrize("release", followed("kueue"))
 def test_a_release_of_the_range_is_followed_but_for_what_is_named(release):
     left = {rule.id for rule in not_followed(Release(kueue=release))}
-    assert left <= {"admission-fair-sharing-usage"}
+    topology = {"topology-node-not-ready", "topology-layers"}
+    assert left <= {"admission-fair-sharing-usage", *topology}
     assert not not_followed(Release(kubernetes="1.32.0", yunikorn="1.7.0"))
 
 
@@ -602,6 +605,33 @@ def test_a_search_goes_on_where_it_stopped_since_0_18_5():
         decided = resumes(release)
         assert [who for what, who, _ in decided if what == "Preempt"] == victims
     assert [who for what, who, _ in decided if what == "Admit"] == ["first", "second"]
+
+
+@pytest.mark.parametrize(("release", "fails"), [("0.16.9", False), ("0.17.0", True)])
+def test_taints_that_drive_pods_off_fail_their_node_since_0_17(release, fails):
+    made = Racks(release=Release(kueue=release))
+    made.gang("w", 2)
+    made.run(0)
+    [host] = made.hosts("w")
+    taint = {"key": "k", "value": "v", "effect": "NoExecute"}
+    made.node(int(host.removeprefix("h")), taint=taint)
+    made.stage.settle()
+    assert bool(made.unhealthy("w")) is fails
+
+
+@pytest.mark.parametrize(("release", "waits"), [("0.18.6", False), ("0.19.0", True)])
+def test_an_annotation_keeps_a_job_from_being_tried_since_0_19(release, waits):
+    made = rig(release)
+    made.queue("a", 1)
+    made.workload("w", "a", annotations={ADMISSION_GATED_BY: "example.com/gate"})
+    made.run(0)
+    assert (made.work("w").admission is None) is waits
+
+
+@pytest.mark.parametrize(("release", "passes"), [("0.18.6", False), ("0.19.0", True)])
+def test_resources_without_quota_may_pass_since_0_19(release, passes):
+    document = {"resources": {"quotaCheckStrategy": "IgnoreUndeclared"}}
+    assert settings(release, **document).ignores_undeclared is passes
 
 
 @pytest.mark.parametrize(("release", "most"), [("0.17", 8), ("0.18", 10), ("0.19", 18)])

@@ -253,7 +253,7 @@ def read_configuration(
             else None
         ),
         transform=read_transform(resources),
-        ignores_undeclared=ignores_undeclared(resources),
+        ignores_undeclared=ignores_undeclared(resources) and gates.quota_check,
         topology_gates=read_gates(given_gates, release),
         gates=gates,
         retention=read_retention(_section(document, "objectRetentionPolicies")),

@@ -18,11 +18,13 @@ _NAMES = {
 }
 #: Read where a release of Kueue is given; without one they stay as they are here.
 _OF_RELEASES = {
+    "AdmissionGatedBy": "gated_jobs",
     "DisableWaitForPodsReady": "waits_for_no_pods",
     "FlavorFungibilityPreserveScanProgress": "keeps_search",
     "FairSharingPreemptWithinNominal": "nominal_without_strategy",
     "FairSharingPrioritizeNonBorrowing": "non_borrowing_first",
     "RecomputeAssignmentUponPreemptionTargetsOverlap": "overlap_searches_again",
+    "QuotaCheckStrategy": "quota_check",
     "SchedulingEquivalenceHashing": "equivalence_hashing",
     "UnadmittedWorkloadsObservability": "fine_reasons",
     "WorkloadPriorityClassDefaulting": "default_priority_class",
@@ -46,6 +48,8 @@ class FeatureGates:
     non_borrowing_first: bool = True  # heads that need not borrow come first
     overlap_searches_again: bool = True  # others' victims of the cycle are left out
     equivalence_hashing: bool = True  # a head that fails sets its like aside
+    gated_jobs: bool = True  # the annotation admission-gated-by counts
+    quota_check: bool = True  # resources.quotaCheckStrategy counts
     keeps_search: bool = True  # a search for flavors goes on though quota changed
     fine_reasons: bool = True  # conditions say why a Workload is pending
     default_priority_class: bool = True  # jobs without one get the class `default`

@@ -14,6 +14,7 @@ _NAMES = {
     "TASHandleOverlappingFlavors": "overlapping",
     "TASRecomputeAssignmentWithinSchedulingCycle": "recompute",
     "TASFailedNodeReplacementFailFast": "fail_fast",
+    "TASReplaceNodeOnNodeTaints": "node_taints",
 }
 
 
@@ -33,6 +34,7 @@ class TopologyGates:
     node_preferences: bool = False  # preferred node affinity orders domains
     overlapping: bool = True  # flavors on the same hosts share their usage
     recompute: bool = True  # search again when others of the cycle took the place
+    node_taints: bool = True  # taints that drive pods off make their node a failed one
     fail_fast: bool = True  # evict at once when a failed node has no replacement
 
 

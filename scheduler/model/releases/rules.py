@@ -20,6 +20,8 @@ from scheduler.model.releases.versions import NEWEST, Scheduler, reaches
 SEVERAL_FLAVORS = "several flavors"  # in one resource group
 ELASTIC_JOBS = "elastic jobs"
 MANY_PODSETS = "many podsets"
+SLICE_LAYERS = "slice layers"
+GATED = "gated jobs"
 
 #: Who notices: a judgement.
 Who = Literal["many", "some", "few"]
@@ -192,6 +194,47 @@ PODSETS = Rule(
     who="few",
     now="a Workload has up to 18 podsets",
     before="up to 10 in 0.18, 8 before",
+)
+NODE_TAINTS = Rule(
+    id="topology-node-taints",
+    kinds=("Topology",),
+    gate="TASReplaceNodeOnNodeTaints",
+    now="a node whose taints drive pods off fails for their workload",
+    before="its taints mean nothing to a workload that runs",
+)
+NOT_READY = Rule(
+    id="topology-node-not-ready",
+    kinds=("Topology",),
+    since="0.19.0",
+    off_gate="TASReplaceNodeDueToNotReadyOverFixedTime",
+    followed=False,
+    now="a node that is not ready fails for a workload once none of its pods runs there",
+    before="it fails after 30 s in any case",
+)
+LAYERS = Rule(
+    id="topology-layers",
+    kinds=(SLICE_LAYERS,),
+    gate="TASMultiLayerTopology",
+    who="few",
+    followed=False,
+    now="slices of slices are placed",
+    before="a job that asks for them is refused",
+)
+GATED_JOBS = Rule(
+    id="admission-gated-by",
+    kinds=(GATED,),
+    gate="AdmissionGatedBy",
+    who="few",
+    now="the annotation admission-gated-by keeps a job from being tried",
+    before="it means nothing",
+)
+QUOTA_CHECK = Rule(
+    id="quota-check-strategy",
+    section="resources",
+    gate="QuotaCheckStrategy",
+    who="few",
+    now="resources.quotaCheckStrategy may let resources pass that no quota names",
+    before="they never pass",
 )
 SELECTORS = Rule(
     id="selectors-per-flavor",
@@ -375,6 +418,9 @@ RULES: tuple[Rule, ...] = (
     MIXED,
     OVERLAPPING_FLAVORS,
     PLACE_AGAIN,
+    NODE_TAINTS,
+    NOT_READY,
+    LAYERS,
     SELECTORS,
     ELASTIC,
     UNIFORM_BATCH,
@@ -388,6 +434,8 @@ RULES: tuple[Rule, ...] = (
     PODSETS,
     USAGE,
     PRIORITY_CLASS,
+    GATED_JOBS,
+    QUOTA_CHECK,
     STICKY,
     EQUAL_MODES,
     BALANCE,

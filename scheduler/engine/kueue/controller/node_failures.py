@@ -41,7 +41,7 @@ def _driven_off(life: Lifecycle, work: WorkloadInfo, name: str, host: str) -> bo
     assert work.admission is not None
     node = life.cluster.topologies.nodes[name]
     taints = [taint for taint in node.taints if taint.effect == NO_EXECUTE]
-    if not taints:
+    if not taints or not life.cluster.topologies.gates.node_taints:
         return False
     needs = {part.name: part.needs for part in work.pod_sets}
     for part in work.admission.pod_sets:

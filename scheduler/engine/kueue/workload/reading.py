@@ -67,7 +67,8 @@ def update_from_document(
         work.is_parent = work.is_parent or obj.labels.get(PARENT) == "true"
     work.local_queue_name = spec.get("queueName") or ""
     work.active = spec.get("active") is not False
-    work.gated = obj.annotations.get(ADMISSION_GATED_BY) or ""
+    gated = obj.annotations.get(ADMISSION_GATED_BY) or ""
+    work.gated = gated if gates.gated_jobs else ""
     work.job_uid = obj.labels.get(JOB_UID, "")
     work.elastic = is_elastic(obj)
     work.replaces = replaced_slice(obj)

@@ -9,6 +9,7 @@ import pytest
 from scheduler.engine.kueue.scheduler.second_pass import wait_us
 from scheduler.model.kueue.check_state import CheckState
 from scheduler.model.objects import Key
+from scheduler.model.releases.release import NO_RELEASE, Release
 from tests.scheduler.kueue.rig import Rig
 
 HOST = "kubernetes.io/hostname"
@@ -22,9 +23,13 @@ class Racks(Rig):
     """Racks `r1` and `r2` of hosts with 4 cpu each: h1 and h2, h3 and h4."""
 
     def __init__(
-        self, config: dict[str, Any] | None = None, *, tolerations: Any = ()
+        self,
+        config: dict[str, Any] | None = None,
+        *,
+        tolerations: Any = (),
+        release: Release = NO_RELEASE,
     ) -> None:
-        super().__init__(config)
+        super().__init__(config, release=release)
         levels = [{"nodeLabel": "rack"}, {"nodeLabel": HOST}]
         self.put("Topology", "racks", {"levels": levels}, namespace="")
         spec = {"topologyName": "racks", "nodeLabels": {"pool": "main"}}
