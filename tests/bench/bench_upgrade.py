@@ -33,11 +33,11 @@ def pieces(folder: Path) -> Iterator[tuple[str, Path, str, str]]:
         yield name, ROOT / "sandbox" / "scenarios" / name, sized("", "1m"), AFTER
     for one in sorted(RECORDINGS.glob("*/watch.jsonl.gz"))[: sized(99, 0)]:
         yield one.parent.name, one.parent, "10m", AFTER
-    size: dict[str, int] = {"workloads": sized(5000, 50), "nodes": sized(500, 5)}
-    for name, text in crowded(queues=10, **size):
+    count = sized(5000, 50)
+    for name, text in crowded(workloads=count, nodes=sized(500, 5), queues=10):
         (folder / name).write_text(text)
     for after in (AFTER, MAIN):
-        yield f"{size['workloads']} workloads", folder, sized("10m", "1m"), after
+        yield f"{count} workloads", folder, sized("10m", "1m"), after
 
 
 def reported(work: Path, horizon: str, after: str) -> dict[str, Any]:
