@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,16 +117,23 @@ class Catalogue:
             name=item.get("name") or "main",
             count=int(item.get("count", 1)),
             min_count=item.get("minCount"),
-            shape=read_pod(
+            shape=self._shape(spec, overhead, limits),
+            needs=PlacementNeeds(spec),
+            topology=read_topology_request(item.get("topologyRequest")),
+        )
+
+    def _shape(
+        self, spec: Manifest, overhead: Manifest | None, limits: Limits | None
+    ) -> PodShape:
+        if overhead or limits or self.transform or not self.pod_limits_count:
+            return read_pod(
                 spec,
                 overhead=overhead,
                 limits=limits,
                 transform=self.transform,
                 pod_limits_count=self.pod_limits_count,
-            ),
-            needs=PlacementNeeds(spec),
-            topology=read_topology_request(item.get("topologyRequest")),
-        )
+            )
+        return _plain_shape(msgspec.json.encode(spec))
 
     def put_runtime_class(self, manifest: Manifest) -> None:
         """Take a RuntimeClass: what it adds to its pods."""
@@ -153,6 +161,15 @@ class Catalogue:
     def _limits(self, namespace: str) -> Limits | None:
         ranges = self.ranges.get(namespace)
         return summarize(ranges.values()) if ranges else None
+
+
+@functools.lru_cache(maxsize=2048)  # about 10 MiB
+def _plain_shape(text: bytes) -> PodShape:
+    """Return the shape of a pod spec to which nothing is added.
+
+    Copies of a world, and the states of a recording, read the same specs again.
+    """
+    return read_pod(msgspec.json.decode(text))
 
 
 def summarize(ranges: Iterable[Manifest]) -> Limits:
