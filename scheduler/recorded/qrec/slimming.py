@@ -86,6 +86,7 @@ KEPT: dict[str, Tree] = {
             "LocalQueue",
             "AdmissionCheck",
             "LimitRange",
+            "ResourceQuota",
             "Namespace",
             "PodGroup",
             "ElasticQuota",
