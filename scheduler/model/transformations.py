@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,6 +28,7 @@ class ResourceTransform:
 
     excluded: tuple[str, ...] = ()  # prefixes
     transformations: Mapping[str, Transformation] = field(default_factory=dict)
+    exact: bool = True  # releases/rules.py: EXACT_TRANSFORMATIONS
 
     def apply(self, requests: Mapping[str, Fraction]) -> Quantities:
         """Return a pod's exact demand on quota; `requests` are those of its spec.
@@ -56,6 +58,9 @@ class ResourceTransform:
         rule = self.transformations.get(name)
         if rule is None:
             return
-        amount *= asked.get(rule.multiply_by, Fraction(1))
+        times = asked.get(rule.multiply_by, Fraction(1))
+        amount *= times if self.exact else math.ceil(times)
+        if not self.exact:  # a whole number of units, rounded up
+            amount = Fraction(math.ceil(amount))
         for output, factor in rule.outputs.items():
             made[output] = made.get(output, Fraction(0)) + amount * factor

@@ -628,6 +628,14 @@ def test_an_annotation_keeps_a_job_from_being_tried_since_0_19(release, waits):
     assert (made.work("w").admission is None) is waits
 
 
+@pytest.mark.parametrize(("release", "credits"), [("0.18.2", 2000), ("0.18.3", 600)])
+def test_transformations_multiply_exact_amounts_since_0_18_3(release, credits):
+    credit = {"input": "cpu", "strategy": "Replace", "outputs": {"credits": 1000}}
+    made = rig(release, resources={"transformations": [credit]})
+    made.workload("w", "a", "300m", count=2)
+    assert made.work("w").pod_sets.totals[0] == {"credits": credits}
+
+
 @pytest.mark.parametrize(("release", "passes"), [("0.18.6", False), ("0.19.0", True)])
 def test_resources_without_quota_may_pass_since_0_19(release, passes):
     document = {"resources": {"quotaCheckStrategy": "IgnoreUndeclared"}}

@@ -49,6 +49,7 @@ from scheduler.model.releases.kueue_defaults import (
 )
 from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.model.releases.rules import (
+    EXACT_TRANSFORMATIONS,
     FLAVOR_EDITS,
     NO_CANDIDATES,
     POD_LEVEL,
@@ -252,7 +253,7 @@ def read_configuration(
             if document.get("admissionFairSharing") is not None
             else None
         ),
-        transform=read_transform(resources),
+        transform=_transform(resources, decides_as),
         ignores_undeclared=ignores_undeclared(resources) and gates.quota_check,
         topology_gates=read_gates(given_gates, release),
         gates=gates,
@@ -265,6 +266,13 @@ def read_configuration(
         pod_limits_count=POD_LEVEL.holds(decides_as),
         kept=tuple(_kept(document, release)),
     )
+
+
+def _transform(resources: Document, decides_as: Release) -> ResourceTransform | None:
+    found = read_transform(resources)
+    if found is None:
+        return None
+    return replace(found, exact=EXACT_TRANSFORMATIONS.holds(decides_as))
 
 
 def _version(document: Document, release: str | None = None) -> str:

@@ -179,6 +179,14 @@ UNIFORM_BATCH = Rule(
     now="inadmissible Workloads are tried again in batches, 1 s apart",
     before="they are tried again at once",
 )
+EXACT_TRANSFORMATIONS = Rule(
+    id="exact-transformations",
+    section="resources",
+    since="0.17.7 0.18.3 0.19.0",
+    who="few",
+    now="resources.transformations multiply exact amounts",
+    before="they round what is multiplied up to whole units, 300m to 1",
+)
 PREFERENCE = Rule(
     id="flavor-preference",
     kinds=(SEVERAL_FLAVORS,),
@@ -219,6 +227,14 @@ LAYERS = Rule(
     followed=False,
     now="slices of slices are placed",
     before="a job that asks for them is refused",
+)
+SETS_ON_HOLD = Rule(
+    id="statefulset-on-hold",
+    kinds=("StatefulSet",),
+    since="0.17.7 0.18.3 0.19.0",
+    truth="recorded",
+    now="the Workload of a StatefulSet of no replicas is on hold",
+    before="it goes, and another one comes with the next replica",
 )
 GATED_JOBS = Rule(
     id="admission-gated-by",
@@ -434,8 +450,10 @@ RULES: tuple[Rule, ...] = (
     PODSETS,
     USAGE,
     PRIORITY_CLASS,
+    SETS_ON_HOLD,
     GATED_JOBS,
     QUOTA_CHECK,
+    EXACT_TRANSFORMATIONS,
     STICKY,
     EQUAL_MODES,
     BALANCE,

@@ -10,6 +10,7 @@ from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
 from tests.builders import job, node, pod, small_cluster, workload_priority, world_of
 
 GROUP = "kueue.x-k8s.io/pod-group-name"
@@ -273,6 +274,21 @@ def test_a_stateful_set_scaled_to_none_is_on_hold_until_it_is_scaled_up():
         assert gated(one) == [False]
         assert one.get(workload).spec["podSets"][0]["count"] == 2
     assert again.hash() == world.hash()
+
+
+def test_a_stateful_set_scaled_to_none_had_no_workload_before_0_17_7():
+    world = small(serving("StatefulSet", 2))
+    document = world.policy.document()
+    document["spec"]["release"] = {"kueue": "0.17.6"}
+    world.set_policy(read_policy(document))
+    run(world, 4)
+    scaled(world, "StatefulSet", 0)
+    run(world, 8)
+    assert (world.keys("Workload"), gated(world)) == ([], [])
+    scaled(world, "StatefulSet", 1)
+    run(world, 12)
+    [workload] = world.keys("Workload")
+    assert world.get(workload).spec["podSets"][0]["count"] == 1
 
 
 def test_pods_of_different_queues_make_no_workload_until_they_agree():

@@ -56,8 +56,12 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
             return
         if self._adopt_workloads(job) or self._is_over(job):
             return
-        if job.key.kind == STATEFUL_SET and self.manages(job) and self.sync_set(job):
-            return
+        if job.key.kind == STATEFUL_SET and self.manages(job):
+            if self.is_without_workload(job):
+                self._give_workloads(job, [])
+                return
+            if self.sync_set(job):
+                return
         around = self.surroundings()
         managed = self.manages(job)
         prebuilt = self.prebuilt_of(job) if managed else None

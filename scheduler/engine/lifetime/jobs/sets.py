@@ -18,6 +18,7 @@ from scheduler.engine.lifetime.starting import STATEFUL_SET
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import ON_HOLD
+from scheduler.model.releases.rules import SETS_ON_HOLD
 
 _SETS = frozenset({STATEFUL_SET})
 _ON_HOLD = "StatefulSet scaled to zero; workload on hold"
@@ -25,6 +26,11 @@ _ON_HOLD = "StatefulSet scaled to zero; workload on hold"
 
 class StatefulSets(JobStart):
     """Brings the Workload and the pods of a StatefulSet in line with its replicas."""
+
+    def is_without_workload(self, stateful_set: Object) -> bool:
+        """Return whether a set of no replicas has none: in a release without holds."""
+        release = self.host.policy.spec.decides_as()
+        return not (_replicas(stateful_set) or SETS_ON_HOLD.holds(release))
 
     def sync_set(self, stateful_set: Object) -> bool:
         """Let a set with a Workload have it on hold, or back; False for one without."""
