@@ -150,6 +150,11 @@ async def lesson_of_browsers(run: DefaultRun, sandbox: str) -> _Class:
             " ", ""
         )
         await trainer.keyboard.press("Escape")
+        for stop in (*range(2, STOPS + 1), 1):  # the lesson, before anybody is there
+            await trainer.goto(f"{run.url}/s/{sandbox}/board?stage={stop}")
+            await trainer.locator(
+                "[data-testid=lesson-stage][aria-busy=false]"
+            ).wait_for()
         before = _mib(run)
         people = []
         for _ in range(CLASS):  # one after another, as they come into a room

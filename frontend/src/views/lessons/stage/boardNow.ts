@@ -15,10 +15,11 @@ const RUNS = new Set(["admitted", "reserved"]);
 
 /** Return queues and nodes of the tick that is shown; reactive where it is read. */
 export function boardNow(): StageBoard {
-  const pods = live.shown.all("Pod").filter((pod) => pod.node !== "" && ON_NODE.has(pod.phase));
+  // A pod that waits for its binding is on the node that is held for it.
+  const pods = live.shown.all("Pod").filter((pod) => pod.heldOn !== "" || (pod.node !== "" && ON_NODE.has(pod.phase)));
   const nodes = live.shown.all("Node").map(({ key, name, used, allocatable }) => ({
     key, name, used, allocatable,
-    pods: pods.filter((pod) => pod.node === name),
+    pods: pods.filter((pod) => (pod.heldOn || pod.node) === name),
   }));
   return { queues: queues.columns.map(queueNow), nodes };
 }

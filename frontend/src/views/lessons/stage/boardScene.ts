@@ -69,7 +69,7 @@ export function boardScene(board: StageBoard, high: number, spot: ReadonlySet<st
   const nodes = shownFirst(board.nodes, MOST_NODES, spot);
   const beside = nodes.length > 0 && board.queues.length <= 2;
   const nodesHigh = nodes.length === 0 ? 0 : beside ? high : 96;
-  const left = !beside ? WIDTH : board.queues.length === 0 ? 0 : Math.round(WIDTH * 0.4);
+  const left = !beside ? WIDTH : board.queues.length === 0 ? GAP : Math.round(WIDTH * 0.4);
   const lit = (key: string, inner: readonly { key: string }[] = []): boolean => spot.size === 0 || spot.has(key) || inner.some((one) => spot.has(one.key));
   return [
     ...queueGroups(shownFirst(board.queues, MOST_QUEUES, spot), left, beside ? high : high - nodesHigh, lit, spot),
