@@ -11,3 +11,10 @@ export function splitName(name: string): readonly [string, string] {
   const from = at > 0 ? at : name.length - LAST;
   return [name.slice(0, from), name.slice(from)];
 }
+
+/** Return a name in at most so many letters: its middle goes, its end distinguishes it. */
+export function shortName(name: string, most: number): string {
+  if (name.length <= most) return name;
+  const [start, end] = splitName(name);
+  return `${start.slice(0, Math.max(1, most - end.length - 1))}…${end}`;
+}
