@@ -16,6 +16,11 @@ _NAMES = {
     "MultiKueueOrchestratedPreemption": "preemption_gates",
     "PriorityBoost": "priority_boost",
 }
+#: On in every release that is known, until they are switched off.
+_ON = {
+    "PartialAdmission": "partial_admission",
+    "PrioritySortingWithinCohort": "sorts_by_priority",
+}
 #: Read where a release of Kueue is given; without one they stay as they are here.
 _OF_RELEASES = {
     "AdmissionGatedBy": "gated_jobs",
@@ -30,7 +35,7 @@ _OF_RELEASES = {
     "WorkloadPriorityClassDefaulting": "default_priority_class",
 }
 #: The gates that decide something here.
-NAMES = tuple(_NAMES)
+NAMES = (*_NAMES, *_ON)
 #: And those that do so in a world of a release.
 RELEASE_NAMES = tuple(_OF_RELEASES)
 
@@ -52,6 +57,8 @@ class FeatureGates:
     quota_check: bool = True  # resources.quotaCheckStrategy counts
     keeps_search: bool = True  # a search for flavors goes on though quota changed
     fine_reasons: bool = True  # conditions say why a Workload is pending
+    partial_admission: bool = True  # a job may start with fewer pods than it asks for
+    sorts_by_priority: bool = True  # heads of a cohort go by priority, then by age
     default_priority_class: bool = True  # jobs without one get the class `default`
 
 
@@ -62,10 +69,12 @@ def read_feature_gates(
 
     Others are not looked at; what the section does not name is as the release has it.
     """
+    on = fields_of(given, _ON)
     if release is None:
-        return FeatureGates(**fields_of(given, _NAMES))
+        return FeatureGates(**fields_of(given, _NAMES), **on)
     names = {**_NAMES, **_OF_RELEASES}
-    return FeatureGates(**fields_of(given_or_usual(given, names, release), names))
+    usual = fields_of(given_or_usual(given, names, release), names)
+    return FeatureGates(**usual, **on)
 
 
 def given_or_usual(

@@ -183,12 +183,12 @@ apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 health: {}
 webhook: {}
-featureGates: {TopologyAwareScheduling: true, PartialAdmission: false}
+featureGates: {TopologyAwareScheduling: true, ReclaimablePods: false}
 """
     found = report_of(load([("config.yaml", settings)])).findings
     assert {one.problem.partition(":")[0]: one.count for one in found} == {
         "kept; a setting of Kueue's own process": 2,
-        "featureGates.PartialAdmission": 1,
+        "featureGates.ReclaimablePods": 1,
     }
     assert all(one.effect for one in found)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from scheduler.engine.kueue.controller import evictions
 from scheduler.engine.kueue.controller.admission_checks import AdmissionChecks
 from scheduler.engine.kueue.controller.lifecycle import Lifecycle
+from scheduler.engine.kueue.controller.status import queue_verdict
 from scheduler.engine.kueue.queue.clocks import execution_deadline, pods_ready_deadline
 from scheduler.engine.kueue.scheduler.nominate import validation_error
 from scheduler.engine.kueue.workload.info import WorkloadInfo
@@ -231,7 +232,11 @@ class Controller:
             return MISCONFIGURED, missing("ClusterQueue", local_queue.spec.queue)
         self._end_stop(work)
         if not queue.active:
-            return SUSPENDED, inactive("ClusterQueue", queue.name)
+            # Of a loop of cohorts the scheduler tells, and the queue says nothing.
+            told = self.life.proved and not self.life.fine_reasons
+            looped = told and queue_verdict(self.cluster, queue)[0]
+            reason = PENDING_EVALUATION if looped else SUSPENDED
+            return reason, inactive("ClusterQueue", queue.name)
         if not self.life.fine_reasons:
             return None  # the scheduler says it, once it tries the workload
         problem = validation_error(self.cluster, work, queue)

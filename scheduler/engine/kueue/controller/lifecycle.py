@@ -69,6 +69,8 @@ class Lifecycle:
         self.answers = answers
         # Whether conditions say why a Workload is pending: releases/rules.py, REASONS.
         self.fine_reasons = cluster.settings.gates.fine_reasons
+        #: Whether it is of the level since which scripts are proved on a control plane.
+        self.proved = context.compatibility >= PROVED
         usage = cluster.settings.usage
         self.ledger: UsageLedger | None = None
         if usage is not None:
@@ -186,8 +188,7 @@ class Lifecycle:
         work.refresh()
         queue = self.cluster.cluster_queue_of(work) if self.eligible(work) else None
         if queue is None:
-            proved = self.context.compatibility >= PROVED
-            if proved and self.cluster.cluster_queue_of(work) is None:
+            if self.proved and self.cluster.cluster_queue_of(work) is None:
                 self.mark_queues_changed(work, None)  # its LocalQueue counts it
             return
         if backoff_over(work, self.context.now_us):
@@ -296,7 +297,7 @@ class Lifecycle:
 
     def await_start(self, work: WorkloadInfo) -> None:
         """Say that the pods of a workload that lost its quota did not start."""
-        if self.context.compatibility >= PROVED and PODS_READY in work.conditions:
+        if self.proved and PODS_READY in work.conditions:
             self.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
 
     def arm_timer(self, work: WorkloadInfo) -> None:

@@ -95,6 +95,10 @@ class ObjectHandlers:
             return
         if known is not None:
             self.edits.tree(known)
+            if known.spec.groups != spec.groups and self.life.proved:
+                # Their statuses list the flavors of its groups.
+                listing = self.cluster.local_queues_of.get(spec.name, ())
+                self.life.touched_local_queues.update(dict.fromkeys(listing))
         queue = self.cluster.put_queue(spec)
         if not restore and (known is None or self._renew_pending_queue(queue)):
             for local_queue in self.cluster.local_queues_of.get(queue.name, ()):

@@ -182,7 +182,8 @@ def assign_flavors(
     if full.mode is Mode.FIT:
         return full, []
     targets = assigner.targets(full) if full.mode is Mode.PREEMPT else []
-    if targets or not entry.work.can_be_admitted_partially:
+    fewer = cluster.settings.gates.partial_admission
+    if targets or not (fewer and entry.work.can_be_admitted_partially):
         return full, targets
     return _fewer(assigner, entry.work) or (full, [])
 

@@ -53,7 +53,7 @@ WHOLE: dict[str, Any] = {
         "TASProfileMixed": False,
         "PriorityBoost": True,
         "LendingLimit": True,
-        "PartialAdmission": False,
+        "ReclaimablePods": False,
         "Unheard": True,
     },
     "objectRetentionPolicies": {
@@ -100,7 +100,7 @@ def test_transformations_are_read():
 
 def test_what_decides_nothing_is_kept():
     assert read_configuration(WHOLE).kept == (
-        "featureGates.PartialAdmission",
+        "featureGates.ReclaimablePods",
         "featureGates.Unheard",
         "metrics",
         "multiKueue.gcInterval",

@@ -65,12 +65,13 @@ class Classical:
         """Yield entries: those that hold quota already, then those that
         borrow lowest, then by priority, then by age.
         """
+        weighs = gates.sorts_by_priority
         yield from sorted(
             entries,
             key=lambda entry: (
                 not entry.second_pass,
                 entry.borrow,
-                -entry.work.priority,
+                -entry.work.priority if weighs else 0,
                 entry.work.queue_order_us,
                 entry.work.uid,
             ),
