@@ -79,7 +79,7 @@ export function hrefOf(sandbox: string, view: View = "board", more: Readonly<Rec
   const staying = new URLSearchParams(more);
   for (const name of ["tick", "sel", "what-if", "with", "lesson"]) {
     const value = address.query.get(name);
-    if (value !== null && sandbox === address.sandbox) staying.set(name, value);
+    if (value !== null && value !== "any" && sandbox === address.sandbox) staying.set(name, value);
   }
   const query = staying.toString();
   return `/s/${sandbox}/${view}${query === "" ? "" : `?${query}`}`;

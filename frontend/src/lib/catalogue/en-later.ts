@@ -434,6 +434,7 @@ export const EN_LATER = {
   "pair.allSay": "{value} in all",
   "pair.between": "{low} to {high}",
   "pair.branch": "{name} beside this branch, since tick {tick}",
+  "pair.everywhere": "Show on every view",
   "pair.closeBranch": "This branch alone",
   "pair.sinceTick": "Since tick {tick}",
   "pair.open": "Open",

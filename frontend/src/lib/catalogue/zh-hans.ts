@@ -1060,6 +1060,7 @@ export const ZH_HANS: Words = {
   "pair.allSay": "全部为 {value}",
   "pair.between": "{low} 至 {high}",
   "pair.branch": "{name} 与此分支并列，自时刻 {tick} 起",
+  "pair.everywhere": "在所有视图中显示",
   "pair.closeBranch": "仅此分支",
   "pair.sinceTick": "自时刻 {tick} 起",
   "pair.open": "打开",
