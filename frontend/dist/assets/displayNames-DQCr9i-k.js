@@ -1,1 +1,0 @@
-import{k as e,r as t}from"./live.svelte-BXOnBTJe.js";import{s as n}from"./intents-LNtV6dpD.js";var r=/^job-(.*)-[a-z0-9]{5}$/;function i(i){if(!i.startsWith(`Workload/`))return n(i);let a=t.shown.row(i);return a?.kind===`Workload`?e(a):n(i).replace(r,`$1`)}export{i as t};

@@ -1,1 +1,0 @@
-import{r as e}from"./rest-CfWtATCB.js";function t(e,t){let[,n=``,r=``]=t.split(`/`);return`/sandboxes/${e}/explain/${n}/${r}`}function n(n,r,i){return e(`Explanation`,`GET`,t(n,r),{query:{tick:i}})}function r(n,r,i,a){return e(`Counterfactuals`,`GET`,`${t(n,r)}/counterfactuals`,{query:{tick:i},signal:a})}export{n,r as t};

@@ -1,1 +1,0 @@
-export{t as isServerMessage}from"./live-D6ZC4w6z.js";

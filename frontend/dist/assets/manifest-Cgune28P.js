@@ -1,1 +1,0 @@
-import{c as e,s as t}from"./rest-CfWtATCB.js";import{y as n}from"./whatIf.svelte-Dbgg2cAS.js";import{p as r,r as i}from"./live.svelte-BXOnBTJe.js";async function a(a,o){let s={tick:n.at??i.pastShown};return n.with(a,t(await e(`GET`,`/sandboxes/${String(i.id)}/${r(a)}`,{query:s,...o?{signal:o}:{}})))}export{a as t};
