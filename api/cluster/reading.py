@@ -492,7 +492,8 @@ def _continue_token(token: str) -> ContinueToken | None:
         return None
     fault = base64_words.fault_of(token, base64_words.URL, padded=False)
     if fault is None:
-        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        written = token.replace("\r", "").replace("\n", "")  # passed over, as in Go
+        text = base64.urlsafe_b64decode(written + "=" * (-len(written) % 4))
         problem = json_words.problem_of(text)
         try:
             return msgspec.json.decode(text, type=ContinueToken)

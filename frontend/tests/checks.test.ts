@@ -10,9 +10,9 @@ import { workload } from "./worlds";
 
 describe("an admission check", () => {
   it("is answered by the status of the Workload, and by nothing else of it", () => {
-    expect(answerRequest("1", "Workload/team/a", "budget", "Rejected")).toEqual({
+    expect(answerRequest("1", "Workload/team/a", "budget", "Rejected", "2026-01-01T00:00:08Z")).toEqual({
       path: "/sandboxes/1/apis/kueue.x-k8s.io/v1beta2/namespaces/team/workloads/a/status",
-      body: { status: { admissionChecks: [{ name: "budget", state: "Rejected" }] } },
+      body: { status: { admissionChecks: [{ name: "budget", state: "Rejected", message: "", lastTransitionTime: "2026-01-01T00:00:08Z" }] } },
     });
   });
 });

@@ -51,7 +51,8 @@ def states(sandbox) -> dict[str, str]:
 def answer(call, sandbox, state: str):
     name = Workload.objects.get(sandbox=sandbox).name
     path = f"{KUEUE}/namespaces/default/workloads/{name}/status"
-    checks = [{"name": "budget", "state": state}]
+    at = {"message": "", "lastTransitionTime": "2026-01-01T00:00:03Z"}
+    checks = [{"name": "budget", "state": state, **at}]
     return call("patch", sandbox, path, {"status": {"admissionChecks": checks}})
 
 

@@ -95,6 +95,7 @@ ONE: dict[str, str] = {
     "openapi/v3/apis/<str:group>/<str:version>": "get look",
     "apis/authorization.k8s.io/v1/selfsubjectaccessreviews": "post look read",
     "apis/authorization.k8s.io/v1/selfsubjectrulesreviews": "post look read",
+    "api/<str:version>/namespaces/<str:name>/status": "get look, put edit, patch edit",
     "api/v1/namespaces/<str:namespace>/pods/<str:name>/eviction": "post edit",
     "api/v1/namespaces/<str:namespace>/pods/<str:name>/log": "get look",
     "api/v1/namespaces/<str:namespace>/pods/<str:name>/ephemeralcontainers": "get look, put edit, patch edit",
