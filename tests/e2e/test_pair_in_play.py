@@ -6,9 +6,12 @@ from tests.draws import fresh
 from tests.e2e.board import Board, prepared
 from tests.e2e.facts import ghost, truth, view
 
-#: Waits so many frames for a tick that is not the last one seen, then reads all at once.
+#: Waits until the place is drawn, and so many frames from a tick that is not the last one
+#: seen; then reads all at once.
 INSTANT = f"""async ([frames, last]) => {{
   const tick = () => document.querySelector('[data-testid=tick]').innerText;
+  const drawn = () => document.querySelectorAll('#canvas [data-fact]').length;
+  while (drawn() < {truth.FEWEST}) await new Promise(requestAnimationFrame);
   while (tick() === last) await new Promise(requestAnimationFrame);
   for (let n = 0; n < frames; n++) await new Promise(requestAnimationFrame);
   return ({truth.READ})();

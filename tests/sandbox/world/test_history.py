@@ -61,7 +61,7 @@ def test_the_page_of_any_tick_is_that_of_its_world(busy):
 
 def test_a_tick_that_has_not_been_is_not_found(busy):
     tick(busy, 2)
-    with pytest.raises(NotFoundError, match="has not been"):
+    with pytest.raises(NotFoundError, match="is in the future"):
         history.revision_at(row(busy), 3)
 
 
