@@ -1,1 +1,0 @@
-import{$ as e,B as t,tt as n}from"./index-client-orajHd-Z.js";var r=new class{#e=n(!1);get wanted(){return t(this.#e)}set wanted(t){e(this.#e,t,!0)}#t=n(!1);get dropping(){return t(this.#t)}set dropping(t){e(this.#t,t,!0)}};export{r as t};

@@ -1,1 +1,0 @@
-import{$ as e,B as t,tt as n}from"./index-client-orajHd-Z.js";var r=new class{#e=n(null);get kind(){return t(this.#e)}set kind(t){e(this.#e,t,!0)}};export{r as t};
