@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -41,13 +43,53 @@ def frames_for(sandbox_id: str, since: int | None) -> tuple[list[str], int]:
         if steps is not None:
             frames = [encode_step(diffs.merge(steps)).decode()] if steps else []
             return frames, sandbox.revision
-    return [page_state(sandbox, sandbox.revision)], sandbox.revision
+    return [page_state(sandbox, sandbox.revision).decode()], sandbox.revision
 
 
-def page_state(sandbox: Sandbox, revision: int) -> str:
-    """Return the message `page_state` of a revision."""
+class _Messages:
+    """The messages made last: of many who ask for one at a time, one makes it."""
+
+    MOST_BYTES = 4 * 2**20
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._lock = threading.Lock()
+        self._making = [threading.Lock() for _ in range(16)]
+
+    def get(self, key: tuple[object, ...], make: Callable[[], bytes]) -> bytes:
+        """Return the message of `key`, made once while it is kept."""
+        with self._making[hash(key) % len(self._making)]:
+            with self._lock:
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    return self._kept[key]
+            made = make()
+            with self._lock:
+                self._kept[key] = made
+                size = sum(map(len, self._kept.values()))
+                while size > self.MOST_BYTES:
+                    size -= len(self._kept.popitem(last=False)[1])
+            return made
+
+
+_messages = _Messages()
+
+
+def page_state(sandbox: Sandbox, revision: int) -> bytes:
+    """Return the message `page_state` of a revision.
+
+    A class that follows a lesson asks for the same one at once.
+    """
+    key = (
+        *(sandbox.pk, revision, sandbox.revision, sandbox.title, sandbox.branch),
+        *(sandbox.parent_id, sandbox.kept_tick, sandbox.playing, str(sandbox.until)),
+    )
+    return _messages.get(key, lambda: _made(sandbox, revision))
+
+
+def _made(sandbox: Sandbox, revision: int) -> bytes:
     page = history.page_at(sandbox, revision)
-    return _encode(state_of(sandbox, revision, page)).decode()
+    return _encode(state_of(sandbox, revision, page))
 
 
 def state_of(sandbox: Sandbox, revision: int, page: Page) -> dict[str, object]:

@@ -1,0 +1,47 @@
+"""One of many who ask for the same page makes it; the others get what it made."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from sandbox.live.pages import _Messages, page_state
+from tests.sandbox.conftest import row, tick
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_message_that_many_ask_for_at_once_is_made_once():
+    messages, made = _Messages(), list[int]()
+    begin = threading.Barrier(8)
+
+    def make() -> bytes:
+        made.append(1)
+        return b"page"
+
+    def ask() -> None:
+        begin.wait()
+        assert messages.get(("a", 1), make) == b"page"
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(made) == 1
+
+
+def test_the_largest_messages_are_not_all_kept():
+    messages = _Messages()
+    for n in range(3):
+        messages.get((n,), lambda: b" " * (_Messages.MOST_BYTES // 2))
+    assert len(messages._kept) == 2
+
+
+def test_a_page_under_another_title_is_made_anew(busy):
+    tick(busy, 1)
+    sandbox = row(busy)
+    before = page_state(sandbox, sandbox.revision)
+    sandbox.title = "Another"
+    assert page_state(sandbox, sandbox.revision) != before
