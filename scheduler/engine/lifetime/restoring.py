@@ -36,6 +36,8 @@ class Restoring(Advancing):
             state["ends"] = ends
         if (scheduled := self.job_stage.controllers.next.get(obj.key)) is not None:
             state["scheduled"] = scheduled
+        if (tries := self.job_stage.quotas.tries.get(obj.key)) is not None:
+            state["tries"] = tries
         if (expires := self.expiring.get(obj.key)) is not None:
             state["expires"] = expires
         if (collected := self.orphaned.get(obj.key)) is not None:
@@ -98,6 +100,8 @@ class Restoring(Advancing):
             self.collect_at(key, state["collected"])
         if "scheduled" in state:
             self.job_stage.controllers.wait(key, state["scheduled"])
+        if "tries" in state:
+            self.job_stage.quotas.tries[key] = state["tries"]
         if "run" in state:
             self._restore_run(Run.from_state(key, state["run"]))
         self.job_stage.note(obj)

@@ -156,6 +156,34 @@ def test_a_world_that_was_stored_keeps_the_same_pods():
     assert again.hash() == world.hash()
 
 
+@pytest.mark.parametrize("stack", ["kube", "kueue"])
+def test_a_stored_world_tries_pods_beyond_a_quota_again_at_the_same_times(stack):
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "default"},
+        "spec": {"hard": {"pods": "1"}},
+    }
+    world = world_of(
+        *small_cluster(),
+        node("n1"),
+        quota,
+        controller("ReplicaSet", replicas=3),
+        job("wide", parallelism=2, runtime="500s"),
+        stack=stack,
+    )
+    simulate(world, until_ms=20_000)
+    again = world.copy()
+    ways = [simulate(one, until_ms=300_000).decisions for one in (world, again)]
+    tried = [
+        [(one.at_ms, one.subject) for one in way if one.reason == "FailedCreate"]
+        for way in ways
+    ]
+    assert len(tried[0]) > 3
+    assert tried[0] == tried[1]
+    assert again.hash() == world.hash()
+
+
 def three_controllers() -> World:
     made = job("x", runtime="50s")
     annotations = made["metadata"]["annotations"]

@@ -32,7 +32,8 @@ class PodQuotas:
         self.known: dict[Key, dict[str, Any]] = {}
         self._counted_ms = -1
         self._used: dict[Key, Counter[str]] = {}
-        self._tries: dict[Key, int] = {}  # who lacks a pod -> tries in a row
+        #: Owner that lacks a pod -> its tries in a row; kept in the state of the owner.
+        self.tries: dict[Key, int] = {}
 
     def note(self, quota: Object) -> None:
         """Keep a ResourceQuota."""
@@ -40,8 +41,8 @@ class PodQuotas:
         self._counted_ms = -1
 
     def forget(self, key: Key) -> None:
-        """Forget a ResourceQuota that is deleted, or who lacks a pod."""
-        self._tries.pop(key, None)
+        """Forget a ResourceQuota that is deleted, or an owner that lacks a pod."""
+        self.tries.pop(key, None)
         if self.known.pop(key, None) is not None:
             self._counted_ms = -1
 
@@ -100,7 +101,8 @@ class PodQuotas:
 
     def refuse(self, maker: Key, pod: Object, why: str) -> int:
         """Report that a pod is not made; return in how many ms that is tried again."""
-        tries = self._tries[maker] = self._tries.get(maker, 0) + 1
+        tries = self.tries[maker] = self.tries.get(maker, 0) + 1
+        self.lifetime.context.journal.touch(maker)
         said = f'Error creating: pods "{pod.key.name}" is forbidden: {why}'
         context = self.lifetime.context
         context.journal.emit(
@@ -112,4 +114,5 @@ class PodQuotas:
 
     def made(self, maker: Key) -> None:
         """Note that a controller has the pods that it wants."""
-        self._tries.pop(maker, None)
+        if self.tries.pop(maker, None) is not None:
+            self.lifetime.context.journal.touch(maker)
