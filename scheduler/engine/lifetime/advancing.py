@@ -169,7 +169,7 @@ class Advancing(Reactions):
         name = super().free_node(pod)
         node = Key(NODE, "", name)
         if node in self.pressure.states:
-            self.fresh[node] = None
+            self.look_at(node)
         return name
 
     def _step(self, due: Due, run: Run) -> None:

@@ -235,6 +235,12 @@ class RuntimeState:
         self.used[text] = self.used.get(text, 0) + 1
         return self.used[text]
 
+    def look_at(self, *keys: Key) -> None:
+        """Let these objects be taken up at this instant; a stored world does so, too."""
+        for key in keys:
+            self.fresh[key] = None
+            self._touch(key)
+
     def _touch(self, key: Key) -> None:
         """Note a change; a job's status shows its Workload's run."""
         self.context.journal.touch(key)

@@ -71,10 +71,13 @@ STEPS = st.lists(
         st.tuples(st.just("rename"), PLACE, QUEUES),
         st.tuples(st.just("local queue"), QUEUES, QUEUES),
         st.tuples(st.just("quota"), QUEUES, st.integers(1, 8), STOPS),
+        st.tuples(st.just("pods"), st.integers(0, 6)),
         st.tuples(st.just("active"), PLACE, st.booleans()),
         st.tuples(st.just("reclaim"), PLACE),
         st.tuples(st.just("remove"), st.sampled_from(["Workload", "Job"]), PLACE),
-        st.tuples(st.just("remove"), st.sampled_from(["LocalQueue"]), PLACE),
+        st.tuples(
+            st.just("remove"), st.sampled_from(["LocalQueue", "ResourceQuota"]), PLACE
+        ),
         st.tuples(st.just("remove"), st.sampled_from(["ClusterQueue", "Node"]), PLACE),
         st.tuples(st.just("rules"), NAMES),
     ),
@@ -123,7 +126,7 @@ def act(world: World, step: Step) -> str:
             document = world.policy.document()
             document["spec"]["kueue"] = RULES[more[0]]
             world.set_policy(read_policy(document))
-        elif what in ("job", "local queue", "quota"):
+        elif what in ("job", "local queue", "quota", "pods"):
             put(world, what, more)
         else:
             edit(world, what, more)
@@ -139,6 +142,13 @@ def put(world: World, what: str, more: list[Any]) -> None:
         made = elastic(*more)
     elif what == "quota":
         made = quota(*more)
+    elif what == "pods":
+        made = {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "pods", "namespace": "default"},
+            "spec": {"hard": {"pods": str(more[0])}},
+        }
     else:
         made = local_queue(more[0], cluster_queue=more[1])
     namespace = made["metadata"].get("namespace", "")

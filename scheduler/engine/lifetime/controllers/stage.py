@@ -146,5 +146,4 @@ class Controllers:
         if owner.kind not in CONTROLLERS:
             return
         if owner in self.host.objects and owner in self.lifetime.arrived:
-            self.lifetime.fresh[owner] = None
-            self.lifetime.context.journal.touch(owner)
+            self.lifetime.look_at(owner)

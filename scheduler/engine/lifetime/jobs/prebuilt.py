@@ -74,7 +74,7 @@ class PrebuiltWorkloads(JobWorkloads):
         """
         job = self.awaited.pop(workload)
         if not self.lifetime.proved:
-            self.lifetime.fresh[job] = None
+            self.lifetime.look_at(job)
         elif job in self.host.objects:
             self._look_again(self.host.objects[job])
 

@@ -56,7 +56,7 @@ class JobState:
         if obj.key.kind == "Workload" or obj.key not in self.lifetime.owners:
             self.given.add(obj)
         if obj.key.kind in (*_CLASSES, *RUNTIMES):
-            self.lifetime.fresh.update(self.refused)
+            self.lifetime.look_at(*self.refused)
         if obj.key in self.awaited:
             self._come(obj.key)
         if obj.key.kind == "StatefulSet":
@@ -160,7 +160,7 @@ class JobState:
         if known is None or job is None or is_true(known.status, "Finished"):
             return
         if workload in self._workloads_of(job):
-            self.lifetime.fresh[job] = None
+            self.lifetime.look_at(job)
 
     def _workloads_of(self, job: Key) -> list[Key]:
         """Return the Workloads that were made of a job, or that came with it."""
