@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -138,6 +138,8 @@ class RunLines:
         self._held: dict[str, dict[str, int]] = {}  # node -> what pods hold
         self._nodes = ChangedNodes()
         self._queues: tuple[int, int] | None = None  # of Kueue, when looked at last
+        #: Queue below cohorts -> these, and its values that their sums contain.
+        self._parts: dict[str, tuple[tuple[str, ...], Mapping[LineName, float]]] = {}
         self._lines: dict[LineName, RunLine] = {}
         self._shares: dict[str, float] = {}
         self._peak = (0.0, "")
@@ -189,18 +191,24 @@ class RunLines:
 
     def _look_at_queues(self, world: World, at_ms: int) -> None:
         moved = changed = False
+        there = set[str]()
         for queue, state in _states(world):
             name = queue.path if isinstance(queue, Queue) else queue.name
+            there.add(name)
             if self._seen.get(name) == state:
                 continue
             self._seen[name], changed = state, True
             share = _share(queue)
             if self._shares.get(name) != share:
                 self._shares[name], moved = share, True
-            for line, value in _values(name, queue, share):
-                before = self._note(line, at_ms, value)
-                if line.of in _SUMMED and value != before:
-                    self._sum_up(queue, line, value - before, at_ms)
+            values = dict(_values(name, queue, share))
+            for line, value in values.items():
+                self._note(line, at_ms, value)
+            self._sum_up(name, _cohorts_above(queue), values, at_ms)
+        for name in self._seen.keys() - there:
+            del self._seen[name]
+            self._sum_up(name, (), {}, at_ms)
+            changed = True
         if changed:
             for line, value in _sums(world).items():
                 self._note(line, at_ms, value)
@@ -208,22 +216,31 @@ class RunLines:
             self._rank(world.context.now_ms)
 
     def _sum_up(
-        self, queue: ClusterQueue | Queue, line: LineName, by: float, at_ms: int
+        self,
+        queue: str,
+        cohorts: tuple[str, ...],
+        values: Mapping[LineName, float],
+        at_ms: int,
     ) -> None:
-        """Note what a queue's change does to the cohorts above it."""
-        cohort = None if isinstance(queue, Queue) else queue.parent
-        while cohort is not None:
-            name = line._replace(of=_SUMMED[line.of], queue=cohort.name)
-            self._note(name, at_ms, self._last(name) + by)
-            cohort = cohort.parent
+        """Note what a queue's change, move or end does to the cohorts above it."""
+        changes: dict[LineName, float] = defaultdict(float)
+        before = self._parts.pop(queue, None)
+        if cohorts:
+            self._parts[queue] = cohorts, values
+        for part, sign in ((before, -1), ((cohorts, values), 1)):
+            above, amounts = part or ((), {})
+            for line, value in amounts.items():
+                if line.of in _SUMMED:
+                    for cohort in above:
+                        of = _SUMMED[line.of]
+                        changes[line._replace(of=of, queue=cohort)] += sign * value
+        for line, by in changes.items():
+            if not by:
+                continue
+            known = self.line(line).values
+            self._note(line, at_ms, (known[-1] or 0 if known else 0) + by)
 
-    def _last(self, name: LineName) -> float:
-        values = self.line(name).values
-        return (values[-1] or 0) if values else 0
-
-    def _note(self, name: LineName, at_ms: int, value: float) -> float:
-        """Note a value; return the one before it, 0 where there was none."""
-        before = self._last(name)
+    def _note(self, name: LineName, at_ms: int, value: float) -> None:
         line = self._lines.get(name)
         if line is None:
             line = self._lines[name] = RunLine(at_ms=[], values=[])
@@ -234,7 +251,6 @@ class RunLines:
         if not line.values or line.values[-1] != known:
             line.at_ms.append(at_ms)
             line.values.append(known)
-        return before
 
     def _rank(self, now_ms: int) -> None:
         ordered = sorted(((share, name) for name, share in self._shares.items()))[-2:]
@@ -300,10 +316,20 @@ def _states(
     if world.kueue is not None:
         for queue in world.kueue.cluster.forest.queues.values():
             usage = tuple(node.usage for node in queue.resource_nodes.values())
-            yield queue, (usage, _waiting(queue), len(queue.admitted.workloads))
+            held = len(queue.admitted.workloads)
+            yield queue, (_cohorts_above(queue), usage, _waiting(queue), held)
     elif world.yunikorn is not None:
         for leaf in world.yunikorn.partition.root.leaves():
             yield leaf, tuple(sorted(leaf.allocated.items()))
+
+
+def _cohorts_above(queue: ClusterQueue | Queue) -> tuple[str, ...]:
+    """Return the names of the cohorts above a ClusterQueue, nearest first."""
+    names, cohort = [], None if isinstance(queue, Queue) else queue.parent
+    while cohort is not None:
+        names.append(cohort.name)
+        cohort = cohort.parent
+    return tuple(names)
 
 
 def _sums(world: World) -> Counter[LineName]:

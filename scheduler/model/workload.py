@@ -163,7 +163,7 @@ class Catalogue:
         return summarize(ranges.values()) if ranges else None
 
 
-@functools.lru_cache(maxsize=2048)  # about 10 MiB
+@functools.lru_cache(maxsize=2048)  # about 4 MiB
 def _plain_shape(text: bytes) -> PodShape:
     """Return the shape of a pod spec to which nothing is added.
 

@@ -69,13 +69,16 @@ def test_nodes_that_changed_are_all_that_hold_something_else(
 
 
 QUEUES = ("a", "b")
-#: What happens to two queues of one cohort.
+COHORTS = ("all", "other", "")
+#: What happens to two queues that begin in one cohort.
 ENDS = st.lists(
     st.one_of(
         st.tuples(st.just("tick"), st.just(""), st.just(0)),
         st.tuples(st.just("comes"), st.sampled_from("wxyz"), st.integers(1, 5)),
         st.tuples(st.just("goes"), st.sampled_from("wxyz"), st.just(0)),
         st.tuples(st.just("quota"), st.sampled_from(QUEUES), st.integers(0, 6)),
+        st.tuples(st.just("moves"), st.sampled_from(QUEUES), st.integers(0, 2)),
+        st.tuples(st.just("ends"), st.sampled_from(QUEUES), st.just(0)),
     ),
     max_size=30,
 )
@@ -89,8 +92,12 @@ def happen_to_queues(world: World, what: str, name: str, amount: int) -> None:
     elif what == "goes":
         if key in world.objects:
             world.delete(key)
-    elif what == "quota":
-        made = cluster_queue(name, cohort="all", cpu=amount, reclaim="Any")
+    elif what == "ends":
+        if (queue := Key("ClusterQueue", "", name)) in world.objects:
+            world.delete(queue)
+    elif what in ("quota", "moves"):
+        cohort, cpu = ("all", amount) if what == "quota" else (COHORTS[amount], 4)
+        made = cluster_queue(name, cohort=cohort, cpu=cpu, reclaim="Any")
         world.put(Object(key=Key("ClusterQueue", "", name), manifest=made))
     elif key not in world.objects:
         made = job(name, queue=QUEUES[amount % 2], cpu=amount, runtime=f"{amount}s")
@@ -99,6 +106,8 @@ def happen_to_queues(world: World, what: str, name: str, amount: int) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(ENDS)
+@example([("comes", "w", 2), ("tick", "", 0), ("moves", "a", 1), ("tick", "", 0)])
+@example([("comes", "w", 2), ("tick", "", 0), ("ends", "a", 0), ("tick", "", 0)])
 def test_queues_are_looked_at_whenever_one_of_them_changed(
     history: list[tuple[str, str, int]],
 ) -> None:
@@ -120,3 +129,6 @@ def test_queues_are_looked_at_whenever_one_of_them_changed(
             if line.of == "share":  # of an edit's weight and quota, none is in a run
                 continue
             assert kept.line(line).values[-1:] == fresh.line(line).values
+        for line in kept.names - fresh.names:
+            if line.of.startswith("cohort"):
+                assert kept.line(line).values[-1] == 0

@@ -29,7 +29,7 @@ PLACES_MS = 30_000
 #: takes the whole horizon.
 SOON_MS = 10_000
 #: Trials that have not answered by then are kept while they have no more objects in
-#: all, about 150 MiB; others begin anew.
+#: all, at about 2 KiB each; others begin anew.
 _MOST_KEPT = 30_000
 
 
