@@ -46,5 +46,5 @@ def _after_padding(rest: list[tuple[int, str]], place: int, size: int) -> int | 
         if n >= len(rest):
             return size
         if rest[n][1] != "=":
-            return rest[n][0]
+            return rest[n][0] - 1  # Go names the byte before it
     return rest[wanted][0] if len(rest) > wanted else None

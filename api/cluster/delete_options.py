@@ -68,7 +68,8 @@ def leaves_pods(request: Request, resource: Resource) -> bool:
         return False
     given = request.data if isinstance(request.data, Mapping) else {}
     return not any(
-        (given.get(name) or request.query_params.get(name)) is not None
+        asked.get(name) is not None
+        for asked in (given, request.query_params)
         for name in ("orphanDependents", "propagationPolicy")
     )
 

@@ -94,7 +94,11 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     return sorted([*made, *scheduled], key=_moment) if scheduled else made
 
 
-def _waits_of(events: list[Event]) -> Iterator[tuple[int, int]]:
+#: Seconds, or None where the event that they count from is not among the newest.
+Wait = int | None
+
+
+def _waits_of(events: list[Event]) -> Iterator[tuple[Wait, Wait]]:
     """Yield for each event the seconds since its Workload was queued, and had quota."""
     queued: dict[str, int] = {}
     reserved: dict[str, int] = {}
@@ -105,19 +109,22 @@ def _waits_of(events: list[Event]) -> Iterator[tuple[int, int]]:
             reserved.pop(subject, None)
         elif event.type == "ReserveQuota":
             reserved[subject] = at
-        since = queued.get(subject, at), reserved.get(subject, at)
-        yield (at - since[0]) // 1000, (at - since[1]) // 1000
+        yield _seconds(queued.get(subject), at), _seconds(reserved.get(subject), at)
 
 
-def _timed(told: Told, waits: tuple[int, int]) -> Told:
-    """Return what Kueue tells of quota with how long that took."""
+def _seconds(since_ms: int | None, at_ms: int) -> Wait:
+    return None if since_ms is None else (at_ms - since_ms) // 1000
+
+
+def _timed(told: Told, waits: tuple[Wait, Wait]) -> Told:
+    """Return what Kueue tells of quota with how long that took, where that is known."""
     if told.component != _ADMISSION:
         return told
     for reason, since, seconds in (
         ("QuotaReserved", "queued", waits[0]),
         ("Admitted", "reservation", waits[1]),
     ):
-        if told.reason == reason:
+        if told.reason == reason and seconds is not None:
             said = f"{told.message}, wait time since {since} was {seconds}s"
             return told._replace(message=said)
     return told
@@ -130,7 +137,8 @@ def _moment(document: Mapping[str, Any]) -> str:
 def _of_cron_jobs(sandbox: Sandbox, namespace: str) -> Iterator[dict[str, Any]]:
     """Yield what the controller of CronJobs tells of the Jobs that are there.
 
-    Of one that a person made of a CronJob it tells at each look that it does not know it.
+    Of one that a person made of a CronJob it tells that it does not know it, once: how
+    often the real one looked is not known.
     """
     rows = table_of("Job")._default_manager.filter(sandbox_id=sandbox.pk, kind="Job")
     rows = rows.filter(manifest__contains='"CronJob"')
@@ -145,10 +153,9 @@ def _of_cron_jobs(sandbox: Sandbox, namespace: str) -> Iterator[dict[str, Any]]:
             said = f"Saw a job that the controller did not create or forgot: {row.name}"
             told = Told(key, "UnexpectedJob", said, _SCHEDULES, warning=True)
         at = whole_seconds(metadata.get("creationTimestamp"))
-        times = 2 if told.warning else 1
         uids = {key: str(owner.get("uid") or "")}
         version = f"{row.revision:x}"
-        yield _written(told, version, (at, at), times, uids, row.revision)
+        yield _written(told, version, (at, at), 1, uids, row.revision)
 
 
 class Set(NamedTuple):

@@ -422,6 +422,8 @@ class Status(Present):
 def _check_named(given: Any, name: str) -> None:
     """Refuse an object in the place of another that does not say its name."""
     metadata = given.get("metadata") if isinstance(given, dict) else None
+    if metadata is not None and not isinstance(metadata, dict):
+        return  # its decoding says so
     if isinstance(given, dict) and not (metadata or {}).get("name"):
         why = f"the name of the object ({name} based on URL) was undeterminable"
         raise refusals.bad_request(f"{why}: name must be provided")

@@ -163,7 +163,8 @@ class Eviction(ObjectView):
         """Evict the pod."""
         sandbox = self.sandbox(sandbox_id)
         given = request.data if isinstance(request.data, dict) else {}
-        named = (given.get("metadata") or {}).get("name")
+        metadata = given.get("metadata")
+        named = metadata.get("name") if isinstance(metadata, dict) else None
         if named not in (None, "", name):
             why = "name in URL does not match name in Eviction object"
             raise refusals.bad_request(why)

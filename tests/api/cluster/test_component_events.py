@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from api.cluster import events
 from sandbox import actions
 from sandbox.live.people import local_user
 from tests.builders import node, pod
@@ -33,6 +34,16 @@ def test_a_pod_is_told_where_it_goes(call, make):
     tick(sandbox, 3)
     (found,) = told(call, sandbox, "fieldSelector=reason=Scheduled")
     assert found["message"] == "Successfully assigned default/lone to n1"
+
+
+def test_a_wait_is_said_only_where_its_beginning_is_known(call, busy, monkeypatch):
+    tick(busy, 8)
+    full = {one["metadata"]["name"]: one["message"] for one in told(call, busy)}
+    for most in range(1, 30):
+        monkeypatch.setattr(events, "MOST_EVENTS", most)
+        for one in told(call, busy, "fieldSelector=reason=QuotaReserved"):
+            name, message = one["metadata"]["name"], one["message"]
+            assert message in (full[name], full[name].partition(", wait time")[0])
 
 
 def web(call, make):

@@ -32,6 +32,13 @@ def test_it_does_not_warn_where_it_is_said(call, make):
     assert "Warning" not in answer.headers
 
 
+def test_it_does_not_warn_where_a_body_says_that_none_is_left(call, make):
+    sandbox = make()
+    call("post", sandbox, JOBS, job("a"))
+    answer = call("delete", sandbox, f"{JOBS}/a", {"orphanDependents": False})
+    assert "Warning" not in answer.headers
+
+
 def test_it_warns_of_a_job_that_is_not_there(call, make):
     answer = call("delete", make(), f"{JOBS}/nope")
     assert answer.status_code == 404

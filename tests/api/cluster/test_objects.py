@@ -173,6 +173,11 @@ def test_a_body_that_disagrees_with_its_path_is_refused(call, busy):
     assert "(b) does not match the name on the URL (a)" in answer.json()["message"]
 
 
+def test_a_body_whose_metadata_is_a_text_is_refused(call, busy):
+    answer = call("put", busy, f"{KUEUE}/clusterqueues/a", {"metadata": "x"})
+    assert answer.status_code == 400
+
+
 def test_deleting_answers_the_object_as_it_goes_and_then_not_found(call, busy):
     path = f"{KUEUE}/clusterqueues/a"
     assert call("delete", busy, path).json()["metadata"]["deletionTimestamp"]

@@ -89,6 +89,11 @@ def test_an_eviction_of_another_pod_of_that_name_is_a_conflict(call, placed):
     assert call("get", placed, f"{PODS}/p0").status_code == 200
 
 
+def test_an_eviction_whose_metadata_is_a_text_names_nobody_else(call, placed):
+    answer = call("post", placed, f"{PODS}/p0/eviction", {"metadata": "x"})
+    assert answer.status_code in (201, 400)
+
+
 def test_a_dry_eviction_in_the_binary_encoding_evicts_nobody(client, placed):
     def part(number: int, data: bytes) -> bytes:
         return bytes([number << 3 | 2, len(data)]) + data

@@ -20,7 +20,7 @@ SPACE = "/api/v1/namespaces/default"
         ("abc", 0),
         ("YWI", 0),
         ("YW==x", 4),
-        ("YW=x", 3),
+        ("YW=x", 2),
         ("Y===", 1),
     ],
 )
