@@ -80,7 +80,8 @@ def _requests(obj: Object) -> Iterator[Mapping[str, Any]]:
         yield (template.get("metadata") or {}).get("annotations") or {}
     pod_sets = obj.spec.get("podSets")
     for one in pod_sets if isinstance(pod_sets, list) else ():
-        yield (one.get("template") or {}).get("metadata", {}).get("annotations") or {}
+        metadata = (one.get("template") or {}).get("metadata") or {}
+        yield metadata.get("annotations") or {}
         if (one.get("topologyRequest") or {}).get(
             "podsetSliceRequiredTopologyConstraints"
         ):

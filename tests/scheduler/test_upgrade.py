@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from scheduler.analysis.release_rules import traits_of
 from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
 from scheduler.cli.plan import main
 from scheduler.model.kueue.slices import ELASTIC_JOB
+from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
 from scheduler.model.releases.versions import UNRELEASED
 from tests.builders import job, node, small_cluster, world_of
@@ -177,3 +179,12 @@ def test_a_rule_comes_with_the_smallest_work_that_shows_it(tmp_path):
     assert main([*words, "--on", str(path)], again) == 0
     assert f"rule {path.stem}" in again.getvalue()
     assert "gives 1 other reasons" in again.getvalue()
+
+
+def test_a_workload_whose_template_has_no_metadata_has_no_traits():
+    pod_set = {"name": "main", "template": {"metadata": None, "spec": {}}}
+    key = Key("Workload", "default", "w")
+    workload = Object(
+        key=key, manifest={"metadata": {}, "spec": {"podSets": [pod_set]}}
+    )
+    assert traits_of([workload]) == {"Workload"}

@@ -151,3 +151,15 @@ def test_a_position_is_taken_from_a_status_and_an_unknown_one_refused():
             world.put(Object(key=key, manifest=workload_manifest(), status=status))
     world.put(Object(key=key, manifest=workload_manifest(), status=at("Open")))
     assert world.get(key).status["preemptionGates"][0]["position"] == "Open"
+
+
+@pytest.mark.parametrize("fair", [{}, {"fairSharing": {}}])
+@pytest.mark.parametrize(("weighs", "first"), [(True, "high"), (False, "old")])
+def test_heads_of_a_cohort_go_by_priority_where_its_gate_is_on(fair, weighs, first):
+    gates = {"PrioritySortingWithinCohort": weighs}
+    rig = Rig({**fair, "featureGates": gates})
+    for name, cpu in (("a", 0), ("b", 0), ("c", 2)):
+        rig.queue(name, cpu, cohort="all")
+    rig.workload("old", "a", 2)
+    rig.workload("high", "b", 2, priority=10)
+    assert rig.run(0)[0][1] == first

@@ -15,13 +15,14 @@ from scheduler.engine.kueue.tree.tree import (
     Cohort,
     QuotaNode,
 )
+from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 
 #: Borrowing, share, priority (negated), age, name: the lowest goes first.
 Standing = tuple[bool, DRS, int, int, str]
 
 
 def fair_sharing_order(
-    entries: Sequence[Entry], *, non_borrowing_first: bool = True
+    entries: Sequence[Entry], gates: FeatureGates = DEFAULT_FEATURE_GATES
 ) -> Iterator[Entry]:
     """Yield entries tree by tree; usage may change between two of them."""
     trees: dict[QuotaNode, list[Entry]] = {}
@@ -29,9 +30,7 @@ def fair_sharing_order(
         trees.setdefault(entry.queue.root, []).append(entry)
     for root, members in trees.items():
         if isinstance(root, Cohort):
-            tree = FairSharingIterator(
-                root, members, non_borrowing_first=non_borrowing_first
-            )
+            tree = FairSharingIterator(root, members, gates)
             yield from tree.entries_by_share()
         else:
             yield from members
@@ -41,10 +40,10 @@ class FairSharingIterator:
     """The entries of one tree, with the standings that still hold."""
 
     def __init__(
-        self, root: Cohort, entries: Sequence[Entry], *, non_borrowing_first: bool
+        self, root: Cohort, entries: Sequence[Entry], gates: FeatureGates
     ) -> None:
         self.root = root
-        self.non_borrowing_first = non_borrowing_first
+        self.gates = gates
         self.entries: dict[ClusterQueue, Entry] = {e.queue: e for e in entries}
         self.standing: dict[ClusterQueue, Standing] = {}
         self.winners: dict[Cohort, tuple[Entry, Standing]] = {}
@@ -108,13 +107,14 @@ class FairSharingIterator:
         usage = tuple(entry.assignment.usage.items())
         add_usages(usage)
         value, _ = dominant_resource_share(node)
-        borrowing = self.non_borrowing_first and any(
+        borrowing = self.gates.non_borrowing_first and any(
             amount > 0 and _borrows(node, resource_node.flavor_resource)
             for resource_node, amount in usage
         )
         undo_usages(reversed(usage))
         work = entry.work
-        return borrowing, value, -work.priority, work.queue_order_us, work.name
+        priority = work.priority if self.gates.sorts_by_priority else 0
+        return borrowing, value, -priority, work.queue_order_us, work.name
 
 
 def _borrows(node: QuotaNode, flavor_resource: tuple[str, str]) -> bool:

@@ -65,6 +65,4 @@ class FairSharing:
         entries: Sequence[Entry], gates: FeatureGates = DEFAULT_FEATURE_GATES
     ) -> Iterator[Entry]:
         """Yield entries, lowest resulting share first, looking again after each."""
-        return fair_sharing_order(
-            entries, non_borrowing_first=gates.non_borrowing_first
-        )
+        return fair_sharing_order(entries, gates)
