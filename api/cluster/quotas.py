@@ -16,10 +16,9 @@ from api.cluster.resources import Resource
 from sandbox.models import StoredObject, table_of
 from scheduler.model import resource_quota
 from scheduler.model.amounts import canonical
-from scheduler.model.errors import SchedulerError
+from scheduler.model.conditions import has_ended
 
 Document = dict[str, Any]
-_ENDED = ("Failed", "Succeeded")
 #: Keys of core kinds that need no `count/`.
 _BY_PLURAL = frozenset(
     {
@@ -49,7 +48,8 @@ def check(
     sandbox_id: str, resource: Resource, namespace: str, document: Document
 ) -> None:
     """Raise the refusal of a new object that is beyond a quota of its namespace."""
-    quotas = list(_rows(sandbox_id, "ResourceQuota", namespace)) if namespace else ()
+    rows = _rows(sandbox_id, "ResourceQuota", namespace) if namespace else ()
+    quotas = [row for row in rows if resource_quota.is_readable(row.manifest)]
     kind, name = resource.kind.kind, document["metadata"]["name"]
     if kind == "Pod":
         quotas = [
@@ -77,12 +77,11 @@ def status(row: StoredObject) -> Document:
 
     A file may hold a quota that no API server would take.
     """
-    try:
-        hard = resource_quota.hard_of(row.manifest)
-        used = _used(row, hard)
-        texts = {key: resource_quota.text(key, used.get(key, 0)) for key in hard}
-    except (AttributeError, SchedulerError, TypeError):
+    if not resource_quota.is_readable(row.manifest):
         return {}
+    hard = resource_quota.hard_of(row.manifest)
+    used = _used(row, hard)
+    texts = {key: resource_quota.text(key, used.get(key, 0)) for key in hard}
     return {"hard": hard, "used": texts}
 
 
@@ -115,8 +114,8 @@ def _used(row: StoredObject, keys: Any) -> Counter[str]:
     found: Counter[str] = Counter()
     of_pods = [key for key in keys if resource_quota.is_of_pods(key)]
     if of_pods:
-        for pod in _pods(row):
-            found.update(resource_quota.of_pod(of_pods, pod))
+        for pod, ended in _pods(row):
+            found.update(resource_quota.of_pod(of_pods, pod, ended=ended))
     others = [key for key in keys if key not in of_pods]
     for resource in _named(others):
         rows = _rows(row.sandbox_id, resource.kind.kind, row.namespace)
@@ -144,9 +143,8 @@ def _named(keys: list[str]) -> Iterator[Resource]:
             yield resource
 
 
-def _pods(row: StoredObject) -> Iterator[Document]:
-    """Yield the pods of a quota's namespace that it counts."""
+def _pods(row: StoredObject) -> Iterator[tuple[Document, bool]]:
+    """Yield the pods of a quota's namespace in its scopes, and whether each has ended."""
     for pod in _rows(row.sandbox_id, "Pod", row.namespace).iterator():
-        ended = (pod.status or {}).get("phase") in _ENDED
-        if not ended and resource_quota.matches(row.manifest, pod.manifest):
-            yield pod.manifest
+        if resource_quota.matches(row.manifest, pod.manifest):
+            yield pod.manifest, has_ended(pod.status)

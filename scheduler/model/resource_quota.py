@@ -12,6 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 from scheduler.model.amounts import canonical, text_of
+from scheduler.model.errors import SchedulerError
+from scheduler.model.pod import BEST_EFFORT, qos_class
 from scheduler.model.podset_template import pod_requests
 
 Document = Mapping[str, Any]
@@ -37,15 +39,33 @@ def is_of_pods(key: str) -> bool:
 
 def hard_of(quota: Document) -> dict[str, Any]:
     """Return the most that a ResourceQuota allows, by key."""
-    return dict((quota.get("spec") or {}).get("hard") or {})
+    return {**((quota.get("spec") or {}).get("hard") or {})}
+
+
+def is_readable(quota: Document) -> bool:
+    """Return whether an API server would take a quota; a file may hold any other."""
+    try:
+        hard = hard_of(quota)
+        for key in hard:
+            most(key, hard)
+        for one in _scopes(quota):
+            _in_scope(one, {})
+    except (AttributeError, SchedulerError, TypeError):
+        return False
+    return True
 
 
 def matches(quota: Document, pod: Document) -> bool:
     """Return whether the scopes of a ResourceQuota take a pod in."""
-    spec, of_pod = quota.get("spec") or {}, pod.get("spec") or {}
-    asked = [{"scopeName": name} for name in spec.get("scopes") or ()]
-    asked += (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
-    return all(_in_scope(one, of_pod) for one in asked)
+    of_pod = pod.get("spec") or {}
+    return all(_in_scope(one, of_pod) for one in _scopes(quota))
+
+
+def _scopes(quota: Document) -> list[Document]:
+    spec = quota.get("spec") or {}
+    asked: list[Document] = [{"scopeName": name} for name in spec.get("scopes") or ()]
+    selector = spec.get("scopeSelector") or {}
+    return [*asked, *(selector.get("matchExpressions") or ())]
 
 
 def _in_scope(asked: Document, spec: Document) -> bool:
@@ -59,17 +79,8 @@ def _in_scope(asked: Document, spec: Document) -> bool:
         ends = spec.get("activeDeadlineSeconds") is not None
         return ends is (scope == "Terminating")
     if scope in ("BestEffort", "NotBestEffort"):
-        return _asks_nothing(spec) is (scope == "BestEffort")
+        return (qos_class(spec) == BEST_EFFORT) is (scope == "BestEffort")
     return False
-
-
-def _asks_nothing(spec: Document) -> bool:
-    return not any(
-        name in ((container.get("resources") or {}).get(part) or {})
-        for container in _containers(spec)
-        for part in ("limits", "requests")
-        for name in ("cpu", "memory")
-    )
 
 
 def _containers(spec: Document) -> Iterator[Document]:
@@ -78,7 +89,13 @@ def _containers(spec: Document) -> Iterator[Document]:
 
 
 def unsaid(quota: Document, pod: Document) -> list[str]:
-    """Return `key: containers` of what a quota counts and containers do not say."""
+    """Return `key: containers` of what a quota counts and containers do not say.
+
+    A pod that says its resources as a whole need not.
+    """
+    level = (pod.get("spec") or {}).get("resources") or {}
+    if level.get("requests") or level.get("limits"):
+        return []
     found = []
     for key in sorted(hard_of(quota)):
         part, name = parts_of(key)
@@ -102,12 +119,17 @@ def _said(container: Document, part: str) -> dict[str, Any]:
     return {**limits, **said} if part == "requests" else dict(said)
 
 
-def of_pod(keys: Iterable[str], pod: Document) -> dict[str, int]:
-    """Return what a pod uses of these keys, in canonical units."""
+def of_pod(
+    keys: Iterable[str], pod: Document, *, ended: bool = False
+) -> dict[str, int]:
+    """Return what a pod uses of these keys, in canonical units.
+
+    One that has `ended` is still an object: `count/pods` counts it.
+    """
     spec = pod.get("spec") or {}
     asked: dict[str, Mapping[str, Fraction]] = {}
     found = {}
-    for key in keys:
+    for key in keys if not ended else {_ALL_PODS}.intersection(keys):
         part, name = parts_of(key)
         if key in (_PODS, _ALL_PODS):
             found[key] = 1
@@ -127,10 +149,9 @@ def _asked(spec: Document, part: str) -> Mapping[str, Fraction]:
 
     return pod_requests(
         {
-            **spec,
+            **(only(spec) if spec.get("resources") else spec),
             "containers": [only(c) for c in spec.get("containers") or ()],
             "initContainers": [only(c) for c in spec.get("initContainers") or ()],
-            "resources": None,
         }
     )
 

@@ -53,6 +53,7 @@ class RunEnding(RunStarting):
         status.write_ended(pod, failed=failed)
         self.free_node(pod.key)
         self._touch(pod.key)
+        self.jobs.pod_changed(pod.key)
         for stage in self.host.placers():
             stage.put(pod)
         if self.host.kueue is not None:

@@ -200,7 +200,10 @@ class NodeLoss(PodEnds):
         """Make up for the pods that a Job lost: its back-off is over."""
         run.step = None
         self._touch(run.owner)
-        self.jobs.replace_pods(self.host.get(run.owner), run)
+        if run.active:
+            self.jobs.replace_pods(self.host.get(run.owner), run)
+        else:
+            self.jobs.wait_gated(self.host.objects[run.owner])
 
     def _lose_work(self, run: Run, pod: Key) -> None:
         """Void what was done: work goes on while all pods of a run are ready."""

@@ -35,6 +35,7 @@ class LifetimeHost(Protocol):
     """What lifetime needs of the world that it lives in."""
 
     objects: dict[Key, Object]
+    deleting: set[Key]  # still among the objects; their stages are told now
     policy: Policy
 
     @property
@@ -131,6 +132,9 @@ class JobControllers(Protocol):
 
     def held_by_quota(self, owner: Object, pod: Object) -> int | None:
         """Return in how many ms a pod beyond a quota is tried again; None for others."""
+
+    def pod_changed(self, pod: Key) -> None:
+        """Count anew what pods use of quotas: one came, went or ended."""
 
     def sync_again(self, controller: Key, at_ms: int) -> None:
         """Let a controller look at what it lacks at this instant."""

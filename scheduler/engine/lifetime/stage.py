@@ -37,6 +37,8 @@ class Lifetime(Restoring):
             if obj.key.kind == "Job" and self.proved:
                 self.job_stage.resume_suspended(obj)
         self.job_stage.note(obj)
+        if obj.key.kind == "ResourceQuota" and not restore:
+            self.job_stage.quotas.warn(obj)
         if obj.key.kind == WORKLOAD_CLASS and self.proved and not restore:
             self.job_stage.class_changed(obj)
 

@@ -116,6 +116,9 @@ class RunStarting(RunRounds):
         run = self.runs.get(owner)
         if run is None or run.active or run.ending:
             return
+        if run.step_due() == Due.REPLACE:
+            run.step = None
+            self._touch(owner)
         pods, run.pods = run.pods, []
         for pod in pods:
             self.owners.pop(pod, None)
@@ -146,7 +149,8 @@ class RunStarting(RunRounds):
             have = len(self.pods_of(run, name)) + run.ended.get(name, 0)
             missing = int(pod_set["count"]) - have
             if pod_set.get("topology") is not None:
-                self._add_placed_pods(run, owner, pod_set, missing)
+                if not self._add_placed_pods(run, owner, pod_set, missing):
+                    return
                 continue
             for _ in range(missing):
                 if not self.add_pod(run, owner, pod_set):
@@ -155,8 +159,10 @@ class RunStarting(RunRounds):
 
     def _add_placed_pods(
         self, run: Run, owner: Object, pod_set: dict[str, Any], missing: int
-    ) -> None:
-        """Make pods with the node selector of their domain; none on a failed node.
+    ) -> bool:
+        """Make pods with the node selector of their domain; False while a quota holds one.
+
+        None is made on a failed node.
 
         Source: docs/semantics/kueue-topology.md#ungating-pods.
         """
@@ -175,7 +181,8 @@ class RunStarting(RunRounds):
                 selector = {**(pod_set.get("nodeSelector") or {}), **place}
                 placed = {**pod_set, "nodeSelector": selector}
                 if not self.add_pod(run, owner, by_topology(placed)):
-                    return
+                    return False
+        return True
 
     def _failed_nodes(self, owner: Object) -> frozenset[str]:
         if self.host.kueue is not None:

@@ -57,6 +57,10 @@ class GivenUp(Stated):
         "givenUp.priorities",
         "{key}: {problem}; the priorities stay as they were",
     )
+    QUOTA = (
+        "givenUp.quota",
+        "{key}: its scopes or what it allows cannot be read; it holds no pod",
+    )
     HINT = (
         "givenUp.hint",
         "preferred node affinity: not looked at under YuniKorn",

@@ -69,3 +69,47 @@ def test_a_request_of_zero_is_said(call, make):
     call("post", sandbox, f"{SPACE}/resourcequotas", quota("q", hard={"cpu": "1"}))
     made = call("post", sandbox, f"{SPACE}/pods", pod("a", requests={"cpu": "0"}))
     assert made.status_code == 201
+
+
+def whole(name: str, **resources) -> dict:
+    """Return a pod that says its resources as a whole, and its container none."""
+    made = pod(name)
+    made["spec"]["resources"] = resources
+    return made
+
+
+def test_what_a_pod_asks_for_as_a_whole_counts(call, make):
+    sandbox = make()
+    hard = {"requests.cpu": "3", "limits.cpu": "4"}
+    call("post", sandbox, f"{SPACE}/resourcequotas", quota("q", hard=hard))
+    asked = whole("a", requests={"cpu": "1"}, limits={"cpu": "2"})
+    assert call("post", sandbox, f"{SPACE}/pods", asked).status_code == 201
+    found = call("get", sandbox, f"{SPACE}/resourcequotas/q").json()["status"]
+    assert found["used"] == {"requests.cpu": "1", "limits.cpu": "2"}
+
+
+def test_a_pod_that_asks_as_a_whole_is_not_of_best_effort(call, make):
+    sandbox = make()
+    given = quota("q", hard={"pods": "0"}, scopes=["BestEffort"])
+    call("post", sandbox, f"{SPACE}/resourcequotas", given)
+    made = call("post", sandbox, f"{SPACE}/pods", whole("a", requests={"cpu": "1"}))
+    assert made.status_code == 201
+
+
+def test_a_pod_that_has_ended_counts_as_an_object_alone(call, make):
+    ended = {**pod("a", requests={"cpu": "1"}), "status": {"phase": "Succeeded"}}
+    ended["metadata"]["namespace"] = "default"
+    sandbox = make(ended)
+    hard = {"pods": "1", "count/pods": "2", "cpu": "1"}
+    call("post", sandbox, f"{SPACE}/resourcequotas", quota("q", hard=hard))
+    found = call("get", sandbox, f"{SPACE}/resourcequotas/q").json()["status"]
+    assert found["used"] == {"pods": "0", "count/pods": "1", "cpu": "0"}
+
+
+def test_a_quota_of_a_file_that_cannot_be_read_refuses_nothing(call, make):
+    broken = quota("q", hard=["pods"])
+    broken["metadata"]["namespace"] = "default"
+    sandbox = make(broken)
+    assert call("post", sandbox, f"{SPACE}/pods", pod("a")).status_code == 201
+    found = call("get", sandbox, f"{SPACE}/resourcequotas/q").json()
+    assert found["status"] == {}

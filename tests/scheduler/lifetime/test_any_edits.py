@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from hypothesis import example, given, settings
@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from scheduler.analysis.invariants import violations
 from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import next_instant
 from scheduler.engine.world import World
 from scheduler.model.conditions import is_true
 from scheduler.model.errors import SchedulerError
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
 from tests.builders import (
@@ -24,6 +26,7 @@ from tests.builders import (
     job,
     local_queue,
     node,
+    pod,
     workload_priority,
     world_of,
 )
@@ -36,6 +39,7 @@ PLACE = st.integers(0, 3)  # among those that are there, in the order of their n
 PODS = st.integers(1, 7)
 FEW_PODS = st.integers(1, 4)
 STOPS = st.sampled_from(["None", "None", "Hold", "HoldAndDrain"])
+CONTROLLERS = ("DaemonSet", "ReplicaSet", "StatefulSet")
 RULES: dict[str, Manifest] = {
     "default": {},
     "kept for a while": {
@@ -74,11 +78,14 @@ STEPS = st.lists(
         st.tuples(st.just("pods"), st.integers(0, 6)),
         st.tuples(st.just("active"), PLACE, st.booleans()),
         st.tuples(st.just("reclaim"), PLACE),
-        st.tuples(st.just("remove"), st.sampled_from(["Workload", "Job"]), PLACE),
+        st.tuples(
+            st.just("remove"), st.sampled_from(["Workload", "Job", "Pod"]), PLACE
+        ),
         st.tuples(
             st.just("remove"), st.sampled_from(["LocalQueue", "ResourceQuota"]), PLACE
         ),
         st.tuples(st.just("remove"), st.sampled_from(["ClusterQueue", "Node"]), PLACE),
+        st.tuples(st.just("controller"), st.sampled_from(CONTROLLERS), FEW_PODS),
         st.tuples(st.just("rules"), NAMES),
     ),
     min_size=6,
@@ -90,6 +97,19 @@ def elastic(which: int, pods: int, queue: str, **more: Any) -> Manifest:
     made = job(f"e{which}", queue=queue, parallelism=pods, completions=8, **more)
     made["metadata"]["annotations"][ELASTIC] = "true"
     return made
+
+
+def controller(kind: str, pods: int) -> Manifest:
+    """Return one of plain pods; a StatefulSet is of queue a."""
+    labels = {"app": kind, **({QUEUE: "a"} if kind == "StatefulSet" else {})}
+    template = {"metadata": {"labels": labels}, "spec": pod("x", cpu=1)["spec"]}
+    spec = {"selector": {"matchLabels": {"app": kind}}, "template": template}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": kind.lower(), "namespace": "default", "labels": labels},
+        "spec": spec if kind == "DaemonSet" else {**spec, "replicas": pods},
+    }
 
 
 def quota(queue: str, cpu: int, stop: str = "None") -> Manifest:
@@ -126,7 +146,7 @@ def act(world: World, step: Step) -> str:
             document = world.policy.document()
             document["spec"]["kueue"] = RULES[more[0]]
             world.set_policy(read_policy(document))
-        elif what in ("job", "local queue", "quota", "pods"):
+        elif what in ("controller", "job", "local queue", "quota", "pods"):
             put(world, what, more)
         else:
             edit(world, what, more)
@@ -142,6 +162,8 @@ def put(world: World, what: str, more: list[Any]) -> None:
         made = elastic(*more)
     elif what == "quota":
         made = quota(*more)
+    elif what == "controller":
+        made = controller(*more)
     elif what == "pods":
         made = {
             "apiVersion": "v1",
@@ -234,10 +256,40 @@ JOBS = st.lists(
 def test_sums_hold_and_a_world_stored_between_two_edits_goes_on_alike(
     jobs: list[Any], steps: list[Step], rules: str, nodes: int
 ) -> None:
-    world, again = (cluster(jobs, rules, nodes) for _ in range(2))
+    goes_on_alike(lambda: cluster(jobs, rules, nodes), steps)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    jobs=JOBS,
+    steps=st.lists(
+        st.one_of(
+            st.tuples(st.just("wait"), st.sampled_from([0, 0, 500, 1_000, 7_000])),
+            st.tuples(st.just("pods"), st.integers(0, 9)),
+            st.tuples(st.just("controller"), st.sampled_from(CONTROLLERS), FEW_PODS),
+            st.tuples(
+                st.just("remove"), st.sampled_from(["Pod", "ResourceQuota"]), PLACE
+            ),
+            SCALE,
+        ),
+        min_size=8,
+        max_size=16,
+    ),
+)
+def test_pods_beyond_a_quota_are_tried_alike_in_a_world_that_is_stored(
+    jobs: list[Any], steps: list[Step]
+) -> None:
+    begun = [("pods", 2), *(("controller", kind, 2) for kind in CONTROLLERS)]
+    goes_on_alike(lambda: cluster(jobs, "default", 2), [*begun, *steps])
+
+
+def goes_on_alike(make: Callable[[], World], steps: list[Step]) -> None:
+    """Take steps in a world, and in one that is stored before each of them."""
+    world, again = make(), make()
     for step in [("wait", 0), *steps, ("wait", 400_000)]:
         again = World.decode(again.encode())
         assert act(again, step) == act(world, step)
         assert again.hash() == world.hash()
+        assert next_instant(again) == next_instant(world)
         if step[0] == "wait":
             assert list(broken(world)) == []

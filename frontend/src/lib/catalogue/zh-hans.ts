@@ -2957,6 +2957,7 @@ export const ZH_HANS: Words = {
   "said.givenUp.notThere": "{key} 要更改 {other}，而它不在此世界中；什么也没有做",
   "said.givenUp.notDone": "未执行 {key}：{what}",
   "said.givenUp.priorities": "{key}：{problem}；优先级保持不变",
+  "said.givenUp.quota": "{key}：无法读取其作用域或允许的数量；它不限制任何 Pod",
   "said.givenUp.hint": "首选节点亲和性：在 YuniKorn 下不予考虑",
   "said.givenUp.ignored": "Namespace {name}：{key}：应为{wanted}，得到的是 {given}：已忽略",
   "said.givenUp.tickFailed": "这个时刻计算失败：{problem}",

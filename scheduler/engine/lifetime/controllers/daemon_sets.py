@@ -49,8 +49,12 @@ def sync_daemon_set(
             lifetime.terminate(pod.key)
         taken.add(name)
     for name, node in matching.items():
-        if name not in taken and _fits(needs, node, ("NoExecute", "NoSchedule")):
-            make_owned_pod(lifetime, daemon_set, _bound_to(template, name))
+        if name in taken or not _fits(needs, node, ("NoExecute", "NoSchedule")):
+            continue
+        if not make_owned_pod(lifetime, daemon_set, _bound_to(template, name)):
+            break
+    else:
+        lifetime.jobs.has_its_pods(daemon_set)
 
 
 def _matches(needs: PlacementNeeds, node: Node) -> bool:

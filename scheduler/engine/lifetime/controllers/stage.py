@@ -81,6 +81,7 @@ class Controllers:
         """Make what a controller lacks now, and delete what it has too many."""
         owned = [self.host.get(key) for key in self.owned.of(controller)]
         self.lifetime.context.journal.touch(controller.key)
+        self.next.pop(controller.key, None)
         if controller.key.kind == REPLICA_SET:
             sync_replica_set(self.lifetime, controller, owned)
         elif controller.key.kind == DAEMON_SET:
@@ -132,7 +133,6 @@ class Controllers:
 
     def _sync_cron_job(self, controller: Object, jobs: list[Object]) -> None:
         at = sync_cron_job(self.lifetime, controller, jobs)
-        self.next.pop(controller.key, None)
         if at is not None:
             self.wait(controller.key, at)
 

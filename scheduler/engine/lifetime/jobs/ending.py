@@ -159,7 +159,7 @@ class JobEnd(JobLength):
 
     def has_its_pods(self, owner: Object) -> None:
         """Note that an owner has all the pods that it wants."""
-        if self.quotas.known:
+        if self.quotas.tries:
             self.quotas.made(self._maker(owner))
 
     def _maker(self, owner: Object) -> Key:

@@ -13,8 +13,8 @@ from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.model import resource_quota
 from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import Fail
-from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems.runs import GivenUp
 
 FAILED_CREATE = "FailedCreate"
 _FIRST_MS, _LONGEST_MS = 1_000, 60_000
@@ -32,13 +32,22 @@ class PodQuotas:
         self.known: dict[Key, dict[str, Any]] = {}
         self._counted_ms = -1
         self._used: dict[Key, Counter[str]] = {}
+        self._counted: Key | None = None  # the pod that `beyond` counted last
         #: Owner that lacks a pod -> its tries in a row; kept in the state of the owner.
         self.tries: dict[Key, int] = {}
 
     def note(self, quota: Object) -> None:
-        """Keep a ResourceQuota."""
-        self.known[quota.key] = quota.manifest
+        """Keep a ResourceQuota, if it can be read."""
+        self.known.pop(quota.key, None)
+        if resource_quota.is_readable(quota.manifest):
+            self.known[quota.key] = quota.manifest
         self._counted_ms = -1
+
+    def warn(self, quota: Object) -> None:
+        """Say of a ResourceQuota that cannot be read that it holds nothing."""
+        if quota.key not in self.known:
+            problem = GivenUp.QUOTA.said(key=quota.key)
+            self.lifetime.context.journal.complain(problem)
 
     def forget(self, key: Key) -> None:
         """Forget a ResourceQuota that is deleted, or an owner that lacks a pod."""
@@ -46,25 +55,31 @@ class PodQuotas:
         if self.known.pop(key, None) is not None:
             self._counted_ms = -1
 
+    def pod_changed(self, pod: Key) -> None:
+        """Count anew, but for the pod that was counted before it came."""
+        if pod != self._counted:
+            self._counted_ms = -1
+        self._counted = None
+
     def beyond(self, pod: Object) -> str:
         """Return why a pod cannot be made; "" where it can, which it then counts."""
         if not self.known or not self.lifetime.proved:
             return ""
+        if self._counted is not None:
+            self._counted_ms = -1  # that pod did not come: it was refused
         taken: list[tuple[Counter[str], dict[str, int]]] = []
         for key, quota in sorted(self.known.items()):
             if key.namespace != pod.key.namespace:
                 continue
-            try:
-                if not resource_quota.matches(quota, pod.manifest):
-                    continue
-                why, asked = self._exceeds(key, quota, pod)
-            except (AttributeError, SchedulerError, TypeError):
-                continue  # no API server would take such a quota
+            if not resource_quota.matches(quota, pod.manifest):
+                continue
+            why, asked = self._exceeds(key, quota, pod)
             if why:
                 return why
             taken.append((self._of(key, quota), asked))
         for used, asked in taken:
             used.update(asked)
+        self._counted = pod.key
         return ""
 
     def _exceeds(
@@ -93,10 +108,11 @@ class PodQuotas:
                 if (
                     (other.kind, other.namespace) == ("Pod", key.namespace)
                     and other not in self.lifetime.future
-                    and not has_ended(pod.status)
+                    and other not in self.lifetime.host.deleting
                     and resource_quota.matches(quota, pod.manifest)
                 ):
-                    found.update(resource_quota.of_pod(hard, pod.manifest))
+                    ended = has_ended(pod.status)
+                    found.update(resource_quota.of_pod(hard, pod.manifest, ended=ended))
         return self._used[key]
 
     def refuse(self, maker: Key, pod: Object, why: str) -> int:

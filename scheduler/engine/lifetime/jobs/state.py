@@ -74,7 +74,9 @@ class JobState:
             self.quotas.note(obj)
         elif obj.key.kind in RUNTIMES:
             self.runtimes[obj.key] = obj.manifest
-        elif obj.key.kind == "Pod" and (name := self._group(obj)[0]):
+        if obj.key.kind == "Pod":
+            self.pod_changed(obj.key)
+        if obj.key.kind == "Pod" and (name := self._group(obj)[0]):
             group = self.groups.setdefault((obj.key.namespace, name), {})
             group[obj.key] = None
 
@@ -89,6 +91,8 @@ class JobState:
             self.runtime_classes.pop(key.name, None)
         self.limit_ranges.pop(key, None)
         self.quotas.forget(key)
+        if key.kind == "Pod":
+            self.pod_changed(key)
         self.stateful_sets.pop(key, None)
         self.runtimes.pop(key, None)
         grouped = self._leave_group(key)
@@ -103,6 +107,10 @@ class JobState:
             self._forget_members(key)
         elif key.kind == "Pod" and self.lifetime.reconciles:
             self._forget_pod(key, grouped)
+
+    def pod_changed(self, pod: Key) -> None:
+        """Count anew what pods use of quotas: one came, went or ended."""
+        self.quotas.pod_changed(pod)
 
     def pods_served(self, controller: Object) -> list[Key]:
         """Return the pods that a ReplicaSet made, or those of a Deployment's."""
