@@ -60,7 +60,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "en": {
         "join": "Join the lesson",
         "label": "Code of the lesson",
-        "name_label": "Your name, if you like: all in the lesson see it",
+        "name_label": "Your name, if you like: whoever may see this run sees it",
         "owner": "Sign in as the owner",
         "hint": "The owner of this run signs in by the link in its terminal.",
         "code": "No lesson has this code, or it has ended.",
@@ -71,7 +71,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "zh-hans": {
         "join": "加入课程",
         "label": "课程代码",
-        "name_label": "你的名字（可不填，课程中所有人可见）",
+        "name_label": "你的名字（可不填，能查看此运行的人都能看到）",
         "owner": "以所有者身份登录",
         "hint": "本实例的所有者通过终端中的链接登录。",
         "code": "没有课程使用此代码，或课程已结束。",
@@ -82,7 +82,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "zh-hant": {
         "join": "加入課程",
         "label": "課程代碼",
-        "name_label": "你的名字（可不填，課程中所有人可見）",
+        "name_label": "你的名字（可不填，能檢視此執行的人都能看到）",
         "owner": "以擁有者身分登入",
         "hint": "本執行個體的擁有者透過終端機中的連結登入。",
         "code": "沒有課程使用此代碼，或課程已結束。",

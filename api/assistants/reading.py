@@ -18,6 +18,16 @@ _MOST_BRANCHES_ROWS = 15
 _SAME = ("type", "subject", "by", "reason")
 
 
+def _workload_of(
+    up: Upstream, context: Asker, sandbox: str, name: str, tick: int | None = None
+) -> str:
+    """Return "namespace/name" of the Workload of a job; a name of nothing is refused."""
+    about: Any = up.client(context).operations.explain_read(
+        sandbox, *name.partition("/")[::2], tick=tick
+    )
+    return str(about["workload"]).removeprefix("Workload/")
+
+
 def add_reading(server: MCPServer[Any], up: Upstream) -> None:
     """Add them to a server."""
     tool = adding(server, reads=True)
@@ -128,6 +138,8 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         }
         with refusals():
             found: Any = up.client(context).what_if(sandbox, asked)
+            if name and not whatifs.of_name(found["verdict"], name):
+                name = _workload_of(up, context, sandbox, name, tick)
         lines = whatifs.lines_of(found["verdict"], name)
         return answer(lines, up.link(sandbox) + f"?what-if={found['id']}")
 
@@ -146,10 +158,7 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
             )
             waiting = {one["workload"].partition("/")[2] for one in found["starts"]}
             if name and name not in waiting:  # of a job, or of what does not wait
-                about: Any = up.client(context).operations.explain_read(
-                    sandbox, *name.partition("/")[::2]
-                )
-                name = str(about["workload"]).removeprefix("Workload/")
+                name = _workload_of(up, context, sandbox, name)
         starts = [
             one
             for one in found["starts"]

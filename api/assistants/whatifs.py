@@ -32,19 +32,25 @@ def lines_of(verdict: dict[str, Any], name: str) -> Iterator[str]:
     begin = verdict["fromMs"]
     within = span(verdict["toMs"] - begin)
     rows = verdict["seeds"][0]["verdict"]["workloads"]
-    own = f"Workload/{name}"
-    if name and all(one["subject"] != own for one in rows):
+    mine = of_name(verdict, name)
+    if name and not mine:
         yield f"{name} comes out the same within {within}."
-    yield from (_row(one, begin) for one in rows if one["subject"] == own)
+    yield from (_row(one, begin) for one in mine)
     yield f"Within {within}: {Verdict(verdict)}"
-    others = [one for one in rows if one["subject"] != own]
+    others = [one for one in rows if one not in mine]
     yield from (_row(one, begin) for one in others[:_MOST_NAMED])
     if len(others) > _MOST_NAMED:
         yield f"and {len(others) - _MOST_NAMED} more"
 
 
+def of_name(verdict: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the rows of a verdict whose Workload, or pod, has this name."""
+    rows = verdict["seeds"][0]["verdict"]["workloads"]
+    return [one for one in rows if one["subject"].partition("/")[2] == name]
+
+
 def _row(one: dict[str, Any], begin: int) -> str:
-    subject = plain(one["subject"]).removeprefix("Workload/")
+    subject = plain(one["subject"].partition("/")[2])
     sides = (_course(one[side], begin) for side in ("changed", "without"))
     with_it, without = sides
     return f"{subject} {_STARTS[one['start']]}: {with_it} with it, {without} without."

@@ -763,7 +763,7 @@ class Join(TypedDict):
 
     code: str
     follower: NotRequired[str]
-    name: NotRequired[str]
+    name: NotRequired[str | None]
     notes: NotRequired[bool]
 
 
@@ -1451,7 +1451,7 @@ class Stop(TypedDict):
 
 
 class Submission(TypedDict):
-    """A manifest that does not exist yet, and where it might be sent."""
+    """A manifest that is not submitted yet, and where it might be sent."""
 
     futures: NotRequired[int]
     horizonMs: NotRequired[int]

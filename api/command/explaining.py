@@ -125,7 +125,7 @@ def reproduce(asked: Asked) -> Found:
 def _forecast(part: Part) -> None:
     one(part)
     part.add_argument(
-        "--submit", metavar="FILE", help="of a manifest that does not exist yet"
+        "--submit", metavar="FILE", help="of a manifest that is not submitted yet"
     )
     part.add_argument(
         "--queues",
@@ -150,7 +150,7 @@ def _forecast(part: Part) -> None:
 
 @verb(
     "forecast",
-    "say when each waiting workload starts, or one would that does not exist yet",
+    "say when each waiting workload starts, or one would that is not submitted yet",
     "forecast ID",
     "forecast ID --futures 100 --horizon 8h --arrivals continued --json",
     "forecast ID --submit job.yaml --queues all --within 20m",

@@ -57,7 +57,7 @@ class ForecastOptionsSerializer(serializers.Serializer[Any]):
 
 
 class SubmissionSerializer(ForecastOptionsSerializer):
-    """A manifest that does not exist yet, and where it might be sent."""
+    """A manifest that is not submitted yet, and where it might be sent."""
 
     files = FileSerializer(many=True, required=False, default=list)
     objects = serializers.ListField(

@@ -67,8 +67,11 @@ class JoinSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(
         max_length=LONGEST_NAME,
         allow_blank=True,
-        default="",
-        help_text="what one calls oneself; all of the lesson see it",
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="what one calls oneself, seen by whoever may see the sandbox; empty "
+        "for none, as before where it is left out",
     )
     notes = serializers.BooleanField(
         default=False,

@@ -77,13 +77,12 @@ class Pair(View):
         From where they part to the last tick that both have reached; this sandbox is
         the side without the change.
         """
-        other = request.query_params.get("with", "")
+        (other,) = _others(request, most=1)
         return self.by_workers("pair", self.sandbox(sandbox_id), self.sandbox(other))
 
 
-def _others(request: Request) -> list[str]:
+def _others(request: Request, most: int = comparing.MOST_BRANCHES - 1) -> list[str]:
     ids = [part for part in request.query_params.get("with", "").split(",") if part]
-    most = comparing.MOST_BRANCHES - 1
     if not 1 <= len(ids) <= most:
         problem = expected(Wanted.SANDBOXES.said(least="1", most=most), given=len(ids))
         raise invalid({"with": problem})

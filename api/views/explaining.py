@@ -196,10 +196,12 @@ class EventFilm(View):
         An event is REVISION.SEQ: Admit, ReserveQuota, Wait, Preempt, Bind, PermitWait or Fail.
         """
         sandbox = self.sandbox(sandbox_id)
-        return Response(
-            explaining.film_of_event(
-                sandbox, *place_of(place), other=flag(request, "other")
+        if flag(request, "other"):
+            return Response(
+                explaining.film_of_event(sandbox, *place_of(place), other=True)
             )
+        return Response(
+            explaining.film_kept(sandbox, *place_of(place), before=lambda: None)
         )
 
 

@@ -28,7 +28,7 @@ from scheduler.model.problems import Wanted, expected
 
 
 class Forecasts(View):
-    """When each waiting Workload starts, and when one would that does not exist yet."""
+    """When each waiting Workload starts, and when one would that is not submitted yet."""
 
     scope = "read"  # futures run on copies, which are thrown away
     throttle_classes = COSTLY

@@ -77,11 +77,16 @@ def do_end_lesson(user: User, sandbox_id: str) -> None:
 
 @transaction.atomic
 def do_join(
-    user: User, code: str, key: str = "", *, notes: bool = False, name: str = ""
+    user: User,
+    code: str,
+    key: str = "",
+    *,
+    notes: bool = False,
+    name: str | None = None,
 ) -> Follower:
     """Follow the lesson of a code; `key` is what this browser was given before.
 
-    `name` is what they call themselves; an empty one leaves what they said before.
+    `name` is what they call themselves; None leaves what they said before.
 
     Who signed in counts once, however many browsers they open; the presenter,
     and everybody in the default run, counts once per browser. A screen with the
@@ -95,7 +100,7 @@ def do_join(
         mine = mine.filter(key=key)
     found = mine.first()
     if found is not None:
-        named = _tidy(name) or found.name
+        named = found.name if name is None else _tidy(name)
         if (found.notes, found.name) != (notes, named):
             found.notes, found.name = notes, named
             found.save(update_fields=["notes", "name"])
@@ -104,7 +109,7 @@ def do_join(
     if Follower.objects.filter(lesson=lesson).count() >= MOST_FOLLOWERS:
         raise ForbiddenError(Refused.FULL_LESSON.said(n=MOST_FOLLOWERS))
     made = Follower.objects.create(
-        lesson=lesson, user=user, notes=notes, name=_tidy(name)
+        lesson=lesson, user=user, notes=notes, name=_tidy(name or "")
     )
     note(user, "join", sandbox=lesson.sandbox_id)
     _publish(lesson.sandbox_id)

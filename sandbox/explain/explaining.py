@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -43,6 +44,7 @@ HORIZON_MS = 600_000
 MOST_RUNS = 24
 #: A film that stands in a page of others is made once in this time.
 _FILM_KEPT_S = 600
+_FILMING = [threading.Lock() for _ in range(16)]
 #: The decisions that are films, by the type of their event.
 FILMED: dict[str, type[Decision]] = {
     kind.__name__: kind
@@ -170,13 +172,14 @@ def film_kept(
     """
     name = f"film-{sandbox.pk}-{revision}-{seq}"
     taken = history.events(sandbox).filter(revision=revision, seq=seq)
-    kept: dict[str, Any] | None = cache.get(name) if taken.exists() else None
-    if kept is not None:
-        return kept
-    before()
-    film = film_of_event(sandbox, revision, seq, other=False)
-    cache.set(name, film, _FILM_KEPT_S)
-    return film
+    with _FILMING[hash(name) % len(_FILMING)]:  # of a class that opens it, one makes it
+        kept: dict[str, Any] | None = cache.get(name) if taken.exists() else None
+        if kept is not None:
+            return kept
+        before()
+        film = film_of_event(sandbox, revision, seq, other=False)
+        cache.set(name, film, _FILM_KEPT_S)
+        return film
 
 
 def film_of_object(

@@ -1,4 +1,4 @@
-"""How a forecast is asked for, and when work would start that does not exist yet."""
+"""How a forecast is asked for, and when work would start that is not submitted yet."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def forecast_submit(
     queues: Sequence[str],
     options: ForecastOptions,
 ) -> SubmissionForecast:
-    """Return when a manifest that does not exist yet would start in each queue.
+    """Return when a manifest would start if it were submitted, in each queue.
 
     `queues` as `forecast_submission` takes them. Nothing is kept. Raises
     InvalidError with every finding of the texts, and SchedulerError as above.

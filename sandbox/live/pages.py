@@ -67,7 +67,7 @@ class _Messages:
             with self._lock:
                 self._kept[key] = made
                 size = sum(map(len, self._kept.values()))
-                while size > self.MOST_BYTES:
+                while size > self.MOST_BYTES and len(self._kept) > 1:
                     size -= len(self._kept.popitem(last=False)[1])
             return made
 

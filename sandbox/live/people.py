@@ -77,7 +77,7 @@ class Asker:
         return cls(session=key) if key else cls(user_id=user_id)
 
     def person(self) -> User | AnonymousUser:
-        """Return the user as of now; None when signed out, stopped or revoked."""
+        """Return the user as of now; AnonymousUser when signed out, stopped or revoked."""
         if self.token:
             return _by_token(self.token)
         if not signs_in():

@@ -60,7 +60,7 @@ class Follower(models.Model):
     joined_at = models.DateTimeField(auto_now_add=True)
     #: A screen with the presenter's notes: it follows, and is nobody of the class.
     notes = models.BooleanField(default=False)
-    #: What they call themselves, if they do: all of the lesson see it.
+    #: What they call themselves, if they do: whoever may see the sandbox sees it.
     name = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
 
     def __str__(self) -> str:

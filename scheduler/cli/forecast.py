@@ -63,11 +63,14 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m scheduler forecast",
         description="Run a scenario up to an instant, then many futures of it with run "
         "times like those that finished, and say when each waiting workload starts, or one "
-        "would that does not exist yet.",
+        "would that is not submitted yet.",
     )
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
     parser.add_argument(
-        "--submit", type=Path, metavar="FILE", help="of a manifest that does not exist"
+        "--submit",
+        type=Path,
+        metavar="FILE",
+        help="of a manifest that is not submitted yet",
     )
     parser.add_argument(
         "--queues",

@@ -130,6 +130,12 @@ async def test_why_a_job_waits_and_what_starts_it_is_answered_by_tools_alone(
         tried = await ask(client, "what_if", sandbox=fork, name=name, edits=edits)
         assert tried.startswith(f"{name} starts with it alone: starts in ")
         assert re.search(r"\?what-if=\d+$", tried)
+        of_job = await ask(
+            client, "what_if", sandbox=fork, name="default/second", edits=edits
+        )
+        assert of_job.splitlines()[0] == tried.splitlines()[0]
+        typo = {"sandbox": fork, "name": "default/secnd", "edits": edits}
+        assert "secnd" in await refused(client, "what_if", **typo)
         ran = await ask(client, "run_in_fork", sandbox=fork, ticks=60, edits=edits)
         events = await ask(
             client,

@@ -117,6 +117,8 @@ def test_a_follower_may_say_a_name_and_need_not(held, person, stranger):
     assert names == ["Ada Lovelace", ""]
     actions.do_join(stranger, code_of(held), name="B" * 99)
     assert lessons.news_of(held.pk).people[1].name == "B" * 40
+    actions.do_join(stranger, code_of(held), name="")
+    assert lessons.news_of(held.pk).people[1].name == ""
 
 
 def test_news_of_a_class_take_three_queries(

@@ -12,17 +12,18 @@ from tests.sandbox.conftest import row, tick
 pytestmark = pytest.mark.django_db
 
 
-def test_a_message_that_many_ask_for_at_once_is_made_once():
+@pytest.mark.parametrize("size", [4, _Messages.MOST_BYTES + 1])
+def test_a_message_that_many_ask_for_at_once_is_made_once(size):
     messages, made = _Messages(), list[int]()
     begin = threading.Barrier(8)
 
     def make() -> bytes:
         made.append(1)
-        return b"page"
+        return b" " * size
 
     def ask() -> None:
         begin.wait()
-        assert messages.get(("a", 1), make) == b"page"
+        assert len(messages.get(("a", 1), make)) == size
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for one in threads:

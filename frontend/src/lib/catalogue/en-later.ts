@@ -1122,7 +1122,7 @@ export const EN_LATER = {
   "join.title": "Join a lesson",
   "join.text": "Type the code that the presenter shows. You look on; nothing you do changes the lesson.",
   "join.code": "Code of the lesson",
-  "join.name": "Your name, if you like: all in the lesson see it",
+  "join.name": "Your name, if you like: whoever may see this run sees it",
   "join.act": "Join",
   "finding.level.error": "error",
   "finding.level.unsupported": "unsupported",

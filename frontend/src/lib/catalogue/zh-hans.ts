@@ -1801,7 +1801,7 @@ export const ZH_HANS: Words = {
   "join.title": "加入课程",
   "join.text": "输入讲者展示的代码。你只观看，不会改变课程。",
   "join.code": "课程代码",
-  "join.name": "你的名字（可不填，课程中所有人可见）",
+  "join.name": "你的名字（可不填，能查看此运行的人都能看到）",
   "join.act": "加入",
   "tour.title": "导览",
   "tour.again": "重新开始导览",

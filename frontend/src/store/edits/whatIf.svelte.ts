@@ -64,7 +64,7 @@ class WhatIf {
   readonly said: readonly string[] = $derived(this.changes.flatMap((one) => one.said));
   readonly parts: readonly Part[] = $derived(this.changes.flatMap((one) => one.parts));
   /** What is drawn: the answer with the draft where there is one. */
-  readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found ?? this.branch?.found ?? null);
+  readonly shown: WhatIfState | null = $derived(this.draft?.found ?? this.found ?? (this.open || this.draft !== null ? null : (this.branch?.found ?? null)));
 
   /** Who comes out otherwise, by key. */
   readonly rows: ReadonlyMap<string, WorkloadVerdict> = $derived(new Map(this.shown?.verdict?.seeds[0]?.verdict.workloads.map((row) => [row.subject, row])));
@@ -243,7 +243,7 @@ async function run(changes: readonly Change[], seeds = 1): Promise<boolean> {
   one.hear = soFar;
   if (one !== drafted) drafted?.stop();
   drafted = null;
-  [whatIf.changes, whatIf.found, whatIf.draft, whatIf.running, whatIf.seeds] = [changes, whatIf.shown, null, true, seeds];
+  [whatIf.changes, whatIf.found, whatIf.draft, whatIf.running, whatIf.seeds] = [changes, whatIf.draft?.found ?? whatIf.found, null, true, seeds];
   const found = await attempt(() => one.answer);
   whatIf.running = false;
   if (live.id !== id) return false;

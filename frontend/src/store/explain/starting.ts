@@ -51,7 +51,7 @@ export function forecastsOf(sandbox: string, stop: AbortSignal): Promise<Forecas
   return ask("Forecasts", "GET", `/sandboxes/${sandbox}/forecasts`, { query: { limit: 1 }, signal: patient(stop) });
 }
 
-/** Ask when work would start that does not exist yet, in every queue; `manifest` as an import takes it. */
+/** Ask when work would start that is not submitted yet, in every queue; `manifest` as an import takes it. */
 export function forecastSubmission(sandbox: string, manifest: object, continued: boolean, stop: AbortSignal): Promise<SubmissionForecast> {
   const body = { ...manifest, queues: ["all"], arrivals: arrivalsOf(continued) };
   return ask("SubmissionForecast", "POST", `/sandboxes/${sandbox}/forecast`, { body, signal: patient(stop) });

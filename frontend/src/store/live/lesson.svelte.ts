@@ -32,7 +32,7 @@ export const lesson = new Lesson();
 
 // Who follows looks on: the page asks for no change, but for their own guesses.
 gate.refuses = (path) => {
-  const asks = (lesson.guest ? /\/lesson/ : /\/(lesson|whatif|compare|fork)\b/).test(path) || !path.startsWith(`/sandboxes/${live.id ?? "-"}`);
+  const asks = (lesson.guest ? /\/lesson/ : /\/(lesson|fork)\b/).test(path) || !path.startsWith(`/sandboxes/${live.id ?? "-"}`);
   return lesson.part === "follower" && lesson.news !== null && !asks ? t(lesson.guest ? "lesson.guest" : "lesson.readOnly") : null;
 };
 

@@ -54,14 +54,16 @@ let moves = 0;
 /** Show a stop, or its answer: the cursor goes there, the run is computed as far as it is not yet. */
 export async function goTo(index: number, answer: boolean, moving = false): Promise<void> {
   const mine = ++moves;
+  const { id } = live;
+  const goes = (): boolean => mine === moves && live.id === id;
   const [from, to] = ticksOf(index);
   const target = answer ? to : from;
   if (answer) reveal(index);
   ask({ stage: String(index + 1), phase: answer ? "answer" : null }, true);
   lessonPlay.moving = true;
-  await compute(target);
+  await compute(target, goes);
   const steps = moving && answer && !still() ? Math.min(FRAMES, to - from) : 1;
-  for (let step = 1; step <= steps && mine === moves; step++) {
+  for (let step = 1; step <= steps && goes(); step++) {
     look(Math.round(from + ((target - from) * step) / steps));
     if (step < steps) await new Promise((done) => setTimeout(done, FRAME_MS));
   }
@@ -87,12 +89,16 @@ export function backwards(): Promise<void> {
 }
 
 // What is computed already is only looked at: a stop is never gone back to by a fork or a rewind.
-async function compute(tick: number): Promise<void> {
+async function compute(tick: number, goes: () => boolean): Promise<void> {
   const now = live.latest.sandbox?.tick ?? 0;
   // Also while a tick that passed is looked at, and in a recording, which then plays.
   if (now >= tick || lesson.part === "follower") return;
   if ((await act("step", { untilTick: Math.max(1, tick) })) === null) return;
-  while ((live.latest.sandbox?.tick ?? 0) < tick && live.connection === "live" && !live.latest.sandbox?.problem) {
+  let began = false;
+  while (goes() && (live.latest.sandbox?.tick ?? 0) < tick && live.connection === "live" && !live.latest.sandbox?.problem) {
+    const plays = live.latest.sandbox?.playing === true;
+    if (began && !plays) return; // somebody paused it
+    began ||= plays;
     await new Promise((done) => setTimeout(done, 50));
   }
 }
