@@ -11,11 +11,12 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 
-from api.cluster import published, refusals
+from api.cluster import refusals
 from api.cluster.protobuf import MEDIA as PROTOBUF
 from api.cluster.protobuf import ProtobufRenderer
 from api.renderers import YAML, YAMLRenderer
 from api.views.base import View
+from scheduler.model import schemas
 
 JSON = "application/json"
 _ANY = frozenset({JSON, "application/*", "*/*"})
@@ -126,7 +127,7 @@ class Encodings(BaseContentNegotiation):
 
 def _is_built_in(request: Request) -> bool:
     kwargs = (request.parser_context or {}).get("kwargs") or {}
-    return published.is_built_in(kwargs.get("group", ""))
+    return schemas.is_built_in(kwargs.get("group", ""))
 
 
 class ClusterView(View):

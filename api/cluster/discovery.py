@@ -12,10 +12,11 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.cluster import access_reviews, published, refusals, resources, subresources
+from api.cluster import access_reviews, refusals, resources, subresources
 from api.cluster.base import ClusterView
 from api.cluster.resources import Resource
 from sandbox.base.errors import NotFoundError
+from scheduler.model import schemas
 from scheduler.model.problems import RequestProblem
 
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -173,7 +174,7 @@ class Resources(ClusterView):
             lines = _review_lines()
         elif found:
             lines = [line for resource in found for line in _lines(resource)]
-        elif group and not published.is_built_in(group):
+        elif group and not schemas.is_built_in(group):
             return refusals.no_page()
         else:
             raise refusals.not_served()

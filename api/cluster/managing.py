@@ -17,8 +17,9 @@ from typing import Any
 
 import msgspec
 
-from api.cluster import published, refusals
-from api.cluster.published import Field
+from api.cluster import refusals
+from scheduler.model import schemas
+from scheduler.model.schemas import Field
 
 Document = dict[str, Any]
 Fields = dict[str, Any]
@@ -71,12 +72,12 @@ def _fields_of(document: Mapping[str, Any], type_: str, *, dots: bool) -> Fields
 
 
 def _field(type_: str, name: str) -> Field:
-    return published.fields_of(type_).get(name, _OBJECT)
+    return schemas.fields_of(type_).get(name, _OBJECT)
 
 
 def _walk(value: Any, field: Field, *, dots: bool, made: bool) -> Fields:
     """Return the fields below a value; `made` where its holder is new with it."""
-    of = published.bare(field.type)
+    of = schemas.bare(field.type)
     atomic = field.map_type == "atomic" or field.list_type == "atomic"
     if isinstance(value, Mapping) and not atomic and of != "FieldsV1":
         found: Fields = {}
@@ -340,7 +341,7 @@ def _merged(live: Document, given: Document, type_: str) -> Document:
 
 
 def _laid(live: Any, given: Any, field: Field) -> Any:
-    of = published.bare(field.type)
+    of = schemas.bare(field.type)
     atomic = field.map_type == "atomic" or field.list_type == "atomic"
     if isinstance(given, Mapping) and isinstance(live, Mapping) and not atomic:
         is_map = field.type.startswith("map ") or field.type == "any"

@@ -26,7 +26,6 @@ from api.cluster.delete_options import DeleteOptions, leaves_pods, options_of
 from api.cluster.deleting import Deletion, refuse_lasting
 from api.cluster.patches import patched
 from api.cluster.presenting import IN_USE, whole_seconds
-from api.cluster.published import Definition, type_of
 from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
@@ -35,6 +34,7 @@ from sandbox.actions.sessions import allowed
 from sandbox.base.errors import ForbiddenError
 from sandbox.models import Sandbox
 from scheduler.model import durations
+from scheduler.model.schemas import Definition
 
 
 class ObjectView(ClusterView):
@@ -479,7 +479,7 @@ def _of_patch(
     if media != parsers.STRATEGIC:
         shown = msgspec.json.encode(patched).decode()
         return refusals.invalid_patch(shown, error.problem)
-    problem = decoding.unconverted(patched, type_of(resource)) or error.problem
+    problem = decoding.unconverted(patched, resource.type_) or error.problem
     return refusals.invalid_patch(json_words.as_go(patch), problem)
 
 

@@ -21,16 +21,16 @@ from typing import Any
 
 import msgspec
 
-from api.cluster import published
-from api.cluster.published import Field
 from api.cluster.resources import Resource
 from api.cluster.role_hash import ROLE, role_hash
 from scheduler.input.manifests.kinds import KUEUE
+from scheduler.model import schemas
 from scheduler.model.amounts import parse
 from scheduler.model.conditions import condition
 from scheduler.model.errors import SchedulerError
 from scheduler.model.pod_defaults import default_container, default_pod_spec
 from scheduler.model.reasons import SLICE_REPLACED
+from scheduler.model.schemas import Field
 
 Document = dict[str, Any]
 Fill = Callable[[Document], None]
@@ -96,13 +96,13 @@ def complete(document: Document, resource: Resource) -> Document:
     """Return an object completed, its inner values in place. Cost: O(fields), some 20 us a pod."""
     kind, metadata = resource.kind.kind, document["metadata"]
     metadata.pop("revisions", None)  # of its template: nobody reads them here
-    built_in = published.is_built_in(resource.kind.group)
+    built_in = schemas.is_built_in(resource.kind.group)
     if built_in and kind not in _COUNTED:
         metadata.pop("generation", None)
     if "creationTimestamp" in metadata:
         metadata["creationTimestamp"] = whole_seconds(metadata["creationTimestamp"])
     fill = _FILLS.get(kind)
-    type_ = published.type_of(resource)
+    type_ = resource.type_
     # A file may hold an object of a shape that its kind does not have: it stays so.
     with contextlib.suppress(AttributeError, TypeError, KeyError):
         if fill is not None and (built_in or resource.kind.group == KUEUE):
@@ -187,14 +187,14 @@ def _plan(type_: str, built_in: bool) -> tuple[_Step, ...]:
 
 
 def _steps(type_: str, *, built_in: bool, above: tuple[str, ...]) -> Iterable[_Step]:
-    for name, field in published.fields_of(type_).items():
+    for name, field in schemas.fields_of(type_).items():
         if name in ("apiVersion", "kind", "metadata", "") and not above:
             continue
         if field.type == "meta.v1.ObjectMeta":
             if field.always:
                 yield name, "object", ()
             continue
-        of = published.bare(field.type)
+        of = schemas.bare(field.type)
         if of == "Quantity" and built_in:
             if field.type in ("Quantity", "map Quantity"):
                 zero = _zero(field, built_in=built_in)
@@ -202,7 +202,7 @@ def _steps(type_: str, *, built_in: bool, above: tuple[str, ...]) -> Iterable[_S
             continue
         if field.type == "Time":
             yield name, "stamp" if not field.always else "stamp or null", None
-        elif published.fields_of(of):
+        elif schemas.fields_of(of):
             if of in above:
                 continue
             inner = tuple(_steps(of, built_in=built_in, above=(*above, of)))
@@ -246,7 +246,7 @@ def bare(resource: Resource, metadata: Document) -> Document:
         "metadata": metadata,
     }
     if resource.is_built_in:
-        _follow(document, _plan(published.type_of(resource), True))
+        _follow(document, _plan(resource.type_, True))
     return document
 
 

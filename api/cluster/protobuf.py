@@ -19,9 +19,8 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
-from api.cluster import published
-from api.cluster.published import Field, Fields
-from scheduler.model import durations
+from scheduler.model import durations, schemas
+from scheduler.model.schemas import Field, Fields
 
 MEDIA = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
@@ -125,7 +124,7 @@ def can_encode(document: Any) -> bool:
     if not isinstance(document, Mapping):
         return False
     version, kind = document.get("apiVersion", ""), document.get("kind", "")
-    if published.is_built_in(str(version).rpartition("/")[0]):
+    if schemas.is_built_in(str(version).rpartition("/")[0]):
         names = (kind, kind.removesuffix("List"))
         return any(_type_of(version, name) for name in names)
     return False
@@ -143,13 +142,13 @@ def _type_of(version: str, kind: str) -> str:
         ("", "v1"): "core.v1",
     }.get((group, number), "")
     name = f"{asked}.{kind}"
-    found = published.named(group, number, kind)
-    return found or (name if published.fields_of(name) else "")
+    found = schemas.named(group, number, kind)
+    return found or (name if schemas.fields_of(name) else "")
 
 
 @functools.cache
 def _by_number(type_: str) -> dict[int, tuple[str, Field]]:
-    return {f.at: (n, f) for n, f in published.fields_of(type_).items() if f.at}
+    return {f.at: (n, f) for n, f in schemas.fields_of(type_).items() if f.at}
 
 
 @functools.cache
@@ -157,7 +156,7 @@ def _embedded(type_: str, number: int) -> dict[int, tuple[str, Field]]:
     """Return the fields of a message that is embedded under a number."""
     return {
         f.within[1]: (n, f)
-        for n, f in published.fields_of(type_).items()
+        for n, f in schemas.fields_of(type_).items()
         if f.within is not None and f.within[0] == number
     }
 
@@ -165,7 +164,7 @@ def _embedded(type_: str, number: int) -> dict[int, tuple[str, Field]]:
 def _message(data: bytes, type_: str) -> Document:
     found: Document = {}
     _fill(found, data, _by_number(type_), type_)
-    for name, field in published.fields_of(type_).items():
+    for name, field in schemas.fields_of(type_).items():
         if name in found and _is_unset(found[name], field):
             del found[name]
     return found
@@ -181,7 +180,7 @@ def _fill(
                 _fill(found, value, inner, type_)
             continue
         name, field = fields[number]
-        of = published.bare(field.type)
+        of = schemas.bare(field.type)
         if field.type.startswith("map "):
             pair = dict(_parts(value if isinstance(value, bytes) else b""))
             key = pair.get(1, b"")
@@ -331,7 +330,7 @@ def _encoded(document: Mapping[str, Any], type_: str) -> bytes:
 @functools.cache
 def _writers(type_: str) -> dict[str, tuple[int, _Writer]]:
     """Return (the message within which it is, or 0; what writes it) by field."""
-    fields: Fields = published.fields_of(type_)
+    fields: Fields = schemas.fields_of(type_)
     found = {}
     for name, field in fields.items():
         outer, number = field.within or (0, field.at)
@@ -342,7 +341,7 @@ def _writers(type_: str) -> dict[str, tuple[int, _Writer]]:
 
 def _writer(number: int, field: Field) -> _Writer:
     """Return what writes a field: one value, each of a list, or pairs of a map."""
-    of = published.bare(field.type)
+    of = schemas.bare(field.type)
     if field.type.startswith("map "):
         value_of = _scalar(2, of)
 

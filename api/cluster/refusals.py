@@ -19,9 +19,9 @@ from rest_framework.response import Response
 
 from api import errors
 from api.cluster import json_words
-from api.cluster.published import is_built_in
 from sandbox.base.errors import Cause
 from scheduler.input.manifests.kinds import Kind
+from scheduler.model.schemas import is_built_in
 
 Document = dict[str, Any]
 NOT_SERVED = "the server could not find the requested resource"

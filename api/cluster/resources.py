@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.cluster import published, refusals
+from api.cluster import refusals
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests.kinds import KUEUE, Kind
+from scheduler.model import schemas
 
 #: Plural -> the names that kubectl users type; Kueue's definitions have their own.
 SHORT_NAMES: dict[str, list[str]] = {
@@ -67,18 +68,22 @@ class Resource:
     @property
     def is_built_in(self) -> bool:
         """Return whether Kubernetes itself has it; else it is a custom resource."""
-        return published.is_built_in(self.kind.group)
+        return schemas.is_built_in(self.kind.group)
+
+    @property
+    def type_(self) -> str:
+        """Return its published type; "" where none is in the schemas."""
+        return schemas.named(self.kind.group, self.version, self.kind.kind)
 
     @property
     def has_status(self) -> bool:
         """Return whether its objects report a status."""
-        type_ = published.named(self.kind.group, self.version, self.kind.kind)
-        return not type_ or "status" in published.fields_of(type_)
+        return not self.type_ or "status" in schemas.fields_of(self.type_)
 
     @property
-    def definition(self) -> published.Definition | None:
+    def definition(self) -> schemas.Definition | None:
         """Return how a kind of Kueue is shown; None of any other."""
-        return published.definition_of(self.kind.group, self.version, self.kind.kind)
+        return schemas.definition_of(self.kind.group, self.version, self.kind.kind)
 
     @property
     def short_names(self) -> list[str]:
@@ -107,7 +112,7 @@ SERVED: dict[tuple[str, str, str], Resource] = {
     for kind in kinds.TABLE
     if kind.plural
     for version in kind.versions
-    if kind.group != KUEUE or published.named(kind.group, version, kind.kind)
+    if kind.group != KUEUE or schemas.named(kind.group, version, kind.kind)
 }
 
 

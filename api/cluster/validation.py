@@ -10,7 +10,7 @@ from typing import Any
 
 from rest_framework.request import Request
 
-from api.cluster import published, refusals
+from api.cluster import refusals
 from api.cluster.checks.decoding import unknown_fields
 from api.views.base import flag
 from scheduler.input.manifests.documents import Document
@@ -18,6 +18,7 @@ from scheduler.input.manifests.faults.unknown import without_unknown
 from scheduler.input.manifests.kinds import split
 from scheduler.input.manifests.known_fields.finding import walk
 from scheduler.input.manifests.loading.checking import check_object
+from scheduler.model import schemas
 
 CHOICES = ("Strict", "Warn", "Ignore")
 
@@ -104,7 +105,7 @@ def strictly(
 def _unknown(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the kind does not have: by its published type, else by what is read."""
     group, version = split(str(document.get("apiVersion") or ""))
-    type_ = published.named(group, version, str(document.get("kind") or ""))
+    type_ = schemas.named(group, version, str(document.get("kind") or ""))
     if type_:
         yield from unknown_fields(document, type_)
     else:

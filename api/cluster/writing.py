@@ -17,7 +17,6 @@ from api.cluster import (
     checks,
     deleting,
     managing,
-    published,
     quotas,
     reading,
     refusals,
@@ -140,7 +139,7 @@ class Change:
         before = self._completed(
             reading.kept_document(copy.deepcopy(row), self.resource)
         )
-        if self.resource.is_built_in and (type_ := published.type_of(self.resource)):
+        if self.resource.is_built_in and (type_ := self.resource.type_):
             before = decoding.without_unknown(before, type_)
         shown = reading.document_of(copy.deepcopy(row), self.resource)
         document = self._placed_at(given, row.name, shown["metadata"]["name"])
@@ -183,7 +182,7 @@ class Change:
             manager=self.manager,
             version=self.resource.group_version,
             time=str(whole_seconds(durations.stamp_text(reading.now_us(self.sandbox)))),
-            type_=published.type_of(self.resource),
+            type_=self.resource.type_,
             subresource="status" if self.of_status else "",
         )
 
@@ -262,7 +261,7 @@ class Change:
 
     def _check_typed(self, given: Document) -> None:
         """Refuse to apply fields that the kind does not have, or of other types."""
-        type_ = published.type_of(self.resource)
+        type_ = self.resource.type_
         if not type_:
             return
         problem = next(decoding.untyped(given, type_), None)
@@ -291,7 +290,7 @@ class Change:
         warnings = validation.warnings_of(
             document, self.validation, known=before, twice=self.twice
         )
-        if self.resource.is_built_in and (type_ := published.type_of(self.resource)):
+        if self.resource.is_built_in and (type_ := self.resource.type_):
             document = decoding.without_unknown(document, type_)
         return document, warnings
 

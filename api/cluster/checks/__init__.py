@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api.cluster import published, refusals
+from api.cluster import refusals
 from api.cluster.checks import decoding, kinds, structural
 from api.cluster.resources import Resource
 
@@ -25,7 +25,7 @@ def check(
 
     Both are completed: a default that is wrong beside what was given is wrong too.
     """
-    type_ = published.type_of(resource)
+    type_ = resource.type_
     if not type_:
         return
     if resource.is_built_in:
@@ -41,7 +41,7 @@ def check(
 
 def check_status(document: Mapping[str, Any], resource: Resource, *, name: str) -> None:
     """Raise what refuses a custom resource whose status is of other types."""
-    type_ = published.type_of(resource)
+    type_ = resource.type_
     if resource.is_built_in or not type_:
         return
     faults = structural.status_faults(document, type_, resource.kind.kind)
@@ -54,7 +54,7 @@ def check_types(document: Mapping[str, Any], resource: Resource) -> None:
 
     Of a custom resource these are faults of its schema, unless a webhook reads it first.
     """
-    type_ = published.type_of(resource)
+    type_ = resource.type_
     if type_ and resource.is_built_in:
         decoding.check(document, type_, resource)
     elif resource.kind.kind in structural.DEFAULTED:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from api.cluster import base64_words, json_words, published, refusals
+from api.cluster import base64_words, json_words, refusals
 from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
+from scheduler.model import schemas
 
 QUANTITY = r"^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 _QUANTITY = re.compile(
@@ -51,7 +52,7 @@ def is_quantity(value: Any) -> bool:
 
 def unknown_fields(value: Any, type_: str, path: str = "") -> Iterator[str]:
     """Yield the paths of what a published type does not have."""
-    fields = published.fields_of(type_)
+    fields = schemas.fields_of(type_)
     if not fields or not isinstance(value, Mapping):
         return
     for name, inner in value.items():
@@ -88,7 +89,7 @@ def without_unknown(value: Any, type_: str) -> Any:
 
     Empty lists and maps go too where a server leaves them out.
     """
-    fields = published.fields_of(type_)
+    fields = schemas.fields_of(type_)
     if not fields or not isinstance(value, Mapping):
         return value
     found = {}
@@ -111,7 +112,7 @@ def without_unknown(value: Any, type_: str) -> Any:
 
 def untyped(value: Any, type_: str, path: str = "") -> Iterator[str]:
     """Yield what of a value is not of a published type, as an apply says it."""
-    fields = published.fields_of(type_)
+    fields = schemas.fields_of(type_)
     if not fields:
         wanted = _PLAIN.get(type_, (None, ""))[1]
         shown = json_words.as_go(value)
@@ -145,7 +146,7 @@ def _key(item: Any, number: int) -> str:
 
 
 def _of_object(value: Any, type_: str, path: str) -> Iterator[str]:
-    for name, field in published.fields_of(type_).items():
+    for name, field in schemas.fields_of(type_).items():
         given = value.get(name)
         if given is not None and name:
             inner = f"{path}.{name}" if path else name
@@ -173,7 +174,7 @@ def _of_field(value: Any, type_: str, path: str, holder: str) -> Iterator[str]:
     elif type_ == "IntOrString":
         if isinstance(value, bool) or not isinstance(value, int | str):
             yield _wrong(value, holder, path, "int32")
-    elif published.fields_of(type_):
+    elif schemas.fields_of(type_):
         if isinstance(value, Mapping):
             yield from _of_object(value, type_, path)
         else:
@@ -244,11 +245,11 @@ def _unconverted(value: Any, type_: str) -> Iterator[str]:
     elif type_ == "Quantity":
         if not is_quantity(value):
             yield f"quantities must match the regular expression '{QUANTITY}'"
-    elif published.fields_of(type_):
+    elif schemas.fields_of(type_):
         if held != "map":
             yield f"cannot restore struct from: {held}"
             return
-        for name, field in published.fields_of(type_).items():
+        for name, field in schemas.fields_of(type_).items():
             if name and value.get(name) is not None:
                 yield from _unconverted(value[name], field.type)
     elif type_ in _PLAIN and next(_of_field(value, type_, "", ""), None):

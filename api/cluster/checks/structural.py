@@ -6,15 +6,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from api.cluster import published, refusals
+from api.cluster import refusals
 from api.cluster.checks import names
 from api.cluster.checks.decoding import is_quantity
 from api.cluster.checks.pods import NEGATIVE
-from api.cluster.published import Field
 from api.cluster.refusals import Fault
 from api.cluster.resources import Resource
+from scheduler.model import schemas
 from scheduler.model.amounts import parse as parse_quantity
 from scheduler.model.errors import SchedulerError
+from scheduler.model.schemas import Field
 from scheduler.model.texts.patterns import read_pattern
 
 Document = Mapping[str, Any]
@@ -123,7 +124,7 @@ def _templates(spec: Document) -> Iterator[Fault]:
 
 
 def _of_object(document: Document, type_: str, path: str) -> Iterator[Fault]:
-    for name, field in published.fields_of(type_).items():
+    for name, field in schemas.fields_of(type_).items():
         if not path and name in ("apiVersion", "kind", "metadata"):
             continue
         place = f"{path}.{name}" if path else name
@@ -159,7 +160,7 @@ def _of_field(value: Any, field: Field, type_: str, path: str) -> Iterator[Fault
             yield _wrong(value, "integer,string", path)
     elif type_.startswith(("core.", "meta.")):
         return  # pod templates are checked with what they are made into
-    elif published.fields_of(type_):
+    elif schemas.fields_of(type_):
         if isinstance(value, Mapping):
             yield from _of_object(value, type_, path)
         else:

@@ -8,36 +8,25 @@ Source: extensions of <https://kubernetes.io/docs/reference/using-api/api-concep
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import msgspec
 
-from api.cluster import published
-from api.cluster.openapi.field_table import FIELDS
-from api.cluster.published import Field
-from api.cluster.resources import SERVED, Resource
+from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import TABLE
+from scheduler.model import schemas
+from scheduler.model.schemas import Field
 
 Schema = dict[str, Any]
 META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 LIST_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"
 _TEXT = {"type": "string"}
-#: Types of the table of fields.
-_TYPES: dict[str, Schema] = {
-    "amounts": {"type": "object", "additionalProperties": {}},
-    "boolean": {"type": "boolean"},
-    "integer": {"type": "integer", "format": "int64"},
-    "quantity": {"x-kubernetes-int-or-string": True},
-    "string": _TEXT,
-    "texts": {"type": "object", "additionalProperties": _TEXT},
-}
 
 
 def name_of(resource: Resource, tail: str = "") -> str:
     """Return the name of a schema, as generators of Kubernetes clients expect it."""
     group = resource.kind.group
-    if type_ := published.type_of(resource) if resource.is_built_in else "":
+    if type_ := resource.type_ if resource.is_built_in else "":
         return f"{_full_name(type_)}{tail}"
     if "." not in group:
         place = f"io.k8s.api.{group or 'core'}"
@@ -57,7 +46,7 @@ def schemas_of(resources: list[Resource]) -> dict[str, Schema]:
     found = {LIST_META: _list_meta()}
     _put_type(found, "meta.v1.ObjectMeta")
     for resource in resources:
-        type_ = published.type_of(resource)
+        type_ = resource.type_
         if not type_:
             found[name_of(resource)] = _kind_schema(resource)
         elif resource.is_built_in:
@@ -73,7 +62,7 @@ def schemas_of(resources: list[Resource]) -> dict[str, Schema]:
 
 def schema_of(resource: Resource) -> Schema:
     """Return the schema of a custom resource as its definition holds it."""
-    type_ = published.type_of(resource)
+    type_ = resource.type_
     if not type_:
         return {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     made = _inline(type_, root=True)
@@ -135,20 +124,18 @@ def _put_type(found: dict[str, Schema], type_: str) -> None:
         return
     made: Schema = {"type": "object", "properties": {}}
     found[name] = made
-    for field, one in published.fields_of(type_).items():
+    for field, one in schemas.fields_of(type_).items():
         if field:
-            made["properties"][field] = _field_schema(found, type_, field, one)
+            made["properties"][field] = _field_schema(found, one)
     _require(made, type_)
 
 
-def _field_schema(
-    found: dict[str, Schema], type_: str, name: str, field: Field
-) -> Schema:
+def _field_schema(found: dict[str, Schema], field: Field) -> Schema:
     made = dict(_typed(found, field.type))
     if "$ref" in made:
         made = {"allOf": [made]}
-    if meaning := meanings().get((type_, name)):
-        made["description"] = meaning
+    if field.said:
+        made["description"] = field.said
     if field.enum and field.type.startswith("[]"):
         made["items"] = {**made["items"], "enum": field.enum}
     elif field.enum:
@@ -177,7 +164,7 @@ def _typed(found: dict[str, Schema], type_: str) -> Schema:
 
 
 def _require(made: Schema, type_: str) -> None:
-    fields = published.fields_of(type_).items()
+    fields = schemas.fields_of(type_).items()
     if needed := [name for name, field in fields if field.required]:
         made["required"] = needed
 
@@ -185,7 +172,7 @@ def _require(made: Schema, type_: str) -> None:
 def _inline(type_: str, *, root: bool = False) -> Schema:
     """Return the schema of a custom resource's type, which refers to nothing."""
     made: Schema = {"type": "object", "properties": {}}
-    for name, field in published.fields_of(type_).items():
+    for name, field in schemas.fields_of(type_).items():
         if not name:
             continue
         if root and name == "metadata":
@@ -196,8 +183,8 @@ def _inline(type_: str, *, root: bool = False) -> Schema:
             one["enum"] = field.enum
         if field.default is not msgspec.UNSET:
             one["default"] = field.default
-        if meaning := meanings().get((type_, name)):
-            one["description"] = meaning
+        if field.said:
+            one["description"] = field.said
         made["properties"][name] = one
     _require(made, type_)
     return made
@@ -219,24 +206,6 @@ def _inline_type(type_: str) -> Schema:
     return _inline(type_)
 
 
-@functools.cache
-def meanings() -> dict[tuple[str, str], str]:
-    """Return what the table of fields says of the fields of published types."""
-    found: dict[tuple[str, str], str] = {}
-    for resource in SERVED.values():
-        type_ = published.type_of(resource)
-        for line in filter(None, FIELDS.get(resource.kind.kind, "").splitlines()):
-            path, _, meaning = line.split(": ", 2)
-            holder = type_
-            *above, last = [part.removesuffix("[]") for part in path.split(".")]
-            for name in above:
-                field = published.fields_of(holder).get(name)
-                holder = published.bare(field.type) if field else ""
-            if last in published.fields_of(holder):
-                found.setdefault((holder, last), meaning)
-    return found
-
-
 def reference(name: str) -> Schema:
     """Return a reference to a schema of the same document."""
     return {"$ref": f"#/components/schemas/{name}"}
@@ -252,7 +221,7 @@ def _kind_schema(resource: Resource) -> Schema:
             "description": "Name, namespace, labels and annotations.",
             "allOf": [reference(META)],
         },
-        **_properties(kind.kind),
+        **_properties(resource),
     }
     made["x-kubernetes-group-version-kind"] = [group_version_kind(resource)]
     return made
@@ -278,38 +247,43 @@ def _list_schema(resource: Resource) -> Schema:
 def _described(kind: str) -> str:
     entry = next(entry for entry in TABLE if entry.kind == kind)
     note = f": {entry.note}" if entry.note else ""
-    if kind not in FIELDS:
+    if not schemas.listed(entry.group, kind):
         note += ". Its fields are not listed here; all are kept as given"
     return f"{kind} ({entry.level}){note}."
 
 
-@functools.cache
-def _properties(kind: str) -> dict[str, Schema]:
-    """Return spec, status and what else is read, as the table of fields has it."""
-    root = _open("")
-    for line in filter(None, FIELDS.get(kind, "").splitlines()):
-        path, sort, meaning = line.split(": ", 2)
-        _put(root, path.split("."), sort, meaning)
-    found: dict[str, Schema] = root.get("properties", {})
-    if "value" not in found:
-        found.setdefault("spec", _open("")).setdefault("description", "What is wanted.")
-        status = found.setdefault("status", _open(""))
-        status["description"] = "What is there; written by the simulation."
+def _properties(resource: Resource) -> dict[str, Schema]:
+    """Return spec, status and what else is known of a kind that is not published."""
+    found = _open_fields(schemas.listed(resource.kind.group, resource.kind.kind))
+    for name, meaning in (
+        ("spec", "What is wanted."),
+        ("status", "What is there; written by the simulation."),
+    ):
+        found[name] = {**found.get(name, {}), **_open(meaning)}
     return found
 
 
-def _put(holder: Schema, path: list[str], sort: str, meaning: str) -> None:
-    """Add a field below an object schema, with the objects and lists on the way."""
-    for n, part in enumerate(path):
-        name = part.removesuffix("[]")
-        ends = n == len(path) - 1
-        made = _open("") if not ends or sort == "object" else dict(_TYPES[sort])
-        if part != name:
-            made = {"type": "array", "items": made}
-        found = holder.setdefault("properties", {}).setdefault(name, made)
-        if ends:
-            found["description"] = meaning
-        holder = found.get("items", found)
+def _open_fields(type_: str) -> dict[str, Schema]:
+    """Return the fields of a type, open: others may stand beside them."""
+    return {
+        name: _open_type(field.type)
+        | ({"description": field.said} if field.said else {})
+        for name, field in schemas.fields_of(type_).items()
+        if name not in ("apiVersion", "kind", "metadata")
+    }
+
+
+def _open_type(type_: str) -> Schema:
+    of = schemas.bare(type_)
+    if of in _SCALARS:
+        made = dict(_SCALARS[of])
+    elif of in ("Quantity", "IntOrString"):
+        made = {"x-kubernetes-int-or-string": True}
+    elif "." in of:  # a published type: looked up with its own kind
+        made = _open("")
+    else:
+        made = {**_open(""), "properties": _open_fields(of)}
+    return {"type": "object", "additionalProperties": made} if type_ != of else made
 
 
 def _open(description: str) -> Schema:
@@ -323,6 +297,6 @@ def _list_meta() -> Schema:
         "type": "object",
         "properties": {
             **dict.fromkeys(names, _TEXT),
-            "remainingItemCount": _TYPES["integer"],
+            "remainingItemCount": _SCALARS["int64"],
         },
     }

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scheduler.input.manifests.effects import Effect
+from scheduler.model.schemas import KUEUE as KUEUE
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Kept
 
 Level = Literal["simulated", "kept", "configuration"]
 
-KUEUE = "kueue.x-k8s.io"
 ALL = ("kueue", "yunikorn", "kube")
 
 

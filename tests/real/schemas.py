@@ -1,14 +1,16 @@
-"""Make `types.json` of the types that Kubernetes and Kueue publish.
+"""Make `scheduler/model/schemas/` anew of what Kubernetes and Kueue publish.
 
-`python -m api.cluster.published.making FOLDER` reads three Go modules below FOLDER
-(a module cache, `go env GOMODCACHE`): `k8s.io/kubernetes@v1.36.3` (its OpenAPI),
-`k8s.io/api@v0.36.3` (numbers of fields, enumerations) and
-`sigs.k8s.io/kueue@v0.19.2` (resource definitions). Names, numbers, types and
-defaults are taken; no description is.
+`python -m tests.real.schemas FOLDER` reads Go modules below FOLDER (a module
+cache, `go env GOMODCACHE`): `k8s.io/kubernetes@v1.36.3` (its OpenAPI),
+`k8s.io/api@v0.36.3` (numbers of fields, enumerations) and `sigs.k8s.io/kueue@v0.19.2`
+(resource definitions). Names, numbers, types and defaults are taken; no description is.
+The marks that are written by hand (`MARKS`) stay with their fields. With `--check`
+nothing is written, and a difference is status 1.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import sys
@@ -17,11 +19,28 @@ from pathlib import Path
 from typing import Any
 
 from scheduler.input.manifests.kinds import KUEUE, TABLE
+from scheduler.model import schemas
 from scheduler.model.texts.values import read_value
 
 Schema = dict[str, Any]
 KUBERNETES, API, QUEUES = "v1.36.3", "v0.36.3", "v0.19.2"
-RESULT = Path(__file__).with_name("types.json")
+MODULES = (
+    f"k8s.io/kubernetes@{KUBERNETES}",
+    f"k8s.io/api@{API}",
+    f"k8s.io/apimachinery@{API}",
+    f"sigs.k8s.io/kueue@{QUEUES}",
+)
+FOLDER = Path(schemas.__file__).parent
+#: What a line says that is not published.
+MARKS = ("now", "said", "unread", "holds")
+#: The order in which a line says what it says.
+_KEYS = (
+    *("type", "required", "enum", "default", "pattern", "minimum", "maximum"),
+    *("minItems", "maxItems", "minLength", "maxLength", "maxProperties"),
+    *("list", "keys", "map", "merge", "strategy"),
+    *("always", "pointer", "at", "within", "inline", *MARKS),
+)
+_NEWEST, _OLDER = f"{KUEUE}.v1beta2.", f"{KUEUE}.v1beta1."
 #: Asked for without being an object that is kept.
 _ASKED = (
     "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta",
@@ -58,16 +77,29 @@ _ENUM = re.compile(r"^// \+enum\n(?://[^\n]*\n)*type (\w+) string", re.MULTILINE
 _CONST = re.compile(r"^\t\w+ +(\w+) *= \"([^\"]*)\"", re.MULTILINE)
 
 
-def main(cache: Path) -> None:
-    """Write the table."""
-    kubernetes = cache / f"k8s.io/kubernetes@{KUBERNETES}/api/openapi-spec/swagger.json"
-    definitions = json.loads(kubernetes.read_text())["definitions"]
+def main(cache: Path, *, check: bool = False) -> int:
+    """Write the files, or say how they differ."""
+    status = 0
+    for name, text in (("kubernetes", _kubernetes(cache)), ("kueue", _kueue(cache))):
+        path = FOLDER / f"{name}.json"
+        if check:
+            was = path.read_text().splitlines()
+            for line in difflib.unified_diff(was, text.splitlines(), lineterm="", n=1):
+                status = 1
+                sys.stdout.write(f"{line}\n")
+        else:
+            path.write_text(text)
+    return status
+
+
+def _kubernetes(cache: Path) -> str:
+    given = cache / f"k8s.io/kubernetes@{KUBERNETES}/api/openapi-spec/swagger.json"
+    definitions = json.loads(given.read_text())["definitions"]
     numbers = dict(_numbers(cache))
     enums = dict(_enums(cache / f"k8s.io/api@{API}"))
     written = dict(_written(cache))
     kinds: dict[str, str] = {}
     found: dict[str, Any] = {}
-    shown_as: dict[str, Any] = {}
     served = {(k.group, v, k.kind) for k in TABLE if k.plural for v in k.versions}
     roots = [*_ASKED]
     for name, schema in definitions.items():
@@ -83,27 +115,98 @@ def main(cache: Path) -> None:
         schema = definitions[name]
         found[short(name)] = _fields(name, schema, numbers, enums, definitions, written)
         roots += [r for r in _references(schema) if r not in _PLAIN]
-    for path in sorted(
-        (cache / f"sigs.k8s.io/kueue@{QUEUES}").glob(
-            "config/components/crd/bases/*.yaml"
-        )
-    ):
-        for defined, shown, types in _of_definition(
-            read_value(path.read_text(), file=path.name)
-        ):
-            kinds[defined] = next(iter(types))
+    _keep_marks(found, json.loads((FOLDER / "kubernetes.json").read_text())["types"])
+    shown = json.dumps(kinds, sort_keys=True, indent=0)
+    types = _lines(dict(sorted(found.items())))
+    return f'{{\n"kinds": {shown},\n"types": {{\n{types}\n}}}}\n'
+
+
+def _kueue(cache: Path) -> str:
+    folder = cache / f"sigs.k8s.io/kueue@{QUEUES}/config/components/crd/bases"
+    shown_as: dict[str, Any] = {}
+    found: dict[str, Any] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        crd = read_value(path.read_text(), file=path.name)
+        for defined, shown, types in _of_definition(crd):
             shown_as[defined] = shown
             found |= types
-    lines = [
-        f"{json.dumps(name)}: {json.dumps(found[name], sort_keys=True)}"
-        for name in sorted(found)
-    ]
-    text = ",\n".join(lines)
-    RESULT.write_text(
-        f'{{"kinds": {json.dumps(kinds, sort_keys=True, indent=0)},\n'
-        f'"definitions": {json.dumps(shown_as, sort_keys=True, indent=0)},\n'
-        f'"types": {{\n{text}\n}}}}\n'
+    newest, older = (
+        {name.removeprefix(place): _short(fields, place) for name, fields in found.items()
+         if name.startswith(place)}
+        for place in (_NEWEST, _OLDER)
+    )  # fmt: skip
+    kept = json.loads((FOLDER / "kueue.json").read_text())
+    _keep_marks(newest, kept["types"])
+    differs = _difference(older, newest)
+    _keep_marks(differs, kept["older"])
+    definitions = ",\n".join(
+        f"{json.dumps(name)}: {json.dumps(shown, sort_keys=True)}"
+        for name, shown in sorted(shown_as.items())
     )
+    types, olds = _lines(dict(sorted(newest.items()))), _lines(differs)
+    return (
+        f'{{\n"definitions": {{\n{definitions}\n}},\n"types": {{\n{types}\n}},\n'
+        f'"older": {{\n{olds}\n}}}}\n'
+    )
+
+
+def _short(fields: dict[str, Schema], place: str) -> dict[str, Schema]:
+    return {
+        name: {**field, "type": field["type"].replace(place, "")}
+        for name, field in fields.items()
+    }
+
+
+def _difference(older: dict[str, Any], newest: dict[str, Any]) -> dict[str, Any]:
+    """Return what of the older version's types is not as in the newest; null is gone."""
+    found: dict[str, Any] = {}
+    for path in sorted({*older, *newest}):
+        if path not in older:
+            found[path] = None
+            continue
+        was, now = older[path], newest.get(path, {})
+        differs = {
+            name: was.get(name)
+            for name in sorted({*was, *now})
+            if was.get(name) != _published(now.get(name))
+        }
+        if differs:
+            found[path] = differs
+    return found
+
+
+def _published(field: Schema | None) -> Schema | None:
+    return field and {name: v for name, v in field.items() if name not in MARKS}
+
+
+def _keep_marks(found: dict[str, Any], kept: dict[str, Any]) -> None:
+    """Lay over each field what was written about it by hand."""
+    for path, fields in kept.items():
+        for name, field in (fields or {}).items():
+            if (there := (found.get(path) or {}).get(name)) is not None:
+                there |= {mark: field[mark] for mark in MARKS if mark in field}
+
+
+def _lines(types: dict[str, Any]) -> str:
+    """Return types as JSON, a line per field."""
+    found = []
+    for path, fields in types.items():
+        if fields is None:
+            found.append(f"{json.dumps(path)}: null")
+            continue
+        lines = ",\n".join(
+            f"  {json.dumps(name)}: {_line(field)}"
+            for name, field in sorted(fields.items())
+        )
+        found.append(
+            f"{json.dumps(path)}: {{{f'{chr(10)}{lines}{chr(10)}' if lines else ''}}}"
+        )
+    return ",\n".join(found)
+
+
+def _line(field: Schema | None) -> str:
+    said = field and {key: field[key] for key in _KEYS if key in field}
+    return json.dumps(said, ensure_ascii=False)
 
 
 def short(name: str) -> str:
@@ -300,7 +403,7 @@ def _of_definition(crd: Schema) -> Iterator[tuple[str, Schema, dict[str, Any]]]:
                 for f in version.get("selectableFields") or ()
             ],
         }
-        yield f"{KUEUE}/{version['name']}/{kind}", shown, types
+        yield f"{version['name']}/{kind}", shown, types
 
 
 def _put(types: dict[str, Any], name: str, schema: Schema) -> None:
@@ -358,4 +461,4 @@ def _structural(types: dict[str, Any], name: str, given: Schema) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    sys.exit(main(Path(sys.argv[1]), check="--check" in sys.argv))
