@@ -119,17 +119,6 @@ def _encoded_whole(document: Mapping[str, Any], version: str, kind: str) -> byte
     return message_field(1, metadata) + b"".join(items)
 
 
-def can_encode(document: Any) -> bool:
-    """Return whether a document is of a kind that is written in protobuf."""
-    if not isinstance(document, Mapping):
-        return False
-    version, kind = document.get("apiVersion", ""), document.get("kind", "")
-    if schemas.is_built_in(str(version).rpartition("/")[0]):
-        names = (kind, kind.removesuffix("List"))
-        return any(_type_of(version, name) for name in names)
-    return False
-
-
 def _type_of(version: str, kind: str) -> str:
     if kind in ("DeleteOptions", "Status"):
         return f"meta.v1.{kind}"

@@ -26,7 +26,6 @@ KINDS = frozenset({"DaemonSet", "Deployment", "StatefulSet"})
 _USUAL_LIMIT = 10
 _DIGITS = "456789bcdf"  # of a pod template's hash
 _NOT_HANDED = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
-CHANGE_CAUSE = "kubernetes.io/change-cause"
 
 
 def template_hash(template: Any) -> str:

@@ -43,7 +43,6 @@ from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.objects import Key, stored_key
 from scheduler.model.problems import RequestProblem, Wanted, expected
-from scheduler.model.texts.values import Limits
 from scheduler.words.edits import Edited, imported
 
 #: An edit of more objects than this is one event with their number.
@@ -59,7 +58,6 @@ def do_import(
     dry_run: bool = False,
     seen: int | None = None,
     only: Key | None = None,
-    limits: Limits | None = None,
     traces: TraceOptions = NO_OPTIONS,
     run_times: RunTimeChoice = NO_CHOICE,
     said: Sequence[Finding] = (),
@@ -77,7 +75,7 @@ def do_import(
     limited.check_bytes(files)
     with counted(files if only is None else ()):
         manifests = [file for file in files if not is_trace(*file)]
-        loaded = load(manifests, limits=limits or limited.of_texts())
+        loaded = load(manifests, limits=limited.of_texts())
         loaded.findings += said
         limited.check_objects(len(loaded.objects))
         limited.check_texts(files, loaded.objects)

@@ -58,7 +58,6 @@ from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.texts.plain_text import printable
-from scheduler.model.texts.values import Limits
 from scheduler.recorded.twin.played import recording_of
 from scheduler.words.edits import Edited
 
@@ -81,7 +80,6 @@ def do_create(
     scenario: str = "",
     seed: int | None = None,
     policy: Mapping[str, Any] | None = None,
-    limits: Limits | None = None,
     skip_errors: bool = False,
     traces: TraceOptions = NO_OPTIONS,
     run_times: RunTimeChoice = NO_CHOICE,
@@ -106,7 +104,7 @@ def do_create(
                 files,
                 seed=seed,
                 policy=policy or {},
-                limits=limits or limited.of_texts(),
+                limits=limited.of_texts(),
                 skip_errors=skip_errors,
                 traces=traces,
                 change=partial(take_chosen_run_times, choice=run_times),

@@ -128,7 +128,7 @@ def settings(cluster: Cluster) -> tuple[list[dict[str, Any]], dict[str, str]]:
     return found, failed
 
 
-def cluster_role(name: str = "quotalab-reader") -> str:
+def cluster_role() -> str:
     """Return the ClusterRole that following needs, as YAML: get, list and watch only."""
     groups: dict[str, list[str]] = {}
     for kind in followed():
@@ -149,7 +149,7 @@ def cluster_role(name: str = "quotalab-reader") -> str:
     document = {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
-        "metadata": {"name": name},
+        "metadata": {"name": "quotalab-reader"},
         "rules": rules,
     }
     return write(document)

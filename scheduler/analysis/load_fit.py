@@ -19,7 +19,6 @@ _DAY_S, _WEEK_S = 24 * _HOUR_S, 168 * _HOUR_S
 TOGETHER_S = 60.0
 #: Classes that are told apart; the jobs of the others are one.
 MOST_CLASSES = 12
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _EPOCH_DAY = 3  # 1970-01-01 was a Thursday
 _Class = tuple[str, int]
 _ALL: _Class = ("", 0)

@@ -103,17 +103,14 @@ def _inner(place: dict[str, Any], step: str) -> Any:
     return place.setdefault(step, {})
 
 
-def hurry(manifest: dict[str, Any], factor: float, *, after_ms: int = 0) -> None:
-    """Let the object arrive sooner by this factor, counted from `after_ms`."""
+def hurry(manifest: dict[str, Any], factor: float) -> None:
+    """Let the object arrive sooner by this factor."""
     annotations = (manifest.get("metadata") or {}).get("annotations") or {}
     if factor != 1.0 and ARRIVAL in annotations:
         span = read_span(annotations[ARRIVAL])
-        annotations[ARRIVAL] = _scaled(span, factor, after_ms)
+        annotations[ARRIVAL] = _scaled(span, factor)
 
 
-def _scaled(span: Span, factor: float, after_ms: int) -> str:
-    def scaled(ms: int) -> str:
-        return f"{round(after_ms + max(0, ms - after_ms) / factor)}ms"
-
-    texts = [scaled(ms) for ms in span.values]
+def _scaled(span: Span, factor: float) -> str:
+    texts = [f"{round(ms / factor)}ms" for ms in span.values]
     return texts[0] if span.shape == "fixed" else f"{span.shape}({','.join(texts)})"

@@ -26,7 +26,7 @@ def dominant(amounts: Mapping[str, int], capacity: Mapping[str, int]) -> float:
     )
 
 
-def fair_shares(stands: Sequence[Stand], total: float = 1.0) -> list[float]:
+def fair_shares(stands: Sequence[Stand]) -> list[float]:
     """Return the fair share of each queue: its own quota first, the rest by weight.
 
     No queue gets more than it wants; one of weight 0 gets its own alone. The
@@ -41,7 +41,7 @@ def fair_shares(stands: Sequence[Stand], total: float = 1.0) -> list[float]:
         if stand.weight > 0 and stand.wanted > share
     )
     level = _level(
-        [(height, stands[n].weight) for height, n in hungry], total - sum(shares)
+        [(height, stands[n].weight) for height, n in hungry], 1.0 - sum(shares)
     )
     for height, n in hungry:
         shares[n] += min(height, level) * stands[n].weight

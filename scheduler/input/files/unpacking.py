@@ -72,21 +72,6 @@ def is_read(name: str) -> bool:
     return lower.endswith((*READ, *PACKED)) or _METRICS.search(lower) is not None
 
 
-def texts_of(name: str, data: bytes, *, most: int = _MOST_BYTES) -> list[Text]:
-    """Return (name, text) of what a file holds, in the order in which it holds it.
-
-    `most` bytes come of it at most. What an archive holds under other names than
-    those of manifests and traces has no text, so that the import's report names it.
-    Raises ManifestError naming the file for a broken archive, for what is too large
-    and for what is no UTF-8 text.
-    """
-    found = list(Unpacking(most).texts(name, data))
-    for _, text in found:
-        if isinstance(text, UnreadText):
-            raise text.error
-    return found
-
-
 class Unpacking:
     """Files being unpacked one after the other, with what may still come of them."""
 

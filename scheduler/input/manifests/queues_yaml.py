@@ -10,7 +10,6 @@ from scheduler.model.errors import ManifestError
 from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.problems import Problem, Wanted, expected, in_field
 from scheduler.model.sentence import Sentence
-from scheduler.model.texts.writing import write
 from scheduler.model.yunikorn.properties import problems
 from scheduler.model.yunikorn.reading import Reader, from_plain
 from scheduler.model.yunikorn.writing import to_plain
@@ -22,7 +21,6 @@ __all__ = [
     "read",
     "read_text",
     "to_plain",
-    "to_text",
     "untaken",
 ]
 
@@ -81,8 +79,3 @@ def untaken(document: Document) -> Iterator[tuple[str, Sentence]]:
         yield from ((f"{path}.properties", said) for said in problems(own))
         queues = list(enumerate(holder.get("queues") or ()))
         left += [(f"{path}.queues[{at}]", queue) for at, queue in reversed(queues)]
-
-
-def to_text(partition: PartitionSpec) -> str:
-    """Return the queues.yaml text of a partition."""
-    return write(to_plain(partition))

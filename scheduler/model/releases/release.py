@@ -17,11 +17,6 @@ from scheduler.model.releases.versions import (
     older,
 )
 
-_TITLE = msgspec.Meta(
-    title="The release whose decisions are taken",
-    description="Such as 0.19.2; 0.19 is its last patch. docs/releases.md",
-)
-
 
 class Release(
     msgspec.Struct,

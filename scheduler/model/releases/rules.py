@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 from scheduler.model.releases.gates import kueue_gates
 from scheduler.model.releases.release import Release
-from scheduler.model.releases.versions import NEWEST, Scheduler, reaches
+from scheduler.model.releases.versions import Scheduler, reaches
 
 #: Traits of worlds beside the kinds of their objects: `analysis/release_rules.py`.
 SEVERAL_FLAVORS = "several flavors"  # in one resource group
@@ -74,11 +73,6 @@ class Rule:
         if gate is None or gate.locked:
             return None
         return name, not self.holds(release) if self.gate else True
-
-    @cached_property
-    def in_newest(self) -> bool:
-        """Return whether the newest release has it."""
-        return self.holds(Release(**{self.scheduler: NEWEST[self.scheduler]}))
 
 
 REASONS = Rule(

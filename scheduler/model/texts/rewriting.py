@@ -21,7 +21,6 @@ from scheduler.model.texts.writing import write
 from scheduler.model.texts.yaml_events import Loader
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w./-]*")
-_WIDEST = 100  # of what is written into one line
 
 
 class Edit(NamedTuple):

@@ -43,14 +43,12 @@ def read_values(
     return [read.data for read in read_each(text, file, limits)]
 
 
-def read_value(
-    text: str, *, file: str = "input", limits: Limits = DEFAULT_LIMITS
-) -> Any:
+def read_value(text: str, *, file: str = "input") -> Any:
     """Return the plain data of a YAML text of one document; None where it is empty.
 
     Raises ManifestError as `read_values` does, and for a second document.
     """
-    found = read_values(text, file=file, limits=limits)
+    found = read_values(text, file=file)
     if len(found) > 1:
         problem = expected(Wanted.ONE_DOCUMENT, given=len(found))
         raise ManifestError(problem, place=SourceLocation(file=file, line=1))

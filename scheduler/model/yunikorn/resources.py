@@ -20,7 +20,6 @@ Amounts = dict[str, int]
 Needs = tuple[tuple[str, int], ...]
 
 VCORE = "vcore"
-MEMORY = "memory"
 PODS = "pods"
 
 _SHAPE = re.compile(r"([0-9]+) *([A-Za-z]*)")

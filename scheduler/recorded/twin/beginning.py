@@ -90,7 +90,7 @@ def _policy(spec: Mapping[str, Any], release: Mapping[str, str]) -> Policy:
     return read_policy({"spec": spec})
 
 
-def begin_recording(found: Followed, *, seed: int = 1) -> tuple[World, list[str]]:
+def begin_recording(found: Followed) -> tuple[World, list[str]]:
     """Return the world of a recording's begin, and what it left out or we did."""
     configured = configuration(found)
     world, left_out = begin(
@@ -98,7 +98,6 @@ def begin_recording(found: Followed, *, seed: int = 1) -> tuple[World, list[str]
         configured,
         start=stamp(found.start_us),
         tick_ms=tick_ms_for(found),
-        seed=seed,
         release=found.releases(),
     )
     if world.kueue is None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from scheduler.analysis.conversion.foreign import armada, kai, volcano
 from scheduler.analysis.conversion.foreign.writing import Manifest, Writing
 
-__all__ = ["Manifest", "Writing", "convert", "is_foreign"]
+__all__ = ["Manifest", "Writing", "convert"]
 
 _SYSTEMS = {"Volcano": volcano, "KAI": kai, "Armada": armada}
 
@@ -30,8 +29,3 @@ def convert(
             writing.systems.append(name)
             system.write(writing, mine)
     return writing
-
-
-def is_foreign(document: dict[str, Any]) -> bool:
-    """Return whether a document is of one of these systems."""
-    return any(system.is_mine(document) for system in _SYSTEMS.values())

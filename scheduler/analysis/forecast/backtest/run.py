@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from scheduler.analysis.forecast.backtest.instants import instants_of, wanted_of
@@ -80,15 +80,13 @@ def backtest(
     *,
     instants: int,
     seed: int,
-    hear: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> BacktestResult:
     """Forecast at several instants of `log` with the knowledge of that time, and score.
 
-    Several models are pooled by how well each did so far. `hear` gets how many
-    instants are done, of how many.
+    Several models are pooled by how well each did so far.
     """
     times = instants_of(log, instants, seed)
-    return BacktestResult(list(_walk(log, times, models, seed, hear)))
+    return BacktestResult(list(_walk(log, times, models, seed)))
 
 
 def _walk(
@@ -96,11 +94,10 @@ def _walk(
     times: Sequence[int],
     models: Sequence[Model],
     seed: int,
-    hear: Callable[[int, int], None],
 ) -> Iterator[Scored]:
     past, conformal, pool = Past(log), Conformal(), Pool(len(models))
     open_: dict[int, list[Made]] = {}
-    for done, now in enumerate(times, start=1):
+    for now in times:
         for ident in past.advance(now):
             for made in open_.pop(ident, ()):
                 made.start_ms = log.starts[ident]
@@ -116,7 +113,6 @@ def _walk(
             pool.note(made, parts)
             open_.setdefault(ident, []).append(made)
             yield _scored(past, ident, raw, given)
-        hear(done, len(times))
 
 
 def _scored(

@@ -25,9 +25,7 @@ from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Wait
 from scheduler.model.reasons import (
     ADMITTED,
-    DEACTIVATED_DUE_TO,
     EVICTED,
-    MAXIMUM_EXECUTION_TIME_EXCEEDED,
     NO_PODS_ARE_MISSING,
     NO_RESERVATION,
     NO_RESERVATION_SENTENCE,
@@ -49,9 +47,6 @@ from scheduler.model.releases import kueue_words as words
 #: A longer message is cut.
 #: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
 _LONGEST_MESSAGE = 32_768
-_JITTER = 0.0001
-OVERTIME = DEACTIVATED_DUE_TO + MAXIMUM_EXECUTION_TIME_EXCEEDED
-_US = 1_000_000
 
 
 class Lifecycle:
