@@ -38,7 +38,8 @@ ENV PATH=/opt/quotalab/bin:$PATH \
     PYTHONPATH=/srv/quotalab \
     PYTHONUNBUFFERED=1 \
     DJANGO_SETTINGS_MODULE=sandbox.settings
-RUN python -m compileall -q scheduler sandbox api
+RUN python manage.py apitypes --client \
+ && python -m compileall -q scheduler sandbox api
 USER quotalab
 EXPOSE 8000
 CMD ["uvicorn", "sandbox.live.asgi:application", "--http", "sandbox.live.connection_timeouts:TimedProtocol", "--ws-per-message-deflate", "false"]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from api.command import main
+from api.generating.client import make_missing
 
 if __name__ == "__main__":
+    make_missing()
+    from api.command import main
+
     sys.exit(main())

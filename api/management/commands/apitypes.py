@@ -1,34 +1,17 @@
-"""`manage.py apitypes`: write what is generated from the API's schema, or check it."""
+"""`manage.py apitypes`: write what is made of the API's schema."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
 from api.generating import page, python, sockets, words
-from sandbox.base.commands import CommandError
+from api.generating.client import OPERATIONS, RECORDS, ROOT
 
-_ROOT = Path(__file__).parents[3]
-
-
-def kept_files(document: dict[str, Any]) -> dict[Path, str]:
-    """Return each generated file that is in the repository, with its text."""
-    return {
-        _ROOT / "api/client/records.py": python.types(document),
-        _ROOT / "api/client/operations.py": python.operations(document),
-        _ROOT / "docs/asyncapi.json": sockets.document(document),
-    }
-
-
-def page_files(document: dict[str, Any]) -> dict[Path, str]:
-    """Return each file that the build of the page needs, with its text."""
-    return {
-        _ROOT / "frontend/src/protocol/schema.json": page.schema(document),
-        _ROOT / "frontend/src/lib/catalogue/en-said.json": words.catalogue(),
-    }
+#: The one that is in the repository; a contract test says when it is stale.
+SOCKETS = ROOT / "docs/asyncapi.json"
 
 
 def api_document() -> dict[str, Any]:
@@ -47,21 +30,23 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take `--check`."""
+        """Take `--client`."""
         parser.add_argument(
-            "--check",
-            action="store_true",
-            help="Change nothing; fail when a file of the repository is stale.",
+            "--client", action="store_true", help="Write the Python client alone."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the files, or say which is stale."""
+        """Write the files."""
         document = api_document()
-        if not options["check"]:
-            for path, text in {**kept_files(document), **page_files(document)}.items():
-                path.write_text(text, encoding="utf-8")
-            return
-        for path, text in kept_files(document).items():
-            if not path.exists() or path.read_text(encoding="utf-8") != text:
-                name = path.relative_to(_ROOT)
-                raise CommandError(f"{name} is stale; run: manage.py apitypes")
+        made = {
+            RECORDS: python.types(document),
+            OPERATIONS: python.operations(document),
+        }
+        if not options["client"]:
+            made |= {
+                SOCKETS: sockets.document(document),
+                ROOT / "frontend/src/protocol/schema.json": page.schema(document),
+                ROOT / "frontend/src/lib/catalogue/en-said.json": words.catalogue(),
+            }
+        for path, text in made.items():
+            path.write_text(text, encoding="utf-8")

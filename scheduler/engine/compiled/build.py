@@ -84,7 +84,7 @@ def compile_modules(work: Path, level: str) -> dict[str, Path]:
 def _compile(library: str, paths: list[str], work: Path, level: str) -> None:
     # Known only where the engine is built, and slow to import.
     from mypyc.build import mypycify
-    from setuptools import setup  # type: ignore[import-untyped]
+    from setuptools import setup
 
     extensions: list[Any] = mypycify(
         [*paths, "--ignore-missing-imports", "--follow-imports", "silent"],
