@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 
 from api.errors import coded
 from api.permissions import READING
-from scheduler.input.manifests.kinds import BY_KIND, KUEUE
-from scheduler.input.manifests.known_fields.table import kinds, types
+from scheduler.input.manifests.kinds import BY_KIND
+from scheduler.model import schemas
 from scheduler.model.problems import Form, RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence
 
@@ -150,24 +150,14 @@ _OPTIONS = frozenset(
 def unknown_at_top(document: Mapping[str, Any]) -> Wrong:
     """Return the faults of each key of an object that its kind does not have.
 
-    Of kinds whose fields are not listed only the options of a write are known to be
-    none of theirs.
+    An option of a write is none of any kind's, also where its fields are not listed.
     """
     kind = str(document.get("kind"))
-    known = types().get(kind) if kind in kinds() else None
-    if known is None and BY_KIND[kind].group == KUEUE:
-        known = dict.fromkeys(_KUEUE.get(kind, _USUAL), "")
-    given = [str(key) for key in document]
-    if known is None:
-        return {
-            key: [coded(RequestProblem.OPTION.said())]
-            for key in given
-            if key in _OPTIONS
-        }
-    return {key: _problem(key, list(known)) for key in given if key not in known}
-
-
-_USUAL = ("apiVersion", "kind", "metadata", "spec", "status")
-_KUEUE = {
-    "WorkloadPriorityClass": ("apiVersion", "kind", "metadata", "value", "description")
-}
+    known = [*schemas.fields_of(schemas.listed(BY_KIND[kind].group, kind))]
+    found: Wrong = {}
+    for key in map(str, document):
+        if key in _OPTIONS and key not in known:
+            found[key] = [coded(RequestProblem.OPTION.said())]
+        elif known and key not in known:
+            found[key] = _problem(key, known)
+    return found

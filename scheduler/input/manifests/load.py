@@ -220,7 +220,8 @@ def _name_fields(loaded: Loaded, document: Document) -> None:
     for field, count in found.unread.items():
         key = document.kind, field
         if key not in loaded.unread:
-            loaded.unread[key] = Unread(document.place(found.first[field]))
+            place = document.place(found.first[field])
+            loaded.unread[key] = Unread(place, found.effects[field])
         loaded.unread[key].count += count
 
 

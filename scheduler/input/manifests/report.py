@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.known_fields.unread import effect_of_field
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread
 from scheduler.input.manifests.repairs import Repair, Repairs
 from scheduler.input.manifests.run_times import assumed_run_times
@@ -144,12 +143,11 @@ def _unread(loaded: Loaded, kind: str) -> list[UnreadField]:
 
 
 def _unread_field(name: str, found: Unread) -> UnreadField:
-    effect = effect_of_field(name)
     return UnreadField(
         field=name,
         count=found.count,
-        effect=effect.english,
-        code=effect.value,
+        effect=found.effect.english,
+        code=found.effect.value,
         place=found.place,
     )
 

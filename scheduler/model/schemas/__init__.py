@@ -66,7 +66,7 @@ class Field(
     max_length: int | None = None
     max_properties: int | None = None
     said: str = ""  # what it means here; "" of what is kept as given
-    unread: str = ""  # name of the Effect of its being kept and not followed
+    unread: str = ""  # code of the Effect of its being kept and not followed
     now: str = ""  # of an older version: what the newest calls it
     holds: str = ""  # "name" where the type does not say that its text is one
 
@@ -185,9 +185,19 @@ def definition_of(group: str, version: str, kind: str) -> Definition | None:
     return _table().definitions.get(f"{version}/{kind}") if group == KUEUE else None
 
 
+def types() -> Mapping[str, Fields]:
+    """Return all types, with their fields by name."""
+    return _table().types
+
+
 def fields_of(type_: str) -> Fields:
     """Return the fields of a type by their names; none of a plain one."""
     return _table().types.get(type_, {})
+
+
+def also_in(type_: str) -> Fields:
+    """Return fields that a published type does not have any more, and files do."""
+    return _table().also.get(type_, {})
 
 
 def bare(type_: str) -> str:

@@ -237,9 +237,7 @@ def test_a_key_that_no_object_has_is_refused_and_nothing_is_stored(
     assert call("get", busy, path).json() == before
 
 
-def test_an_option_is_refused_in_an_object_of_a_kind_whose_fields_are_not_listed(
-    call, busy, person
-):
+def test_an_option_in_an_object_is_refused_with_where_it_belongs(call, busy, person):
     text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, data: {a: b}}"
     actions.do_import(person, busy.pk, [("x.yaml", text)])
     path = "/objects/ConfigMap/default/x"

@@ -4,14 +4,10 @@ nothing is counted.
 
 from __future__ import annotations
 
-import re
-
-import kubernetes.client
 import pytest
 import yaml
 
 from scheduler.input.manifests.known_fields.finding import walk
-from scheduler.input.manifests.known_fields.table import types, unread
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.report import report_of
 
@@ -141,31 +137,22 @@ def test_fields_that_decide_nothing_are_counted_once_per_kind():
     assert probes.place.field == "spec.template.spec.containers[0].readinessProbe"
 
 
-def test_what_decides_nothing_is_among_the_known_fields():
-    for name, fields in unread().items():
-        assert fields <= set(types()[name])
-
-
-def test_the_table_has_what_the_client_of_kubernetes_has():
-    """A type of another name here, or left open, is not compared."""
-    lost = []
-    for name, fields in types().items():
-        model = getattr(kubernetes.client, f"V1{name}", None)
-        known = set(getattr(model, "attribute_map", {}).values())
-        lost += [f"{name}.{field}" for field in known - set(fields)]
-    assert lost == []
-
-
-def test_each_type_that_a_field_names_is_in_the_table():
-    named = {
-        sort.lstrip("*") for fields in types().values() for sort in fields.values()
+def test_a_slip_beside_devices_and_below_a_status_of_another_version():
+    devices = {"requests": [{"name": "gpu", "exactli": {}}]}
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "spec": {"devices": devices},
+        "status": {"anything": 1},
     }
-    assert named - {""} <= set(types())
-    assert all(re.fullmatch(r"[A-Za-z0-9]+", name) for name in types())
+    (found,) = walk(claim).unknown_fields
+    assert found[0] == "spec.devices.requests[0].exactli"
+    assert "of DeviceRequest; did you mean exactly?" in found[1].text
 
 
 def test_a_value_of_another_type_is_walked_without_a_fault():
     odd = {
+        "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": [1],
         "spec": {"template": {"spec": {"containers": 3}}},

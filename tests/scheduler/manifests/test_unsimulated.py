@@ -20,6 +20,7 @@ from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.model.kueue.feature_gates import NAMES as FEATURE_GATES
 from scheduler.model.kueue.feature_gates import FeatureGates
 from scheduler.model.kueue.topology_gates import NAMES as TOPOLOGY_GATES
+from scheduler.model.schemas import types
 
 ROOT = Path(__file__).parents[3]
 BETWEEN = {
@@ -228,7 +229,10 @@ def test_every_kind_that_is_only_kept_says_what_that_changes(kind):
 def test_every_effect_is_said_of_something():
     sources = (ROOT / "scheduler").rglob("*.py")
     said = "".join(one.read_text("utf-8") for one in sources)
-    assert {one.name for one in Effect} == set(re.findall(r"Effect\.([A-Z_]+)", said))
+    of_fields = {one.unread for fields in types().values() for one in fields.values()}
+    named = {one.name for one in Effect if one.value and one.value in of_fields}
+    found = named | set(re.findall(r"Effect\.([A-Z_]+)", said))
+    assert {one.name for one in Effect} == found
 
 
 KEPT = {

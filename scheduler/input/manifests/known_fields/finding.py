@@ -1,30 +1,28 @@
-"""Walk an object along the table of fields: which it lacks, which decide nothing."""
+"""Walk an object along its schema: which fields it lacks, which decide nothing."""
 
 from __future__ import annotations
 
 import difflib
+import functools
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.known_fields.keys import unknown_keys
-from scheduler.input.manifests.known_fields.table import (
-    kinds,
-    looked_into,
-    types,
-    unread,
-)
-from scheduler.input.manifests.known_fields.unread import PREFIXES
+from scheduler.model import schemas
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Unknown
 
 #: How the sentence about an unknown field begins.
 UNKNOWN_FIELD = "unknown field"
-_META = "ObjectMeta"
-_NONE: frozenset[str] = frozenset()
+_META, _POD_SPEC = "meta.v1.ObjectMeta", "core.v1.PodSpec"
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
-_ANY_TEMPLATE = "Pod"  # a template, and a Pod that another kind wraps
+_ANY_TEMPLATE = "core.v1.Pod"  # a template, and a Pod that another kind wraps
+_EFFECTS = {one.value: one for one in Effect}
+#: How a field of a type is written for people, where its name alone does not say it.
+_PREFIXES: Mapping[str, str] = {"core.v1.Container": "containers[]."}
 
 
 @dataclass(slots=True)
@@ -34,12 +32,14 @@ class Walk:
     unknown_fields: list[tuple[str, Sentence]] = field(default_factory=list)
     unknown_keys: list[tuple[str, Sentence]] = field(default_factory=list)
     unread: Counter[str] = field(default_factory=Counter)
+    effects: dict[str, Effect] = field(default_factory=dict)  # of those
     first: dict[str, str] = field(default_factory=dict)  # field -> its first path
 
 
 def walk(manifest: Mapping[str, Any]) -> Walk:
     """Return the unknown fields of an object, and the known fields without effect.
 
+    Those of Kueue's own kinds are errors, of its templates alone they are found here.
     What a controller made of a template has nothing of its own to say. Objects of
     kinds whose fields are not listed are searched for pod templates.
     Cost: O(fields); lists of names and texts are not looked into.
@@ -47,9 +47,8 @@ def walk(manifest: Mapping[str, Any]) -> Walk:
     found = Walk()
     if _is_made(manifest):
         return found
-    kind = str(manifest.get("kind"))
-    if kind in kinds():
-        _fields(found, manifest, kind, "", ())
+    if sort := _kind_of(manifest):
+        _fields(found, manifest, sort, "", ())
         return found
     _value(found, manifest.get("metadata"), _META, "metadata", ())
     _search(found, manifest.get("spec"), "spec")
@@ -77,15 +76,30 @@ def _search(found: Walk, value: Any, path: str) -> None:
             _search(found, inner, f"{path}.{name}")
 
 
+def _kind_of(value: Mapping[str, Any]) -> str:
+    """Return the type of an object whose fields are all known; "" of another."""
+    place, kind = value.get("apiVersion"), value.get("kind")
+    return (
+        _listed(place, kind) if isinstance(place, str) and isinstance(kind, str) else ""
+    )
+
+
+@functools.lru_cache(maxsize=1024)
+def _listed(place: str, kind: str) -> str:
+    group, _, version = place.rpartition("/")
+    if group == schemas.KUEUE:
+        return ""
+    return schemas.named(group, version, kind) or schemas.listed(group, kind)
+
+
 def _sort_of(value: Mapping[str, Any]) -> str:
     """Return the type of a wrapped object or of a template; "" for another thing."""
-    kind = value.get("kind")
-    if "apiVersion" in value and isinstance(kind, str) and kind in kinds():
+    if kind := _kind_of(value):
         return kind
     spec = value.get("spec")
     if isinstance(spec, dict) and isinstance(spec.get("containers"), list):
         return _ANY_TEMPLATE
-    return "PodSpec" if isinstance(value.get("containers"), list) else ""
+    return _POD_SPEC if isinstance(value.get("containers"), list) else ""
 
 
 def _value(
@@ -109,34 +123,69 @@ def _fields(
     path: str,
     above: tuple[str, ...],
 ) -> None:
-    known, prefix = types()[sort], f"{path}." if path else ""
-    if not holder.keys() <= known.keys():
+    known, prefix = _known(sort), f"{path}." if path else ""
+    if not holder.keys() <= known.names:
         for name in holder:
-            if name not in known:
+            if name not in known.names:
                 problem = _sentence(str(name), sort, above)
                 found.unknown_fields.append((f"{prefix}{name}", problem))
-    for name, inner in looked_into()[sort]:
+    for name, inner in known.deeper:
         if value := holder.get(name):
             _value(found, value, inner, prefix + name, (*above, sort))
-    for name in holder.keys() & unread().get(sort, _NONE):
-        if holder[name] not in _EMPTY:
-            label = PREFIXES.get(sort, "") + name
-            found.unread[label] += 1
-            if label not in found.first:
-                found.first[label] = prefix + name
+    if not known.unread.isdisjoint(holder):
+        for name in known.unread & holder.keys():
+            if holder[name] not in _EMPTY:
+                _count(found, sort, name, prefix + name)
     if sort == _META:
         _keys(found, holder, path)
 
 
+def _count(found: Walk, sort: str, name: str, path: str) -> None:
+    label = _PREFIXES.get(sort, "") + name
+    found.unread[label] += 1
+    if label not in found.first:
+        found.first[label] = path
+        found.effects[label] = _EFFECTS[schemas.fields_of(sort)[name].unread]
+
+
+class _Known(NamedTuple):
+    """The fields of a type: all, those with fields of their own, those without effect."""
+
+    names: frozenset[str]
+    deeper: tuple[tuple[str, str], ...]  # name -> type, `*` where there is one per key
+    unread: frozenset[str]
+
+
+@functools.cache
+def _known(sort: str) -> _Known:
+    fields = schemas.fields_of(sort)
+    is_object = {"kind", "metadata"} <= fields.keys()  # its status is not looked into
+    return _Known(
+        frozenset((*fields, *schemas.also_in(sort))) - {""},
+        tuple(
+            (name, "*" * one.type.startswith("map ") + of)
+            for name, one in fields.items()
+            if schemas.fields_of(of := schemas.bare(one.type))
+            if name != "status" or not is_object
+        ),
+        frozenset(name for name, one in fields.items() if one.unread),
+    )
+
+
 def _sentence(name: str, sort: str, above: tuple[str, ...]) -> Sentence:
     """Return the faults of a field, and what was probably meant."""
-    holder = next((one for one in reversed(above) if name in types()[one]), "")
+    kind = _short(sort)
+    holder = next((one for one in reversed(above) if name in _known(one).names), "")
     if holder:
-        return Unknown.FIELD_ABOVE.said(name=name, kind=sort, holder=holder)
-    near = difflib.get_close_matches(name, types()[sort], n=1)
+        return Unknown.FIELD_ABOVE.said(name=name, kind=kind, holder=_short(holder))
+    near = difflib.get_close_matches(name, sorted(_known(sort).names), n=1)
     if near:
-        return Unknown.FIELD_NEAR.said(name=name, kind=sort, near=near[0])
-    return Unknown.FIELD.said(name=name, kind=sort)
+        return Unknown.FIELD_NEAR.said(name=name, kind=kind, near=near[0])
+    return Unknown.FIELD.said(name=name, kind=kind)
+
+
+def _short(sort: str) -> str:
+    return sort.rpartition(".")[2]
 
 
 def _keys(found: Walk, metadata: Mapping[str, Any], path: str) -> None:

@@ -56,6 +56,7 @@ class Unread:
     """A field that is kept and decides nothing: how often, and where first."""
 
     place: SourceLocation
+    effect: Effect  # of its being kept
     count: int = 0
 
 

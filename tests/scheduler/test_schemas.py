@@ -1,0 +1,70 @@
+"""One schema of every kind's fields: whole, and as the client of Kubernetes knows it."""
+
+from __future__ import annotations
+
+import re
+
+import kubernetes.client
+
+from scheduler.input.manifests.effects import Effect
+from scheduler.model import schemas
+
+TYPES = schemas.types()
+PLAIN = {
+    *("any", "bool", "bytes", "double", "int32", "int64", "string"),
+    *("FieldsV1", "IntOrString", "MicroTime", "Quantity", "RawExtension", "Time"),
+}
+NEWEST = "kueue.x-k8s.io.v1beta2."
+
+
+def every_field():
+    for type_, fields in TYPES.items():
+        for name, field in fields.items():
+            if name:
+                yield type_, name, field
+
+
+def test_each_type_that_a_field_names_has_fields_or_is_plain():
+    named = {schemas.bare(schemas.bare(one.type)) for _, _, one in every_field()}
+    assert named - PLAIN <= set(TYPES)
+
+
+def test_no_type_lacks_what_the_client_of_kubernetes_knows():
+    lost = []
+    for type_, fields in TYPES.items():
+        name = type_.rpartition(".")[2]
+        model = getattr(kubernetes.client, f"V1{name}", None)
+        if type_.split(".")[-2:-1] != ["v1"] or model is None:
+            continue
+        lost += [
+            f"{type_}.{one}" for one in set(model.attribute_map.values()) - {*fields}
+        ]
+    assert lost == []
+
+
+def test_what_is_kept_and_not_followed_says_what_that_changes():
+    codes = {field.unread for _, _, field in every_field()} - {""}
+    assert codes <= {one.value for one in Effect}
+
+
+def test_a_field_of_an_older_version_is_as_the_newest_has_it_but_for_what_differs():
+    older = schemas.fields_of("kueue.x-k8s.io.v1beta1.ClusterQueue.spec")
+    newest = schemas.fields_of(f"{NEWEST}ClusterQueue.spec")
+    assert older["stopPolicy"] == newest["stopPolicy"]
+    assert older["cohort"].now == "cohortName"
+    assert older["cohort"].said == newest["cohortName"].said
+    assert "cohortName" not in older
+    assert "admissionChecks" in older.keys() - newest.keys()
+
+
+def test_what_an_older_field_became_is_a_field_of_the_newest():
+    for type_, name, field in every_field():
+        if field.now:
+            newest = schemas.fields_of(type_.replace(".v1beta1.", ".v1beta2."))
+            assert field.now in newest, f"{type_}.{name}"
+
+
+def test_a_meaning_is_one_sentence_or_a_list_of_words():
+    for type_, name, field in every_field():
+        if field.said:
+            assert re.fullmatch(r"[A-Z].*\.", field.said), f"{type_}.{name}"
