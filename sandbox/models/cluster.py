@@ -1,7 +1,7 @@
 """Objects of the cluster: queues, cohorts, flavors, nodes, classes, and the rest.
 
 One table per kind. The manifest, the status and the engine's state are whole
-documents; the other columns repeat what is searched, sorted or counted by.
+documents; nothing that they say is repeated in a column, but the UID.
 """
 
 from __future__ import annotations
@@ -50,19 +50,13 @@ class ResourceFlavor(StoredObject):
 class Cohort(StoredObject):
     """A Cohort."""
 
-    parent = models.CharField(max_length=253, blank=True)
-
 
 class ClusterQueue(StoredObject):
     """A ClusterQueue."""
 
-    cohort = models.CharField(max_length=253, blank=True)
-
 
 class LocalQueue(StoredObject):
     """A LocalQueue."""
-
-    cluster_queue = models.CharField(max_length=253, blank=True)
 
 
 class WorkloadPriorityClass(StoredObject):
@@ -75,8 +69,6 @@ class PriorityClass(StoredObject):
 
 class Node(StoredObject):
     """A Node."""
-
-    unschedulable = models.BooleanField(default=False)
 
 
 class OtherObject(StoredObject):

@@ -158,9 +158,9 @@ def _compressed(body: bytes) -> bytes:
     return body if body[:1] == b"x" else body[1:]
 
 
-def pack_step(step: RevisionDiff) -> bytes:
-    """Return a diff for storing."""
-    return _seal(encode_step(step))
+def pack_step(step: RevisionDiff, text: bytes | None = None) -> bytes:
+    """Return a diff for storing; `text` is what `encode_step` made of it, where known."""
+    return _seal(encode_step(step) if text is None else text)
 
 
 def unpack_step(body: bytes) -> RevisionDiff:

@@ -37,9 +37,14 @@ def group_of(sandbox_id: str) -> str:
     return f"sandbox.{sandbox_id}"
 
 
-def after_commit(sandbox_id: str, step: RevisionDiff) -> None:
-    """Send the diff once the running transaction has committed."""
-    body = encode_step(step)
+def after_commit(
+    sandbox_id: str, step: RevisionDiff, text: bytes | None = None
+) -> None:
+    """Send the diff once the running transaction has committed.
+
+    `text` is what `encode_step` made of it, where that is known.
+    """
+    body = encode_step(step) if text is None else text
     message = {
         "type": "diff",
         "from": step.from_revision,

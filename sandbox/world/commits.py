@@ -106,8 +106,9 @@ def write(
         store_objects(held, made)
         insert_history(sandbox.pk, made)
         held.revision = sandbox.revision
+        texts = {id(one.step): one.text for one in made}
         for step in [one.step for one in made] if sent is None else sent:
-            broadcast.after_commit(sandbox.pk, step)
+            broadcast.after_commit(sandbox.pk, step, texts.get(id(step)))
     counters.count(f"commits_{made[-1].request.kind}", len(made))
 
 
@@ -148,7 +149,7 @@ def commit_transport(
     with transaction.atomic():
         _claim_revision(sandbox, claim, before)
         insert_history(sandbox.pk, [made])
-        broadcast.after_commit(sandbox.pk, step)
+        broadcast.after_commit(sandbox.pk, step, made.text)
     counters.count("commits_transport")
     worlds.bring_page_forward(sandbox.pk, step)
     return step

@@ -11,11 +11,6 @@ import msgspec
 from sandbox.base import bulk
 from sandbox.models import ALL_TABLES, StoredObject, table_of
 from sandbox.models.fields import decode_json, json_text
-from sandbox.page.phases import (
-    conditions_of,
-    is_true,
-    phase_of,
-)
 from scheduler.model.objects import Key, Object
 
 IDENTITY = ("sandbox_id", "kind", "namespace", "name")
@@ -24,18 +19,6 @@ _LOADED = ("kind", "namespace", "name", "manifest", "status", "state")
 
 _pack = msgspec.msgpack.Encoder().encode
 _unpack = msgspec.msgpack.Decoder().decode
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-
-#: Kind -> the columns of its own.
-EXTRA: dict[str, tuple[str, ...]] = {
-    "Cohort": ("parent",),
-    "ClusterQueue": ("cohort",),
-    "LocalQueue": ("cluster_queue",),
-    "Node": ("unschedulable",),
-    "Workload": ("queue", "cluster_queue", "phase", "priority", "reason"),
-    "Pod": ("node", "phase", "priority"),
-    "Job": ("queue",),
-}
 
 
 def store(sandbox_id: str, objects: Iterable[tuple[Object, int]]) -> None:
@@ -44,10 +27,9 @@ def store(sandbox_id: str, objects: Iterable[tuple[Object, int]]) -> None:
     for obj, revision in objects:
         by_table[table_of(obj.key.kind)].append((obj, revision))
     for table, members in by_table.items():
-        kind = table.__name__
         bulk.upsert(
             table,
-            (*COLUMNS, *EXTRA.get(kind, ())),
+            COLUMNS,
             [_values(sandbox_id, obj, revision) for obj, revision in members],
             identity=IDENTITY,
         )
@@ -97,54 +79,4 @@ def _values(sandbox_id: str, obj: Object, revision: int) -> tuple[Any, ...]:
         json_text(obj.manifest),
         json_text(obj.status),
         _pack(obj.state),
-        *_extra(obj),
     )
-
-
-def _extra(obj: Object) -> tuple[Any, ...]:
-    spec = obj.spec
-    match obj.key.kind:
-        case "Cohort":
-            return (spec.get("parentName") or "",)
-        case "ClusterQueue":
-            return (spec.get("cohortName") or spec.get("cohort") or "",)
-        case "LocalQueue":
-            return (spec.get("clusterQueue") or "",)
-        case "Node":
-            return (bool(spec.get("unschedulable")),)
-        case "Workload":
-            return _of_workload(obj)
-        case "Pod":
-            return (
-                spec.get("nodeName") or "",
-                str(obj.status.get("phase") or "Pending"),
-                int(spec.get("priority") or 0),
-            )
-        case "Job":
-            return (obj.labels.get(QUEUE_LABEL, ""),)
-        case _:
-            return ()
-
-
-def _of_workload(obj: Object) -> tuple[Any, ...]:
-    spec, status = obj.spec, obj.status
-    admission = status.get("admission") or {}
-    conditions = conditions_of(status)
-    return (
-        spec.get("queueName") or "",
-        admission.get("clusterQueue") or "",
-        phase_of(spec, is_set=lambda name: is_true(conditions, name)),
-        int(spec.get("priority") or 0),
-        summary_condition(status).get("reason", "")[:128],
-    )
-
-
-def summary_condition(status: dict[str, Any]) -> dict[str, Any]:
-    """Return the condition that explains a Workload's phase; {} when none does."""
-    conditions = conditions_of(status)
-    for name in ("Finished", "Admitted"):
-        if is_true(conditions, name):
-            return dict(conditions[name])
-    if is_true(conditions, "QuotaReserved"):
-        return dict(conditions.get("Admitted") or conditions["QuotaReserved"])
-    return dict(conditions.get("QuotaReserved") or {})

@@ -12,7 +12,7 @@ from django.db import connection
 from sandbox.base import bulk
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.fields import json_text
-from sandbox.page.diffs import RevisionDiff
+from sandbox.page.diffs import RevisionDiff, encode_step
 from sandbox.page.events import EventRecord
 from sandbox.page.packing import pack_step
 from sandbox.world import manifests, operations
@@ -75,6 +75,10 @@ class MadeRevision:
     t_ms: int
     at: datetime
     checkpoint: tuple[bytes, bytes] | None = None  # world and page, where one is due
+    text: bytes = b""  # the diff as it is sent and, compressed, stored
+
+    def __post_init__(self) -> None:
+        self.text = encode_step(self.step)
 
 
 def store_objects(held: LoadedSandbox, made: Sequence[MadeRevision]) -> None:
@@ -113,7 +117,10 @@ def insert_history(sandbox_id: str, made: Sequence[MadeRevision]) -> None:
     bulk.insert(
         Diff,
         ("sandbox_id", "revision", "body"),
-        [(sandbox_id, one.step.revision, pack_step(one.step)) for one in made],
+        [
+            (sandbox_id, one.step.revision, pack_step(one.step, one.text))
+            for one in made
+        ],
     )
     bulk.insert(
         Sample,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox import actions
-from sandbox.models import Pod, Sandbox
+from sandbox.models import Sandbox
+from tests import stored
 from tests.builders import node, pod, queue_tree
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
@@ -22,7 +23,7 @@ TREE = queue_tree(
 
 
 def placed(sandbox_id: str) -> int:
-    return Pod.objects.filter(sandbox_id=sandbox_id).exclude(node="").count()
+    return sum(map(bool, stored.places(sandbox_id).values()))
 
 
 def test_kueue_becomes_yunikorn_in_a_new_sandbox(call, make, person):

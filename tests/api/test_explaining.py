@@ -6,7 +6,8 @@ import pytest
 
 from sandbox import actions
 from sandbox.explain import explaining, forecasting
-from sandbox.models import Event, Workload
+from sandbox.models import Event
+from tests import stored
 from tests.builders import node, pod, queue_tree
 from tests.sandbox.conftest import row, tick
 
@@ -16,7 +17,7 @@ pytestmark = [pytest.mark.django_db]
 @pytest.fixture
 def waiting(busy):
     tick(busy, 8)
-    return Workload.objects.filter(sandbox=busy, phase="pending").first()
+    return stored.workloads(busy.pk, "pending")[0]
 
 
 def test_a_waiting_workload_is_explained_in_numbers_and_sentences(call, busy, waiting):

@@ -8,7 +8,7 @@ import pytest
 from sandbox import actions
 from sandbox.answers import whatifs
 from sandbox.answers.work import work
-from sandbox.models import KeptWhatIf, Sandbox, Workload
+from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.world import history
 from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.measures.verdict import running_since, verdict
@@ -16,6 +16,7 @@ from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import merge
 from scheduler.engine.simulation import simulate
 from scheduler.model.objects import Key, Object
+from tests import stored
 from tests.builders import cluster_queue, job, local_queue, node, pod, small_cluster
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 
@@ -198,7 +199,7 @@ def test_a_policy_in_a_text_takes_the_place_of_the_one_there_is(call, queue, per
 
 
 def workload(sandbox, phase):
-    found = Workload.objects.get(sandbox=sandbox, phase=phase)
+    (found,) = stored.workloads(sandbox.pk, phase)
     return Key("Workload", found.namespace, found.name)
 
 

@@ -9,14 +9,18 @@ from collections.abc import Mapping
 from scheduler.engine.worlds.encoding import Header, encode_header, encode_object
 from scheduler.model.objects import Key, Object
 
+_SIZE = 32  # bytes of a SHA-256
+#: Each new key is put in its place while there are fewer than one to so many known
+#: ones; of more, all are sorted.
+_FEW = 16
+
 
 class Digests:
-    """One SHA-256 per object, by key."""
+    """One SHA-256 per object, side by side in the order of the keys."""
 
     def __init__(self) -> None:
         self._changed: dict[Key, None] = {}
-        self._digests: dict[Key, bytes] = {}
-        self._in_order: list[Key] = []  # of `_digests`
+        self._kinds: dict[str, _Kind] = {}
 
     def change(self, key: Key) -> None:
         """Note that an object is new, or not what it was."""
@@ -25,25 +29,65 @@ class Digests:
     def remove(self, key: Key) -> None:
         """Forget an object."""
         self._changed.pop(key, None)
-        if self._digests.pop(key, None) is not None:
-            del self._in_order[bisect_left(self._in_order, key)]
+        if (kind := self._kinds.get(key.kind)) is not None:
+            kind.remove(key)
 
     def hash(self, header: Header, objects: Mapping[Key, Object]) -> str:
-        """Return the SHA-256 over the header and all objects' digests, in key order."""
+        """Return the SHA-256 over the header and all objects' digests, in key order.
+
+        Cost: the changed objects, and 32 bytes of SHA-256 for each object there is.
+        """
         self._refresh(objects)
         total = hashlib.sha256(encode_header(header))
-        total.update(b"".join(map(self._digests.__getitem__, self._in_order)))
+        for _, kind in sorted(self._kinds.items()):
+            total.update(kind.digests)
         return total.hexdigest()
 
     def _refresh(self, objects: Mapping[Key, Object]) -> None:
         """Digest what changed, and keep the keys in order."""
-        came: list[Key] = []
+        came: dict[str, dict[Key, bytes]] = {}
         for key in self._changed:
             if (obj := objects.get(key)) is not None:
-                if key not in self._digests:
-                    came.append(key)
-                self._digests[key] = hashlib.sha256(encode_object(obj)).digest()
+                digest = hashlib.sha256(encode_object(obj)).digest()
+                kind = self._kinds.get(key.kind)
+                if kind is None or not kind.replace(key, digest):
+                    came.setdefault(key.kind, {})[key] = digest
         self._changed.clear()
-        if came:  # mostly in order already, which sorting makes use of
-            self._in_order += sorted(came)
-            self._in_order.sort()
+        for name, fresh in came.items():
+            self._kinds.setdefault(name, _Kind()).add(fresh)
+
+
+class _Kind:
+    """The digests of the objects of one kind."""
+
+    def __init__(self) -> None:
+        self.keys: list[Key] = []  # in order
+        self.digests = bytearray()  # of `keys`
+
+    def replace(self, key: Key, digest: bytes) -> bool:
+        """Put a digest in the place of the one before; False for a key that is new."""
+        at = bisect_left(self.keys, key)
+        if at == len(self.keys) or self.keys[at] != key:
+            return False
+        self.digests[at * _SIZE : (at + 1) * _SIZE] = digest
+        return True
+
+    def add(self, fresh: dict[Key, bytes]) -> None:
+        """Take in keys that are new."""
+        if len(fresh) * _FEW < len(self.keys):
+            for key, digest in fresh.items():
+                at = bisect_left(self.keys, key)
+                self.keys.insert(at, key)
+                self.digests[at * _SIZE : at * _SIZE] = digest
+            return
+        for n, key in enumerate(self.keys):
+            fresh[key] = bytes(self.digests[n * _SIZE : (n + 1) * _SIZE])
+        self.keys = sorted(fresh)
+        self.digests = bytearray().join(map(fresh.__getitem__, self.keys))
+
+    def remove(self, key: Key) -> None:
+        """Forget a key, if it is known."""
+        at = bisect_left(self.keys, key)
+        if at < len(self.keys) and self.keys[at] == key:
+            del self.keys[at]
+            del self.digests[at * _SIZE : (at + 1) * _SIZE]

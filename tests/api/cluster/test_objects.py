@@ -10,8 +10,9 @@ from django.test import AsyncClient
 from rest_framework.test import APIClient
 
 from sandbox import actions
-from sandbox.models import Sandbox, Workload
+from sandbox.models import Sandbox
 from scheduler.model.objects import Key
+from tests import stored
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import row, tick
 
@@ -256,17 +257,18 @@ def test_positions_count_from_zero_in_queue_order(call, busy):
     tick(busy, 8)
     path = "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/a/pendingworkloads"
     body = call("get", busy, path).json()
-    waiting = Workload.objects.filter(sandbox=busy, queue="a-queue", phase="pending")
+    pending = stored.workloads(busy.pk, "pending")
+    waiting = [row for row in pending if row.manifest["spec"]["queueName"] == "a-queue"]
     places = [item["positionInClusterQueue"] for item in body["items"]]
     priorities = [item["priority"] for item in body["items"]]
     assert body["kind"] == "PendingWorkloadsSummary"
-    assert places == list(range(waiting.count()))
+    assert places == list(range(len(waiting)))
     assert priorities == sorted(priorities, reverse=True)
 
 
 def test_events_are_found_by_the_object_they_are_about(call, busy):
     tick(busy, 8)
-    name = Workload.objects.filter(sandbox=busy, phase="admitted").first().name
+    name = stored.workloads(busy.pk, "admitted")[0].name
     selector = f"involvedObject.name={name},involvedObject.kind=Workload"
     body = call("get", busy, f"/api/v1/events?fieldSelector={selector}").json()
     assert {item["involvedObject"]["name"] for item in body["items"]} == {name}

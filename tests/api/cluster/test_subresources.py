@@ -8,6 +8,7 @@ import pytest
 from django.test import AsyncClient
 
 from sandbox.models import Pod
+from tests import stored
 from tests.builders import node, pod
 from tests.sandbox.conftest import row, tick
 
@@ -27,7 +28,7 @@ def placed(make, person):
     sandbox = make(node("n1", cpu=4), *pods, policy={"stack": "kube"})
     actions.do_play(person, sandbox.pk)
     tick(sandbox, 2)
-    assert Pod.objects.filter(sandbox=sandbox, node="n1").count() == 2
+    assert list(stored.places(sandbox.pk).values()).count("n1") == 2
     return sandbox
 
 

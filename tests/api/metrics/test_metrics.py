@@ -7,7 +7,8 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from sandbox import actions
-from sandbox.models import Event, Workload
+from sandbox.models import Event
+from tests import stored
 from tests.builders import node, pod
 from tests.sandbox.conftest import tick
 
@@ -175,7 +176,7 @@ def test_every_family_says_that_time_is_simulated(text):
 
 
 def test_gauges_say_what_the_rows_say(text, busy):
-    admitted = Workload.objects.filter(sandbox=busy, phase="admitted").count()
+    admitted = len(stored.workloads(busy.pk, "admitted"))
     assert sum(values(text, "kueue_admitted_active_workloads")) == admitted
     name = "kueue_cluster_queue_nominal_quota"
     assert values(text, name, cluster_queue="a", resource="cpu") == [4.0]

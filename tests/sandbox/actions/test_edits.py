@@ -31,6 +31,7 @@ from sandbox.models import (
 )
 from sandbox.world import worlds
 from scheduler.model.objects import Key
+from tests import stored
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -59,8 +60,13 @@ def local_queue_key(name: str) -> Key:
 
 
 def workload(sandbox: Sandbox, phase: str) -> Key:
-    found = Workload.objects.filter(sandbox=sandbox, phase=phase).order_by("name")
-    return Key("Workload", found[0].namespace, found[0].name)
+    found = stored.workloads(sandbox.pk, phase)[0]
+    return Key("Workload", found.namespace, found.name)
+
+
+def queue_of(sandbox: Sandbox, name: str) -> str:
+    row = Workload.objects.get(sandbox=sandbox, name=name)
+    return row.manifest["spec"]["queueName"]
 
 
 # ------------------------------------------------------------------ import
@@ -205,17 +211,17 @@ def test_the_same_manifests_again_change_nothing(make, person):
 def test_a_waiting_workload_moves_to_the_other_queue(busy, person):
     tick(busy, 8)
     key = workload(busy, "pending")
-    before = Workload.objects.get(sandbox=busy, name=key.name).queue
+    before = queue_of(busy, key.name)
     target = "b-queue" if before == "a-queue" else "a-queue"
     actions.do_move(person, busy.pk, key, local_queue_key(target))
-    assert Workload.objects.get(sandbox=busy, name=key.name).queue == target
+    assert queue_of(busy, key.name) == target
     check_rows(busy)
 
 
 def test_an_admitted_workload_is_evicted_when_it_moves(busy, person):
     tick(busy, 4)
     key = workload(busy, "admitted")
-    target = "b" if Workload.objects.get(name=key.name).cluster_queue == "a" else "a"
+    target = "b" if queue_of(busy, key.name) == "a-queue" else "a"
     step = actions.do_move(person, busy.pk, key, Key("ClusterQueue", "", target))
     evicted = [e for e in step.events if e["type"] == "Evict"]
     assert [(e["subject"], e["reason"]) for e in evicted] == [(str(key), "Deactivated")]
@@ -227,7 +233,7 @@ def test_an_admitted_workload_is_evicted_when_it_moves(busy, person):
 def test_a_move_to_where_it_is_or_to_nowhere_is_refused(busy, person):
     tick(busy, 8)
     key = workload(busy, "pending")
-    queue = Workload.objects.get(sandbox=busy, name=key.name).queue
+    queue = queue_of(busy, key.name)
     with pytest.raises(ConflictError, match="already"):
         actions.do_move(person, busy.pk, key, local_queue_key(queue))
     with pytest.raises(ConflictError, match="LocalQueue default/nowhere"):

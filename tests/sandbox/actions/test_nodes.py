@@ -11,6 +11,7 @@ from sandbox.base.errors import (
     NotFoundError,
 )
 from sandbox.models import Event, Node, Pod, Sandbox
+from tests import stored
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -68,8 +69,7 @@ def running(request, make, person) -> Sandbox:
 
 
 def places(sandbox: Sandbox) -> list[str]:
-    pods = Pod.objects.filter(sandbox=sandbox).exclude(node="")
-    return sorted(pods.values_list("node", flat=True))
+    return sorted(filter(None, stored.places(sandbox.pk).values()))
 
 
 def state(sandbox: Sandbox, name: str) -> dict:
@@ -186,7 +186,7 @@ def test_a_pod_that_a_run_owns_is_pinned_while_it_waits_only(make, person):
     actions.do_play(person, sandbox.pk)
     tick(sandbox, 3)
     one = Pod.objects.filter(sandbox=sandbox).first()
-    other = "n2" if one.node == "n1" else "n1"
+    other = "n2" if stored.node_of(one) == "n1" else "n1"
     with pytest.raises(ConflictError, match="its owner would make another"):
         actions.do_pin(person, sandbox.pk, one.namespace, one.name, other)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox import actions
-from sandbox.models import Pod, Revision, Sandbox
+from sandbox.models import Revision, Sandbox
 from sandbox.world import history, worlds
 from sandbox.world.webhooks import (
     MOST_BYTES,
@@ -23,6 +23,7 @@ from sandbox.world.webhooks import (
 )
 from scheduler.engine.kube.extender.ports import ExtenderError
 from scheduler.model.kube.extender import Extender
+from tests import stored
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 from tests.services.loopback import Handler, served
@@ -80,7 +81,7 @@ def asked(make: Callable[..., Sandbox], person, example_extender, settings) -> S
 
 
 def places(sandbox: Sandbox) -> dict[str, str]:
-    return dict(Pod.objects.filter(sandbox=sandbox).values_list("name", "node"))
+    return stored.places(sandbox.pk)
 
 
 @pytest.mark.django_db

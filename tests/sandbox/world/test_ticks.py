@@ -9,7 +9,7 @@ import pytest
 from sandbox import actions
 from sandbox.base import counters
 from sandbox.base.errors import BusyError, InvalidError, NotFoundError, OvertakenError
-from sandbox.models import Event, Revision, Sample, Sandbox, Workload
+from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.process.idle_flag import LOOKED
 from sandbox.worker import tasks
 from sandbox.world import commits, leases, worlds
@@ -17,6 +17,7 @@ from sandbox.world.operations import Transport
 from scheduler.engine.tick import run_tick
 from scheduler.model.objects import Key
 from scheduler.model.releases.versions import NEWEST
+from tests import stored
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
@@ -252,8 +253,7 @@ def test_a_step_stops_when_one_workload_is_admitted(make, person):
 def _waiting(sandbox: Sandbox, person: object) -> list[str]:
     actions.do_step(person, sandbox.pk, ticks=5)
     tick(sandbox, 9)
-    rows = Workload.objects.filter(sandbox=sandbox, phase="pending")
-    return sorted(rows.values_list("name", flat=True))
+    return [row.name for row in stored.workloads(sandbox.pk, "pending")]
 
 
 def test_a_reason_that_no_decision_has_is_waited_for_in_vain(make, person):
