@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from scheduler.engine.worlds.encoding import Header, decode_world, encode_world
 from scheduler.engine.worlds.objects import WorldObjects
+from scheduler.engine.worlds.sharing import share_equal_parts
 from scheduler.model.compatibility import NEWEST, stored_level
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, cluster_of, plain
@@ -44,6 +45,7 @@ class World(WorldObjects):
         """Return the world that wrote this header and these objects."""
         world = cls(header, cluster=cluster)
         for obj in objects:
+            share_equal_parts(obj.manifest)
             world.objects[obj.key] = obj
             world.digests.change(obj.key)
         world._restore()

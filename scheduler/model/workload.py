@@ -56,10 +56,12 @@ class PodSets(tuple[PodSet, ...]):
     text: str
     ask_topology: bool  # any of them does
     has_groups: bool
+    _hashes: dict[int, str]  # by priority
 
     def __new__(cls, parts: Iterable[PodSet]) -> PodSets:
         """Return the pod sets with what follows from them worked out once."""
         self = super().__new__(cls, parts)
+        self._hashes = {}
         asked = [part.topology for part in self if part.topology is not None]
         self.ask_topology = any(request.explicit for request in asked)
         self.has_groups = any(request.group for request in asked)
@@ -67,6 +69,13 @@ class PodSets(tuple[PodSet, ...]):
         self.totals = self.totals_for(counts)
         self.text = self.text_for(counts)
         return self
+
+    def hash_at(self, priority: int) -> str:
+        """Return what makes workloads of a priority equal; one text for all of them."""
+        found = self._hashes.get(priority)
+        if found is None:
+            found = self._hashes[priority] = f"{priority} {self.text}"
+        return found
 
     def totals_for(self, counts: Iterable[int]) -> tuple[Amounts, ...]:
         """Return the total requests for a number of pods of each podset."""
@@ -210,6 +219,20 @@ class PodSetAssignment(msgspec.Struct, gc=False):
     usage: Amounts
     topology: TopologyAssignment | None = None
     delayed: str = ""  # Pending or Ready where places are found in a second pass
+
+
+@functools.lru_cache(maxsize=4096)  # about 2 MiB
+def plain_assignment(
+    name: str,
+    count: int,
+    flavors: tuple[tuple[str, str], ...],
+    usage: tuple[tuple[str, int], ...],
+) -> PodSetAssignment:
+    """Return an assignment without places, one for all that are equal.
+
+    Workloads of one shape in one queue have it in common: nobody writes into it.
+    """
+    return PodSetAssignment(name, count, dict(flavors), dict(usage))
 
 
 class Admission(msgspec.Struct):

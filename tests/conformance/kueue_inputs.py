@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.stage import Context
+from scheduler.engine.worlds.sharing import share_equal_parts
 from scheduler.model import durations
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.objects import Key, Object
@@ -24,6 +25,7 @@ def settings_of(vector: Vector) -> Settings:
 def objects_of(vector: Vector) -> Iterator[Object]:
     """Yield the objects of a vector."""
     for manifest in vector["objects"]:
+        share_equal_parts(manifest)  # as a world does with what it takes
         metadata = manifest["metadata"]
         key = Key(manifest["kind"], metadata.get("namespace", ""), metadata["name"])
         status = manifest.get("status") or {}

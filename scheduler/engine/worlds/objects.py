@@ -9,6 +9,7 @@ from scheduler.engine.worlds import edits
 from scheduler.engine.worlds.digests import Digests
 from scheduler.engine.worlds.encoding import Header
 from scheduler.engine.worlds.in_use import is_in_use
+from scheduler.engine.worlds.sharing import share_equal_parts
 from scheduler.engine.worlds.stages import WorldStages
 from scheduler.model import durations, streams
 from scheduler.model.autoscaling.kinds import GROWING
@@ -57,6 +58,7 @@ class WorldObjects(WorldStages):
         """
         if not self.cluster and (cluster := cluster_named_in(obj.manifest)):
             return self._put_into(cluster, obj)
+        share_equal_parts(obj.manifest)
         known = self.objects.get(obj.key)
         answers = (
             edits.reported_status(obj).get(edits.CHECKS) if known is not None else None

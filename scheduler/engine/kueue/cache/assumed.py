@@ -7,7 +7,7 @@ from scheduler.engine.kueue.topology.cache import DomainUsage, ReservedDomains
 from scheduler.engine.kueue.tree.protocols import FlavorResource
 from scheduler.engine.kueue.tree.quota import add_usages, remove_usages
 from scheduler.engine.kueue.tree.tree import ClusterQueue, ResourceNode
-from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.info import NO_FLAVORS, NO_RANK, WorkloadInfo
 from scheduler.engine.kueue.workload.local_queue import LocalQueue
 from scheduler.model.reasons import ADMITTED
 from scheduler.model.workload import remaining_usage
@@ -44,7 +44,8 @@ def drop_quota(work: WorkloadInfo) -> None:
         work.topology.release()
         work.topology = None
     _count(work.local_queue, work, -1)
-    work.cluster_queue, work.usage, work.flavor_resources = None, (), frozenset()
+    work.cluster_queue, work.usage, work.flavor_resources = None, (), NO_FLAVORS
+    work.rank = NO_RANK
 
 
 def _usage(work: WorkloadInfo, queue: ClusterQueue) -> dict[ResourceNode, int]:

@@ -110,13 +110,16 @@ def _mark_evicted(
         queue.generation += 1
         life.mark_queues_changed(work, queue)
     now = life.context.now_us // _US * _US
-    work.checks = {name: reset(check, now) for name, check in work.checks.items()}
-    work.gate_states = closed_again(work.gate_states, now)
+    if work.checks:
+        work.checks = {name: reset(check, now) for name, check in work.checks.items()}
+    if work.gate_states:
+        work.gate_states = closed_again(work.gate_states, now)
     cause = ""
     if reason.startswith(DEACTIVATED_DUE_TO):
         reason, cause = DEACTIVATED, reason.removeprefix(DEACTIVATED_DUE_TO)
     known = (reason, cause)
-    work.evictions[known] = work.evictions.get(known, 0) + 1
+    count = work.evictions.get(known, 0) + 1
+    work.evictions = {**work.evictions, known: count}
     if work.reserved:
         if work.parent is None:  # a variant has no job that stops
             life.stopping[work] = None

@@ -10,7 +10,12 @@ from scheduler.engine.kueue.topology.cache import DomainUsage
 from scheduler.engine.kueue.tree.quota import Amount
 from scheduler.engine.kueue.tree.tree import ResourceNode
 from scheduler.model.topology import TopologyAssignment
-from scheduler.model.workload import Admission, Amounts, PodSetAssignment
+from scheduler.model.workload import (
+    Admission,
+    Amounts,
+    PodSetAssignment,
+    plain_assignment,
+)
 
 
 class Severity(IntEnum):
@@ -152,19 +157,18 @@ class Assignment:
         """Return it as an admission. Source: docs/semantics/kueue.md#admission."""
         return Admission(
             queue=queue,
-            pod_sets=tuple(
-                PodSetAssignment(
-                    name=part.name,
-                    count=part.count,
-                    flavors=part.flavors,
-                    usage={
-                        name: part.requests[name]
-                        for name in part.flavors
-                        if name in part.requests
-                    },
-                    topology=part.topology,
-                    delayed=part.delayed,
-                )
-                for part in self.parts
-            ),
+            pod_sets=tuple(_assigned(part) for part in self.parts),
         )
+
+
+def _assigned(part: PodSetPlan) -> PodSetAssignment:
+    flavors, requests = part.flavors, part.requests
+    usage = [(name, requests[name]) for name in flavors if name in requests]
+    found = plain_assignment(
+        part.name, part.count, tuple(flavors.items()), tuple(usage)
+    )
+    if part.topology is None and not part.delayed:
+        return found
+    return PodSetAssignment(
+        part.name, part.count, flavors, found.usage, part.topology, part.delayed
+    )

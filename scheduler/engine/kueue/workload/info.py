@@ -29,6 +29,14 @@ from scheduler.model.workload import (
     scale,
 )
 
+#: What a workload has that has nothing yet, one for all: nobody writes into them.
+NO_FLAVORS: FlavorResources = frozenset()
+NO_RANK: Rank = (0, 0, "", "", None)
+NO_CHECKS: States = {}
+NO_GATES: GateStates = {}
+NO_COUNTS: dict[str, int] = {}
+NO_EVICTIONS: dict[tuple[str, str], int] = {}
+
 
 class WorkloadInfo:
     """A Workload. Compared by identity; never copied."""
@@ -93,13 +101,13 @@ class WorkloadInfo:
         self.uid = uid
         self.conditions: dict[str, Condition] = {}
         self.admission: Admission | None = None
-        self.checks: States = {}  # what admission checks say, by name
-        self.reclaimable: dict[str, int] = {}
+        self.checks: States = NO_CHECKS  # what admission checks say, by name
+        self.reclaimable: dict[str, int] = NO_COUNTS
         self.requeue_count = 0
         self.requeue_at_us: int | None = None
         self.unseen = False  # its queue does not count it while its backoff runs
         self.accumulated_s = 0
-        self.evictions: dict[tuple[str, str], int] = {}
+        self.evictions: dict[tuple[str, str], int] = NO_EVICTIONS
         self.last_assignment: LastAssignment | None = None
         self.pods_ready = False  # all its pods are ready
         # Where it is: holding quota in `cluster_queue`, or waiting in `pending_queue`.
@@ -110,8 +118,8 @@ class WorkloadInfo:
         self.second_pass_us: int | None = None  # when it looks for other places
         self.second_pass_tries = 0
         self.owned_by_pod = False  # its only owner is a Pod
-        self.flavor_resources: FlavorResources = frozenset()
-        self.rank: Rank = (0, 0, "", "", self)
+        self.flavor_resources: FlavorResources = NO_FLAVORS
+        self.rank: Rank = NO_RANK
         self.indexed_as_evicted = False
         self.pending_queue: PendingWorkloads | None = None
         self.equivalence_class: EquivalenceClass | None = None
@@ -130,7 +138,7 @@ class WorkloadInfo:
         self.active = True
         self.gated = ""  # who holds the admission back
         self.preemption_gates: tuple[str, ...] = ()
-        self.gate_states: GateStates = {}
+        self.gate_states: GateStates = NO_GATES
         self.job_uid = ""
         self.elastic = False  # a slice of an elastic job: its counts may shrink
         self.replaces: Key | None = None  # the slice before it
@@ -155,12 +163,14 @@ class WorkloadInfo:
 
     def refresh(self) -> None:
         """Compute what follows from the spec, reclaimable pods and queue time."""
-        self.totals, text = self.pod_sets.totals, self.pod_sets.text
         if self.reclaimable:
             counts = [self.count_after_reclaim(part) for part in self.pod_sets]
             self.totals = self.pod_sets.totals_for(counts)
             text = self.pod_sets.text_for(counts)
-        self.scheduling_hash = f"{self.priority} {text}"
+            self.scheduling_hash = f"{self.priority} {text}"
+        else:
+            self.totals = self.pod_sets.totals
+            self.scheduling_hash = self.pod_sets.hash_at(self.priority)
         if self.allowed_flavors is not None:
             self.scheduling_hash += f" {self.flavor}"
         self.queue_order = (-self.priority, self.queue_order_us, self.uid, self.name)

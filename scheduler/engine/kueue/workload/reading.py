@@ -6,7 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.info import (
+    NO_CHECKS,
+    NO_COUNTS,
+    NO_EVICTIONS,
+    WorkloadInfo,
+)
 from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
 from scheduler.engine.kueue.workload.variants import PARENT, allowed_flavors, parent_of
 from scheduler.model import durations
@@ -77,7 +82,7 @@ def update_from_document(
     work.max_execution_s = _seconds(spec, obj.labels)
     created = metadata.get("creationTimestamp")
     work.created_us = durations.stamp_or_none(created) or 0
-    work.reclaimable = read_reclaimable(obj.status)
+    work.reclaimable = read_reclaimable(obj.status) or NO_COUNTS
 
 
 def priority_boost(obj: Object) -> int:
@@ -115,7 +120,7 @@ def update_from_status(work: WorkloadInfo, status: Manifest) -> None:
     work.unhealthy_nodes = tuple(
         item["name"] for item in status.get("unhealthyNodes") or ()
     )
-    work.checks = read_states(status.get("admissionChecks"))
+    work.checks = read_states(status.get("admissionChecks")) or NO_CHECKS
     requeue = status.get("requeueState") or {}
     work.requeue_count = int(requeue.get("count") or 0)
     at = requeue.get("requeueAt")
@@ -124,7 +129,7 @@ def update_from_status(work: WorkloadInfo, status: Manifest) -> None:
     work.evictions = {
         (item.get("reason", ""), item.get("underlyingCause", "")): item["count"]
         for item in (status.get("schedulingStats") or {}).get("evictions") or ()
-    }
+    } or NO_EVICTIONS
 
 
 def _condition(item: Manifest) -> Condition:
