@@ -11,6 +11,7 @@ import msgspec
 from sandbox.base import bulk
 from sandbox.models import ALL_TABLES, StoredObject, table_of
 from sandbox.models.fields import decode_json, json_text
+from scheduler.engine.worlds.sharing import share_equal_parts
 from scheduler.model.objects import Key, Object
 
 IDENTITY = ("sandbox_id", "kind", "namespace", "name")
@@ -54,10 +55,12 @@ def load(sandbox_id: str) -> Iterator[Object]:
     """Yield every object of a sandbox; one query per table, always the same number."""
     for table in ALL_TABLES:
         for row in bulk.select(table, _LOADED, sandbox_id):
-            kind, namespace, name, manifest, status, state = row
+            kind, namespace, name, packed, status, state = row
+            manifest = decode_json(packed)
+            share_equal_parts(manifest)
             yield Object(
                 key=Key(kind, namespace, name),
-                manifest=decode_json(manifest),
+                manifest=manifest,
                 status=decode_json(status),
                 state=_unpack(state),
             )

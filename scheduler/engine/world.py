@@ -45,7 +45,6 @@ class World(WorldObjects):
         """Return the world that wrote this header and these objects."""
         world = cls(header, cluster=cluster)
         for obj in objects:
-            share_equal_parts(obj.manifest)
             world.objects[obj.key] = obj
             world.digests.change(obj.key)
         world._restore()
@@ -171,7 +170,10 @@ class World(WorldObjects):
     @classmethod
     def decode(cls, data: bytes) -> World:
         """Return the world that `encode` wrote."""
-        return cls.load(*decode_world(data))
+        header, objects = decode_world(data)
+        for obj in objects:
+            share_equal_parts(obj.manifest)
+        return cls.load(header, objects)
 
     def copy(self) -> World:
         """Return an independent world in the same state."""
