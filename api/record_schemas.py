@@ -7,10 +7,14 @@ from typing import Any, get_args
 import msgspec
 
 from sandbox.answers.whatifs import WhatIfs, WhatIfState
+from sandbox.explain.comparing.shapes import Comparison
 from sandbox.explain.shadowing import Agreement, Opened
 from sandbox.forecasts.asking import ForecastState
 from sandbox.forecasts.record import Forecasts
 from sandbox.page import wire, wire_rows
+from scheduler.analysis.advice.answer import AdviceAnswer
+from scheduler.analysis.advice.standing import SearchStanding
+from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult
 from scheduler.analysis.explain import shapes
 from scheduler.analysis.explain.applications import ApplicationExplanation
 from scheduler.analysis.explain.queues import QueueFairness
@@ -18,6 +22,7 @@ from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
 from scheduler.analysis.incident import IncidentReplay
 from scheduler.analysis.pairs import PairVerdict
+from scheduler.input.manifests.file_changes import FilesPatch
 from scheduler.model.kube.description import ProfileState
 
 #: Operation -> what it answers, one of these.
@@ -40,11 +45,14 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "object_film_read": (Film,),
     "embedded_film_read": (Film,),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
+    "compare_read": (Comparison,),
+    "experiments_compare": (Comparison,),
     "pair_read": (PairVerdict,),
     "what_ifs_list": (WhatIfs,),
     "what_ifs_create": (WhatIfState,),
     "what_ifs_read": (WhatIfState,),
     "what_ifs_discard": (WhatIfState,),
+    "what_ifs_patch": (FilesPatch,),
     "incident_create": (IncidentReplay,),
     "shadow_read": (Agreement,),
     "shadow_decision_read": (Opened,),
@@ -55,10 +63,21 @@ LISTS: dict[str, tuple[str, type[msgspec.Struct]]] = {
     "policy_profiles_read": ("ProfileList", ProfileState),
     "samples_read": ("SampleList", wire.Sample),
 }
-#: Lists whose items may be null, which a serializer cannot say: component, field.
-NULLABLE_ITEMS = (("Comparison", "differences"), ("OutcomeDiff", "timelines"))
-#: Fields of the live protocol that not every record has: component, field.
-OPTIONAL = (("EventLine", "said"), ("SandboxRow", "release"))
+#: Records that are fields of other answers: `api/serializers/records.py`.
+FIELDS: tuple[type[msgspec.Struct], ...] = (
+    AdviceAnswer,
+    SearchStanding,
+    VariantResult,
+    AssertionVerdict,
+)
+#: Fields that not every record has: component, field. What older versions stored lacks some.
+OPTIONAL = (
+    ("EventLine", "said"),
+    ("SandboxRow", "release"),
+    *(("Constraint", name) for name in ("min", "max", "over", "loses")),
+    ("ConstraintResult", "constraint"),
+    ("AdviceAnswer", "unrunnable"),
+)
 #: What the live protocol sends: described here too, so that one document has every answer.
 MESSAGES: tuple[type[msgspec.Struct], ...] = get_args(wire.ServerMessage)
 _HEAD = "#/components/schemas/"
@@ -68,7 +87,7 @@ def describe(result: dict[str, Any]) -> None:
     """Put the records' schemas among the components, and into their operations."""
     schemas = result["components"]["schemas"]
     kinds = [kind for found in ANSWERS.values() for kind in found]
-    kinds += [*MESSAGES, wire.Hello, *(kind for _, kind in LISTS.values())]
+    kinds += [*FIELDS, *MESSAGES, wire.Hello, *(kind for _, kind in LISTS.values())]
     _, found = msgspec.json.schema_components(kinds, ref_template=_HEAD + "{name}")
     _check_protocol_names(schemas)
     names = {name: _name(name, schemas) for name in found}
@@ -132,9 +151,6 @@ def _describe_lists(schemas: dict[str, Any]) -> None:
             "properties": {"items": items},
             "required": ["items"],
         }
-    for name, field in NULLABLE_ITEMS:
-        given = schemas[name]["properties"][field]
-        given["items"] = {"anyOf": [given["items"], {"type": "null"}]}
 
 
 def _tagged(field: str, kinds: tuple[type[msgspec.Struct], ...]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from api.command.experimenting import LOOK_EVERY_S, body_of
 from api.command.output import Bar
 from api.command.verbs import WrongError
 from sandbox.base import library
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.cli import advise
 from scheduler.model.errors import SchedulerError
 
@@ -73,7 +73,7 @@ def _there(client: Client, options: argparse.Namespace) -> int:
     if search["answer"] is None:
         problem = search["error"] or f"the search ended without one: {found['state']}"
         raise WrongError(f"no answer: {problem}")
-    answer = msgspec.convert(search["answer"], Answer)
+    answer = msgspec.convert(search["answer"], AdviceAnswer)
     advise.write(options, sys.stdout, answer, found["title"])
     return advise.STATUS[answer.verdict]
 

@@ -10,7 +10,7 @@ import msgspec
 
 from api.command.output import Bar, Found
 from api.command.verbs import Asked, Part, WrongError, verb
-from scheduler.analysis.experiments.results import Verdict
+from scheduler.analysis.experiments.results import AssertionVerdict
 from scheduler.cli.experiment import (
     add_junit_word,
     junit_text,
@@ -52,7 +52,7 @@ def experiment(asked: Asked) -> Found:
         time.sleep(LOOK_EVERY_S)
     bar.end()
     if words.junit:
-        verdicts = msgspec.convert(found["verdicts"], list[Verdict])
+        verdicts = msgspec.convert(found["verdicts"], list[AssertionVerdict])
         words.junit.write_text(junit_text(found["variants"], verdicts), "utf-8")
     failed = any(verdict["holds"] is False for verdict in found["verdicts"])
     status = int(failed or found["failed"] > 0 or found["state"] != "done")

@@ -7,11 +7,13 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.advice import SearchStateSerializer
+from api.serializers.records import Record
 from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import FileSerializer
 from api.serializers.wrong_values import seen
 from sandbox.experiments import reading
 from sandbox.models import Experiment
+from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult
 
 _STATES = ["running", "done", "failed", "cancelled"]
 
@@ -81,36 +83,6 @@ class ExperimentListSerializer(serializers.Serializer[Any]):
     remaining = serializers.IntegerField()
 
 
-class IntervalSerializer(serializers.Serializer[Any]):
-    """A mean over seeds and its 95% interval; null with one run alone."""
-
-    count = serializers.IntegerField()
-    mean = serializers.FloatField()
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-
-
-class ResultLineSerializer(serializers.Serializer[Any]):
-    """One variant over all seeds that have ended."""
-
-    variant = serializers.IntegerField(help_text="Place in `variants`.")
-    runs = serializers.IntegerField()
-    measures = serializers.DictField(child=IntervalSerializer())
-    differences = serializers.DictField(
-        child=IntervalSerializer(), help_text="To the first variant, seed by seed."
-    )
-    front = serializers.BooleanField(help_text="On the Pareto front.")
-
-
-class AssertionResultSerializer(serializers.Serializer[Any]):
-    """An assertion about one variant; null = a simulation cannot show it."""
-
-    variant = serializers.IntegerField()
-    text = serializers.CharField()
-    holds = serializers.BooleanField(allow_null=True)
-    value = serializers.FloatField(allow_null=True)
-
-
 class ObjectiveSerializer(serializers.Serializer[Any]):
     """What the front is of."""
 
@@ -127,8 +99,8 @@ class OneExperimentSerializer(ExperimentSerializer):
         child=serializers.ChoiceField(["low", "high"]),
         help_text="Which way each measure is better; absent where neither is.",
     )
-    lines = ResultLineSerializer(many=True)
-    verdicts = AssertionResultSerializer(many=True)
+    lines = Record(VariantResult, many=True)
+    verdicts = Record(AssertionVerdict, many=True)
     search = SearchStateSerializer(
         allow_null=True, help_text="Null for an experiment that is no search."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 from rest_framework import serializers
 
@@ -14,7 +14,6 @@ from sandbox.base.errors import Cause, InvalidError
 from sandbox.live.limits import of_texts
 from sandbox.whatifs.changes import KINDS
 from scheduler.input.manifests.documents import read_documents
-from scheduler.input.manifests.file_changes import Why
 from scheduler.model import ranges
 from scheduler.model.errors import ManifestError
 from scheduler.model.problems import Wanted, expected
@@ -147,33 +146,3 @@ class WhatIfFilesSerializer(serializers.Serializer[Any]):
     """The files that the changes are to be made in."""
 
     files = FileSerializer(many=True, allow_empty=False)
-
-
-class ChangedFileSerializer(serializers.Serializer[Any]):
-    """A file as it is after the changes."""
-
-    name = serializers.CharField()
-    text = serializers.CharField(allow_null=True, help_text="null: the file goes")
-
-
-class LeftOutSerializer(serializers.Serializer[Any]):
-    """A change that is in no file."""
-
-    kind = serializers.CharField(help_text='"Policy": `name` is the section of it')
-    namespace = serializers.CharField(allow_blank=True)
-    name = serializers.CharField()
-    why = serializers.ChoiceField(
-        choices=get_args(Why),
-        help_text="noFile: none of the files has the object; unwritable: it stands "
-        "there by an alias or a merge key; action: it does what no file says",
-    )
-
-
-class WhatIfPatchSerializer(serializers.Serializer[Any]):
-    """The changes as a unified diff of the files."""
-
-    diff = serializers.CharField(
-        allow_blank=True, help_text="as `git apply` and `patch -p1` take it"
-    )
-    files = ChangedFileSerializer(many=True, help_text="those that change")
-    left = LeftOutSerializer(many=True)

@@ -19,7 +19,7 @@ from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.experiments import actions
 from sandbox.models import Experiment
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.reports.markdown import markdown_of
 from scheduler.analysis.advice.reports.page import html_of
 from scheduler.model.problems.library import plain_word
@@ -67,12 +67,12 @@ class AnswerView(ExperimentView):
 
     content_negotiation_class = OneShape
 
-    def found(self, experiment_id: str) -> tuple[Experiment, Answer]:
+    def found(self, experiment_id: str) -> tuple[Experiment, AdviceAnswer]:
         """Return the experiment and its answer. Raises ConflictError for none."""
         experiment = actions.visible(self.user(), experiment_id)
         if "verdict" not in experiment.answer:
             raise ConflictError(NotNow.ANSWER.said(state=plain_word(experiment.state)))
-        return experiment, msgspec.convert(experiment.answer, Answer)
+        return experiment, msgspec.convert(experiment.answer, AdviceAnswer)
 
     def text(self, text: str, kind: str, name: str) -> HttpResponse:
         """Return a text to be saved under a name."""

@@ -14,7 +14,6 @@ from rest_framework.response import Response
 
 from api.errors import invalid
 from api.renderers import OneShape
-from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from api.views.explaining import COSTLY
@@ -35,7 +34,7 @@ class Compare(View):
 
     @extend_schema(
         operation_id="compare_read",
-        responses=ComparisonSerializer,
+        responses=OpenApiTypes.OBJECT,
         parameters=[
             OpenApiParameter(
                 "with", str, required=True, description="Ids of others, by commas."

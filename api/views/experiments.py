@@ -16,7 +16,6 @@ from api.errors import invalid
 from api.idempotency import once
 from api.renderers import OneShape, StorableJSONParser, YAMLTextParser
 from api.serializers import experiments as bodies
-from api.serializers.comparing import ComparisonSerializer
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number, whole
 from api.views.waiting import WAIT, waiting
@@ -232,7 +231,7 @@ class CompareRuns(ExperimentView):
 
     @extend_schema(
         operation_id="experiments_compare",
-        responses=ComparisonSerializer,
+        responses=OpenApiTypes.OBJECT,
         parameters=[
             OpenApiParameter("runs", str, required=True, description="By commas."),
             OpenApiParameter("toTick", int, description="No further than this."),

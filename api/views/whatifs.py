@@ -16,7 +16,6 @@ from api.serializers.whatifs import (
     KeptWhatIfSerializer,
     WhatIfBeginSerializer,
     WhatIfFilesSerializer,
-    WhatIfPatchSerializer,
 )
 from api.uploads import texts
 from api.views.base import View, number
@@ -138,7 +137,7 @@ class WhatIfPatch(View):
     @extend_schema(
         operation_id="what_ifs_patch",
         request=WhatIfFilesSerializer,
-        responses=WhatIfPatchSerializer,
+        responses=OpenApiTypes.OBJECT,
     )
     def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
         """Return the changes as a diff of the files, with comments and lines kept.

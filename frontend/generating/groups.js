@@ -8,7 +8,7 @@ export const GROUPS = {
   imports: ["ImportReportList", "TracePreviews", "Conversions", "DryImport"],
   lists: ["EventList", "Joined", "Lesson", "Sandbox", "SandboxList", "SampleList", "Scenario", "ScenarioList", "Table"],
   sandboxes: ["ClusterList", "Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
-  edits: ["KeptWhatIf", "PairVerdict", "WhatIfPatch", "WhatIfState", "WhatIfs"],
+  edits: ["KeptWhatIf", "PairVerdict", "FilesPatch", "WhatIfState", "WhatIfs"],
   policy: ["ProfileList", "Registry"],
   explain: ["AskExplanation", "Counterfactuals", "Explanation", "Film", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "Reproduction", "SubmissionForecast"],
   capacity: ["Capacity"],

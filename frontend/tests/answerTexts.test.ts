@@ -3,11 +3,11 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 
 import { LANGUAGES, speak, withWords } from "@/lib/words.svelte";
-import type { AdviceAnswer, AdviceBound } from "@/protocol/types";
+import type { AdviceAnswer, Constraint } from "@/protocol/types";
 import { constraintText, summaryText } from "@/views/advisor/answerTexts";
 
-const WAIT: AdviceBound = { measure: "queues.etl.p95Ms", max: 30_000 };
-const BOUNDS: AdviceBound[] = [
+const WAIT: Constraint = { measure: "queues.etl.p95Ms", max: 30_000 };
+const BOUNDS: Constraint[] = [
   WAIT, { measure: "utilisation.cpu", min: 0.7 }, { measure: "queues.*.meanMs", loses: 0.1 }, { measure: "workloads.meanMs", loses: 0.2 },
   { measure: "preemptionsPerHour", max: 2, over: "every" }, { measure: "slowdownRatio", min: 1, max: 2 },
 ];

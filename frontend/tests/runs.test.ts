@@ -4,7 +4,7 @@ import { roundMarks } from "@/draw/steps";
 import { csvOf } from "@/lib/saving";
 import { withWords } from "@/lib/words.svelte";
 import { axisValues, BLANK, documentOf, packDraft, unpackDraft, variantCount, type Draft, type Subject } from "@/store/runs/drafting";
-import type { Interval, ResultLine } from "@/protocol/types";
+import type { Interval, VariantResult } from "@/protocol/types";
 import { changeText, measureLabel, measureText, usualMeasures } from "@/store/runs/measures";
 import { half, judge, reach } from "@/store/runs/results";
 
@@ -69,7 +69,7 @@ describe("a draft", () => {
 });
 
 const about = (mean: number, low: number | null, high: number | null): Interval => ({ count: 3, mean, low, high });
-const line = (gap: Interval): ResultLine => ({ variant: 1, runs: 3, measures: {}, differences: { wait: gap }, front: false });
+const line = (gap: Interval): VariantResult => ({ variant: 1, runs: 3, measures: {}, differences: { wait: gap }, front: false });
 
 describe("a variant against the base", () => {
   it("is better or worse only where the interval lies on one side of 0", () => {

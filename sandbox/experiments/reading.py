@@ -15,13 +15,13 @@ from sandbox.models import Experiment, Run
 from sandbox.models.fields import Sayings
 from scheduler.analysis.advice.advisor import derived
 from scheduler.analysis.advice.goal import Goal, Numbers
-from scheduler.analysis.advice.standing import Standing, standings
+from scheduler.analysis.advice.standing import SearchStanding, standings
 from scheduler.analysis.experiments.assertions import judge
 from scheduler.analysis.experiments.document import ExperimentSpec, read_experiment
 from scheduler.analysis.experiments.results import (
+    AssertionVerdict,
     VariantMeasure,
     VariantResult,
-    Verdict,
     table,
 )
 from scheduler.analysis.experiments.variants import axes_of
@@ -36,8 +36,8 @@ class ExperimentOutcome(NamedTuple):
     """What the runs so far come to."""
 
     lines: list[VariantResult]
-    verdicts: list[Verdict]
-    standings: list[Standing]  # of a search: its settings, the best first
+    verdicts: list[AssertionVerdict]
+    standings: list[SearchStanding]  # of a search: its settings, the best first
 
 
 def outcome(experiment: Experiment) -> ExperimentOutcome:
@@ -63,7 +63,7 @@ def _outcome(experiment_id: str, done: int, total: int) -> ExperimentOutcome:
 
 def _standings(
     experiment: Experiment, spec: ExperimentSpec, cells: list[VariantMeasure]
-) -> list[Standing]:
+) -> list[SearchStanding]:
     """Return the settings of a search that have every seed of the search."""
     seeds, horizon_ms = experiment.plan["seeds"], experiment.plan["horizon_ms"]
     runs: list[list[Numbers]] = [[] for _ in experiment.points]

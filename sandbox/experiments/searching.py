@@ -26,7 +26,7 @@ from sandbox.models import Experiment, Run
 from sandbox.models.fields import Sayings
 from sandbox.process import idle_flag, watchdog
 from scheduler.analysis.advice.advisor import Advisor, derived
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.ledger import Ask, Known
 from scheduler.analysis.advice.space import Point
 from scheduler.analysis.experiments.bases import RunBase
@@ -178,8 +178,8 @@ def _expect_base(experiment: Experiment) -> None:
         raise SearchError(RunProblem.NO_BASE.said(seed=run.seed, what=what))
 
 
-def _answer(end: StopIteration) -> Answer:
-    answer: Answer = end.value
+def _answer(end: StopIteration) -> AdviceAnswer:
+    answer: AdviceAnswer = end.value
     return answer
 
 

@@ -12,7 +12,7 @@ from typing import TextIO
 import msgspec
 
 from scheduler.analysis.advice.advisor import Advisor, advise
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.reports.markdown import markdown_of
 from scheduler.analysis.advice.reports.page import html_of
 from scheduler.analysis.experiments.bases import FileBase
@@ -137,7 +137,9 @@ def title_of(experiment: ExperimentDocument) -> str:
     return experiment.spec.title or str(name)
 
 
-def write(options: argparse.Namespace, out: TextIO, answer: Answer, title: str) -> None:
+def write(
+    options: argparse.Namespace, out: TextIO, answer: AdviceAnswer, title: str
+) -> None:
     """Write the files that were asked for, and the report or the answer in JSON."""
     report = markdown_of(answer, title)
     written = {

@@ -20,9 +20,9 @@ from scheduler.analysis.experiments.document import (
 )
 from scheduler.analysis.experiments.intervals import Interval
 from scheduler.analysis.experiments.results import (
+    AssertionVerdict,
     VariantMeasure,
     VariantResult,
-    Verdict,
     table,
 )
 from scheduler.analysis.experiments.runs import plan, run
@@ -151,17 +151,17 @@ def sources_of(
     return [(name, text) for name, text in found if name not in files]
 
 
-def status_of(verdicts: Sequence[Verdict]) -> int:
+def status_of(verdicts: Sequence[AssertionVerdict]) -> int:
     """Return the exit status: 1 when an assertion failed."""
     return int(any(verdict.holds is False for verdict in verdicts))
 
 
-def junit_text(names: Sequence[str], verdicts: Iterable[Verdict]) -> str:
+def junit_text(names: Sequence[str], verdicts: Iterable[AssertionVerdict]) -> str:
     """Return the assertions as JUnit XML, a case for each variant."""
     return junit_of("experiment", [_case(names, verdict) for verdict in verdicts])
 
 
-def _case(names: Sequence[str], verdict: Verdict) -> Case:
+def _case(names: Sequence[str], verdict: AssertionVerdict) -> Case:
     name = f"{names[verdict.variant]}: {verdict.text}"
     if verdict.holds is None:
         said = "a simulation cannot show it"
@@ -172,7 +172,10 @@ def _case(names: Sequence[str], verdict: Verdict) -> Case:
 
 
 def write_json(
-    out: TextIO, names: list[str], lines: list[VariantResult], verdicts: list[Verdict]
+    out: TextIO,
+    names: list[str],
+    lines: list[VariantResult],
+    verdicts: list[AssertionVerdict],
 ) -> None:
     """Print everything as one JSON object."""
     body = {"variants": names, "lines": lines, "verdicts": verdicts}
@@ -180,7 +183,10 @@ def write_json(
 
 
 def write_table(
-    out: TextIO, names: list[str], lines: list[VariantResult], verdicts: list[Verdict]
+    out: TextIO,
+    names: list[str],
+    lines: list[VariantResult],
+    verdicts: list[AssertionVerdict],
 ) -> None:
     """Print means and half intervals, a variant per line."""
     width = max(len(name) for name in [*names, "variant"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.answering import answer_of
 from scheduler.analysis.advice.changes import space_of
 from scheduler.analysis.advice.goal import Goal, Numbers
@@ -81,7 +81,7 @@ class Advisor:
 
     def questions(
         self, store: Known, *, stop: int | None = None
-    ) -> Generator[list[Ask], None, Answer]:
+    ) -> Generator[list[Ask], None, AdviceAnswer]:
         """Yield the runs that are needed; they are put into `store` meanwhile.
 
         `stop` ends the search after so many runs: what was found is proven.
@@ -152,7 +152,7 @@ def advise(
     run_one: Callable[[Ask], Numbers | None],
     *,
     hear: Callable[[int], None] = lambda _: None,
-) -> Answer:
+) -> AdviceAnswer:
     """Return the answer, running one run after the other; `hear` gets their number."""
     store: Known = {}
     questions = advisor.questions(store)
@@ -160,7 +160,7 @@ def advise(
         try:
             wanted = next(questions)
         except StopIteration as end:
-            answer: Answer = end.value
+            answer: AdviceAnswer = end.value
             return answer
         for ask in wanted:
             store[ask] = run_one(ask)

@@ -18,7 +18,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The base of all parts of an answer."""
 
 
-class Edit(Part, frozen=True, kw_only=True):
+class AdviceEdit(Part, frozen=True, kw_only=True):
     """One edit, and what it does: how each measure differs when it alone is left out."""
 
     object: str
@@ -30,7 +30,7 @@ class Edit(Part, frozen=True, kw_only=True):
     needed: bool  # a constraint is missed without it
 
 
-class Row(Part, frozen=True, kw_only=True):
+class AdviceRow(Part, frozen=True, kw_only=True):
     """One measure before and after; on seeds that the search used, and on others."""
 
     measure: str
@@ -53,7 +53,7 @@ class ConstraintResult(Part, frozen=True, kw_only=True):
     held_after: bool
 
 
-class Near(Part, frozen=True, kw_only=True):
+class AdviceNear(Part, frozen=True, kw_only=True):
     """A setting next to the answer: whether the goal is as good there."""
 
     text: str
@@ -69,15 +69,15 @@ class FrontPoint(Part, frozen=True, kw_only=True):
     values: dict[str, float]
 
 
-class Answer(Part, frozen=True, kw_only=True):
+class AdviceAnswer(Part, frozen=True, kw_only=True):
     """What to set, and why to believe it."""
 
     verdict: Verdict
     summary: str
-    edits: list[Edit]
-    rows: list[Row]
+    edits: list[AdviceEdit]
+    rows: list[AdviceRow]
     constraints: list[ConstraintResult]
-    sensitivity: list[Near]
+    sensitivity: list[AdviceNear]
     front: list[FrontPoint]
     gain: Interval | None  # of the objectives, on held-out seeds; below 0 = better
     trail: list[tuple[int, float, float]]  # (runs, missed bounds, objectives)

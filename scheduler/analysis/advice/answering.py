@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler.analysis.advice.answer import (
-    Answer,
-    Edit,
+    AdviceAnswer,
+    AdviceEdit,
+    AdviceNear,
+    AdviceRow,
     FrontPoint,
-    Near,
-    Row,
 )
 from scheduler.analysis.advice.goal import Numbers, mean_of
 from scheduler.analysis.advice.ledger import RunLedger
@@ -39,7 +39,7 @@ _MOST_QUEUES = 12
 _MOST_FRONT = 50
 
 
-def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answer:
+def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> AdviceAnswer:
     """Return the answer. Every run that it reads has been made."""
     ledger, point = search.ledger, proof.point
     constraints, gain = constraints_of(proof), gain_of(proof)
@@ -47,7 +47,7 @@ def answer_of(search: Search, proof: Proof, *, patches: str, undo: str) -> Answe
     edits = [_edit(proof, at) for at in ledger.space.edited(point)]
     summary = summary_of(verdict, edits, gain, len(proof.held_out), constraints)
     unrunnable = _unrunnable(search)
-    return Answer(
+    return AdviceAnswer(
         verdict=verdict,
         summary=summary + _without(unrunnable, len(search.tried)),
         edits=edits,
@@ -98,11 +98,11 @@ def _values(
     return [run[name] for run in ledger.runs(point, seeds) or [] if name in run]
 
 
-def _row(proof: Proof, name: str) -> Row:
+def _row(proof: Proof, name: str) -> AdviceRow:
     ledger, base = proof.ledger, proof.ledger.space.base
     held_before = _values(ledger, base, proof.held_out, name)
     held_after = _values(ledger, proof.point, proof.held_out, name)
-    return Row(
+    return AdviceRow(
         measure=name,
         better=better(name) or "",
         before=interval(_values(ledger, base, ledger.seeds, name)),
@@ -113,7 +113,7 @@ def _row(proof: Proof, name: str) -> Row:
     )
 
 
-def _edit(proof: Proof, at: int) -> Edit:
+def _edit(proof: Proof, at: int) -> AdviceEdit:
     ledger, space = proof.ledger, proof.ledger.space
     dimension, fewer = space.dimensions[at], proof.left_out.get(at)
     effect: dict[str, Interval] = {}
@@ -126,7 +126,7 @@ def _edit(proof: Proof, at: int) -> Edit:
             found = differences(*pair)
             if found is not None:
                 effect[name] = found
-    return Edit(
+    return AdviceEdit(
         object=dimension.object,
         field=dimension.field,
         before=shown(dimension.values[dimension.now]),
@@ -143,10 +143,10 @@ def _misses(ledger: RunLedger, fewer: Point, point: Point) -> bool:
     return missed > ledger.violation(point, ledger.seeds)
 
 
-def _near(ledger: RunLedger, point: Point, at: int, other: Point) -> Near:
+def _near(ledger: RunLedger, point: Point, at: int, other: Point) -> AdviceNear:
     dimension, seeds = ledger.space.dimensions[at], ledger.seeds
     change = ledger.objective(other, seeds) - ledger.objective(point, seeds)
-    return Near(
+    return AdviceNear(
         text=f"{dimension.name}: {shown(dimension.values[other[at]])}",
         change=change,
         holds=ledger.violation(other, seeds) == 0,

@@ -15,7 +15,7 @@ from scheduler.analysis.experiments.goals import Constraint
 _MOST_BOUNDED = 3
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class SearchStanding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One setting that has all its runs.
 
     `missed` has the constraints that its runs do not keep, as people say them, and
@@ -31,7 +31,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def standings(
     goal: Goal, runs: Sequence[Sequence[Numbers]], edits: Sequence[int], seeds: int
-) -> list[Standing]:
+) -> list[SearchStanding]:
     """Return the settings that were run with every seed, the best first.
 
     `runs` has the numbers of each setting, the base's first; `edits` how many edits
@@ -61,7 +61,7 @@ def standings(
         )
         missed = [bound for bound, share in violations if share > 0]
         values = {name: mean[name] for name in names if name in mean}
-        standing = Standing(
+        standing = SearchStanding(
             variant=variant,
             missed=[bound.text for bound in missed],
             missed_constraints=[bound.constraint for bound in missed],

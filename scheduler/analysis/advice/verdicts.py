@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduler.analysis.advice.answer import ConstraintResult, Edit, Verdict
+from scheduler.analysis.advice.answer import AdviceEdit, ConstraintResult, Verdict
 from scheduler.analysis.advice.goal import Numbers
 from scheduler.analysis.advice.proof import Proof
 from scheduler.analysis.advice.space import Point
@@ -53,7 +53,7 @@ def nearer(proof: Proof) -> bool:
 
 def summary_of(
     verdict: Verdict,
-    edits: Sequence[Edit],
+    edits: Sequence[AdviceEdit],
     gain: Interval | None,
     seeds: int,
     constraints: Sequence[ConstraintResult],

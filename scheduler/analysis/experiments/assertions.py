@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from scheduler.analysis.experiments.document import Assertion, ExperimentError
 from scheduler.analysis.experiments.rangespec import ranges, read_rangespec
 from scheduler.analysis.experiments.results import (
+    AssertionVerdict,
     VariantMeasure,
     VariantResult,
-    Verdict,
 )
 from scheduler.model.problems import Form
 
@@ -20,9 +20,9 @@ def judge(
     lines: Sequence[VariantResult],
     cells: Sequence[VariantMeasure],
     files: Mapping[str, str],
-) -> list[Verdict]:
+) -> list[AssertionVerdict]:
     """Return the verdicts on all variants that have run."""
-    verdicts: list[Verdict] = []
+    verdicts: list[AssertionVerdict] = []
     for assertion in assertions:
         if assertion.variant and assertion.variant not in names:
             problem = Form.ABSENT.said(kind="variant", name=repr(assertion.variant))
@@ -42,7 +42,7 @@ def judge(
 
 def _measure(
     assertion: Assertion, line: VariantResult, cells: list[VariantMeasure]
-) -> Iterator[Verdict]:
+) -> Iterator[AssertionVerdict]:
     name = assertion.measure
     if assertion.over == "mean":
         found = line.measures.get(name)
@@ -55,11 +55,11 @@ def _measure(
 
 def _bounded(
     variant: int, name: str, value: float | None, bounds: Assertion
-) -> Verdict:
+) -> AssertionVerdict:
     low = f"{bounds.min:g} <= " if bounds.min is not None else ""
     high = f" <= {bounds.max:g}" if bounds.max is not None else ""
     found = "no run has it" if value is None else f"{value:g}"
-    return Verdict(
+    return AssertionVerdict(
         variant=variant,
         text=f"{low}{name}{high}: {found}",
         holds=_inside(value, bounds),

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from scheduler.analysis.experiments.document import ExperimentError
-from scheduler.analysis.experiments.results import VariantMeasure, Verdict
+from scheduler.analysis.experiments.results import AssertionVerdict, VariantMeasure
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.problems import Form, Wanted, expected
 from scheduler.model.problems.validation import said_of_value
@@ -92,7 +92,7 @@ def read_rangespec(given: dict[str, Any] | str, files: Mapping[str, str]) -> Ran
 
 def ranges(
     spec: RangeSpec, variant: int, cells: Sequence[VariantMeasure]
-) -> Iterator[Verdict]:
+) -> Iterator[AssertionVerdict]:
     """Hold every run against the ranges; the worst run is returned."""
     if spec.cmd.max_wall_ms is not None:
         yield _worst(
@@ -101,7 +101,7 @@ def ranges(
     for name, what in _NO_COUNTERPART.items():
         if getattr(spec.cmd, name.lower()) is not None:
             text = f"cmd.{name}: no counterpart here ({what})"
-            yield Verdict(variant=variant, text=text, holds=None)
+            yield AssertionVerdict(variant=variant, text=text, holds=None)
     usage = spec.cluster_queue_classes_min_usage
     for name in _known(usage, cells, _NOMINAL, ""):
         yield _worst(
@@ -150,17 +150,25 @@ def _worst(
     *,
     least: float | None = None,
     most: float | None = None,
-) -> Verdict:
+) -> AssertionVerdict:
     values = [v for cell in cells if (v := cell.numbers.get(measure)) is not None]
     if not values:
-        return Verdict(variant=variant, text=f"{text}: no run has it", holds=False)
+        return AssertionVerdict(
+            variant=variant, text=f"{text}: no run has it", holds=False
+        )
     if least is None and most is None:
-        return Verdict(variant=variant, text=f"{text}: not in the spec", holds=False)
+        return AssertionVerdict(
+            variant=variant, text=f"{text}: not in the spec", holds=False
+        )
     if least is not None:
         value = min(values)
         said = f"{text}: {measure} {value:g} >= {least:g}"
-        return Verdict(variant=variant, text=said, holds=value >= least, value=value)
+        return AssertionVerdict(
+            variant=variant, text=said, holds=value >= least, value=value
+        )
     assert most is not None
     value = max(values)
     said = f"{text}: {measure} {value:g} <= {most:g}"
-    return Verdict(variant=variant, text=said, holds=value <= most, value=value)
+    return AssertionVerdict(
+        variant=variant, text=said, holds=value <= most, value=value
+    )

@@ -36,7 +36,7 @@ class VariantResult(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     front: bool
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class AssertionVerdict(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Whether one assertion held for one variant.
 
     `holds` is None for what a simulation cannot show.

@@ -9,7 +9,7 @@ import yaml
 
 from scheduler.__main__ import main as scheduler_main
 from scheduler.analysis.advice.advisor import advise
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.reports.markdown import markdown_of
 from scheduler.analysis.advice.reports.page import html_of
 from scheduler.analysis.experiments.document import ExperimentError
@@ -34,7 +34,7 @@ STARVED = SmallWorld(
 
 
 @pytest.fixture(scope="module")
-def answer() -> Answer:
+def answer() -> AdviceAnswer:
     advisor, base = advisor_of(STARVED, runs=60)
     return advise(advisor, lambda ask: advisor.run(base, ask))
 

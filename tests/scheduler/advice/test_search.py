@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from scheduler.analysis.advice.advisor import Advisor, advise
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.goal import Numbers, mean_of
 from scheduler.analysis.advice.space import Point
 from tests.scheduler.advice.worlds import TABLES, WORLDS, advisor_of
@@ -95,13 +95,13 @@ def test_a_search_that_was_cut_off_goes_on_from_the_runs_that_are_kept():
     assert rounds > 5
 
 
-def went_on(table: Table, store: dict[Any, Any]) -> Answer | None:
+def went_on(table: Table, store: dict[Any, Any]) -> AdviceAnswer | None:
     """One round of a search that begins anew with the runs that are kept."""
     questions = table.advisor.questions(store)
     try:
         wanted = next(questions)
     except StopIteration as end:
-        answer: Answer = end.value
+        answer: AdviceAnswer = end.value
         return answer
     store.update({ask: table.run(ask) for ask in wanted})
     return None

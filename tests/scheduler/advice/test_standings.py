@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.analysis.advice.goal import Goal
-from scheduler.analysis.advice.standing import Standing, standings
+from scheduler.analysis.advice.standing import SearchStanding, standings
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.goals import Constraint
 
@@ -25,7 +25,7 @@ def run(cost: float, finished: float) -> dict[str, float]:
     return {"cost": cost, "finished": finished}
 
 
-def order(found: list[Standing]) -> list[int]:
+def order(found: list[SearchStanding]) -> list[int]:
     return [one.variant for one in found]
 
 

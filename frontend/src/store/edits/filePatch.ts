@@ -4,7 +4,7 @@ import { saveText } from "@/lib/saving";
 import { announce, toast } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { ask } from "@/net/rest";
-import type { WhatIfPatch } from "@/protocol/types";
+import type { FilesPatch } from "@/protocol/types";
 import { attempt } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
@@ -13,7 +13,7 @@ export async function savePatch(number: number, given: readonly File[]): Promise
   if (given.length === 0) return;
   const found = await attempt(async () => {
     const files = await Promise.all(given.map(async (file) => ({ name: file.webkitRelativePath || file.name, text: await textOf(file) })));
-    return ask("WhatIfPatch", "POST", `/sandboxes/${String(live.id)}/what-ifs/${number}/patch`, { body: { files } });
+    return ask("FilesPatch", "POST", `/sandboxes/${String(live.id)}/what-ifs/${number}/patch`, { body: { files } });
   });
   if (found === null) return;
   if (found.diff !== "") saveText(found.diff, `what-if-${number}.diff`, "text/x-diff");
@@ -23,7 +23,7 @@ export async function savePatch(number: number, given: readonly File[]): Promise
 }
 
 /** Return a sentence for each change that a patch leaves out. */
-export function leftOut(left: WhatIfPatch["left"]): string[] {
+export function leftOut(left: FilesPatch["left"]): string[] {
   return left.map(({ kind, namespace, name, why }) => {
     const what = `${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`;
     return `${t("whatif.patch.left", { what })} (${t(`whatif.patch.${why}`)})`;

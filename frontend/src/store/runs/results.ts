@@ -1,6 +1,6 @@
 // What the numbers of an experiment say: better, worse, or not distinguishable; pure.
 
-import type { Interval, ResultLine, BetterEnum } from "@/protocol/types";
+import type { Interval, VariantResult, BetterEnum } from "@/protocol/types";
 
 export type Judgement = "base" | "better" | "worse" | "other" | "unclear" | "same" | "single";
 
@@ -10,7 +10,7 @@ export type Judgement = "base" | "better" | "worse" | "other" | "unclear" | "sam
  * the interval lies on one side of 0. "other" = it differs, and neither way is better;
  * "single" = one seed alone has no interval.
  */
-export function judge(line: ResultLine, measure: string, way: BetterEnum | undefined): Judgement {
+export function judge(line: VariantResult, measure: string, way: BetterEnum | undefined): Judgement {
   if (line.variant === 0) return "base";
   const gap = line.differences[measure];
   if (gap === undefined) return "unclear";

@@ -2,25 +2,25 @@
 // An answer of an older version lacks the numbers of its sentences, and is said in its own words.
 
 import { formatNumber, signed, t } from "@/lib/words.svelte";
-import type { AdviceAnswer, AdviceBound, AdviceMean } from "@/protocol/types";
+import type { AdviceAnswer, Constraint, Interval } from "@/protocol/types";
 import { measureLabel, measureText } from "@/store/runs/measures";
 
 const EVERY_QUEUE = "queues.*.meanMs";
 const percent = (share: number): string => `${formatNumber(share * 100, 1)}\u00a0%`;
 
 /** Return a constraint as a phrase; `own`: in the words of the server. */
-export function constraintText(constraint: AdviceBound | undefined, own: string): string {
+export function constraintText(constraint: Constraint | undefined, own: string): string {
   if (constraint === undefined) return own;
   const bound = boundText(constraint);
   if (bound === "") return own;
   return constraint.over === "every" ? t("advisor.bound.every", { bound }) : bound;
 }
 
-function boundText({ measure: name, min, max, loses }: AdviceBound): string {
-  if (loses !== undefined && name === EVERY_QUEUE) return t("advisor.bound.nobody", { share: percent(loses) });
+function boundText({ measure: name, min, max, loses }: Constraint): string {
+  if (typeof loses === "number" && name === EVERY_QUEUE) return t("advisor.bound.nobody", { share: percent(loses) });
   const measure = measureLabel(name);
-  if (loses !== undefined) return t("advisor.bound.loses", { measure, share: percent(loses) });
-  const [least, most] = [min, max].map((value) => (value === undefined ? "" : measureText(name, value)));
+  if (typeof loses === "number") return t("advisor.bound.loses", { measure, share: percent(loses) });
+  const [least, most] = [min, max].map((value) => (typeof value === "number" ? measureText(name, value) : ""));
   if (least && most) return t("advisor.bound.both", { measure, least, most });
   if (least) return t("advisor.bound.least", { measure, least });
   return most ? t("advisor.bound.most", { measure, most }) : "";
@@ -45,7 +45,7 @@ function claim({ verdict, edits, constraints, gain, heldOut }: AdviceAnswer): st
   return t(gain.mean < 0 ? "advisor.sum.better" : "advisor.sum.worse", size);
 }
 
-function between({ low, high }: AdviceMean): string {
+function between({ low, high }: Interval): string {
   if (low === null || high === null) return "";
   const [from, to] = [low, high].map((share) => `${signed(share * 100, 1)}\u00a0%`);
   return t("advisor.sum.between", { low: from ?? "", high: to ?? "" });

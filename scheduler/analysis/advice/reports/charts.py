@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from scheduler.analysis.advice.answer import Answer, Row
+from scheduler.analysis.advice.answer import AdviceAnswer, AdviceRow
 from scheduler.analysis.advice.reports.values import value
 from scheduler.analysis.experiments.intervals import Interval
 
@@ -12,7 +12,7 @@ _WIDE, _HIGH = 640, 150
 _ROW, _LEFT = 34, 190
 
 
-def trail_chart(answer: Answer) -> str:
+def trail_chart(answer: AdviceAnswer) -> str:
     """Return the best objective by number of runs, as steps; "" for a single point."""
     points = [(runs, loss) for runs, missed, loss in answer.trail if missed == 0]
     if len(points) < 2:
@@ -41,14 +41,14 @@ def trail_chart(answer: Answer) -> str:
     )
 
 
-def interval_chart(answer: Answer) -> str:
+def interval_chart(answer: AdviceAnswer) -> str:
     """Return before and after on held-out seeds, a mean with its interval per row."""
     rows = [row for row in answer.rows if row.held_before and row.held_after]
     body = "".join(_row(row, n) for n, row in enumerate(rows))
     return _svg(len(rows) * _ROW + 10, body, "Before and after with 95% intervals")
 
 
-def _row(row: Row, n: int) -> str:
+def _row(row: AdviceRow, n: int) -> str:
     top = n * _ROW + 10
     found = [one for one in (row.held_before, row.held_after) if one is not None]
     most = max((one.high or one.mean for one in found), default=0) or 1.0

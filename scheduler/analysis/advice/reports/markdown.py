@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from scheduler.analysis.advice.answer import Answer, Edit
+from scheduler.analysis.advice.answer import AdviceAnswer, AdviceEdit
 from scheduler.analysis.advice.reports.values import difference, mean
 
 _HEADS = {
@@ -14,7 +14,7 @@ _HEADS = {
 }
 
 
-def markdown_of(answer: Answer, title: str) -> str:
+def markdown_of(answer: AdviceAnswer, title: str) -> str:
     """Return the report of an answer."""
     parts = [f"# {title}", f"**{_HEADS[answer.verdict]}.** {answer.summary}"]
     if answer.edits:
@@ -31,7 +31,7 @@ def markdown_of(answer: Answer, title: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def how(answer: Answer) -> str:
+def how(answer: AdviceAnswer) -> str:
     """Return how much was tried, and what is measured on what."""
     return (
         f"{answer.tried} of {answer.settings} settings tried in {answer.runs} runs; "
@@ -48,7 +48,7 @@ def _span(seeds: Sequence[int]) -> str:
     return ", ".join(map(str, seeds))
 
 
-def _edits(edits: Sequence[Edit]) -> str:
+def _edits(edits: Sequence[AdviceEdit]) -> str:
     rows = [
         (
             f"`{edit.object}`",
@@ -62,7 +62,7 @@ def _edits(edits: Sequence[Edit]) -> str:
     return _table(("object", "field", "now", "then", "left out alone"), rows)
 
 
-def effect_of(edit: Edit) -> str:
+def effect_of(edit: AdviceEdit) -> str:
     """Return what leaving one edit out does to the first measure that it changes."""
     name = next((n for n, found in edit.effect.items() if found.mean), None)
     text = (
@@ -73,7 +73,7 @@ def effect_of(edit: Edit) -> str:
     return f"{text}; a constraint is missed" if edit.needed else text
 
 
-def _rows(answer: Answer) -> str:
+def _rows(answer: AdviceAnswer) -> str:
     rows = [
         (
             f"`{row.measure}`",
@@ -96,7 +96,7 @@ def _rows(answer: Answer) -> str:
     return _table(head, rows)
 
 
-def _held(answer: Answer) -> str:
+def _held(answer: AdviceAnswer) -> str:
     words = {True: "kept", False: "missed"}
     rows = [
         (one.text, words[one.held_before], words[one.held_after])
@@ -105,7 +105,7 @@ def _held(answer: Answer) -> str:
     return _table(("constraint", "before", "after"), rows)
 
 
-def _near(answer: Answer) -> str:
+def _near(answer: AdviceAnswer) -> str:
     rows = [
         (one.text, f"{one.change:+.1%}", "kept" if one.holds else "missed")
         for one in answer.sensitivity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from scheduler.analysis.advice.answer import Answer
+from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.reports.charts import interval_chart, trail_chart
 from scheduler.analysis.advice.reports.markdown import effect_of, how
 from scheduler.analysis.advice.reports.values import difference, mean, worse
@@ -28,7 +28,7 @@ tr,svg{break-inside:avoid}table{font-size:10px}th,td{padding:.2rem .3rem;overflo
 """
 
 
-def html_of(answer: Answer, title: str) -> str:
+def html_of(answer: AdviceAnswer, title: str) -> str:
     """Return the report as one file."""
     parts = [
         f"<h1>{escape(title)}</h1>",
@@ -63,12 +63,12 @@ def _page(title: str, body: str) -> str:
     )
 
 
-def _edits(answer: Answer) -> str:
+def _edits(answer: AdviceAnswer) -> str:
     rows = [[e.object, e.field, e.before, e.after, effect_of(e)] for e in answer.edits]
     return _table(["object", "field", "now", "then", "left out alone"], rows)
 
 
-def _rows(answer: Answer) -> str:
+def _rows(answer: AdviceAnswer) -> str:
     head = [
         "measure",
         "before",
@@ -92,7 +92,7 @@ def _rows(answer: Answer) -> str:
     return _table(head, rows, bad)
 
 
-def _held(answer: Answer) -> str:
+def _held(answer: AdviceAnswer) -> str:
     words = {True: "kept", False: "missed"}
     rows = [
         [c.text, words[c.held_before], words[c.held_after]] for c in answer.constraints
@@ -101,7 +101,7 @@ def _held(answer: Answer) -> str:
     return _table(["constraint", "before, held out", "after, held out"], rows, bad)
 
 
-def _near(answer: Answer) -> str:
+def _near(answer: AdviceAnswer) -> str:
     words = {True: "kept", False: "missed"}
     rows = [[n.text, f"{n.change:+.1%}", words[n.holds]] for n in answer.sensitivity]
     return _table(["instead", "objectives", "constraints"], rows)
