@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from msgspec import UnsetType
@@ -41,6 +42,9 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     settings = read_configuration(policy.spec.kueue, policy.spec.decides_as())
     if context.compatibility >= RECONCILED:
         settings = settings.with_defaults()
+    chosen = policy.spec.simulation.preemption
+    if not isinstance(chosen, UnsetType):
+        settings = replace(settings, chosen=chosen)
     rules = policy.spec.simulation.admission_checks
     return KueueStage(
         context,

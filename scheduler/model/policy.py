@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from scheduler.model import durations, ranges
+from scheduler.model import durations, ranges, registry
 from scheduler.model.check_rule import CheckRule, check_rules
-from scheduler.model.errors import PolicyError, QuantityError
+from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.latencies import Latencies, read_latencies
 from scheduler.model.problems import Form, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
@@ -176,6 +176,11 @@ _LOCKING = msgspec.Meta(
 )
 
 
+_PREEMPTION = msgspec.Meta(
+    title="Who is preempted under Kueue",
+    description="A strategy that enrolled as `preemption`; that of kueue.fairSharing.",
+)
+
 #: "annotations" alone, or also `sleep` commands, deadlines, or both in this order.
 RunTimesFrom = Literal["annotations", "sleep", "deadline", "sleep-deadline"]
 
@@ -205,6 +210,7 @@ class Simulation(
     admission_checks: list[CheckRule] | msgspec.UnsetType = msgspec.UNSET
     autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
+    preemption: Annotated[str, _PREEMPTION] | msgspec.UnsetType = msgspec.UNSET
 
     def reads_run_times(self) -> RunTimesFrom:
         """Return which fields give a run time at import to work without one."""
@@ -268,6 +274,7 @@ def read_policy(document: dict[str, Any]) -> Policy:
         check_autoscaler(policy.spec.simulation.autoscaler)
     if not isinstance(policy.spec.simulation.failures, msgspec.UnsetType):
         check_failures(policy.spec.simulation.failures)
+    _check_preemption(policy.spec.simulation.preemption)
     _check_start_time(policy.spec.simulation.start_time)
     return _with_release(policy)
 
@@ -281,6 +288,15 @@ def _with_release(policy: Policy) -> Policy:
     release = msgspec.UNSET if known == NO_RELEASE else known
     spec = msgspec.structs.replace(policy.spec, release=release)
     return msgspec.structs.replace(policy, spec=spec)
+
+
+def _check_preemption(name: str | msgspec.UnsetType) -> None:
+    if name is msgspec.UNSET:
+        return
+    try:
+        registry.lookup("preemption", name)
+    except UnknownNameError as error:
+        raise PolicyError(error.said, "policy: simulation.preemption") from error
 
 
 def _check_start_time(text: str) -> None:

@@ -47,7 +47,7 @@ PACKAGES: dict[str, tuple[Family, ...]] = {
         "fair-strategy",
     ),
     "scheduler.input.manifests.jobs": ("job-kind",),
-    "scheduler.engine.kube.plugins": ("plugin", "preemption"),
+    "scheduler.engine.kube.plugins": ("plugin",),
     "scheduler.engine.yunikorn.sorting": ("application-sort", "node-sort"),
     "scheduler.engine.yunikorn.preemption.laws": ("laws",),
     "scheduler.input.arrivals": ("arrival",),

@@ -182,6 +182,7 @@ class Settings:
     flavor_edits_requeue: bool = True  # releases/rules.py: FLAVOR_EDITS
     pod_limits_count: bool = True  # releases/rules.py: POD_LEVEL
     kept: tuple[str, ...] = ()  # fields given that are not simulated
+    chosen: str = ""  # the policy's simulation.preemption
 
     def with_defaults(self) -> Settings:
         """Return the settings with what Kueue fills into waitForPodsReady.
@@ -207,7 +208,7 @@ class Settings:
     @property
     def preemption(self) -> str:
         """Return the name of the preemption strategy that is in force."""
-        return "FairSharing" if self.fair else "Classical"
+        return self.chosen or ("FairSharing" if self.fair else "Classical")
 
 
 def _managed_namespaces(document: Document) -> Selector:
