@@ -23,7 +23,6 @@ Manifest = Mapping[str, Any]
 TRY_PREFERRED = "TryPreferredFlavors"
 RETAIN_FIRST = "RetainFirstAdmission"
 _POLICY = "concurrentAdmissionPolicy"
-MODES = (TRY_PREFERRED, RETAIN_FIRST)
 #: Kueue takes a policy only where the one resource group has at most so many.
 MOST_FLAVORS = 16
 

@@ -8,6 +8,8 @@ import kubernetes.client
 
 from scheduler.input.manifests.effects import Effect
 from scheduler.model import schemas
+from scheduler.model.schemas.defaults import fill
+from scheduler.model.schemas.faults import What, faults_of
 
 TYPES = schemas.types()
 PLAIN = {
@@ -60,11 +62,47 @@ def test_a_field_of_an_older_version_is_as_the_newest_has_it_but_for_what_differ
 def test_what_an_older_field_became_is_a_field_of_the_newest():
     for type_, name, field in every_field():
         if field.now:
-            newest = schemas.fields_of(type_.replace(".v1beta1.", ".v1beta2."))
-            assert field.now in newest, f"{type_}.{name}"
+            *above, last = f"{type_}.{field.now}".split(".")
+            holder = ".".join(above).replace(".v1beta1.", ".v1beta2.")
+            assert last in schemas.fields_of(holder), f"{type_}.{name}"
+            assert type_.count(".") == NEWEST.count(".") + 1  # of spec or status
 
 
 def test_a_meaning_is_one_sentence_or_a_list_of_words():
     for type_, name, field in every_field():
         if field.said:
             assert re.fullmatch(r"[A-Z].*\.", field.said), f"{type_}.{name}"
+
+
+def test_every_text_of_kueues_kinds_is_a_name_or_says_what_else_it_is():
+    texts = ("string", "[]string", "map string")
+    silent = [
+        f"{type_}.{name}"
+        for type_, name, field in every_field()
+        if type_.startswith(NEWEST) and field.type in texts and field.enum is None
+        if not (field.is_name or field.holds)
+        if name not in ("apiVersion", "kind")
+    ]
+    assert silent == []
+
+
+def test_a_fault_is_found_where_it_stands():
+    spec = {"stopPolicy": "Held", "fairSharing": {"weight": "one"}, "queue": "q"}
+    found = faults_of({"spec": spec}, f"{NEWEST}LocalQueue")
+    assert [(one.what, one.path) for one in found] == [
+        (What.ENUM, "spec.stopPolicy"),
+        (What.QUANTITY, "spec.fairSharing.weight"),
+        (What.UNKNOWN, "spec"),
+    ]
+
+
+def test_defaults_are_written_into_what_is_given_and_into_what_a_default_makes():
+    spec = {"preemption": {"withinClusterQueue": "LowerPriority"}, "fairSharing": {}}
+    queue = {"spec": spec}
+    fill(queue, f"{NEWEST}ClusterQueue")
+    assert queue["spec"]["fairSharing"] == {"weight": 1}
+    assert queue["spec"]["preemption"] == {
+        "withinClusterQueue": "LowerPriority",
+        "reclaimWithinCohort": "Never",
+        "borrowWithinCohort": {"policy": "Never"},
+    }

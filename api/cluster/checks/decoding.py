@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,12 +10,9 @@ from api.cluster import base64_words, json_words, refusals
 from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.model import schemas
+from scheduler.model.schemas.faults import is_quantity
 
 QUANTITY = r"^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
-_QUANTITY = re.compile(
-    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]+)?",
-    re.ASCII,
-)
 _PLAIN: dict[str, tuple[Any, str]] = {
     "string": (str, "string"),
     "int32": (int, "int32"),
@@ -39,15 +35,6 @@ def check(document: Mapping[str, Any], type_: str, resource: Resource) -> None:
     problem = problem_of(document, type_)
     if problem is not None:
         raise refusals.UndecodableError(resource.kind.kind, resource.version, problem)
-
-
-def is_quantity(value: Any) -> bool:
-    """Return whether a value is an amount as Kubernetes writes them."""
-    if isinstance(value, bool) or value is None:
-        return False
-    if isinstance(value, int | float):
-        return True
-    return isinstance(value, str) and _QUANTITY.fullmatch(value) is not None
 
 
 def unknown_fields(value: Any, type_: str, path: str = "") -> Iterator[str]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from api.cluster import refusals
 from api.cluster.checks import names
-from api.cluster.checks.decoding import is_quantity
 from api.cluster.checks.pods import NEGATIVE
 from api.cluster.refusals import Fault
 from api.cluster.resources import Resource
-from scheduler.model import schemas
+from scheduler.model.amounts import is_whole
 from scheduler.model.amounts import parse as parse_quantity
 from scheduler.model.errors import SchedulerError
-from scheduler.model.schemas import Field
-from scheduler.model.texts.patterns import read_pattern
+from scheduler.model.schemas.faults import Unmet, What, faults_of
 
 Document = Mapping[str, Any]
 #: Kinds that a webhook reads, to fill in defaults, before the schema is looked at.
@@ -43,14 +42,15 @@ _RULED = frozenset(
         "Workload",
     }
 )
-_TYPES: dict[str, tuple[Any, str]] = {
-    "string": (str, "string"),
-    "int32": (int, "integer"),
-    "int64": (int, "integer"),
-    "double": ((int, float), "number"),
-    "bool": (bool, "boolean"),
-    "Time": (str, "string"),
+_TYPES = {
+    "string": "string",
+    "int32": "integer",
+    "int64": "integer",
+    "bool": "boolean",
+    "Time": "string",
+    "Quantity": "integer,string",
 }
+_HEAD = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def faults(
@@ -59,12 +59,13 @@ def faults(
     """Return what of an object its definition's schema forbids."""
     had = (before or {}).get("metadata")
     found = list(names.metadata_faults(document.get("metadata") or {}, kind, had))
-    found += _of_object(_as_written_back(document, kind), type_, "")
+    by_schema = _by_schema(_as_written_back(document, kind), type_)
+    found += map(_said, (one for one in by_schema if one.what is not What.TWICE))
     if kind == "Workload":
         found += _templates(document.get("spec") or {})
     mistyped = any(_is_mistyped(fault) for fault in found)
     if not mistyped:
-        found += repeated(document, kind)
+        found += map(_said, (one for one in by_schema if one.what is What.TWICE))
     if kind in _RULED and any(map(_is_blocking, found)):
         found.append(Fault("<nil>", _UNCHECKED))
     elif not mistyped:
@@ -77,7 +78,7 @@ def status_faults(document: Document, type_: str, kind: str) -> list[Fault]:
     """Return what of the status of an object its definition's schema forbids."""
     found = [
         Fault(one.field, one.problem.replace("status.", "", 1))
-        for one in _of_object(document, type_, "")
+        for one in map(_said, _by_schema(document, type_))
         if one.field.startswith("status.")
     ]
     if kind in _RULED and any(map(_is_blocking, found)):
@@ -123,94 +124,23 @@ def _templates(spec: Document) -> Iterator[Fault]:
                     yield Fault(f"{place}.spec.{part}[{m}].name", "Required value")
 
 
-def _of_object(document: Document, type_: str, path: str) -> Iterator[Fault]:
-    for name, field in schemas.fields_of(type_).items():
-        if not path and name in ("apiVersion", "kind", "metadata"):
-            continue
-        place = f"{path}.{name}" if path else name
-        given = document.get(name)
-        if given is not None:
-            yield from _of_field(given, field, field.type, place)
-        elif field.required:
-            yield Fault(place, "Required value")
+def _by_schema(document: Document, type_: str) -> list[Unmet]:
+    """Return what a schema forbids, in the order in which an API server looks."""
+    found = faults_of(document, type_, leave=_HEAD)
+    return sorted((one for one in found if one.what in _WORDS), key=_place)
 
 
-def _of_field(value: Any, field: Field, type_: str, path: str) -> Iterator[Fault]:
-    if type_.startswith("[]"):
-        if not isinstance(value, list):
-            yield _wrong(value, "array", path)
-            return
-        yield from _sized(len(value), field, path)
-        for n, item in enumerate(value):
-            plain = Field(type=type_[2:])
-            yield from _of_field(item, plain, type_[2:], f"{path}[{n}]")
-    elif type_.startswith("map "):
-        if not isinstance(value, Mapping):
-            yield _wrong(value, "object", path)
-        elif field.max_properties is not None and len(value) > field.max_properties:
-            yield Fault(
-                path,
-                f"Too many: {len(value)}: must have at most {field.max_properties} items",
-            )
-    elif type_ == "Quantity":
-        if isinstance(value, str) and not is_quantity(value):
-            why = f"{path} in body should match '{_AMOUNT}'"
-            yield Fault(path, f'Invalid value: "{value}": {why}')
-        elif not is_quantity(value):
-            yield _wrong(value, "integer,string", path)
-    elif type_.startswith(("core.", "meta.")):
-        return  # pod templates are checked with what they are made into
-    elif schemas.fields_of(type_):
-        if isinstance(value, Mapping):
-            yield from _of_object(value, type_, path)
-        else:
-            yield _wrong(value, "object", path)
-    elif type_ in _TYPES:
-        yield from _of_plain(value, field, type_, path)
+def _said(fault: Unmet) -> Fault:
+    return Fault(fault.path, _WORDS[fault.what](fault))
 
 
-def _of_plain(value: Any, field: Field, type_: str, path: str) -> Iterator[Fault]:
-    expected, name = _TYPES[type_]
-    is_bool = isinstance(value, bool) and expected is not bool
-    mistyped = not isinstance(value, expected) or is_bool
-    if mistyped:
-        yield _wrong(value, name, path)
-    if field.enum is not None and value not in field.enum:
-        listed = ", ".join(f'"{one}"' for one in field.enum)
-        shown = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-        yield Fault(path, f"Unsupported value: {shown}: supported values: {listed}")
-    if mistyped:
-        return
-    for limit, fails, words in (
-        (field.minimum, lambda m: value < m, "greater than or equal to"),
-        (field.maximum, lambda m: value > m, "less than or equal to"),
-    ):
-        if limit is not None and fails(limit):
-            why = f"{path} in body should be {words} {limit}"
-            yield Fault(path, f"Invalid value: {value}: {why}")
-    if not isinstance(value, str):
-        return
-    if field.max_length is not None and len(value) > field.max_length:
-        yield Fault(path, f"Too long: may not be more than {field.max_length} bytes")
-    if field.min_length is not None and len(value) < field.min_length:
-        why = f"{path} in body should be at least {field.min_length} chars long"
-        yield Fault(path, f'Invalid value: "{value}": {why}')
-    if field.pattern and not read_pattern(field.pattern).found_in(value):
-        why = f"{path} in body should match '{field.pattern}'"
-        yield Fault(path, f'Invalid value: "{value}": {why}')
+def _place(fault: Unmet) -> list[tuple[int, str]]:
+    """Return what sorts faults by the names of fields, and by the places in lists."""
+    parts = re.split(r"\.|\[([0-9]+)\]", fault.path)
+    return [(int(p), "") if is_whole(p) else (0, p) for p in parts if p]
 
 
-def _sized(count: int, field: Field, path: str) -> Iterator[Fault]:
-    if field.min_items is not None and count < field.min_items:
-        why = f"{path} in body should have at least {field.min_items} items"
-        yield Fault(path, f"Invalid value: {count}: {why}")
-    if field.max_items is not None and count > field.max_items:
-        yield Fault(
-            path, f"Too many: {count}: must have at most {field.max_items} items"
-        )
-
-
-def _wrong(value: Any, type_: str, path: str) -> Fault:
+def _mistyped(fault: Unmet) -> str:
     sorts = {
         bool: "boolean",
         int: "integer",
@@ -218,41 +148,64 @@ def _wrong(value: Any, type_: str, path: str) -> Fault:
         str: "string",
         list: "array",
     }
-    given = sorts.get(type(value), "object")
-    why = f'{path} in body must be of type {type_}: "{given}"'
-    return Fault(path, f'Invalid value: "{given}": {why}')
+    given = sorts.get(type(fault.value), "object")
+    wanted = _TYPES.get(fault.type, "object")
+    if fault.type.startswith("[]"):
+        wanted = "array"
+    return _not_so(fault, f'"{given}"', f'must be of type {wanted}: "{given}"')
 
 
-def repeated(document: Document, kind: str) -> Iterator[Fault]:
-    """Yield the items of lists kept by name, or of sets, that are there twice."""
-    spec = document.get("spec") or {}
-    if kind in ("ClusterQueue", "Cohort"):
-        for n, group in enumerate(_items(spec, "resourceGroups")):
-            place = f"spec.resourceGroups[{n}].flavors"
-            yield from _twice(_items(group, "flavors"), place)
-            for m, flavor in enumerate(_items(group, "flavors")):
-                yield from _twice(
-                    _items(flavor, "resources"), f"{place}[{m}].resources"
-                )
-        strategy = spec.get("admissionChecksStrategy") or {}
-        place = "spec.admissionChecksStrategy.admissionChecks"
-        yield from _twice(_items(strategy, "admissionChecks"), place)
-    elif kind == "Workload":
-        yield from _twice(_items(spec, "podSets"), "spec.podSets")
+def _not_so(fault: Unmet, given: object, words: str) -> str:
+    return f"Invalid value: {given}: {fault.path} in body {words}"
+
+
+def _quoted(fault: Unmet, words: str) -> str:
+    return _not_so(fault, f'"{fault.value}"', words)
+
+
+def _unsupported(fault: Unmet) -> str:
+    listed = ", ".join(f'"{one}"' for one in fault.field.enum or ())
+    return f"Unsupported value: {_as_json(fault.value)}: supported values: {listed}"
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _too_many(fault: Unmet, most: int | None) -> str:
+    return f"Too many: {len(fault.value)}: must have at most {most} items"
+
+
+#: How an API server says each fault; fields that are unknown are pruned before.
+_WORDS: dict[What, Callable[[Unmet], str]] = {
+    What.REQUIRED: lambda _: "Required value",
+    What.TYPE: _mistyped,
+    What.QUANTITY: lambda one: _quoted(one, f"should match '{_AMOUNT}'"),
+    What.ENUM: _unsupported,
+    What.MINIMUM: lambda one: _not_so(
+        one, one.value, f"should be greater than or equal to {one.field.minimum}"
+    ),
+    What.MAXIMUM: lambda one: _not_so(
+        one, one.value, f"should be less than or equal to {one.field.maximum}"
+    ),
+    What.LONG: lambda one: (
+        f"Too long: may not be more than {one.field.max_length} bytes"
+    ),
+    What.SHORT: lambda one: _quoted(
+        one, f"should be at least {one.field.min_length} chars long"
+    ),
+    What.PATTERN: lambda one: _quoted(one, f"should match '{one.field.pattern}'"),
+    What.FEW: lambda one: _not_so(
+        one, len(one.value), f"should have at least {one.field.min_items} items"
+    ),
+    What.MANY: lambda one: _too_many(one, one.field.max_items),
+    What.MANY_KEYS: lambda one: _too_many(one, one.field.max_properties),
+    What.TWICE: lambda one: f"Duplicate value: {_as_json(one.value)}",
+}
 
 
 def _items(holder: Document, name: str) -> list[Document]:
     return [item for item in holder.get(name) or () if isinstance(item, Mapping)]
-
-
-def _twice(items: list[Document], field: str) -> Iterator[Fault]:
-    seen: set[Any] = set()
-    for n, item in enumerate(items):
-        name = item.get("name")
-        if name in seen:
-            shown = json.dumps({"name": name}, separators=(",", ":"))
-            yield Fault(f"{field}[{n}]", f"Duplicate value: {shown}")
-        seen.add(name)
 
 
 #: What a rule of a definition says of a place: whether it holds, and its sentence.

@@ -18,7 +18,7 @@ from scheduler.input.files.unpacking import UnreadText
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.loading.identity import kind_of
 from scheduler.input.manifests.queues_yaml import is_queues
-from scheduler.input.manifests.versions import to_older
+from scheduler.input.manifests.versions import as_written
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key
 from scheduler.model.texts.rewriting import (
@@ -167,7 +167,7 @@ def _objects(
             raw = place.read()
             old = str(raw.get("apiVersion", "")).endswith(_OLD)
             one, other = (
-                to_older(_bare(side), raw.get("spec") or {}) if old else _bare(side)
+                as_written(_bare(side), raw) if old else _bare(side)
                 for side in (before or {}, after)
             )
             place.write(laid(raw, one, other), key)

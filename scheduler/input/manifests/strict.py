@@ -25,8 +25,14 @@ def expect_known(
     Raises UnknownFieldError naming the first, with the paths of all of them.
     """
     unknown = [str(name) for name in holder if name not in known]
-    if not unknown:
-        return
+    if unknown:
+        raise unknown_field(document, path, unknown, known)
+
+
+def unknown_field(
+    document: Document, path: str, unknown: Sequence[str], known: Sequence[str]
+) -> UnknownFieldError:
+    """Return the error about fields that an object at `path` does not have."""
     fields = tuple(f"{path}.{name}" if path else name for name in unknown)
     near = difflib.get_close_matches(unknown[0], known, n=1)
     names = ", ".join(sorted(known))
@@ -35,7 +41,7 @@ def expect_known(
         problem = Form.UNKNOWN_NEAR.said(known=names, near=near[0])
     error = UnknownFieldError(problem, place=document.place(fields[0]))
     error.fields = fields
-    raise error
+    return error
 
 
 def expect_texts(document: Document, holder: dict[str, Any], path: str) -> list[str]:

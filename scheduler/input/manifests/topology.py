@@ -5,7 +5,6 @@ Source: docs/semantics/kueue-topology.md#what-is-refused.
 
 from __future__ import annotations
 
-import copy
 import re
 from itertools import pairwise
 from typing import Any
@@ -13,12 +12,7 @@ from typing import Any
 import msgspec
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.fields import (
-    expect_items,
-    expect_object,
-    expect_text,
-    expect_whole,
-)
+from scheduler.input.manifests.fields import expect_whole
 from scheduler.model.amounts import is_whole
 from scheduler.model.node import HOSTNAME
 from scheduler.model.problems import Problem, Wanted, expected
@@ -30,47 +24,39 @@ _REQUIRED, _PREFERRED = PREFIX + "required-topology", PREFIX + "preferred-topolo
 _UNCONSTRAINED, _GROUP = PREFIX + "unconstrained-topology", PREFIX + "group-name"
 _SLICE, _SIZE = PREFIX + "slice-required-topology", PREFIX + "slice-size"
 _LAYERS = PREFIX + "slice-required-topology-constraints"
-_MOST_LEVELS, _MOST_LAYERS = 16, 3
+_MOST_LAYERS = 3
 _LABEL = re.compile(
     r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-\w.]*[A-Za-z0-9])?"
 )
 
 
-def check_topology(document: Document) -> Fields:
-    """Return a Topology. Raises ManifestError naming the field."""
-    spec = expect_object(document, document.data, "spec", needed=True)
-    levels = list(expect_items(document, spec, "spec.levels"))
-    if not 1 <= len(levels) <= _MOST_LEVELS:
-        problem = expected(
-            Wanted.COUNTED.said(least="1", most=_MOST_LEVELS, kind="levels"),
-            given=len(levels),
-        )
-        raise document.error("spec.levels", problem)
+def check_levels(document: Document, spec: Fields) -> None:
+    """Check the levels of a Topology against each other.
+
+    Raises ManifestError naming the field.
+    """
     seen: list[str] = []
-    for path, level in levels:
-        label = expect_text(document, level, f"{path}.nodeLabel")
+    for index, level in enumerate(spec["levels"]):
+        label = level["nodeLabel"]
         if label in seen:
-            raise document.error(f"{path}.nodeLabel", Problem.LEVEL.said(name=label))
+            path = f"spec.levels[{index}].nodeLabel"
+            raise document.error(path, Problem.LEVEL.said(name=label))
         seen.append(label)
     if HOSTNAME in seen[:-1]:
         where = f"spec.levels[{seen.index(HOSTNAME)}].nodeLabel"
         raise document.error(where, Problem.HOSTNAME.said(literal=HOSTNAME))
-    return copy.deepcopy(document.data)
 
 
 def check_flavor_topology(document: Document, spec: Fields) -> None:
     """Check that a flavor with a Topology says which nodes are its own."""
-    if spec.get("topologyName"):
-        expect_text(document, spec, "spec.topologyName")
-        if not spec.get("nodeLabels"):
-            problem = Problem.TOPOLOGY_LABEL.said()
-            raise document.error("spec.nodeLabels", problem)
+    if spec.get("topologyName") and not spec.get("nodeLabels"):
+        raise document.error("spec.nodeLabels", Problem.TOPOLOGY_LABEL.said())
 
 
 def check_topology_request(document: Document, item: Fields, path: str) -> None:
     """Check the topologyRequest of a podset of a Workload."""
     where = f"{path}.topologyRequest"
-    request = expect_object(document, item, where)
+    request = item.get("topologyRequest") or {}
     level = request.get("podSetSliceRequiredTopology")
     size = request.get("podSetSliceSize")
     if (level is None) is not (size is None):
@@ -82,10 +68,6 @@ def check_topology_request(document: Document, item: Fields, path: str) -> None:
         raise document.error(where, problem)
     if size is not None:
         expect_whole(document, request, f"{where}.podSetSliceSize", least=1)
-    name = "podsetSliceRequiredTopologyConstraints"
-    for inner, layer in expect_items(document, request, f"{where}.{name}"):
-        expect_text(document, layer, f"{inner}.topology")
-        expect_whole(document, layer, f"{inner}.size", least=1)
 
 
 def check_annotations(document: Document, template: Fields, path: str) -> None:

@@ -5,7 +5,6 @@ Source: docs/semantics/kueue.md#defaults-and-validation.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
@@ -17,13 +16,8 @@ from scheduler.input.manifests.fields import (
     expect_whole,
 )
 from scheduler.input.manifests.kubernetes import check_pod_spec
-from scheduler.input.manifests.strict import (
-    expect_flag,
-    expect_known,
-    expect_optional_text,
-)
+from scheduler.input.manifests.strict import expect_flag
 from scheduler.input.manifests.topology import check_annotations, check_topology_request
-from scheduler.input.manifests.versions import to_served
 from scheduler.model.amounts import is_whole
 from scheduler.model.cron import read_schedule
 from scheduler.model.errors import QuantityError
@@ -32,57 +26,28 @@ from scheduler.model.problems import Form, Problem, Wanted, expected
 Fields = dict[str, Any]
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
-_MOST_POD_SETS = 18
 _CRON_COUNTS = (
     "startingDeadlineSeconds",
     "successfulJobsHistoryLimit",
     "failedJobsHistoryLimit",
 )
-_WORKLOAD_FIELDS = (
-    "active",
-    "maximumExecutionTimeSeconds",
-    "podSets",
-    "preemptionGates",
-    "priority",
-    "priorityClassRef",
-    "queueName",
-)
-_POD_SET_FIELDS = ("count", "minCount", "name", "template", "topologyRequest")
 
 
-def check_workload(document: Document) -> Fields:
-    """Return a Workload. Raises ManifestError naming the field."""
-    document = replace(document, data=to_served(document.data))
-    spec = expect_object(document, document.data, "spec", needed=True)
-    expect_known(document, spec, "spec", _WORKLOAD_FIELDS)
-    expect_optional_text(document, spec, "spec.queueName")
-    expect_flag(document, spec, "spec.active", default=True)
-    expect_whole(document, spec, "spec.priority", least=-(2**31), default=0)
-    expect_whole(document, spec, "spec.maximumExecutionTimeSeconds", least=1, default=1)
-    for path, item in expect_items(document, spec, "spec.preemptionGates"):
-        expect_text(document, item, f"{path}.name")
-    counts = _check_pod_sets(document, spec)
-    _check_reclaimable(document, counts)
-    manifest = document.copied()
-    _default_workload(manifest["spec"])
-    return manifest
+def check_workload(document: Document, spec: Fields) -> None:
+    """Check the podsets of a Workload, and what its status says of them.
 
-
-def _check_pod_sets(document: Document, spec: Fields) -> dict[str, int]:
-    """Check the podsets; return their counts by name."""
-    items = list(expect_items(document, spec, "spec.podSets"))
-    if not 1 <= len(items) <= _MOST_POD_SETS:
-        raise document.error(
-            "spec.podSets",
-            expected(
-                Wanted.COUNTED.said(least="1", most=_MOST_POD_SETS, kind="podsets"),
-                given=len(items),
-            ),
-        )
+    Raises ManifestError naming the field.
+    """
     counts: dict[str, int] = {}
     partial = ""
-    for path, item in items:
-        name, count = _check_pod_set(document, item, path)
+    if not (items := spec.get("podSets")):
+        raise document.error("spec.podSets", expected(Wanted.AT_LEAST_ONE))
+    for index, item in enumerate(items):
+        path = f"spec.podSets[{index}]"
+        name, count = item.get("name", "main"), item.get("count", 1)
+        if not name:
+            raise document.error(f"{path}.name", expected(Wanted.TEXT, name))
+        _check_pod_set(document, item, path, count)
         if name in counts:
             raise document.error(f"{path}.name", Form.TWICE.said(name=f"podset {name}"))
         counts[name] = count
@@ -91,21 +56,15 @@ def _check_pod_sets(document: Document, spec: Fields) -> dict[str, int]:
                 problem = Problem.ONE_MIN_COUNT.said(name=partial)
                 raise document.error(f"{path}.minCount", problem)
             partial = name
-    return counts
+    _check_reclaimable(document, counts)
 
 
-def _check_pod_set(document: Document, item: Fields, path: str) -> tuple[str, int]:
-    expect_known(document, item, path, _POD_SET_FIELDS)
-    name = expect_optional_text(document, item, f"{path}.name") or "main"
-    count = expect_whole(document, item, f"{path}.count", least=0, default=1)
-    if item.get("minCount") is not None:
-        least = expect_whole(document, item, f"{path}.minCount", least=1)
-        if least > count:
-            problem = expected(Wanted.COUNT_MOST.said(most=count), given=least)
-            raise document.error(f"{path}.minCount", problem)
+def _check_pod_set(document: Document, item: Fields, path: str, most: int) -> None:
+    if (least := item.get("minCount") or 0) > most:
+        problem = expected(Wanted.COUNT_MOST.said(most=most), given=least)
+        raise document.error(f"{path}.minCount", problem)
     check_topology_request(document, item, path)
     check_template(document, item, f"{path}.template")
-    return name, count
 
 
 def check_template(document: Document, holder: Fields, path: str) -> None:
@@ -145,13 +104,6 @@ def _check_reclaimable(document: Document, counts: dict[str, int]) -> None:
         if count > counts[name]:
             problem = expected(Wanted.PODSET_MOST.said(most=counts[name]), given=count)
             raise document.error(f"{path}.count", problem)
-
-
-def _default_workload(spec: Fields) -> None:
-    spec.setdefault("active", True)
-    for item in spec["podSets"]:
-        item["name"] = item.get("name") or "main"
-        item.setdefault("count", 1)
 
 
 def check_job(document: Document) -> Fields:

@@ -13,7 +13,6 @@ CONFIG = "ProvisioningRequestConfig"
 REQUEST = "ProvisioningRequest"
 IDENTICAL = "IdenticalPodTemplates"
 SAME_NEEDS = "IdenticalWorkloadSchedulingRequirements"
-MERGING = (IDENTICAL, SAME_NEEDS)
 _RETRY = {"backoffLimitCount": 3, "backoffBaseSeconds": 60, "backoffMaxSeconds": 1800}
 
 Manifest = Mapping[str, Any]

@@ -135,7 +135,6 @@ class Wanted(Stated):
     NAMES = ("wanted.names", "names that differ")
     RESOURCE = ("wanted.resource", "the name of a resource")
     LABEL = ("wanted.label", "the name of a label")
-    CLUSTERS = ("wanted.clusters", "the names of clusters")
     ADDRESS = ("wanted.address", "an address")
     QUANTITY = ("wanted.quantity", "a quantity")
     QUANTITY_LIKE = (

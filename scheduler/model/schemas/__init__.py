@@ -21,6 +21,8 @@ from typing import Any
 import msgspec
 
 KUEUE = "kueue.x-k8s.io"
+#: How an object's name is spelled: a text so spelled is one where nothing else is said.
+_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _RENAMED = {
     "list_type": "list",
     "map_type": "map",
@@ -68,7 +70,12 @@ class Field(
     said: str = ""  # what it means here; "" of what is kept as given
     unread: str = ""  # code of the Effect of its being kept and not followed
     now: str = ""  # of an older version: what the newest calls it
-    holds: str = ""  # "name" where the type does not say that its text is one
+    holds: str = ""  # what its texts are: name, word, sentence
+
+    @property
+    def is_name(self) -> bool:
+        """Return whether its texts name something that people called so."""
+        return self.holds == "name" if self.holds else self.pattern == _SUBDOMAIN
 
 
 class Definition(msgspec.Struct, frozen=True):
@@ -162,12 +169,39 @@ def _older(kueue: _Kueue) -> dict[str, dict[str, Field]]:
         for name, field in fields.items():
             holder.pop(name, None)
             if field is not None:
-                if field.now and not field.said:
-                    said = kueue.types[path][field.now].said
-                    field = msgspec.structs.replace(field, said=said)
-                holder[name] = field
+                holder[name] = _marked(field, kueue.types, path, field.now or name)
         found[path] = dict(sorted(holder.items()))
     return found
+
+
+def _marked(field: Field, types: Mapping[str, Fields], path: str, now: str) -> Field:
+    """Return a field of an older version with what is said of it in the newest."""
+    *above, last = f"{path}.{now}".split(".")
+    newest = types.get(".".join(above), {}).get(last)
+    if newest is None:
+        return field
+    return msgspec.structs.replace(
+        field,
+        said=field.said or newest.said,
+        unread=field.unread or newest.unread,
+        holds=field.holds or newest.holds,
+    )
+
+
+@functools.cache
+def moved(kind: str) -> tuple[tuple[str, str, str], ...]:
+    """Return (spec or status, name in the older version, path now) of a kind's fields.
+
+    The path is "" of a field of the spec that the newest version does not have.
+    """
+    found = []
+    for part in ("spec", "status"):
+        older = fields_of(f"{KUEUE}.{_OLDER}.{kind}.{part}")
+        newest = fields_of(f"{KUEUE}.{_NEWEST}.{kind}.{part}")
+        for name, field in older.items():
+            if field.now or (part == "spec" and name not in newest):
+                found.append((part, name, field.now))
+    return tuple(found)
 
 
 def named(group: str, version: str, kind: str) -> str:

@@ -26,6 +26,7 @@ from scheduler.recorded.qrec.named_fields import (
     NAMES,
     PLAIN,
     SWITCHES,
+    VALUED,
 )
 from scheduler.recorded.qrec.settings_texts import mapped
 
@@ -120,7 +121,7 @@ class Anonymiser:
             return self.name(text)
         if field in NAMES and not (field == "group" and _is_api_group(text)):
             return self.name(text)
-        if field == "value" and parent in {"taints", "tolerations"}:
+        if field == "value" and parent in VALUED:
             return self.name(text)
         return text
 

@@ -10,6 +10,7 @@ from scheduler.input.manifests.generator import generate, is_generator
 from scheduler.input.manifests.kueue import CHECKS
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.input.manifests.versions import as_written, to_older, to_served
 from scheduler.model.errors import ManifestError, PolicyError
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.kueue.reclaimable import check_reclaimable
@@ -231,6 +232,63 @@ def test_the_priority_class_of_v1beta1_becomes_a_reference():
         "kind": "PriorityClass",
         "name": "high",
     }
+
+
+def older(kind: str, **spec: object) -> dict:
+    version = "kueue.x-k8s.io/v1beta1"
+    return {"apiVersion": version, "kind": kind, "metadata": {}, "spec": spec}
+
+
+def test_a_field_that_moved_is_read_from_its_old_place_and_written_there():
+    given = older("MultiKueueCluster", kubeConfig={"location": "a"})
+    served = to_served(given)
+    assert served["spec"] == {"clusterSource": {"kubeConfig": {"location": "a"}}}
+    assert to_older(served)["spec"] == given["spec"]
+
+
+def test_a_field_that_the_newest_version_does_not_have_is_dropped():
+    given = older("AdmissionCheck", controllerName="c", retryDelayMinutes=3)
+    assert to_served(given)["spec"] == {"controllerName": "c"}
+
+
+def test_the_parent_of_a_cohort_is_written_as_its_text_has_it():
+    served = {"kind": "Cohort", "spec": {"parentName": "p"}}
+    assert as_written(served, older("Cohort", parentName="o"))["spec"] == {
+        "parentName": "p"
+    }
+    assert as_written(served, older("Cohort", parent="o"))["spec"] == {"parent": "p"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("cohortName: lab", "cohortName: [lab]", "cohortName: expected a text, got ["),
+        (
+            "spec:",
+            "specs: {}\nspec:",
+            "unknown field; known: apiVersion, kind, metadata",
+        ),
+        ("cohortName: lab", "stopPolicy: Held", "one of None, Hold, HoldAndDrain, got"),
+        (
+            "cohortName: lab",
+            "admissionScope: {admissionMode: Some}",
+            "one of UsageBasedAdmissionFairSharing, NoAdmissionFairSharing, got 'Some'",
+        ),
+        (
+            "cohortName: lab",
+            "preemption: {borrowWithinCohort: {maxPriorityThreshold: 4294967296}}",
+            "expected a 32 bit number, got 4294967296",
+        ),
+        ("[cpu, memory]", "[]", "expected 1 to 64 coveredResources, got 0"),
+        (
+            "namespaceSelector: {}",
+            "namespaceSelector: {matchLabels: {a: 1}}",
+            "in quotes",
+        ),
+    ],
+)
+def test_what_a_field_must_be_is_that_of_its_schema(old, new, words):
+    assert words in problem(QUEUE, old, new)
 
 
 def test_fair_sharing_is_on_by_presence_and_in_v1beta1_by_enable():

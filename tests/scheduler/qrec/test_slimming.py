@@ -114,6 +114,21 @@ def test_the_same_name_has_the_same_hash_in_every_place() -> None:
     assert metadata["labels"]["kueue.x-k8s.io/queue-name"] == "main"
 
 
+def test_what_a_flavor_is_called_and_tainted_with_is_mapped_wherever_it_stands() -> (
+    None
+):
+    flavor = {"nodeTaints": [{"key": "team", "value": "vision"}]}
+    migration = {"constraints": {"lastAcceptableFlavorName": "vision"}}
+    queue = {"concurrentAdmissionPolicy": {"migration": migration}}
+    work = {"reclaimablePods": [{"name": "worker", "count": 1}]}
+    told = Anonymiser(b"key")
+    given = {"spec": {**flavor, **queue}, "status": work}
+    written = told.manifest(given)
+    assert "vision" not in json.dumps(written)
+    assert told.name("vision") in json.dumps(written["spec"]["nodeTaints"])
+    assert written["status"] == work
+
+
 def test_another_key_gives_other_names() -> None:
     first, second = Anonymiser(b"a" * 32), Anonymiser(b"b" * 32)
     assert first.name("vision") != second.name("vision")

@@ -2495,7 +2495,6 @@ export const ZH_HANS: Words = {
   "said.wanted.names": "互不相同的名称",
   "said.wanted.resource": "资源名称",
   "said.wanted.label": "标签名称",
-  "said.wanted.clusters": "集群名称",
   "said.wanted.address": "地址",
   "said.wanted.quantity": "数量",
   "said.wanted.quantityLike": "数量，例如 \"500m\"、\"2\" 或 \"4Gi\"",

@@ -13,5 +13,4 @@ CHECKS: Mapping[str, Callable[[Document], dict[str, Any]]] = {
     "NodeGroup": node_groups.check_node_group,
     "NodePool": node_pools.check_node_pool,
     "ProvisioningRequest": provisioning.check_request,
-    "ProvisioningRequestConfig": provisioning.check_config,
 }

@@ -35,7 +35,7 @@ PARENT = "kueue.x-k8s.io/concurrent-admission-parent"
 
 def queue(mode: str = "", last: str = "", **quotas: int) -> dict[str, Any]:
     """Return the ClusterQueue `main` with these flavors, the preferred ones first."""
-    migration: dict[str, Any] = {"mode": mode} if mode else {}
+    migration: dict[str, Any] = {"mode": mode or "TryPreferredFlavors"}
     if last:
         migration["constraints"] = {"lastAcceptableFlavorName": last}
     flavors = [

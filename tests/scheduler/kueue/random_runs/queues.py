@@ -123,7 +123,7 @@ def _checks(draw: Draw) -> Manifest:
 
 
 def _policy(draw: Draw) -> Manifest:
-    migration: Manifest = {}
+    migration: Manifest = {"mode": "TryPreferredFlavors"}
     if draw.chance(0.5):
         migration["mode"] = draw.choice(("TryPreferredFlavors", "RetainFirstAdmission"))
     if draw.chance(0.3):

@@ -1,0 +1,287 @@
+"""What of a value its schema forbids: found once, said in the words of who asks.
+
+The importer says it to people with a line, the API as an API server would. Cost: that
+of the fields that the type has, a list item by item.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scheduler.model import schemas
+from scheduler.model.schemas import Field
+from scheduler.model.texts.patterns import read_pattern
+
+_QUANTITY = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]+)?",
+    re.ASCII,
+)
+
+
+class What(Enum):
+    """Which demand of a field is not met."""
+
+    UNKNOWN = "unknown"  # the value is a list: fields that the type does not have
+    REQUIRED = "required"
+    TYPE = "type"
+    EMPTY = "empty"  # a text that must be there is ""
+    QUANTITY = "quantity"
+    ENUM = "enum"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    BITS = "bits"  # a whole number of more than 32
+    LONG = "long"
+    SHORT = "short"
+    PATTERN = "pattern"
+    FEW = "few"
+    MANY = "many"
+    MANY_KEYS = "many keys"
+    TWICE = "twice"  # of a list told apart by keys, or of a set
+
+
+class Unmet(NamedTuple):
+    """One demand that a value does not meet."""
+
+    what: What
+    path: str
+    value: Any
+    field: Field
+    type: str  # of the value: of a list's item that of items
+
+
+def is_quantity(value: Any) -> bool:
+    """Return whether a value is an amount as Kubernetes writes them."""
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, int | float):
+        return True
+    return isinstance(value, str) and _QUANTITY.fullmatch(value) is not None
+
+
+class _Sort(Enum):
+    LEFT, OBJECT, LIST, MAP, QUANTITY, PLAIN = range(6)
+
+
+class _Step(NamedTuple):
+    """A field as it is looked at."""
+
+    field: Field
+    sort: _Sort
+    item: _Sort  # of an item of a list
+    of: str  # type of the item of a list, else of the field
+    free: type | None  # a value of it that is not empty has no other limit than texts
+
+
+class _Plan(NamedTuple):
+    steps: dict[str, _Step]
+    needed: tuple[str, ...]
+
+
+_PLAIN: dict[str, type] = {
+    "string": str,
+    "Time": str,
+    "MicroTime": str,
+    "int32": int,
+    "int64": int,
+    "bool": bool,
+}
+#: The field of a value of a map, and of an item of a list.
+OF_MAP, OF_LIST = Field(type="map"), Field(type="[]")
+_NONE: frozenset[str] = frozenset()
+
+
+def faults_of(
+    holder: Mapping[Any, Any],
+    type_: str,
+    path: str = "",
+    *,
+    leave: frozenset[str] = _NONE,
+    texts: bool = True,
+) -> list[Unmet]:
+    """Return what of an object its type forbids, in the order of what is given.
+
+    Fields of the object itself that `leave` names are not looked at, nor without
+    `texts` how long a text is, how it is spelled and whether items are there twice.
+    """
+    found: list[Unmet] = []
+    _of_object(found, holder, type_, path, texts, leave)
+    return found
+
+
+@functools.cache
+def _plan(type_: str) -> _Plan:
+    fields = schemas.fields_of(type_)
+    steps = {}
+    for name, field in fields.items():
+        of = field.type.removeprefix("[]")
+        steps[name] = _Step(field, _sort(field.type), _sort(of), of, _free(field))
+    return _Plan(
+        steps,
+        tuple(
+            name
+            for name, field in fields.items()
+            if field.required and field.default is msgspec.UNSET
+        ),
+    )
+
+
+def _free(field: Field) -> type | None:
+    if field.type == "Quantity":
+        return int
+    return str if field.type == "string" and field.enum is None else None
+
+
+def _sort(type_: str) -> _Sort:
+    if type_.startswith("[]"):
+        return _Sort.LIST
+    if type_.startswith("map "):
+        return _Sort.MAP
+    if type_ == "Quantity":
+        return _Sort.QUANTITY
+    if type_.startswith(("core.", "meta.")):
+        return _Sort.LEFT  # looked at with what is made of it
+    if schemas.fields_of(type_):
+        return _Sort.OBJECT
+    return _Sort.PLAIN if type_ in _PLAIN else _Sort.LEFT
+
+
+def _of_object(
+    found: list[Unmet],
+    holder: Mapping[Any, Any],
+    type_: str,
+    path: str,
+    texts: bool,
+    leave: frozenset[str] = _NONE,
+) -> None:
+    (steps, needed), prefix = _plan(type_), f"{path}." if path else ""
+    unknown = []
+    for name, value in holder.items():
+        if name in leave or value is None:
+            continue
+        if (step := steps.get(name)) is None:
+            unknown.append(str(name))
+            continue
+        field, sort, item, of, free = step
+        if sort is _Sort.LEFT or (value and type(value) is free and not texts):
+            continue
+        if sort is not _Sort.LIST:
+            _of_value(found, value, field, sort, of, prefix + name, texts)
+        elif not isinstance(value, list):
+            found.append(Unmet(What.TYPE, prefix + name, value, field, field.type))
+        else:
+            _of_list(found, value, field, item, of, prefix + name, texts)
+    if unknown:
+        found.append(Unmet(What.UNKNOWN, path, unknown, OF_LIST, type_))
+    for name in needed:
+        if holder.get(name) is None and name not in leave:
+            field = steps[name].field
+            found.append(Unmet(What.REQUIRED, prefix + name, None, field, field.type))
+
+
+def _of_list(
+    found: list[Unmet],
+    value: list[Any],
+    field: Field,
+    sort: _Sort,
+    type_: str,
+    path: str,
+    texts: bool,
+) -> None:
+    if field.min_items is not None and len(value) < field.min_items:
+        found.append(Unmet(What.FEW, path, value, field, field.type))
+    if field.max_items is not None and len(value) > field.max_items:
+        found.append(Unmet(What.MANY, path, value, field, field.type))
+    for number, one in enumerate(value):
+        place = f"{path}[{number}]"
+        if one == "" and type_ == "string":
+            found.append(Unmet(What.EMPTY, place, one, OF_LIST, type_))
+        else:
+            _of_value(found, one, OF_LIST, sort, type_, place, texts)
+    if texts and field.list_type in ("map", "set"):
+        _told_apart(found, value, field, type_, path)
+
+
+def _told_apart(
+    found: list[Unmet], value: list[Any], field: Field, type_: str, path: str
+) -> None:
+    seen: set[bytes] = set()
+    for number, one in enumerate(value):
+        if field.keys:
+            if not isinstance(one, Mapping):
+                continue
+            one = {key: one[key] for key in field.keys if key in one}
+        told = msgspec.json.encode(one)
+        if told in seen:
+            found.append(Unmet(What.TWICE, f"{path}[{number}]", one, field, type_))
+        seen.add(told)
+
+
+def _of_value(
+    found: list[Unmet],
+    value: Any,
+    field: Field,
+    sort: _Sort,
+    type_: str,
+    path: str,
+    texts: bool,
+) -> None:
+    if sort is _Sort.PLAIN:
+        wanted = _PLAIN[type_]
+        if type(value) is not wanted:
+            found.append(Unmet(What.TYPE, path, value, field, type_))
+        if field.enum is not None and value not in field.enum:
+            found.append(Unmet(What.ENUM, path, value, field, type_))
+        elif type(value) is int:
+            _of_number(found, value, field, type_, path)
+        elif type(value) is str:
+            if not value and field.required:
+                found.append(Unmet(What.EMPTY, path, value, field, type_))
+            if texts:
+                _of_text(found, value, field, type_, path)
+    elif sort is _Sort.OBJECT:
+        if isinstance(value, Mapping):
+            _of_object(found, value, type_, path, texts)
+        else:
+            found.append(Unmet(What.TYPE, path, value, field, type_))
+    elif sort is _Sort.QUANTITY:
+        if not is_quantity(value):
+            what = What.QUANTITY if isinstance(value, str) else What.TYPE
+            found.append(Unmet(what, path, value, field, type_))
+    elif sort is _Sort.MAP:
+        if not isinstance(value, Mapping):
+            found.append(Unmet(What.TYPE, path, value, field, type_))
+            return
+        if field.max_properties is not None and len(value) > field.max_properties:
+            found.append(Unmet(What.MANY_KEYS, path, value, field, type_))
+        of = type_[4:]
+        inner = _sort(of)
+        for key, one in value.items():
+            _of_value(found, one, OF_MAP, inner, of, f"{path}.{key}", texts)
+
+
+def _of_number(
+    found: list[Unmet], value: int, field: Field, type_: str, path: str
+) -> None:
+    if field.minimum is not None and value < field.minimum:
+        found.append(Unmet(What.MINIMUM, path, value, field, type_))
+    if field.maximum is not None and value > field.maximum:
+        found.append(Unmet(What.MAXIMUM, path, value, field, type_))
+    if type_ == "int32" and not -(2**31) <= value < 2**31:
+        found.append(Unmet(What.BITS, path, value, field, type_))
+
+
+def _of_text(
+    found: list[Unmet], value: str, field: Field, type_: str, path: str
+) -> None:
+    if field.max_length is not None and len(value) > field.max_length:
+        found.append(Unmet(What.LONG, path, value, field, type_))
+    if field.min_length is not None and len(value) < field.min_length:
+        found.append(Unmet(What.SHORT, path, value, field, type_))
+    if field.pattern and not read_pattern(field.pattern).found_in(value):
+        found.append(Unmet(What.PATTERN, path, value, field, type_))
