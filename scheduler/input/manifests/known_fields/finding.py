@@ -39,7 +39,7 @@ class Walk:
 def walk(manifest: Mapping[str, Any]) -> Walk:
     """Return the unknown fields of an object, and the known fields without effect.
 
-    Those of Kueue's own kinds are errors, of its templates alone they are found here.
+    Of Kueue's own kinds the unknown ones are errors, which are raised elsewhere.
     What a controller made of a template has nothing of its own to say. Objects of
     kinds whose fields are not listed are searched for pod templates.
     Cost: O(fields); lists of names and texts are not looked into.
@@ -87,9 +87,15 @@ def _kind_of(value: Mapping[str, Any]) -> str:
 @functools.lru_cache(maxsize=1024)
 def _listed(place: str, kind: str) -> str:
     group, _, version = place.rpartition("/")
-    if group == schemas.KUEUE:
-        return ""
-    return schemas.named(group, version, kind) or schemas.listed(group, kind)
+    found = schemas.named(group, version, kind) or schemas.listed(group, kind)
+    return found if group != schemas.KUEUE or _has_unread(found) else ""
+
+
+def _has_unread(sort: str) -> bool:
+    """Return whether a kind of Kueue has a field that is kept and not followed."""
+    known = _known(sort)
+    own = (of for _, of in known.deeper if not of.startswith(("core.", "meta.")))
+    return bool(known.unread) or any(map(_has_unread, own))
 
 
 def _sort_of(value: Mapping[str, Any]) -> str:
