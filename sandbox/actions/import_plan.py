@@ -21,6 +21,7 @@ from sandbox.world.operations import (
     SetPolicy,
     Several,
 )
+from scheduler.analysis.explain.fork import fork
 from scheduler.assembly import NOTHING_LEFT, merge
 from scheduler.engine.world import World
 from scheduler.engine.worlds.edits import reported_status
@@ -61,7 +62,7 @@ def try_out(world: World, operation: Edit | None) -> None:
     if operation is None:
         return
     try:
-        operations.perform(world.copy(), operation)
+        operations.perform(fork(world), operation)
     except SchedulerError as error:
         raise InvalidError(error.said, causes=[Cause(problem=error.said)]) from error
 

@@ -14,9 +14,14 @@ from collections.abc import Callable
 
 import pytest
 
+from sandbox.whatifs.changes import operation_of
+from sandbox.world.operations import perform
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fork import kueue_of
+from scheduler.analysis.pairs import compare_pair
 from scheduler.cli.run import world_at
+from scheduler.engine.world import World
+from tests.bench.cases import crowded_world, ticking
 from tests.bench.size import sized
 from tests.sandbox.conftest import contended, text_of
 from tests.services.default_run import ROOT, DefaultRun, wait_for
@@ -124,3 +129,54 @@ def test_what_would_let_each_waiting_workload_of_the_demo_in():
             "allMs": round(1000 * told[-1]),
         }
         sys.stderr.write(json.dumps(figures) + "\n")
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(600)
+def test_a_what_if_of_a_crowded_world_until_its_first_and_its_last_verdict():
+    """CPU seconds of both sides in this process; a worker runs one beside the other."""
+    world = crowd(sized(8, 1))
+    body = {"spec": {"preemption": {"reclaimWithinCohort": "Never"}}}
+    key = {"kind": "ClusterQueue", "namespace": "", "name": "cq1"}
+    begun, told = time.process_time(), list[float]()
+    operation = operation_of(world, [{"patch": {**key, "body": body}}])
+    compare_pair(
+        world,
+        lambda side: perform(side, operation),
+        horizon_ms=sized(600_000, 5_000),
+        tell=lambda _: told.append(time.process_time() - begun),
+    )
+    whole = time.process_time() - begun
+    figures = {"objects": len(world.objects), "firstMs": round(1000 * told[0])}
+    sys.stderr.write(json.dumps(figures | {"lastMs": round(1000 * whole)}) + "\n")
+
+
+@pytest.mark.bench
+@pytest.mark.timeout(600)
+def test_a_move_tried_out_in_a_crowded_world():
+    """CPU seconds until the move is known to be possible, and until its first verdict."""
+    world = crowd(sized(16, 1))
+    works = kueue_of(world).cluster.workloads.values()
+    waiting = sorted(work.key for work in works if work.pending_queue is not None)
+    key = waiting[len(waiting) // 2]
+    named = {"kind": key.kind, "namespace": key.namespace, "name": key.name}
+    elsewhere = "lq2" if world.objects[key].spec["queueName"] == "lq1" else "lq1"
+    to = {"kind": "LocalQueue", "namespace": key.namespace, "name": elsewhere}
+    begun, told = time.process_time(), list[float]()
+    operation = operation_of(world, [{"move": {**named, "to": to}}])
+    known = time.process_time() - begun
+    compare_pair(
+        world,
+        lambda side: perform(side, operation),
+        horizon_ms=sized(30_000, 5_000),
+        tell=lambda _: told.append(time.process_time() - begun),
+    )
+    figures = {"objects": len(world.objects), "knownMs": round(1000 * known)}
+    sys.stderr.write(json.dumps(figures | {"firstMs": round(1000 * told[0])}) + "\n")
+
+
+def crowd(size: int) -> World:
+    """Return a crowded world after half a minute, as it is read from its rows."""
+    world = crowded_world(size)
+    ticking(world, 30)()
+    return World.decode(world.encode())

@@ -76,6 +76,44 @@ class FixedKeyHeap:
         """Do nothing."""
 
 
+class BackoffHeap:
+    """Pods that back off, the first to be tried early on top, for keys that stay.
+
+    Soonest second first, then by QueueSort, then by the order of queueing. A pod that
+    went elsewhere, or whose key is another one, leaves a stale entry.
+    """
+
+    def __init__(
+        self, sort_key: SortKey, known: Callable[[QueuedPodInfo], bool]
+    ) -> None:
+        self._sort_key = sort_key
+        self._known = known
+        self._heap: list[tuple[int, tuple[Any, ...], int, int, QueuedPodInfo]] = []
+        self._entries = 0
+
+    def push(self, queued: QueuedPodInfo) -> None:
+        """Put in a pod that backs off, or one that changed meanwhile."""
+        self._entries += 1
+        key = self._sort_key(queued)
+        entry = (queued.ready_ms, key, queued.seq, self._entries, queued)
+        heapq.heappush(self._heap, entry)
+
+    def first(self) -> QueuedPodInfo | None:
+        """Return the first pod, which stays in; None when none backs off."""
+        heap = self._heap
+        while heap:
+            _, key, seq, _, queued = heap[0]
+            if (
+                queued.place == "backoff"
+                and queued.seq == seq
+                and self._known(queued)
+                and self._sort_key(queued) == key
+            ):
+                return queued
+            heapq.heappop(heap)
+        return None
+
+
 class ChangingKeyHeap:
     """For sorts whose keys change while pods are queued (groups that failed).
 

@@ -11,6 +11,7 @@ from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo, QueuePlace
 from scheduler.engine.kube.framework.status import Status
 from scheduler.engine.kube.queue.heaps import (
     ActiveHeap,
+    BackoffHeap,
     ChangingKeyHeap,
     FixedKeyHeap,
 )
@@ -52,6 +53,10 @@ class SchedulingQueue:
             sort_key
         )
         self._later: list[tuple[int, int, QueuedPodInfo]] = []
+        # Those that may be tried early; None where their order moves meanwhile.
+        self._early: BackoffHeap | None = None
+        if timing.pop_from_backoff and not moving:
+            self._early = BackoffHeap(sort_key, self._known)
         self._unschedulable: dict[Key, QueuedPodInfo] = {}
         self._in_flight: dict[Key, QueuedPodInfo] = {}
         self.next_seq = 0
@@ -79,6 +84,8 @@ class SchedulingQueue:
             self._after_backoff(queued)
         elif queued.place == "active":
             self._active.push(queued)
+        elif queued.place == "backoff" and self._early is not None:
+            self._early.push(queued)
         elif queued.place == "flight":
             queued.woken.add(ANY)
 
@@ -187,6 +194,8 @@ class SchedulingQueue:
         """Return whether `pop` would return a pod now."""
         if len(self._active):
             return True
+        if self._early is not None:
+            return self._early.first() is not None
         return self.timing.pop_from_backoff and any(
             queued.place == "backoff" and queued.seq == seq and self._known(queued)
             for _, seq, queued in self._later
@@ -257,7 +266,12 @@ class SchedulingQueue:
             return
         queued.ready_ms = self._backoff_end(queued)
         self._set(queued, place)
+        self._push_later(queued)
+
+    def _push_later(self, queued: QueuedPodInfo) -> None:
         heapq.heappush(self._later, (queued.ready_ms, queued.seq, queued))
+        if self._early is not None and queued.place == "backoff":
+            self._early.push(queued)
 
     def _backoff_end(self, queued: QueuedPodInfo) -> int:
         return self._window(
@@ -282,19 +296,24 @@ class SchedulingQueue:
     def _pop_backoff(self) -> QueuedPodInfo | None:
         """Return the pod to try early: soonest second first, then by QueueSort."""
         self._drop_stale(self._later, ("backoff", "error"))
-        early = [
-            (ready, self._sort_key(queued), seq, queued)
-            for ready, seq, queued in self._later
-            if queued.place == "backoff" and queued.seq == seq and self._known(queued)
-        ]
-        if not early:
+        queued = self._first_early()
+        if queued is None:
             return None
-        queued = min(early, key=lambda item: item[:3])[3]
         status = self._pre_enqueue(queued.pod)
         if not status.ok:
             self._to_active(queued)
             return self._pop_backoff()
         return queued
+
+    def _first_early(self) -> QueuedPodInfo | None:
+        if self._early is not None:
+            return self._early.first()
+        early = [
+            (ready, self._sort_key(queued), seq, queued)
+            for ready, seq, queued in self._later
+            if queued.place == "backoff" and queued.seq == seq and self._known(queued)
+        ]
+        return min(early, key=lambda item: item[:3])[3] if early else None
 
     def _drop_stale(
         self, heap: list[tuple[int, int, QueuedPodInfo]], places: tuple[QueuePlace, ...]
@@ -319,7 +338,7 @@ class SchedulingQueue:
         if place == "active":
             self._active.push(queued)
         elif place in ("backoff", "error"):
-            heapq.heappush(self._later, (queued.ready_ms, queued.seq, queued))
+            self._push_later(queued)
 
     def dump_order(self) -> list[Key]:
         """Return how the active queue lies, where the sort keys do not say it."""
