@@ -106,10 +106,13 @@ class Catalogue:
     transform: ResourceTransform | None = None
     pod_limits_count: bool = True
     _known: dict[bytes, PodSets] = field(default_factory=dict)
+    _adds: bool = False  # a RuntimeClass or a LimitRange was there
 
     def pod_sets(self, given: Iterable[Manifest], namespace: str) -> PodSets:
         """Return the podsets of a Workload; raises QuantityError."""
         text = msgspec.json.encode(given)
+        if not (self._adds or self._adjusts):
+            return _plain_pod_sets(text)
         if self.ranges.get(namespace):
             text += namespace.encode()
         known = self._known.get(text)
@@ -120,21 +123,14 @@ class Catalogue:
         return known
 
     def _pod_set(self, item: Manifest, limits: Limits | None) -> PodSet:
-        spec = (item.get("template") or {}).get("spec") or {}
+        spec = _pod_spec(item)
         overhead = self.overheads.get(spec.get("runtimeClassName") or "")
-        return PodSet(
-            name=item.get("name") or "main",
-            count=int(item.get("count", 1)),
-            min_count=item.get("minCount"),
-            shape=self._shape(spec, overhead, limits),
-            needs=PlacementNeeds(spec),
-            topology=read_topology_request(item.get("topologyRequest")),
-        )
+        return _pod_set(item, self._shape(spec, overhead, limits))
 
     def _shape(
         self, spec: Manifest, overhead: Manifest | None, limits: Limits | None
     ) -> PodShape:
-        if overhead or limits or self.transform or not self.pod_limits_count:
+        if overhead or limits or self._adjusts:
             return read_pod(
                 spec,
                 overhead=overhead,
@@ -144,40 +140,74 @@ class Catalogue:
             )
         return _plain_shape(msgspec.json.encode(spec))
 
+    @property
+    def _adjusts(self) -> bool:
+        """Return whether the Configuration changes what pods ask for."""
+        return self.transform is not None or not self.pod_limits_count
+
     def put_runtime_class(self, manifest: Manifest) -> None:
         """Take a RuntimeClass: what it adds to its pods."""
         overhead = (manifest.get("overhead") or {}).get("podFixed") or {}
         self.overheads[manifest["metadata"]["name"]] = overhead
-        self._known.clear()
+        self._forget()
 
     def put_limit_range(self, manifest: Manifest) -> None:
         """Take a LimitRange of its namespace."""
         metadata = manifest["metadata"]
         namespace = metadata.get("namespace") or "default"
         self.ranges.setdefault(namespace, {})[metadata["name"]] = manifest
-        self._known.clear()
+        self._forget()
 
     def remove_runtime_class(self, name: str) -> None:
         """Forget a RuntimeClass."""
         self.overheads.pop(name, None)
-        self._known.clear()
+        self._forget()
 
     def remove_limit_range(self, namespace: str, name: str) -> None:
         """Forget a LimitRange."""
         self.ranges.get(namespace, {}).pop(name, None)
+        self._forget()
+
+    def _forget(self) -> None:
         self._known.clear()
+        self._adds = True
 
     def _limits(self, namespace: str) -> Limits | None:
         ranges = self.ranges.get(namespace)
         return summarize(ranges.values()) if ranges else None
 
 
+def _pod_spec(item: Manifest) -> Manifest:
+    return (item.get("template") or {}).get("spec") or {}
+
+
+def _pod_set(item: Manifest, shape: PodShape) -> PodSet:
+    return PodSet(
+        name=item.get("name") or "main",
+        count=int(item.get("count", 1)),
+        min_count=item.get("minCount"),
+        shape=shape,
+        needs=PlacementNeeds(_pod_spec(item)),
+        topology=read_topology_request(item.get("topologyRequest")),
+    )
+
+
+@functools.lru_cache(maxsize=2048)  # about 4 MiB
+def _plain_pod_sets(text: bytes) -> PodSets:
+    """Return podsets to whose pods nothing is added; raises QuantityError.
+
+    Copies of a world, and the states of a recording, read the same ones again.
+    """
+    items = msgspec.json.decode(text)
+    return PodSets(
+        _pod_set(item, _plain_shape(msgspec.json.encode(_pod_spec(item))))
+        for item in items
+    )
+
+
 @functools.lru_cache(maxsize=2048)  # about 4 MiB
 def _plain_shape(text: bytes) -> PodShape:
-    """Return the shape of a pod spec to which nothing is added.
-
-    Copies of a world, and the states of a recording, read the same specs again.
-    """
+    """Return the shape of a pod spec to which nothing is added."""
     return read_pod(msgspec.json.decode(text))
 
 

@@ -73,6 +73,9 @@ class Judge:
         self.epoch_us = epoch_us
         self.real = find(history.changes)
         self.readings = Readings(history, self.real)
+        #: Whether these victims of a preemption, seen at these events, are a decision
+        #: of their own: it does not hang on the reading that left them.
+        self._rests: dict[tuple[Key, frozenset[tuple[Key, int]]], bool] = {}
         self._admitted: dict[Key, list[Admission]] = defaultdict(list)
         self._preempted: dict[tuple[Key, Key], list[int]] = defaultdict(list)
         for real in self.real:
@@ -113,7 +116,15 @@ class Judge:
 
     def _takes_the_rest(self, real: Real, taken: frozenset[Key]) -> bool:
         """Return whether the victims that are left were a decision of their own."""
-        return isinstance(real, Preemption) and self.verdict(real.without(taken)).agrees
+        if not isinstance(real, Preemption):
+            return False
+        rest = real.without(taken)
+        seen = frozenset((key, one.event) for key, one in rest.victims.items())
+        known = self._rests.get((rest.preemptor, seen))
+        if known is None:
+            known = self.verdict(rest).agrees
+            self._rests[rest.preemptor, seen] = known
+        return known
 
     def _decide(
         self, real: Real, objects: list[Object], at_ms: int
