@@ -141,7 +141,7 @@ def open_session(claim: Claim) -> Iterator[EditSession]:
 
 
 def _not_archived(sandbox_id: str) -> Sandbox:
-    sandbox = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
+    sandbox = Sandbox.objects.get(pk=sandbox_id)
     if sandbox.archived_at is not None:
         raise ConflictError(Refused.ARCHIVED.said())
     return sandbox

@@ -111,6 +111,7 @@ def stamp_or_none(text: str | None) -> int | None:
     return stamp_us(text) if text and text != _NEVER else None
 
 
+@lru_cache(maxsize=16_384)
 def stamp_text(us: int) -> str:
     """Return microseconds since the Unix epoch as RFC 3339; whole seconds bare."""
     seconds, fraction = divmod(us, 1_000_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sandbox.page.diffs import Row
 from sandbox.page.phases import conditions_of
 from sandbox.page.rows.quota import taint_texts
 from sandbox.page.wire_rows import NodeRow
@@ -15,24 +16,36 @@ from scheduler.model.objects import Object
 
 def row(world: World, obj: Object) -> NodeRow:
     """Return the row of one Node."""
-    used, pods = taken(world, obj.key.name)
-    held, held_pods = (
-        world.kube.held_on(obj.key.name) if world.kube is not None else ({}, 0)
-    )
+    now = taken_fields(world, obj)
     return NodeRow(
         key=str(obj.key),
         name=obj.key.name,
         state=state_of(obj),
-        flavor=_flavor(world, obj),
+        flavor=now["flavor"],
         allocatable=_texts(allocatable(obj)),
-        used=_texts(used),
-        pods=pods,
-        held=_texts(held),
-        held_pods=held_pods,
-        locked_by=world.kube.locked_by(obj.key.name) if world.kube is not None else "",
+        used=now["used"],
+        pods=now["pods"],
+        held=now["held"],
+        held_pods=now["heldPods"],
+        locked_by=now["lockedBy"],
         taints=taint_texts(obj.spec.get("taints")),
         labels=dict(obj.labels),
     )
+
+
+def taken_fields(world: World, obj: Object) -> Row:
+    """Return the part of a Node's row that may change though the Node does not."""
+    name, kube = obj.key.name, world.kube
+    used, pods = taken(world, name)
+    held, held_pods = kube.held_on(name) if kube is not None else ({}, 0)
+    return {
+        "flavor": _flavor(world, obj),
+        "used": _texts(used),
+        "pods": pods,
+        "held": _texts(held),
+        "heldPods": held_pods,
+        "lockedBy": kube.locked_by(name) if kube is not None else "",
+    }
 
 
 def state_of(obj: Object) -> Literal["ready", "cordoned", "failed"]:

@@ -24,7 +24,7 @@ from sandbox.page.rows import (
     workloads,
     yunikorn,
 )
-from sandbox.page.rows.tally import WorkloadTally
+from sandbox.page.rows.tally import COUNTED, WorkloadTally
 from sandbox.page.wire_rows import AnyRow
 from sandbox.page.wire_rows import Row as WireRow
 from scheduler.engine.world import World
@@ -77,11 +77,16 @@ def delta_of(
             delta.removed.append(str(key))
             tally.change(before, None)
     shown = set(delta.removed)
-    for obj in _touched(world, page, changes):
+    for obj in _touched(world, changes):
         _show(delta, page, tally, row_of(world, obj), shown)
+    for node in _nodes_of(world, page, changes):
+        if str(node.key) not in shown:
+            _show_taken(delta, page, tally, world, node)
     for cluster, each in clusters.each_world(world):
-        for row in list(workloads.moved_aside(each, page, shown, cluster)):
-            _show(delta, page, tally, row, shown)
+        for row, patch in workloads.moved_aside(each, page, shown, cluster):
+            delta.updated[row["key"]] = patch
+            if "phase" in patch:
+                tally.turn(row, patch["phase"])
     _expect(
         delta, page, tally, [plain(c) for c in expected.rows(world, sandbox)], shown
     )
@@ -93,17 +98,39 @@ def delta_of(
     delta.removed += sorted(rest)
     for gone in rest:
         del tally.anew[gone]
-    note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, page))
+    known = None if _brings_more(world, sandbox, changes) else page
+    note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, known))
     return delta
+
+
+#: Work comes and goes, and statuses of queues change, in any world: nothing of it is
+#: said of the whole. What changes a spec in a tick is an object of another kind.
+_USUAL = frozenset({"Workload", "Pod", "Job", "ClusterQueue", "LocalQueue"})
+
+
+def _brings_more(world: World, sandbox: Sandbox, changes: Changes) -> bool:
+    """Return whether a tick may have brought what else only edits do.
+
+    One of a real cluster, or of one that grows, in which more than the usual changed.
+    """
+    if sandbox.is_real:
+        return True
+    return world.autoscaling is not None and not _USUAL.issuperset(
+        key.kind for key in (*(obj.key for obj in changes.touched), *changes.removed)
+    )
 
 
 def _show(
     delta: Delta, page: Page, tally: WorkloadTally, row: Row, shown: set[str]
 ) -> None:
-    before = page.get(row["key"])
+    key = row["key"]
+    before = page.get(key)
     note(delta, before, row)
-    tally.change(None if row["key"] in shown else before, row)
-    shown.add(row["key"])
+    if key in shown:
+        tally.change(None, row)
+    elif before is None or not COUNTED.isdisjoint(delta.updated.get(key, ())):
+        tally.change(before, row)
+    shown.add(key)
 
 
 def _expect(
@@ -146,28 +173,38 @@ def _always(world: World, tally: WorkloadTally) -> Iterator[Row]:
             yield clusters.outside(plain(row), cluster)
 
 
-def _touched(world: World, page: Page, changes: Changes) -> Iterator[Object]:
-    """Yield the objects to show anew: the touched, and nodes whose pods moved."""
-    seen: dict[Key, Object] = {}
+def _show_taken(
+    delta: Delta, page: Page, tally: WorkloadTally, world: World, node: Object
+) -> None:
+    """Show a node that did not change itself: what its pods take may have."""
+    before = page.get(str(node.key))
+    if before is None or cluster_of(node.key):
+        _show(delta, page, tally, row_of(world, node), set())
+        return
+    now = nodes.taken_fields(world, node)
+    if patch := {name: now[name] for name in now if before[name] != now[name]}:
+        delta.updated[before["key"]] = patch
+        if tally.placed is not None:
+            tally.change(before, {**before, **patch})
+
+
+def _touched(world: World, changes: Changes) -> Iterator[Object]:
+    """Yield the touched objects that have rows of their own."""
     for obj in changes.touched:
         if obj.key.kind in MAKERS and world_shows(world, obj.key):
-            seen[obj.key] = obj
-    for name in sorted(_nodes_of(world, page, changes)):
-        node = world.objects.get(Key("Node", "", name))
-        if node is not None:
-            seen[node.key] = node
-    yield from seen.values()
+            yield obj
 
 
-def _nodes_of(world: World, page: Page, changes: Changes) -> set[str]:
-    """Return the nodes that pods left, came to, or have capacity reserved on."""
+def _nodes_of(world: World, page: Page, changes: Changes) -> list[Object]:
+    """Return the nodes that pods left, came to, or have capacity reserved on, by name."""
     names = {getattr(decision, "node", "") for decision in changes.decisions}
     touched = [obj.key for obj in changes.touched]
     for key in (*touched, *changes.removed):
         if key.kind == "Pod":
             names.add(qualified_name(pods.node_of(world, key), cluster_of(key)))
             names |= _nodes_before(page, str(key))
-    return names - {""}
+    keys = (Key("Node", "", name) for name in sorted(names - {""}))
+    return [world.objects[key] for key in keys if key in world.objects]
 
 
 def _nodes_before(page: Page, key: str) -> set[str]:

@@ -15,6 +15,7 @@ from sandbox.page.wire_rows import (
     ResourceFlavorRow,
     Row,
 )
+from scheduler.engine.kueue.tree.protocols import FlavorResource
 from scheduler.engine.kueue.tree.quota import available_non_negative
 from scheduler.engine.kueue.tree.shares import weighted_share
 from scheduler.engine.kueue.tree.tree import (
@@ -33,11 +34,11 @@ def rows(world: World, tally: WorkloadTally) -> Iterator[Row]:
     if world.kueue is None:
         return
     world.kueue.settle()
-    forest = world.kueue.cluster.forest
+    forest, lending = world.kueue.cluster.forest, Lending()
     for cohort in forest.cohorts.values():
-        yield cohort_row(cohort)
+        yield cohort_row(cohort, lending)
     for queue in forest.queues.values():
-        yield cluster_queue_row(world, queue, tally)
+        yield cluster_queue_row(world, queue, tally, lending)
     for (namespace, name), local_queue in sorted(
         world.kueue.cluster.local_queues.items()
     ):
@@ -46,7 +47,7 @@ def rows(world: World, tally: WorkloadTally) -> Iterator[Row]:
             yield local_queue_row(world, obj, tally)
 
 
-def cohort_row(cohort: Cohort) -> CohortRow:
+def cohort_row(cohort: Cohort, lending: Lending) -> CohortRow:
     """Return the row of a cohort, declared or implied."""
     return CohortRow(
         key=str(Key("Cohort", "", cohort.name)),
@@ -55,15 +56,13 @@ def cohort_row(cohort: Cohort) -> CohortRow:
         implicit=cohort.implicit,
         weight=f"{cohort.weight:g}",
         share=share_text(cohort),
-        cells=[
-            _cell(cohort, resource_node) for resource_node in _resource_nodes(cohort)
-        ],
+        cells=[_cell(one, lending) for one in _resource_nodes(cohort)],
         lendable=_lendable(cohort),
     )
 
 
 def cluster_queue_row(
-    world: World, queue: ClusterQueue, tally: WorkloadTally
+    world: World, queue: ClusterQueue, tally: WorkloadTally, lending: Lending
 ) -> ClusterQueueRow:
     """Return the row of a ClusterQueue."""
     spec = queue.spec
@@ -78,7 +77,7 @@ def cluster_queue_row(
         inactive_reason="" if queue.active else _inactive_reason(obj.status),
         weight=f"{queue.weight:g}",
         share=share_text(queue),
-        cells=[_cell(queue, resource_node) for resource_node in _resource_nodes(queue)],
+        cells=[_cell(one, lending) for one in _resource_nodes(queue)],
         counts=tally.of_cluster_queue(queue.name),
         within_cluster_queue=spec.within_queue,
         reclaim_within_cohort=spec.reclaim,
@@ -139,19 +138,19 @@ def _resource_nodes(node: QuotaNode) -> list[ResourceNode]:
     ]
 
 
-def _cell(node: QuotaNode, resource_node: ResourceNode) -> QuotaCell:
+def _cell(resource_node: ResourceNode, lending: Lending) -> QuotaCell:
     flavor, resource = resource_node.flavor_resource
     return QuotaCell(
         flavor=flavor,
         resource=resource,
         nominal=str(
             resource_node.subtree_quota
-            if isinstance(node, Cohort)
+            if isinstance(resource_node.node, Cohort)
             else resource_node.nominal
         ),
         used=str(resource_node.usage),
         borrowed=str(max(0, resource_node.usage - resource_node.subtree_quota)),
-        lent=str(lent(resource_node)),
+        lent=str(lending.of(resource_node)),
         available=str(available_non_negative(resource_node)),
         borrowing_limit=_text(resource_node.borrowing_limit),
         lending_limit=_text(resource_node.lending_limit),
@@ -162,35 +161,38 @@ def _text(limit: int | None) -> str | None:
     return None if limit is None else str(limit)
 
 
-def lent(resource_node: ResourceNode) -> int:
-    """Return how much of the node's unused quota the rest of its cohort uses now.
+class Lending:
+    """How much of their unused quota nodes lend, while nothing is taken or given back.
 
-    What siblings use above their own is spread over those who have shared
-    quota unused, in proportion, rounded down: Kueue keeps no account of who
-    lends to whom.
+    What siblings use above their own is spread over those who have shared quota
+    unused, in proportion, rounded down: Kueue keeps no account of who lends to whom.
     """
-    parent = resource_node.parent
-    if parent is None:
-        return 0
-    spare = over = 0
-    for sibling in _siblings(resource_node):
-        spare += _spare(sibling)
-        over += max(0, sibling.usage - sibling.subtree_quota)
-    mine = _spare(resource_node)
-    if not (mine and over):
-        return 0
-    # The cohort's own quota is used before that of members counts as lent.
-    over -= max(0, parent.nominal)
-    return mine * min(max(0, over), spare) // spare
 
+    def __init__(self) -> None:
+        self._known: dict[tuple[Cohort, FlavorResource], tuple[int, int]] = {}
 
-def _siblings(resource_node: ResourceNode) -> Iterator[ResourceNode]:
-    parent = resource_node.node.parent
-    if parent is not None:
-        for child in parent.children():
-            sibling = child.resource_nodes.get(resource_node.flavor_resource)
-            if sibling is not None:
-                yield sibling
+    def of(self, resource_node: ResourceNode) -> int:
+        """Return how much of a node's unused quota the rest of its cohort uses now."""
+        parent, mine = resource_node.parent, _spare(resource_node)
+        above = resource_node.node.parent
+        if parent is None or above is None or not mine:
+            return 0
+        spare, over = self._among(above, resource_node.flavor_resource)
+        # The cohort's own quota is used before that of members counts as lent.
+        over -= max(0, parent.nominal)
+        return mine * min(max(0, over), spare) // spare
+
+    def _among(self, parent: Cohort, what: FlavorResource) -> tuple[int, int]:
+        """Return what the children have unused, and what they use above their own."""
+        found = self._known.get((parent, what))
+        if found is None:
+            spare = over = 0
+            for child in parent.children():
+                if (one := child.resource_nodes.get(what)) is not None:
+                    spare += _spare(one)
+                    over += max(0, one.usage - one.subtree_quota)
+            found = self._known[parent, what] = spare, over
+        return found
 
 
 def _spare(resource_node: ResourceNode) -> int:

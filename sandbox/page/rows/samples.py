@@ -11,7 +11,7 @@ from sandbox.models import Sandbox
 from sandbox.page.diffs import Page, Row
 from sandbox.page.events import EventRecord
 from sandbox.page.rows.fair_shares import owned_by_cohorts, share_error_of
-from sandbox.page.rows.tally import WorkloadTally
+from sandbox.page.rows.tally import PlacedSums, WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.page.wire import QueueSample, Sample
 from scheduler.engine.stage import SearchTally
@@ -26,10 +26,13 @@ def sample_of(
     searched: SearchTally,
 ) -> Row:
     """Return the sample of the tick that made this page and these events."""
-    phases = tally.phases or _pods(page)
+    phases = tally.phases or _pods(tally.placed_on(page))
     types = Counter(line.type for line in lines)
     made_anew = [page[key] for key in tally.anew]
-    used, capacity = _sums(page, made_anew)
+    used, capacity = _sums(made_anew)
+    if not capacity:
+        placed = tally.placed_on(page)
+        used, capacity = _texts(placed.used), _texts(placed.capacity)
     sample = Sample(
         tick=sandbox.tick,
         t_ms=sandbox.now_ms,
@@ -71,17 +74,16 @@ _POD_PHASES = {
 }
 
 
-def _pods(page: Page) -> Counter[str]:
+def _pods(placed: PlacedSums) -> Counter[str]:
     """Count pods where there are no Workloads."""
-    return Counter(
-        _POD_PHASES[row["phase"]] for row in page.values() if row["kind"] == "Pod"
-    )
+    phases: Counter[str] = Counter()
+    for phase, count in placed.pods.items():
+        phases[_POD_PHASES[phase]] += count
+    return phases
 
 
-def _sums(
-    page: Page, made_anew: Sequence[Row]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return used and capacity by resource: of queues and cohorts, else of nodes."""
+def _sums(made_anew: Sequence[Row]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return used and capacity by resource, of queues and cohorts."""
     used: Counter[str] = Counter()
     capacity: Counter[str] = Counter()
     rows = [row for row in made_anew if row["kind"] == "ClusterQueue"]
@@ -94,11 +96,6 @@ def _sums(
     if not workers:  # what is in use of a cohort's own quota, its queues hold
         for (_, _, resource), own in owned_by_cohorts(made_anew).items():
             capacity[resource] += own
-    if not capacity:
-        for row in page.values():
-            if row["kind"] == "Node":
-                used.update({name: int(v) for name, v in row["used"].items()})
-                capacity.update({n: int(v) for n, v in row["allocatable"].items()})
     return _texts(used), _texts(capacity)
 
 

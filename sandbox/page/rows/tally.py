@@ -1,4 +1,4 @@
-"""Workload rows counted by queue and phase."""
+"""Workload rows counted by queue and phase; pods and nodes where there are none."""
 
 from __future__ import annotations
 
@@ -11,6 +11,33 @@ from sandbox.page.wire_rows import WorkloadCounts
 
 #: Kinds whose rows are made anew each time: few rows that many things change.
 MADE_ANEW = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")
+#: The fields of a row that say where and how it counts.
+COUNTED = frozenset(
+    {
+        *("clusterQueue", "namespace", "localQueue", "phase", "copy", "totals"),
+        *("evicted", "used", "allocatable"),
+    }
+)
+
+
+@dataclass
+class PlacedSums:
+    """Pods by phase, what is taken on all nodes, and what these have."""
+
+    pods: Counter[str] = field(default_factory=Counter)
+    used: Counter[str] = field(default_factory=Counter)
+    capacity: Counter[str] = field(default_factory=Counter)
+
+    def count(self, row: Row, sign: int) -> None:
+        """Count one row in (1) or out (-1)."""
+        if row["kind"] == "Pod":
+            self.pods[row["phase"]] += sign
+        elif row["kind"] == "Node":
+            for sums, name in ((self.used, "used"), (self.capacity, "allocatable")):
+                for resource, amount in row[name].items():
+                    sums[resource] += sign * int(amount)
+                    if not sums[resource]:
+                        del sums[resource]
 
 
 @dataclass
@@ -27,6 +54,8 @@ class WorkloadTally:
     asking: dict[str, dict[str, int]] = field(default_factory=dict)
     #: Keys of the rows that are made anew each time, in the page's order.
     anew: dict[str, None] = field(default_factory=dict)
+    #: Kept from the first time on that anybody asks for it.
+    placed: PlacedSums | None = None
 
     @classmethod
     def of(cls, page: Mapping[str, Row]) -> WorkloadTally:
@@ -45,9 +74,20 @@ class WorkloadTally:
         if after is not None:
             self.count(after, 1)
 
+    def turn(self, row: Row, phase: str) -> None:
+        """Count a waiting row as one that waits otherwise; what it asks for stays."""
+        queue, local_queue = row["clusterQueue"], (row["namespace"], row["localQueue"])
+        for name, sign in ((row["phase"], -1), (phase, 1)):
+            if not row["copy"]:
+                self.phases[name] += sign
+            self.cluster[queue, name] += sign
+            self.local[(*local_queue, name)] += sign
+
     def count(self, row: Row, sign: int) -> None:
-        """Count one row in (1) or out (-1); other kinds count nothing."""
+        """Count one row in (1) or out (-1)."""
         if row["kind"] != "Workload":
+            if self.placed is not None:
+                self.placed.count(row, sign)
             return
         queue, phase = row["clusterQueue"], row["phase"]
         local_queue = row["namespace"], row["localQueue"]
@@ -63,6 +103,14 @@ class WorkloadTally:
         if row["evicted"]:
             self.cluster[queue, "evicted"] += sign
             self.local[(*local_queue, "evicted")] += sign
+
+    def placed_on(self, page: Mapping[str, Row]) -> PlacedSums:
+        """Return the sums of this page's pods and nodes. O(rows) the first time."""
+        if self.placed is None:
+            self.placed = PlacedSums()
+            for row in page.values():
+                self.placed.count(row, 1)
+        return self.placed
 
     def of_cluster_queue(self, name: str) -> WorkloadCounts:
         """Return the counts of one ClusterQueue."""

@@ -22,9 +22,7 @@ POLICY_KEY = "Policy//policy"
 
 def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     """Return the sandbox's row; with a page, what only edits change is kept from it."""
-    # A tick of a real cluster, or one that grows, may bring what else only edits do.
-    moves = sandbox.is_real or world.autoscaling is not None
-    before = None if moves else (page or {}).get(KEY)
+    before = (page or {}).get(KEY)
     spec, growing = world.policy.spec, world.autoscaling
     idle, idle_said = _idle(world, before)
     row = SandboxRow(

@@ -25,12 +25,11 @@ _WAITING = ("pending", "inadmissible")
 def row(world: World, obj: Object) -> WorkloadRow:
     """Return the card of one Workload."""
     work = work_of(world, obj.key)
+    since = _true_since(world, work)
     phase = phase_of(
-        obj.spec,
-        is_set=work.has_condition if work else _never,
-        inadmissible=is_inadmissible(work),
+        obj.spec, is_set=since.__contains__, inadmissible=is_inadmissible(work)
     )
-    condition = _summary_condition(work)
+    condition = _summary_condition(work, since)
     run = world.lifetime.runs.get(obj.key)
     running = run if run is not None and phase == "admitted" else None
     ready_ms, length_ms = _work_times(world, obj, running)
@@ -52,8 +51,8 @@ def row(world: World, obj: Object) -> WorkloadRow:
         sticky=is_sticky(work),
         order_us=str(work.queue_order_us if work and work.pending_queue else 0),
         created_ms=world.context.ms(work.created_us) if work else 0,
-        reserved_ms=_since(world, work, "QuotaReserved"),
-        admitted_ms=_since(world, work, "Admitted"),
+        reserved_ms=since.get("QuotaReserved"),
+        admitted_ms=since.get("Admitted"),
         ready_ms=ready_ms,
         ends_ms=running.ends_ms if running else None,
         runtime_ms=length_ms,
@@ -65,7 +64,7 @@ def row(world: World, obj: Object) -> WorkloadRow:
         worker=str(obj.status.get("clusterName") or ""),
         tried=list(obj.status.get("nominatedClusterNames") or ()),
         copy=is_copy(obj),
-        finished_ms=_since(world, work, "Finished"),
+        finished_ms=since.get("Finished"),
     )
 
 
@@ -99,8 +98,8 @@ def runtime_ms(world: World, obj: Object) -> int:
 
 def moved_aside(
     world: World, page: Mapping[str, Row], shown: set[str], cluster: str = ""
-) -> Iterator[Row]:
-    """Yield the rows of waiting workloads that became inadmissible or pending.
+) -> Iterator[tuple[Row, Row]]:
+    """Yield rows of waiting workloads that became inadmissible or pending, and what changes.
 
     Whole groups change by one flag, which touches none of their members; their
     queues note who that was. `cluster` is the worker whose world it is.
@@ -113,12 +112,16 @@ def moved_aside(
             before = page.get(key)
             if before is None or key in shown or work.pending_queue is None:
                 continue
+            if before["phase"] not in _WAITING:
+                continue
+            patch: Row = {}
             phase = "inadmissible" if is_inadmissible(work) else "pending"
-            sticky = is_sticky(work)
-            if before["phase"] in _WAITING and (
-                phase != before["phase"] or sticky != before["sticky"]
-            ):
-                yield {**before, "phase": phase, "sticky": sticky}
+            if phase != before["phase"]:
+                patch["phase"] = phase
+            if (sticky := is_sticky(work)) != before["sticky"]:
+                patch["sticky"] = sticky
+            if patch:
+                yield before, patch
 
 
 def work_of(world: World, key: Key) -> WorkloadInfo | None:
@@ -142,10 +145,6 @@ def is_sticky(work: WorkloadInfo | None) -> bool:
         and work.pending_queue is not None
         and work.pending_queue.preemptor is work
     )
-
-
-def _never(_: str) -> bool:
-    return False
 
 
 def cluster_queue_of(world: World, obj: Object, work: WorkloadInfo | None) -> str:
@@ -210,14 +209,16 @@ def texts(values: Mapping[str, int]) -> dict[str, str]:
     return {name: str(amount) for name, amount in sorted(values.items())}
 
 
-def _summary_condition(work: WorkloadInfo | None) -> Condition | None:
-    """Return the condition that explains the phase."""
+def _summary_condition(
+    work: WorkloadInfo | None, since: Mapping[str, int]
+) -> Condition | None:
+    """Return the condition that explains the phase; `since` says which are True."""
     if work is None:
         return None
     for name in ("Finished", "Admitted"):
-        if work.has_condition(name):
+        if name in since:
             return work.conditions[name]
-    if work.has_condition("QuotaReserved"):
+    if "QuotaReserved" in since:
         return work.conditions.get("Admitted") or work.conditions["QuotaReserved"]
     if work.evicted and not work.active:
         return work.conditions["Evicted"]
@@ -239,10 +240,15 @@ def _conditions(world: World, work: WorkloadInfo | None) -> list[ConditionCell]:
     ]
 
 
-def _since(world: World, work: WorkloadInfo | None, name: str) -> int | None:
-    if work is None or not work.has_condition(name):
-        return None
-    return world.context.ms(work.conditions[name].since_us)
+def _true_since(world: World, work: WorkloadInfo | None) -> dict[str, int]:
+    """Return which conditions are True, and since when."""
+    if work is None:
+        return {}
+    return {
+        name: world.context.ms(condition.since_us)
+        for name, condition in work.conditions.items()
+        if condition.status
+    }
 
 
 def _requeue(world: World, work: WorkloadInfo | None) -> int | None:

@@ -55,17 +55,18 @@ class Advancing(Reactions):
         """Return the next instant at which something happens by itself."""
         if self.fresh or self.advance_requested:
             return self.context.now_ms
-        heap = self.timers.heap
-        while heap and not self._stands(*heap[0]):
-            self.timers.take(heap[0][0])
-        return self.timers.next_at()
+        while (entry := self.timers.first()) is not None:
+            if self._stands(*entry):
+                return entry[0]
+            self.timers.take(entry[0])
+        return None
 
     def awaited(self) -> str:
         """Return in words what `due` names."""
         if self.fresh or self.advance_requested:
             return f"{len(self.fresh)} objects that came, to be taken up"
-        heap = self.timers.heap
-        return f"{Due(heap[0][1]).name} of {heap[0][2]}" if heap else "nothing"
+        first = self.timers.first()
+        return "nothing" if first is None else f"{first[1].name} of {first[2]}"
 
     def advance(self) -> None:
         """Handle all that is due now: finishes, arrivals, pods that get ready."""
@@ -73,7 +74,7 @@ class Advancing(Reactions):
         now = self.context.now_ms
         while (entry := self.timers.take(now)) is not None:
             if self._stands(*entry):
-                self._fire(Due(entry[1]), entry[2])
+                self._fire(entry[1], entry[2])
         while self.fresh:
             fresh = sorted(self.fresh, key=lambda key: (RANK[key.kind], key))
             self.fresh.clear()

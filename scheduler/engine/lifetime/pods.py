@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
+
+import msgspec
 
 from scheduler.engine.kueue.topology.nodes import PLACED_BY_TOPOLOGY, UNCONSTRAINED
 from scheduler.model.annotations import PREFIX
@@ -29,7 +30,7 @@ def make_pod(
     Source: <https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/>
     """
     template = pod_set.get("template") or {}
-    spec = copy.deepcopy(template.get("spec") or {})
+    spec: dict[str, Any] = msgspec.to_builtins(template.get("spec") or {})  # a copy
     if node_selector:
         spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **node_selector}
     if tolerations:

@@ -178,25 +178,40 @@ class Run:
 
 @dataclass(slots=True)
 class Timers:
-    """What is due when: a heap whose entries may have become void.
+    """What is due when: a heap of instants, and one of entries for each of them.
 
-    Order at one instant: kind, then key. A void entry is one whose owner no
-    longer waits for it; the reader checks.
+    Order at one instant: kind, then key. An entry whose owner no longer waits for it
+    is void; the reader checks. Thousands of arrivals are of a few instants.
     """
 
-    heap: list[tuple[int, int, Key, int]] = field(default_factory=list)
+    instants: list[int] = field(default_factory=list)
+    entries: dict[int, list[tuple[int, Key, int]]] = field(default_factory=dict)
 
     def add(self, at_ms: int, due: Due, key: Key, attempt: int = 0) -> None:
         """Set a timer for this key."""
-        heapq.heappush(self.heap, (at_ms, int(due), key, attempt))
+        entry = int(due), key, attempt
+        if (known := self.entries.get(at_ms)) is not None:
+            heapq.heappush(known, entry)
+            return
+        self.entries[at_ms] = [entry]
+        heapq.heappush(self.instants, at_ms)
 
-    def next_at(self) -> int | None:
-        """Return the earliest instant, void entries included; None when empty."""
-        return self.heap[0][0] if self.heap else None
+    def first(self) -> tuple[int, Due, Key, int] | None:
+        """Return the first entry, which stays; None when empty."""
+        if not self.instants:
+            return None
+        at = self.instants[0]
+        due, key, attempt = self.entries[at][0]
+        return at, Due(due), key, attempt
 
     def take(self, now_ms: int) -> tuple[int, Due, Key, int] | None:
         """Remove and return the first entry that is due, or None."""
-        if not self.heap or self.heap[0][0] > now_ms:
+        if not self.instants or self.instants[0] > now_ms:
             return None
-        at, due, key, attempt = heapq.heappop(self.heap)
+        at = self.instants[0]
+        known = self.entries[at]
+        due, key, attempt = heapq.heappop(known)
+        if not known:
+            del self.entries[at]
+            heapq.heappop(self.instants)
         return at, Due(due), key, attempt

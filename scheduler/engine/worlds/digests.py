@@ -63,17 +63,35 @@ class _Kind:
     def __init__(self) -> None:
         self.keys: list[Key] = []  # in order
         self.digests = bytearray()  # of `keys`
+        self.places: dict[Key, int] = {}  # in `keys`; none since one came or went
+        self.looks = 0  # for a place, since then
+
+    def _place(self, key: Key) -> int | None:
+        """Return where a key is; None for one that is new."""
+        if not self.places and self.looks * _FEW < len(self.keys):
+            self.looks += 1
+            at = bisect_left(self.keys, key)
+            return at if at < len(self.keys) and self.keys[at] == key else None
+        if not self.places:
+            self.places = {known: at for at, known in enumerate(self.keys)}
+        return self.places.get(key)
+
+    def _moved(self) -> None:
+        if self.places:
+            self.places = {}
+        self.looks = 0
 
     def replace(self, key: Key, digest: bytes) -> bool:
         """Put a digest in the place of the one before; False for a key that is new."""
-        at = bisect_left(self.keys, key)
-        if at == len(self.keys) or self.keys[at] != key:
+        at = self._place(key)
+        if at is None:
             return False
         self.digests[at * _SIZE : (at + 1) * _SIZE] = digest
         return True
 
     def add(self, fresh: dict[Key, bytes]) -> None:
         """Take in keys that are new."""
+        self._moved()
         if len(fresh) * _FEW < len(self.keys):
             for key, digest in fresh.items():
                 at = bisect_left(self.keys, key)
@@ -89,5 +107,6 @@ class _Kind:
         """Forget a key, if it is known."""
         at = bisect_left(self.keys, key)
         if at < len(self.keys) and self.keys[at] == key:
+            self._moved()
             del self.keys[at]
             del self.digests[at * _SIZE : (at + 1) * _SIZE]

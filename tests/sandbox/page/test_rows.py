@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 
 import msgspec
+import pytest
 
+from sandbox.base import library
+from sandbox.models import Sandbox
+from sandbox.page import diffs, rows
 from sandbox.page.rows import workloads
+from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.wording import LONGEST, shortened
 from sandbox.page.wire_rows import Row
-from scheduler.assembly import assemble
+from scheduler.assembly import assemble, prepare
 from scheduler.engine.simulation import simulate
+from scheduler.engine.stage import SearchTally
+from scheduler.engine.tick import run_tick
 from scheduler.model.decisions import Finish
 from tests.bench.page_world import World
-from tests.builders import job, small_cluster
+from tests.bench.worlds import crowded
+from tests.builders import job, small_cluster, world_of
+from tests.sandbox.actions.test_stacks import STACKS
 from tests.sandbox.conftest import text_of
 
 
@@ -51,3 +60,36 @@ def test_a_long_sentence_ends_between_words():
 
 def test_a_word_without_end_is_cut_all_the_same():
     assert shortened("x" * 900) == "x" * (LONGEST - 1) + "…"
+
+
+WORLDS = {
+    **{
+        name: lambda manifests=manifests, policy=policy: world_of(*manifests, **policy)
+        for name, (manifests, policy) in STACKS.items()
+    },
+    "a crowd of which whole classes are set aside": lambda: (
+        assemble(crowded(workloads=300, nodes=30, queues=1, runtime_s=(20, 40))).world
+    ),
+    **{
+        name: lambda name=name: prepare(library.files_of(name)).assemble().world
+        for name in ("scale-from-zero", "yunikorn-fair-grows", "friday-rush")
+    },
+}
+
+
+@pytest.mark.parametrize("make_world", WORLDS.values(), ids=WORLDS)
+def test_what_is_kept_from_tick_to_tick_is_what_a_page_made_anew_says(make_world):
+    world, sandbox = make_world(), Sandbox(id="s", title="a sandbox")
+    page = rows.page_of(world, sandbox)
+    tally = WorkloadTally.of(page)
+    for _ in range(90):
+        run_tick(world)
+        sandbox.tick = world.tick
+        diffs.apply(page, rows.delta_of(world, sandbox, page, tally, world.take()))
+        fresh = rows.page_of(world, sandbox)
+        assert page == fresh
+        kept, anew = (
+            rows.sample_of(sandbox, page, one, [], SearchTally())
+            for one in (tally, WorkloadTally.of(fresh))
+        )
+        assert kept == anew
