@@ -13,11 +13,8 @@ from rest_framework.request import Request
 from api.cluster import refusals
 from api.cluster.checks.decoding import unknown_fields
 from api.views.base import flag
-from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.faults.unknown import without_unknown
 from scheduler.input.manifests.kinds import split
 from scheduler.input.manifests.known_fields.finding import walk
-from scheduler.input.manifests.loading.checking import check_object
 from scheduler.model import schemas
 
 CHOICES = ("Strict", "Warn", "Ignore")
@@ -77,20 +74,6 @@ def warnings_of(
     if found and choice == "Strict":
         raise strictly(found, document)
     return found
-
-
-def pruned(document: dict[str, Any], choice: str) -> tuple[dict[str, Any], list[str]]:
-    """Return an object of Kueue without the fields that its kind does not have.
-
-    Beside it a warning per field, none where they are to be ignored. Raises
-    UndecodableError naming every field where the write is Strict.
-    """
-    given = Document(file="body", data=document)
-    kept, unknown = without_unknown(given, check_object)
-    found = [f'unknown field "{field}"' for field in unknown]
-    if found and choice == "Strict":
-        raise strictly(found, document)
-    return kept.data, [] if choice == "Ignore" else found
 
 
 def strictly(

@@ -33,7 +33,6 @@ from sandbox import actions
 from sandbox.base.errors import DeniedError, InvalidError
 from sandbox.models import Sandbox, StoredObject
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.kinds import KUEUE
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.input.manifests.load import load
 from scheduler.model import durations
@@ -285,13 +284,12 @@ class Change:
         self, document: Document, before: Document | None = None
     ) -> tuple[Document, list[str]]:
         """Return what is kept of a document, and warnings of fields it has too much."""
-        if self.resource.kind.group == KUEUE:
-            return validation.pruned(document, self.validation)
         warnings = validation.warnings_of(
             document, self.validation, known=before, twice=self.twice
         )
-        if self.resource.is_built_in and (type_ := self.resource.type_):
-            document = decoding.without_unknown(document, type_)
+        if type_ := self.resource.type_:
+            empty = not self.resource.is_built_in
+            document = decoding.without_unknown(document, type_, empty=empty)
         return document, warnings
 
     def _placed(self, given: Any, name: str) -> Document:

@@ -71,10 +71,11 @@ def _inside(
         yield "", value, type_
 
 
-def without_unknown(value: Any, type_: str) -> Any:
+def without_unknown(value: Any, type_: str, *, empty: bool = False) -> Any:
     """Return a value without fields that its published type does not have.
 
-    Empty lists and maps go too where a server leaves them out.
+    Unless `empty`, as of custom resources, empty lists and maps go too where a server
+    leaves them out.
     """
     fields = schemas.fields_of(type_)
     if not fields or not isinstance(value, Mapping):
@@ -85,14 +86,17 @@ def without_unknown(value: Any, type_: str) -> Any:
         if field is None:
             continue
         of = field.type
-        if of.startswith(("[]", "map ")) and not (inner or field.always):
+        if of.startswith(("[]", "map ")) and not (inner or field.always or empty):
             continue
         if of.startswith("[]") and isinstance(inner, list):
-            inner = [without_unknown(item, of[2:]) for item in inner]
+            inner = [without_unknown(item, of[2:], empty=empty) for item in inner]
         elif of.startswith("map ") and isinstance(inner, Mapping):
-            inner = {k: without_unknown(item, of[4:]) for k, item in inner.items()}
+            inner = {
+                key: without_unknown(item, of[4:], empty=empty)
+                for key, item in inner.items()
+            }
         elif isinstance(inner, Mapping):
-            inner = without_unknown(inner, of)
+            inner = without_unknown(inner, of, empty=empty)
         found[name] = inner
     return found
 

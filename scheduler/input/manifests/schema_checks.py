@@ -26,10 +26,12 @@ Choices = Callable[[str], Sequence[str]]
 def check_fields(document: Document, choices: Choices) -> None:
     """Check what a document gives of its kind, in the served version.
 
-    Raises ManifestError naming the first field that the schema refuses. How names are
-    spelled is left to an API server: no decision depends on it.
+    Raises ManifestError naming the first field that the schema does not have, else the
+    first that it refuses. How names are spelled is left to an API server: no decision
+    depends on it.
     """
-    for fault in faults_of(document.data, _type(document), leave=_HEAD, texts=False):
+    found = faults_of(document.data, _type(document), leave=_HEAD, texts=False)
+    for fault in sorted(found, key=lambda one: one.what is not What.UNKNOWN):
         own = choices(fault.path)
         if fault.what is not What.ENUM or fault.value not in own:
             raise _error(document, fault, own)

@@ -11,18 +11,12 @@ from scheduler.model.errors import ManifestError
 from scheduler.model.problems import Form, Wanted, expected
 
 
-class UnknownFieldError(ManifestError):
-    """An object has fields that its kind does not have: `fields` are all of them."""
-
-    fields: tuple[str, ...] = ()
-
-
 def expect_known(
     document: Document, holder: dict[str, Any], path: str, known: Sequence[str]
 ) -> None:
     """Refuse a field that is not one of `known`; suggests the nearest.
 
-    Raises UnknownFieldError naming the first, with the paths of all of them.
+    Raises ManifestError naming the first.
     """
     unknown = [str(name) for name in holder if name not in known]
     if unknown:
@@ -31,17 +25,14 @@ def expect_known(
 
 def unknown_field(
     document: Document, path: str, unknown: Sequence[str], known: Sequence[str]
-) -> UnknownFieldError:
-    """Return the error about fields that an object at `path` does not have."""
-    fields = tuple(f"{path}.{name}" if path else name for name in unknown)
+) -> ManifestError:
+    """Return the error about the first field that an object at `path` does not have."""
     near = difflib.get_close_matches(unknown[0], known, n=1)
     names = ", ".join(sorted(known))
     problem = Form.UNKNOWN.said(known=names)
     if near:
         problem = Form.UNKNOWN_NEAR.said(known=names, near=near[0])
-    error = UnknownFieldError(problem, place=document.place(fields[0]))
-    error.fields = fields
-    return error
+    return document.error(f"{path}.{unknown[0]}" if path else unknown[0], problem)
 
 
 def expect_texts(document: Document, holder: dict[str, Any], path: str) -> list[str]:
