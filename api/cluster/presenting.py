@@ -31,6 +31,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.pod_defaults import default_container, default_pod_spec
 from scheduler.model.reasons import SLICE_REPLACED
 from scheduler.model.schemas import Field
+from scheduler.model.schemas.defaults import fill as fill_defaults
 
 Document = dict[str, Any]
 Fill = Callable[[Document], None]
@@ -107,6 +108,8 @@ def complete(document: Document, resource: Resource) -> Document:
     with contextlib.suppress(AttributeError, TypeError, KeyError):
         if fill is not None and (built_in or resource.kind.group == KUEUE):
             fill(document)
+        if type_ and not built_in:
+            fill_defaults(document, type_)
         if type_:
             _follow(document, _plan(type_, built_in))
     if not built_in:
@@ -197,7 +200,7 @@ def _steps(type_: str, *, built_in: bool, above: tuple[str, ...]) -> Iterable[_S
         of = schemas.bare(field.type)
         if of == "Quantity" and built_in:
             if field.type in ("Quantity", "map Quantity"):
-                zero = _zero(field, built_in=built_in)
+                zero = _zero(field)
                 yield name, field.type, None if zero is msgspec.UNSET else zero
             continue
         if field.type == "Time":
@@ -213,24 +216,15 @@ def _steps(type_: str, *, built_in: bool, above: tuple[str, ...]) -> Iterable[_S
             elif field.type.startswith("map "):
                 if inner:
                     yield name, "values", inner
-            elif _is_made(field, built_in=built_in):
+            elif built_in and field.always and not field.pointer:
                 yield name, "object", inner
             elif inner:
                 yield name, "within", inner
-        elif (zero := _zero(field, built_in=built_in)) is not msgspec.UNSET:
+        elif built_in and (zero := _zero(field)) is not msgspec.UNSET:
             yield name, "value", zero
 
 
-def _is_made(field: Field, *, built_in: bool) -> bool:
-    """Return whether a message is written where it is not given."""
-    if built_in:
-        return field.always and not field.pointer
-    return bool(field.default == {})
-
-
-def _zero(field: Field, *, built_in: bool) -> Any:
-    if not built_in:
-        return field.default
+def _zero(field: Field) -> Any:
     if not field.always:
         return msgspec.UNSET
     if field.pointer or field.type.startswith(("[]", "map ")):

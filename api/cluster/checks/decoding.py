@@ -266,6 +266,8 @@ def _struct(type_: str) -> str:
     _, kind, *path = inner.split(".")
     if len(path) < 2:
         return kind + "".join(path).capitalize()
+    if path[-1] == "namespaceSelector":
+        return "LabelSelector"
     last = path[-1].removesuffix("s")
     return last[:1].upper() + last[1:]
 
@@ -278,7 +280,7 @@ def _go(type_: str) -> str:
     if type_ in _PLAIN:
         return _PLAIN[type_][1]
     if type_.startswith(KUEUE):
-        if type_.endswith("amespaceSelector"):
+        if type_.endswith(".namespaceSelector"):
             return "v1.LabelSelector"
         return f"{type_.removeprefix(KUEUE).split('.')[1]}.{_struct(type_)}"
     return ".".join(type_.rsplit(".", 2)[-2:])

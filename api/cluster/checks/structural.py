@@ -131,7 +131,8 @@ def _by_schema(document: Document, type_: str) -> list[Unmet]:
 
 
 def _said(fault: Unmet) -> Fault:
-    return Fault(fault.path, _WORDS[fault.what](fault))
+    path = "<nil>" if fault.what is What.BITS else fault.path
+    return Fault(path, _WORDS[fault.what](fault))
 
 
 def _place(fault: Unmet) -> list[tuple[int, str]]:
@@ -187,6 +188,10 @@ _WORDS: dict[What, Callable[[Unmet], str]] = {
     ),
     What.MAXIMUM: lambda one: _not_so(
         one, one.value, f"should be less than or equal to {one.field.maximum}"
+    ),
+    What.BITS: lambda one: (
+        'Invalid value: "": Checked value must be of type integer with format int32 in '
+        + one.path
     ),
     What.LONG: lambda one: (
         f"Too long: may not be more than {one.field.max_length} bytes"

@@ -385,3 +385,48 @@ def test_a_lease_is_kept_and_listed_with_its_holder(call, busy):
     accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
     rows = call("get", busy, leases, Accept=accept).json()["rows"]
     assert rows[0]["cells"][:2] == ["mine", "me"]
+
+
+#: Kind -> (fields, what Kubernetes 1.36 says of them with Kueue's definitions).
+OF_A_SCHEMA = {
+    "ProvisioningRequestConfig": (
+        {"spec": {"provisioningClassName": "x", "parameters": {"a": 3}}},
+        'spec.parameters.a: Invalid value: "integer": spec.parameters.a in body must be '
+        'of type string: "integer"',
+    ),
+    "ClusterQueue": (
+        {"spec": {"admissionChecksStrategy": {"admissionChecks": [
+            {"name": "c", "onFlavors": ["f", "f"]}]}}},
+        "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1]: Duplicate value: "
+        '"f"',
+    ),
+    "WorkloadPriorityClass": (
+        {"value": 3_000_000_000},
+        '<nil>: Invalid value: "": Checked value must be of type integer with format '
+        "int32 in value",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OF_A_SCHEMA)
+def test_what_a_definitions_schema_forbids_is_said_as_a_cluster_says_it(
+    call, busy, kind
+):
+    fields, said = OF_A_SCHEMA[kind]
+    group = "kueue.x-k8s.io/v1beta2"
+    body = {"apiVersion": group, "kind": kind, "metadata": {"name": "a"}, **fields}
+    plural = f"{kind.lower()}s".replace("classs", "classes")
+    answer = call("post", busy, f"/apis/{group}/{plural}", body)
+    assert answer.status_code == 422
+    assert answer.json()["message"] == f'{kind}.kueue.x-k8s.io "a" is invalid: {said}'
+
+
+def test_a_field_of_another_version_is_pruned_with_a_warning(call, busy):
+    group = "kueue.x-k8s.io/v1beta1"
+    spec = {"namespaceSelector": {}, "cohortName": "lab"}
+    body = {"apiVersion": group, "kind": "ClusterQueue", "metadata": {"name": "fresh"}}
+    answer = call("post", busy, f"/apis/{group}/clusterqueues", {**body, "spec": spec})
+    assert answer.status_code == 201
+    assert "unknown field" in answer["Warning"]
+    assert "spec.cohortName" in answer["Warning"]
+    assert "cohort" not in answer.json()["spec"]
