@@ -217,17 +217,20 @@ class WorkloadInfo:
     @property
     def reserved(self) -> bool:
         """Return whether QuotaReserved is True."""
-        return self.has_condition("QuotaReserved")
+        condition = self.conditions.get("QuotaReserved")
+        return condition is not None and condition.status
 
     @property
     def evicted(self) -> bool:
         """Return whether Evicted is True."""
-        return self.has_condition("Evicted")
+        condition = self.conditions.get("Evicted")
+        return condition is not None and condition.status
 
     @property
     def finished(self) -> bool:
         """Return whether Finished is True."""
-        return self.has_condition("Finished")
+        condition = self.conditions.get("Finished")
+        return condition is not None and condition.status
 
     def candidate_rank(self) -> Rank:
         """Return its place among victims.
