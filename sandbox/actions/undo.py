@@ -38,6 +38,7 @@ from sandbox.world.operations import (
     Undo,
 )
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Edited
@@ -65,7 +66,7 @@ def rewind(
     """Go on from a revision of the past, that of a tick; what came after is kept as a fork."""
     sandbox = session.sandbox
     title = f"{sandbox.title} (to tick {sandbox.tick})"[:200]
-    present = session.loaded.world.copy()
+    present = fork(session.loaded.world)
     kept = fork_of(sandbox.owner, sandbox, present, sandbox.revision, title)
     said = Edited.REWINDS.said(who=user.get_username(), tick=tick)
     columns = {"playing": False, "until": {}}

@@ -22,6 +22,7 @@ from scheduler.analysis.incident import (
     replay,
     window_work,
 )
+from scheduler.engine.worlds.forking import fork
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import RequestProblem
 from scheduler.recorded.twin.going_on import go_on
@@ -46,7 +47,7 @@ def replay_incident(
     world = go_on(seen, twins.after(sandbox, revision))
     begin, until = seen.context.now_ms, to_tick * sandbox.tick_ms
     check = _until(time.monotonic() + seconds)
-    other = world.copy()
+    other = fork(world)
     apply(other, change)
     same, changed = replay(world, until, check), replay(other, until, check)
     waited = [key for key, obj in seen.objects.items() if waits(obj)]

@@ -32,6 +32,7 @@ from sandbox.world import (
 )
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import Header
+from scheduler.engine.worlds.forking import fork
 from scheduler.engine.worlds.memory import gc_paused
 
 logger = logging.getLogger(__name__)
@@ -201,7 +202,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
         with lock(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:
-                return held.world.copy(), sandbox
+                return fork(held.world), sandbox
         world = fresh(sandbox)
         if Sandbox.objects.filter(pk=sandbox_id, revision=sandbox.revision).exists():
             return world, sandbox

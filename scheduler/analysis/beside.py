@@ -8,6 +8,7 @@ from typing import NamedTuple
 from scheduler.analysis.expectations import Verdict, judge_all
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.model import durations
 from scheduler.model.patches import merge
 from scheduler.model.policy import read_policy
@@ -30,7 +31,7 @@ def run_beside(world: World, spec: ScenarioSpec) -> Iterator[Side]:
     """
     for stop in spec.checkpoints:
         for beside in stop.beside:
-            yield _run(world.copy(), spec, stop, beside)
+            yield _run(fork(world), spec, stop, beside)
 
 
 def _run(world: World, spec: ScenarioSpec, stop: Checkpoint, beside: Beside) -> Side:

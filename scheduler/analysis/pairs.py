@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scheduler.analysis.experiments.intervals import Interval, interval
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.forecast.workloads import created_ms, waits
 from scheduler.analysis.lines import NONE, Differing, PairLine, RunLines, differing
 from scheduler.analysis.measures.collector import Measures
@@ -30,6 +29,7 @@ from scheduler.analysis.release_rules import (
 )
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.engine.worlds.memory import gc_paused
 from scheduler.input.manifests.run_times import assumed_work
 from scheduler.model.conditions import has_ended

@@ -10,11 +10,11 @@ from sandbox.answers import whatifs
 from sandbox.answers.work import work
 from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.world import history
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import merge
 from scheduler.engine.simulation import simulate
+from scheduler.engine.worlds.forking import fork
 from scheduler.model.objects import Key, Object
 from tests import stored
 from tests.builders import cluster_queue, job, local_queue, node, pod, small_cluster

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.lines import LineName, RunLine
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import Alter, Mark, PairVerdict, Side, compare_pair, stops
@@ -18,6 +17,7 @@ from scheduler.engine.kueue.tree.shares import weighted_share
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.model.amounts import UNLIMITED
 from scheduler.model.decisions import Preempt
 from scheduler.model.objects import Key, Object

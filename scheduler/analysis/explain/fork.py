@@ -1,15 +1,13 @@
-"""Copies to ask questions of: a whole world, or one of its stages."""
+"""Copies of a world's stages to ask questions of."""
 
 from __future__ import annotations
 
 import dataclasses
 
-import msgspec
-
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.stage import Journal
 from scheduler.engine.world import World
-from scheduler.engine.worlds.encoding import Header
+from scheduler.engine.worlds.forking import fork
 from scheduler.engine.worlds.memory import gc_paused
 from scheduler.engine.yunikorn.stage import YunikornStage
 from scheduler.model.conditions import is_true
@@ -19,37 +17,6 @@ from scheduler.model.problems import Form, RequestProblem
 from scheduler.model.problems.files import Unshown
 
 _FINISHED = "Finished"
-
-
-def fork(world: World, *, seed: int | None = None) -> World:
-    """Return an independent world in the same state: same hash, same future.
-
-    What is not drawn yet is drawn from `seed` where one is given. Shares what nobody
-    writes into: manifests below metadata and spec. O(objects), about half the cost of
-    writing all bytes and reading them.
-    """
-    world.freshen()
-    header = msgspec.convert(
-        msgspec.msgpack.decode(msgspec.msgpack.encode(world.header())), Header
-    )
-    if seed is not None:
-        header = msgspec.structs.replace(header, seed=seed)
-    with gc_paused():
-        objects = (_copy(obj) for obj in world.objects.values())
-        return World.load(header, objects, cluster=world.cluster)
-
-
-def _copy(obj: Object) -> Object:
-    manifest = dict(obj.manifest)
-    for part in ("metadata", "spec"):
-        if part in manifest:
-            manifest[part] = dict(manifest[part] or {})
-    return Object(
-        key=obj.key,
-        manifest=manifest,
-        status=dict(obj.status),
-        state=dict(obj.state),
-    )
 
 
 def fork_kueue(world: World, *, tried: Key | None = None) -> KueueStage:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from scheduler.analysis.explain.changes import apply
-from scheduler.analysis.explain.fork import fork, kueue_of
+from scheduler.analysis.explain.fork import kueue_of
 from scheduler.analysis.explain.shapes import (
     Amount,
     Change,
@@ -24,6 +24,7 @@ from scheduler.engine.kueue.tree.tree import ClusterQueue, QuotaNode
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.engine.worlds.memory import gc_paused
 from scheduler.model.decisions import Admit, Decision, Finish, Preempt
 from scheduler.model.objects import Key

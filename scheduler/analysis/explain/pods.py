@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scheduler.analysis.explain.asks import explain_ask
 from scheduler.analysis.explain.capacity import refusals, sentences
-from scheduler.analysis.explain.fork import fork, object_of
+from scheduler.analysis.explain.fork import object_of
 from scheduler.analysis.explain.points import not_run, points_of
 from scheduler.analysis.explain.shapes import (
     AskExplanation,
@@ -19,6 +19,7 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.engine.kube.scheduling.plugin_table import PluginTable
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.model.english import counted, listed
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object

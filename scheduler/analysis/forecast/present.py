@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.forecast.coming import (
     LEAST_BATCHES,
     FittedArrivals,
@@ -40,6 +39,7 @@ from scheduler.analysis.forecast.workloads import (
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.model import streams
 from scheduler.model.annotations import RUNTIME
 from scheduler.model.decisions import Admit, Decision

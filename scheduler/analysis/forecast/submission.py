@@ -12,7 +12,6 @@ from functools import partial
 import msgspec
 
 from scheduler.analysis.explain.changes import QUEUE_LABEL
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.forecast.present import (
     Check,
     ForecastWorld,
@@ -37,6 +36,7 @@ from scheduler.assembly import InputError
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import settle
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.references import check_references
 from scheduler.model.annotations import ARRIVAL

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from sandbox.whatifs.changes import operation_of
 from sandbox.world import operations
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import SeedVerdict, compare_pair
@@ -23,6 +22,7 @@ from scheduler.cli.run import main as run_by_command_line
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.model.decisions import Decision
 from tests.builders import (
     cluster_queue,

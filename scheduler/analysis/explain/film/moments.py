@@ -10,12 +10,7 @@ from scheduler.analysis.explain.asks import explanation_of
 from scheduler.analysis.explain.film import kube, kueue, yunikorn
 from scheduler.analysis.explain.film.reel import Room
 from scheduler.analysis.explain.flavor_options import traced_flavors
-from scheduler.analysis.explain.fork import (
-    check_of_manager,
-    fork,
-    fork_yunikorn,
-    kueue_of,
-)
+from scheduler.analysis.explain.fork import check_of_manager, fork_yunikorn, kueue_of
 from scheduler.analysis.explain.pod_preemptions import kube as kube_victims
 from scheduler.analysis.explain.pod_preemptions import yunikorn as yunikorn_victims
 from scheduler.analysis.explain.pods import rows_of, scorers_of
@@ -39,6 +34,7 @@ from scheduler.engine.kube.scheduling.scheduler import Scheduler
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.model.decisions import Bind, Decision, Fail, PermitWait, Preempt
 from scheduler.model.errors import SchedulerError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.explain.shapes import (
     Amount,
     Budget,
@@ -22,6 +21,7 @@ from scheduler.engine.kube.preemption.traced import TracedSearch
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.model.decisions import Decision, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.pod import Pod

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.analysis.explain.asks import amounts_of, headrooms
-from scheduler.analysis.explain.fork import fork
 from scheduler.analysis.explain.shapes import (
     CandidateQueue,
     Cost,
@@ -17,6 +16,7 @@ from scheduler.analysis.explain.shapes import (
 )
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
+from scheduler.engine.worlds.forking import fork
 from scheduler.engine.yunikorn.explain import verdict
 from scheduler.engine.yunikorn.objects.model import Ask, Queue
 from scheduler.engine.yunikorn.objects.partition import Partition
