@@ -44,7 +44,7 @@ def do_evict(
         _check(world, pod)
         if dry_run:
             return None
-        summary = Edited.EVICTS.said(who=user.get_username(), pod=key.path).text
+        summary = Edited.EVICTS.said(who=user.get_username(), pod=key.path)
         line = session.edit_event(user, "Evict", str(key), summary, before=pod.manifest)
         operation = Delete([(key.kind, key.namespace, key.name)])
         session.do(operation)

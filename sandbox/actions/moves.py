@@ -47,7 +47,7 @@ def do_move(
         before = {name: world.objects[subject].spec.get(name) for name in patch["spec"]}
         summary = Edited.MOVES.said(
             who=user.get_username(), object=subject.path, target=str(target)
-        ).text
+        )
         line = session.edit_event(
             user, "Move", str(subject), summary, before=before, after=patch["spec"]
         )

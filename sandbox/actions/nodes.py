@@ -36,6 +36,7 @@ from scheduler.model.event_words import node_lost
 from scheduler.model.objects import MARK, Key, Object
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.problems.library import plain_word
+from scheduler.model.sentence import Sentence
 from scheduler.words.edits import (
     CLUSTER_SENTENCES,
     NODE_SENTENCES,
@@ -56,7 +57,7 @@ def do_node(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff
     with edit_session(user, sandbox_id) as session:
         node = node_of(session.loaded.world, name)
         operation = change_of(node, change)
-        summary = NODE_SENTENCES[change].said(who=user.get_username(), node=name).text
+        summary = NODE_SENTENCES[change].said(who=user.get_username(), node=name)
         return _carry_out(user, session, operation, change.capitalize(), name, summary)
 
 
@@ -71,7 +72,7 @@ def change_of(node: Object, change: str) -> Edit:
     put = Put(manifests=[after.manifest], statuses=statuses)
     if change not in TAKING:
         return put
-    return Several([put, Lose(node.key.name, node_lost(change))])
+    return Several([put, Lose(node.key.name, node_lost(change).text)])
 
 
 def do_add_node(
@@ -92,7 +93,7 @@ def do_add_node(
         put = new_node(
             session.loaded.world, name, like, labels or {}, allocatable or {}
         )
-        summary = Edited.ADDS_NODE.said(who=user.get_username(), node=name).text
+        summary = Edited.ADDS_NODE.said(who=user.get_username(), node=name)
         return _carry_out(user, session, put, "Add", name, summary)
 
 
@@ -151,7 +152,7 @@ def _carry_out(
     operation: Edit,
     action: str,
     name: str,
-    summary: str,
+    summary: Sentence,
 ) -> RevisionDiff:
     before: Any = session.loaded.world.objects.get(Key("Node", "", name))
     line = session.edit_event(
@@ -182,7 +183,7 @@ def do_cluster(user: User, sandbox_id: str, name: str, change: str) -> RevisionD
         put = cluster_change_of(session.loaded.world, name, change)
         ((key, status),) = put.statuses.items()
         words = CLUSTER_SENTENCES[change]
-        summary = words.said(who=user.get_username(), cluster=name).text
+        summary = words.said(who=user.get_username(), cluster=name)
         line = session.edit_event(
             user, change.capitalize(), key, summary, after=status["conditions"][0]
         )

@@ -107,7 +107,7 @@ def do_import(
                 answer.created,
                 answer.changed,
                 policy=answer.policy,
-            ).text
+            )
             request = CommitRequest(
                 operation=operation, who=user.pk, summary=summary, edits=lines
             )
@@ -162,9 +162,9 @@ def _lines(
             lines.append(_policy_line(user, session, part))
         elif isinstance(part, Put) and len(part.manifests) > MOST_LINES:
             count = len(part.manifests)
-            message = Edited.PUTS.said(who=user.get_username(), number=count).text
+            said = Edited.PUTS.said(who=user.get_username(), number=count)
             after = {"created": len(answer.created), "changed": len(answer.changed)}
-            lines.append(session.edit_event(user, "Import", "", message, after=after))
+            lines.append(session.edit_event(user, "Import", "", said, after=after))
         elif isinstance(part, Put):
             lines += [_put_line(user, session, world, m) for m in part.manifests]
     return lines
@@ -181,7 +181,7 @@ def _put_line(
         user,
         action,
         str(key),
-        words.said(who=user.get_username(), kind=key.kind, object=key.path).text,
+        words.said(who=user.get_username(), kind=key.kind, object=key.path),
         before=known.manifest if known else None,
         after=manifest,
     )
@@ -192,7 +192,7 @@ def _policy_line(user: User, session: EditSession, part: SetPolicy) -> EventReco
         user,
         "Policy",
         POLICY_KEY,
-        Edited.POLICY.said(who=user.get_username()).text,
+        Edited.POLICY.said(who=user.get_username()),
         before=session.loaded.world.policy.document(),
         after=part.document,
     )
@@ -224,7 +224,7 @@ def do_policy(
         request = CommitRequest(
             operation=operation,
             who=user.pk,
-            summary=lines[0].message,
+            summary=Edited.POLICY.said(who=user.get_username()),
             edits=lines,
         )
         answer.revision = session.commit(request).revision
@@ -253,20 +253,19 @@ def do_delete(
                     Refused.NOT_THERE.said(kind=key.kind, name=key.path)
                 )
         who = user.get_username()
+        said = [
+            Edited.DELETES.said(who=who, kind=key.kind, object=key.path) for key in keys
+        ]
         lines = [
             session.edit_event(
-                user,
-                "Delete",
-                str(key),
-                Edited.DELETES.said(who=who, kind=key.kind, object=key.path).text,
-                before=world.objects[key].manifest,
+                user, "Delete", str(key), one, before=world.objects[key].manifest
             )
-            for key in keys
+            for key, one in zip(keys, said, strict=True)
         ]
         operation = Delete([(key.kind, key.namespace, key.name) for key in keys])
         session.do(operation)
         many = Edited.DELETES_MANY.said(who=who, number=len(keys))
-        summary = lines[0].message if len(lines) == 1 else many.text
+        summary = said[0] if len(said) == 1 else many
         return session.commit(
             CommitRequest(
                 operation=operation, who=user.pk, summary=summary, edits=lines

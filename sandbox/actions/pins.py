@@ -46,7 +46,7 @@ def do_pin(
         operation = operation_of(world, pod, node)
         who = user.get_username()
         words = Edited.PINS if node else Edited.UNPINS
-        summary = words.said(who=who, pod=name, node=node).text
+        summary = words.said(who=who, pod=name, node=node)
         line = session.edit_event(
             user,
             "Pin" if node else "Unpin",

@@ -42,7 +42,7 @@ def do_set_retention(
     columns = {name: value for name, value in given.items() if value is not None}
     with edit_session(user, sandbox_id, of_world=False) as session:
         before = {name: getattr(session.sandbox, name) for name in columns}
-        summary = _kept(user.get_username(), session.sandbox, columns).text
+        summary = _kept(user.get_username(), session.sandbox, columns)
         line = session.edit_event(
             user, "Keep", KEY, summary, before=before, after=columns
         )
@@ -89,13 +89,13 @@ def do_trim(claim: Claim) -> RevisionDiff | None:
 
 
 def _begin_at(session: EditSession, place: retention.HistoryStart) -> RevisionDiff:
-    message = Stopped.TRIMMED.said(tick=place.tick).text
+    said = Stopped.TRIMMED.said(tick=place.tick)
     before, after = session.sandbox.kept_tick, place.tick
-    line = session.edit_event(None, "Trim", KEY, message, before=before, after=after)
+    line = session.edit_event(None, "Trim", KEY, said, before=before, after=after)
     return session.commit(
         CommitRequest(
             operation=Transport(),
-            summary=message,
+            summary=said,
             edits=[line],
             columns={"kept_revision": place.revision, "kept_tick": place.tick},
         )

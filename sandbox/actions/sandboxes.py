@@ -25,7 +25,7 @@ from sandbox.base.scripts import script_part
 from sandbox.live import limits as limited
 from sandbox.models import Checkpoint, Revision, Sandbox
 from sandbox.page import rows
-from sandbox.page.events import EventRecord
+from sandbox.page.events import EventRecord, kept
 from sandbox.page.packing import pack_page, pack_world
 from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
@@ -177,13 +177,15 @@ def begin(user: User, world: World, **columns: Any) -> Sandbox:
         **columns,
     )
     held = LoadedSandbox(sandbox.pk, sandbox.revision, world, {}, WorkloadTally())
+    said = Edited.MAKES.said(who=user.get_username(), title=sandbox.title)
     line = EventRecord(
         t_ms=world.context.now_ms,
         type="Edit",
         subject=KEY,
         by=f"User//{user.get_username()}",
         reason="Create",
-        message=Edited.MAKES.said(who=user.get_username(), title=sandbox.title).text,
+        message=said.text,
+        said=kept(said),
     )
     with worlds.lock(sandbox.pk), transaction.atomic():
         sandbox.save(force_insert=True)
@@ -192,7 +194,7 @@ def begin(user: User, world: World, **columns: Any) -> Sandbox:
         work = CommitRequest(
             operation=Begin(),
             who=user.pk,
-            summary=line.message,
+            summary=said,
             edits=[line],
             whole=True,
         )
@@ -211,7 +213,7 @@ def do_rename(user: User, sandbox_id: str, title: str) -> None:
         )
         raise InvalidError(problem, causes=[Cause(problem=problem, field="title")])
     with edit_session(user, sandbox_id, of_world=False) as session:
-        summary = Edited.RENAMES.said(who=user.get_username(), title=title).text
+        summary = Edited.RENAMES.said(who=user.get_username(), title=title)
         before = session.sandbox.title
         line = session.edit_event(
             user, "Rename", KEY, summary, before=before, after=title

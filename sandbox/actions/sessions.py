@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.base.absences import Absent
@@ -21,7 +22,7 @@ from sandbox.base.errors import (
 from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.page.diffs import RevisionDiff
-from sandbox.page.events import EventRecord
+from sandbox.page.events import EventRecord, kept
 from sandbox.world import (
     commits,
     extenders,
@@ -36,7 +37,7 @@ from sandbox.world.operations import AnyOperation, Transport
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems.requests import RequestProblem
-from scheduler.words.reading import read_event
+from scheduler.model.sentence import Sentence
 
 EDIT = "Edit"
 
@@ -77,7 +78,7 @@ class EditSession:
         user: User | None,
         action: str,
         subject: str,
-        message: str,
+        said: Sentence,
         *,
         before: object = None,
         after: object = None,
@@ -89,7 +90,8 @@ class EditSession:
             subject=subject,
             by=f"User//{user.get_username()}" if user else "",
             reason=action,
-            message=message,
+            message=said.text,
+            said=kept(said),
             data={"action": action, "before": before, "after": after},
         )
 
@@ -160,7 +162,7 @@ def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> Non
         Cause(
             problem=RequestProblem.EDITED.said(
                 revision=e.revision,
-                edit=read_event(e.message) or e.message,
+                edit=e.message if e.said is None else msgspec.convert(e.said, Sentence),
                 name=e.by.removeprefix("User//"),
             ),
             field=e.subject,

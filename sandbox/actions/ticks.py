@@ -17,7 +17,7 @@ from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.models.fields import Sayings
 from sandbox.page.diffs import RevisionDiff
-from sandbox.page.events import EventRecord
+from sandbox.page.events import EventRecord, kept
 from sandbox.page.rows.transport import KEY, awaited, pace_of
 from sandbox.twins import ticks as twins
 from sandbox.world import (
@@ -124,12 +124,12 @@ def _tick(claim: Claim, sandbox: Sandbox, world: World) -> AnyOperation:
 def do_fail(claim: Claim, problem: Sentence) -> RevisionDiff:
     """Stop a sandbox whose tick failed, and say why on the page."""
     with open_session(claim) as session:
-        line = session.edit_event(None, "Pause", KEY, problem.text)
+        line = session.edit_event(None, "Pause", KEY, problem)
         columns = {"playing": False, "until": {}, "problem": Sayings([problem])}
         return session.commit(
             CommitRequest(
                 operation=Transport(),
-                summary=problem.text,
+                summary=problem,
                 edits=[line],
                 columns=columns,
             )
@@ -139,31 +139,34 @@ def do_fail(claim: Claim, problem: Sentence) -> RevisionDiff:
 def _go_on(sandbox: Sandbox, world: World) -> tuple[dict[str, Any], list[EventRecord]]:
     """Return what becomes of the transport after this tick, and why it stops."""
     why = _why_stop(sandbox, world)
-    if not why:
+    if why is None:
         return {"due_at": _next_due(sandbox)}, []
     line = EventRecord(
-        t_ms=world.context.now_ms, type="Edit", subject=KEY, reason="Pause", message=why
+        t_ms=world.context.now_ms,
+        type="Edit",
+        subject=KEY,
+        reason="Pause",
+        message=why.text,
+        said=kept(why),
     )
     return {"playing": False, "until": {}}, [line]
 
 
-def _why_stop(sandbox: Sandbox, world: World) -> str:
+def _why_stop(sandbox: Sandbox, world: World) -> Sentence | None:
     until = sandbox.until
     if sandbox.is_real and world.tick >= (twins.last_tick(sandbox) or 0):
-        return Stopped.RECORDING.said().text
+        return Stopped.RECORDING.said()
     if "tick" in until and world.tick >= until["tick"]:
-        return Stopped.TICK.said(tick=until["tick"]).text
+        return Stopped.TICK.said(tick=until["tick"])
     kinds = awaited(until)
     seen = _first(until, kinds, world.context.journal.decisions)
     if seen is not None:
-        return Stopped.SEEN.said(
-            name=type(seen).__name__, object=str(seen.subject)
-        ).text
+        return Stopped.SEEN.said(name=type(seen).__name__, object=str(seen.subject))
     endless = pace_of(sandbox) == 0 and (bool(kinds) or not until)
     endless = endless and not sandbox.is_real
     if endless and next_instant(world) is None:
-        return Stopped.QUIET.said().text
-    return ""
+        return Stopped.QUIET.said()
+    return None
 
 
 def _first(

@@ -167,7 +167,7 @@ def _commit(
     **holes: Hole,
 ) -> RevisionDiff:
     before = {name: getattr(session.sandbox, name) for name in columns}
-    summary = words.said(who=user.get_username(), **holes).text
+    summary = words.said(who=user.get_username(), **holes)
     line = session.edit_event(user, action, KEY, summary, before=before, after=columns)
     request = CommitRequest(
         operation=Transport(),

@@ -21,7 +21,7 @@ from sandbox.base.refusals import Refused
 from sandbox.models import Event, Revision, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import RevisionDiff
-from sandbox.page.events import EventRecord
+from sandbox.page.events import EventRecord, kept
 from sandbox.page.rows.transport import KEY
 from sandbox.world import (
     commits,
@@ -42,7 +42,6 @@ from scheduler.engine.worlds.forking import fork
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Edited
-from scheduler.words.reading import read_event
 
 
 def do_rewind(
@@ -80,7 +79,7 @@ def do_undo(user: User, sandbox_id: str) -> RevisionDiff:
         edit = _last_edit(session.sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_UNDO.said())
-        said = Edited.UNDOES.said(who=user.get_username(), edit=edit.summary)
+        said = Edited.UNDOES.said(who=user.get_username(), edit=edit.sentence)
         again = _made_since(session.sandbox, edit)
         return _go_on(session, user, Undo(edit.number), edit.number - 1, said, again)
 
@@ -91,7 +90,7 @@ def do_redo(user: User, sandbox_id: str) -> RevisionDiff:
         edit = _last_undone(session.sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_REDO.said())
-        said = Edited.REDOES.said(who=user.get_username(), edit=edit.summary)
+        said = Edited.REDOES.said(who=user.get_username(), edit=edit.sentence)
         later = _made_since(session.sandbox, edit)
         base = later[0].number - 1 if later else session.sandbox.revision
         operation = Redo(edit.number)
@@ -171,6 +170,7 @@ def _go_on(
         by=f"User//{user.get_username()}",
         reason=type(operation).__name__,
         message=said.text,
+        said=kept(said),
         data={
             "action": type(operation).__name__,
             "before": present,
@@ -184,7 +184,7 @@ def _go_on(
     turn = CommitRequest(
         operation=operation,
         who=user.pk,
-        summary=said.text,
+        summary=said,
         edits=[line],
         columns=changed,
         whole=True,
@@ -195,7 +195,7 @@ def _go_on(
         request = CommitRequest(
             operation=_again(held.world, revision),
             who=revision.who_id,
-            summary=revision.summary,
+            summary=revision.sentence,
             edits=_lines(revision),
             origin=_place(revision),
         )
@@ -214,7 +214,7 @@ def _again(world: World, revision: Revision) -> AnyOperation:
     try:
         return operations.perform(world, operation, live=extenders.live())
     except SchedulerError as error:
-        what = read_event(revision.summary) or revision.summary or revision.kind
+        what = revision.sentence if revision.summary else revision.kind
         raise ConflictError(
             Refused.NOT_THEN.said(
                 revision=revision.number, what=what, problem=error.said

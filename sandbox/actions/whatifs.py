@@ -33,18 +33,17 @@ def do_keep(
         if not isinstance(operation, Several):
             raise TypeError(f"{operation!r} is not the changes of a what-if")
         kept = _at_its_begin(user, session, row)
+        said = Edited.KEEPS.said(who=user.get_username(), number=number)
         line = session.edit_event(
             user,
             "WhatIf",
             KEY,
-            Edited.KEEPS.said(who=user.get_username(), number=number).text,
+            said,
             after=row.changes,
         )
         session.do(operation)
         step = session.commit(
-            CommitRequest(
-                operation=operation, who=user.pk, summary=line.message, edits=[line]
-            )
+            CommitRequest(operation=operation, who=user.pk, summary=said, edits=[line])
         )
         KeptWhatIf.objects.filter(pk=row.pk).update(state=KeptWhatIf.KEPT)
         return step, kept

@@ -13,7 +13,6 @@ from sandbox.base.errors import NotFoundError
 from sandbox.models import Event, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import Page, encode_step
-from sandbox.page.events import said_of_event
 from sandbox.page.rows.samples import whole_sample
 from sandbox.page.wire import PROTOCOL
 from sandbox.world import history
@@ -120,5 +119,5 @@ def event_line(event: Event) -> dict[str, object]:
         "by": event.by,
         "reason": event.reason,
         "message": event.message,
-        **said_of_event(event.type, event.reason, event.message),
+        **({} if event.said is None else {"said": event.said}),
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
 from django.conf import settings
 from django.db import models
 
 from sandbox.models.fields import JsonText
 from sandbox.models.sandbox import Sandbox
+from scheduler.model.sentence import Sentence, plain
 
 
 class Revision(models.Model):
@@ -28,6 +30,7 @@ class Revision(models.Model):
     kind = models.CharField(max_length=9)
     operation = JsonText(default=dict)
     summary = models.CharField(max_length=300, blank=True)  # an edit, in a sentence
+    said = JsonText(null=True)  # the same with its code and holes, where it has any
     who = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True
     )
@@ -49,6 +52,13 @@ class Revision(models.Model):
     def __str__(self) -> str:
         return f"{self.sandbox_id}@{self.number} {self.kind}"
 
+    @property
+    def sentence(self) -> Sentence:
+        """Return what was done."""
+        if self.said is None:
+            return plain(self.summary)
+        return msgspec.convert(self.said, Sentence)
+
 
 class Event(models.Model):
     """One decision or edit."""
@@ -67,6 +77,7 @@ class Event(models.Model):
     reason = models.CharField(max_length=128, blank=True)
     message = models.TextField(blank=True)
     data = JsonText(default=dict)
+    said = JsonText(null=True)  # the message with its code and holes, where it has any
 
     class Meta:
         """Read in order, by subject, and by type."""

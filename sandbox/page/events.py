@@ -9,11 +9,8 @@ import msgspec
 
 from sandbox.models.fields import json_text
 from scheduler.model.decisions import AnyDecision, Decision
-from scheduler.words.reading import read_event
+from scheduler.model.sentence import Sentence, text_of
 
-#: Types whose messages are in words of this program: others are a scheduler's own.
-_OURS = frozenset({"Edit", "NodeChange", "Checkpoint"})
-_NODE_LOST = "NodeLost"
 _COMMON = frozenset(Decision.__struct_fields__) | {"type"}
 
 
@@ -28,6 +25,7 @@ class EventRecord(msgspec.Struct, kw_only=True):
         "reason",
         "message",
         "data",
+        "said",
     )
 
     t_ms: int
@@ -37,6 +35,7 @@ class EventRecord(msgspec.Struct, kw_only=True):
     reason: str = ""
     message: str = ""
     data: dict[str, Any] = {}
+    said: dict[str, Any] | None = None  # the message's code and holes; see `kept`
 
     def values(self) -> tuple[Any, ...]:
         """Return the columns' values."""
@@ -48,6 +47,7 @@ class EventRecord(msgspec.Struct, kw_only=True):
             self.reason[:128],
             self.message,
             json_text(self.data),
+            None if self.said is None else json_text(self.said),
         )
 
     def row(self, revision: int, tick: int, seq: int) -> dict[str, Any]:
@@ -62,15 +62,25 @@ class EventRecord(msgspec.Struct, kw_only=True):
             "by": self.by,
             "reason": self.reason,
             "message": self.message,
-            **said_of_event(self.type, self.reason, self.message),
+            **({} if self.said is None else {"said": self.said}),
         }
 
 
-def said_of_event(type_: str, reason: str, message: str) -> dict[str, Any]:
-    """Return the field `said` of a line; none where its message is in no known form."""
-    ours = type_ in _OURS or reason == _NODE_LOST
-    said = read_event(message) if ours else None
-    return {} if said is None else {"said": msgspec.to_builtins(said)}
+def kept(said: Sentence) -> dict[str, Any] | None:
+    """Return a sentence as an event keeps it; None where it has no code.
+
+    What fills its holes is as it stands in the English: numbers are texts.
+    """
+    if not said.code:
+        return None
+    holes = {name: _kept_hole(hole) for name, hole in said.holes.items()}
+    return {"code": said.code, "text": said.text, "holes": holes}
+
+
+def _kept_hole(hole: Any) -> Any:
+    if isinstance(hole, Sentence):
+        return kept(hole) or hole.text
+    return text_of(hole) if isinstance(hole, int | float) else msgspec.to_builtins(hole)
 
 
 def records_of(decisions: Iterable[AnyDecision | Decision]) -> list[EventRecord]:
@@ -86,6 +96,7 @@ def _line(decision: Decision) -> EventRecord:
         by="" if decision.by is None else str(decision.by),
         reason=decision.reason,
         message=decision.message,
+        said=None if decision.said is msgspec.UNSET else kept(decision.said),
         data={
             name: msgspec.to_builtins(getattr(decision, name))
             for name in decision.__struct_fields__

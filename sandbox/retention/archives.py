@@ -33,14 +33,16 @@ from sandbox.models import (
     Sandbox,
 )
 from sandbox.models.fields import text_alone
+from sandbox.retention.older_words import read_event, said_of_event
 from sandbox.world import history, lineage, worlds
 from scheduler.input.files.inflating import inflated_size, most_values
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence, plain
 
-FORMAT = 5
+FORMAT = 6
+_WITH_CODES = 6
 #: Formats that are read; an older one lacks what has a default here.
-READ = (1, 2, 3, 4, 5)
+READ = (1, 2, 3, 4, 5, 6)
 MAGIC = b"quotalab sandbox "
 #: What an archive that was written here may come to when it is opened.
 LARGEST = 1 << 34
@@ -91,6 +93,7 @@ class ArchivedRevision(msgspec.Struct, array_like=True):
     who: str = ""  # a user's name
     base: _Count | None = None  # of a rewind, undo or redo: what it goes on from
     origin: _Count | None = None  # the revision that it does again
+    said: Sentence | None = None  # the summary with its code
 
 
 class ArchivedEvent(msgspec.Struct, array_like=True):
@@ -106,6 +109,7 @@ class ArchivedEvent(msgspec.Struct, array_like=True):
     reason: Annotated[str, _text(128)]
     message: str
     data: dict[str, Any]
+    said: Sentence | None = None  # the message with its code
 
 
 class ArchivedSample(msgspec.Struct, array_like=True):
@@ -226,9 +230,20 @@ def unseal(data: bytes, most: int) -> Archive:
         if opener.unused_data:
             raise wrong(f"{len(opener.unused_data)} bytes follow its end")
         _refuse_values(body, most // BYTES_PER_VALUE)
-        return _decode(body)
+        archive = _decode(body)
     except (zlib.error, msgspec.MsgspecError) as error:
         raise wrong(RequestProblem.DAMAGED.said(problem=error)) from error
+    if int(given) < _WITH_CODES:
+        _add_codes(archive)
+    return archive
+
+
+def _add_codes(archive: Archive) -> None:
+    """Read the sentences of an older format, which are in English alone."""
+    for event in archive.events:
+        event.said = said_of_event(event.type, event.reason, event.message)
+    for revision in (*archive.revisions, *archive.left):
+        revision.said = read_event(revision.summary)
 
 
 def _refuse_values(body: bytes, most: int) -> None:
@@ -299,7 +314,10 @@ def _source(sandbox: Sandbox) -> ArchivedSource | None:
     return msgspec.convert(sandbox.source, ArchivedSource)
 
 
-_FIELDS = ("number", "tick", "t_ms", "kind", "operation", "summary", "base", "origin")
+_FIELDS = (
+    *("number", "tick", "t_ms", "kind", "operation", "summary", "base", "origin"),
+    "said",
+)
 
 
 def _left(sandbox: Sandbox) -> QuerySet[Revision]:
@@ -328,8 +346,9 @@ def _revisions(rows: QuerySet[Revision]) -> list[ArchivedRevision]:
             operation=row[4],
             summary=row[5],
             undone=False,
-            at_us=_micros(row[8]),
-            who=row[9] or "",
+            said=row[8],
+            at_us=_micros(row[9]),
+            who=row[10] or "",
             base=row[6],
             origin=row[7],
         )

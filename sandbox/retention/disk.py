@@ -27,7 +27,7 @@ from sandbox.models import (
 _OBJECT = ("manifest", "status", "state")
 PARTS: dict[str, tuple[tuple[type[Model], tuple[str, ...]], ...]] = {
     "objects": tuple((table, _OBJECT) for table in ALL_TABLES),
-    "events": ((Event, ("subject", "message", "data")),),
+    "events": ((Event, ("subject", "message", "data", "said")),),
     "diffs": ((Diff, ("body",)),),
     "checkpoints": ((Checkpoint, ("world", "page")),),
     "samples": ((Sample, ("body",)),),

@@ -202,6 +202,7 @@ def _insert_revisions(
                 kind=line.kind,
                 operation=line.operation,
                 summary=line.summary,
+                said=line.said,
                 base=line.base,
                 origin=line.origin,
                 at=archives.moment(line),
@@ -219,7 +220,12 @@ def _insert_lines(pk: str, archive: Archive, after: int) -> None:
         Event,
         ("sandbox_id", *archives.ArchivedEvent.__struct_fields__),
         [
-            (pk, *msgspec.structs.astuple(event)[:-1], json_text(event.data))
+            (
+                pk,
+                *msgspec.structs.astuple(event)[:-2],
+                json_text(event.data),
+                None if event.said is None else json_text(event.said),
+            )
             for event in archive.events
             if event.revision > after
         ],

@@ -15,10 +15,14 @@ from sandbox.world.seen import unpack
 from scheduler.engine.kube.extender.ports import Port
 from scheduler.engine.tick import react, run_tick, settle
 from scheduler.engine.world import World
+from scheduler.model.event_words import node_lost
 from scheduler.model.objects import Key, Object, stored_key
 from scheduler.model.policy import read_policy
 from scheduler.model.sentence import plain
 from scheduler.recorded.twin.observing import observe
+
+#: What an edit that takes the pods off a node keeps as its reason -> that, said.
+_WHY = {said.text: said for said in map(node_lost, ("drain", "fail"))}
 
 
 class Operation(msgspec.Struct, frozen=True, tag_field="do", omit_defaults=True):
@@ -169,7 +173,7 @@ def perform(
             for key in keys:
                 world.delete(Key(*key))
         case Lose(node=node, why=why):
-            world.lose_node(node, why)
+            world.lose_node(node, _WHY.get(why) or plain(why))
             react(world)
         case SetPolicy(document=document):
             world.set_policy(read_policy(document))

@@ -13,7 +13,7 @@ from sandbox.base import bulk
 from sandbox.models import Checkpoint, Diff, Event, Revision, Sample
 from sandbox.models.fields import json_text
 from sandbox.page.diffs import RevisionDiff, encode_step
-from sandbox.page.events import EventRecord
+from sandbox.page.events import EventRecord, kept
 from sandbox.page.packing import pack_step
 from sandbox.world import manifests, operations
 from sandbox.world.operations import (
@@ -35,6 +35,9 @@ from sandbox.world.operations import (
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.engine.worlds.objects import Changes
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Sentence, plain
+
+NOTHING = plain("")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -43,7 +46,7 @@ class CommitRequest:
 
     operation: AnyOperation
     who: int | None = None  # user id; None = the clock
-    summary: str = ""
+    summary: Sentence = NOTHING
     edits: list[EventRecord] = field(default_factory=list)  # events of the edit itself
     columns: dict[str, Any] = field(default_factory=dict)  # of the sandbox's row
     whole: bool = False  # the world is another one: write every object
@@ -150,6 +153,7 @@ _REVISION = (
     "kind",
     "operation",
     "summary",
+    "said",
     "who_id",
     "base",
     "origin",
@@ -159,6 +163,7 @@ _REVISION = (
 
 def _revision(sandbox_id: str, made: MadeRevision) -> tuple[Any, ...]:
     request = made.request
+    said = kept(request.summary)
     return (
         sandbox_id,
         made.step.revision,
@@ -166,7 +171,8 @@ def _revision(sandbox_id: str, made: MadeRevision) -> tuple[Any, ...]:
         made.t_ms,
         request.kind,
         json_text(operations.to_document(request.operation)),
-        request.summary[:300],
+        request.summary.text[:300],
+        None if said is None else json_text(said),
         request.who,
         request.base,
         request.origin,

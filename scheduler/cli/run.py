@@ -213,6 +213,7 @@ def _json(
 
 def _plain(decision: Decision) -> dict[str, object]:
     plain: dict[str, object] = msgspec.to_builtins(decision)
+    plain.pop("said", None)  # the message is for people who read English
     plain["type"] = type(decision).__name__
     plain["subject"] = str(decision.subject)
     plain["by"] = str(decision.by) if decision.by is not None else None

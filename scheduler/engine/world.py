@@ -105,7 +105,7 @@ class World(WorldObjects):
         """Return whether a worker cluster runs this Workload."""
         return self.multikueue is not None and self.multikueue.runs_elsewhere(key)
 
-    def lose_node(self, name: str, why: str) -> None:
+    def lose_node(self, name: str, why: Sentence) -> None:
         """Take every pod off a node, of this cluster or of a worker."""
         cluster = cluster_of(Key("Node", "", name))
         if cluster and self.multikueue is not None:

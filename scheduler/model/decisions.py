@@ -2,7 +2,7 @@
 
 `subject` is what the decision is about, `by` who caused it (a preemptor, a
 person), `reason` the condition reason in the real system's spelling and
-`message` its sentence.
+`message` its sentence; where that is one of ours, `said` has its code and holes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, get_args
 import msgspec
 
 from scheduler.model.objects import Key
+from scheduler.model.sentence import Sentence
 from scheduler.model.topology import TopologyAssignment
 
 
@@ -26,6 +27,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     by: Key | None = None
     reason: str = ""
     message: str = ""
+    said: Sentence | msgspec.UnsetType = msgspec.UNSET
 
 
 class PodSetAdmission(msgspec.Struct, frozen=True, gc=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from scheduler.model.sentence import Sentence, Words
 
 
 class Planned(Words):
@@ -37,7 +37,7 @@ class Befallen(Words):
         "befallen.relieved",
         "the node was not low on {resource} for five minutes",
     )
-    # The longer one first: a text of it would be read as the shorter one.
+    # The longer one first: older texts are read by the first that fits.
     LOW_USING = (
         "befallen.lowUsing",
         "The node was low on resource: {resource}. Threshold quantity: {threshold}, "
@@ -57,7 +57,7 @@ class Befallen(Words):
 PLANNED = {one.english.partition(" ")[0]: one for one in Planned}
 
 
-def node_lost(change: str) -> str:
+def node_lost(change: str) -> Sentence:
     """Return why the pods of a node go that somebody drained or let fail."""
     words = Befallen.DRAINED if change == "drain" else Befallen.TAKEN_DOWN
-    return words.said().text
+    return words.said()

@@ -1,7 +1,6 @@
 """What people do to a sandbox, why its time stops, what befalls its nodes, in words.
 
-An event and a revision keep the English; `reading.py` finds the sentence again when
-they are sent, so that events of any age have a code.
+An event and a revision keep the English, and beside it the code with its holes.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class AnyOf(Words):
 
 
 class Edited(Words):
-    """What somebody did; the first that fits a text is what it says.
+    """What somebody did. Older texts are read by the first that fits.
 
     The hole `edit` holds another of them, `who` the name of a user, which has no blank.
     """

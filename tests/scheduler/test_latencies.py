@@ -21,6 +21,7 @@ from scheduler.model.errors import PolicyError
 from scheduler.model.latencies import USUAL
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy, read_policy
+from scheduler.model.sentence import plain
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -124,7 +125,7 @@ def test_a_node_that_fails_while_its_pods_end_keeps_no_quota():
     world = contest({"termination": "30s"}, node("n1", cpu=4), node("n2", cpu=4))
     simulate(world, until_ms=10_000)
     [victim] = [key for key in world.keys("Pod") if "low" in key.name]
-    world.lose_node(world.get(victim).spec["nodeName"], "it fails")
+    world.lose_node(world.get(victim).spec["nodeName"], plain("it fails"))
     assert times(world, Admit)[0] == (10_000, "high")
 
 

@@ -13,6 +13,7 @@ from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Evict, Replace
 from scheduler.model.objects import Key
+from scheduler.model.sentence import plain
 from scheduler.model.topology import (
     DomainCount,
     TopologyAssignment,
@@ -95,7 +96,7 @@ def assigned(world: World) -> dict[str, int]:
 
 def fail(world: World, name: str) -> None:
     world.put(changed_node(world.get(Key("Node", "", name)), "fail"))
-    world.lifetime.lose_node(name, "it failed")
+    world.lifetime.lose_node(name, plain("it failed"))
 
 
 def test_pods_are_bound_to_the_domains_of_their_assignment():

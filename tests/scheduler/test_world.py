@@ -16,6 +16,7 @@ from scheduler.model.decisions import Admit, Bind, Evict, Finish, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
+from scheduler.model.sentence import plain
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -159,7 +160,7 @@ def test_a_lost_node_starts_the_work_again():
     )
     ticks(world, 2)
     on = world.get(world.keys("Pod")[0]).spec["nodeName"]
-    world.lose_node(on, "it fails")
+    world.lose_node(on, plain("it fails"))
     world.delete(Key("Node", "", on))
     found = ticks(world, 8)
     assert [d.reason for d in found if isinstance(d, Evict)] == ["NodeLost"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Sentence
 
 if TYPE_CHECKING:
     from scheduler.engine.kube.stage import KubeStage
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 class NodeLosing(Protocol):
     """What ends the pods of a node that is gone."""
 
-    def lose_node(self, node: str, why: str) -> None:
+    def lose_node(self, node: str, why: Sentence) -> None:
         """Take every pod off this node."""
 
 

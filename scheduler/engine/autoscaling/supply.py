@@ -25,6 +25,7 @@ from scheduler.model.autoscaling.group_spec import (
 )
 from scheduler.model.decisions import NodeChange
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import plain
 
 HOUR_MS = 3_600_000
 _FIRST_BACKOFF_MS, _LONGEST_BACKOFF_MS = 5 * 60_000, 30 * 60_000
@@ -200,7 +201,7 @@ class NodeSupply:
         key = Key("Node", "", name)
         sentence = why or f"{name} was taken back by its provider"
         self.emit(key, change, reason, sentence + self._paid_for(group, name))
-        self.host.lifetime.lose_node(name, sentence)
+        self.host.lifetime.lose_node(name, plain(sentence))
         if key in self.host.objects:
             self.host.delete(key)
 

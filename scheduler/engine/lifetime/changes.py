@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
+
 from scheduler.engine.lifetime.node_loss import NodeLoss
 from scheduler.model.decisions import Edit
 from scheduler.model.errors import ManifestError
@@ -122,13 +124,15 @@ def _record_edit(
     lifetime: NodeLoss, change: Object, key: Key, action: str, before: Any, after: Any
 ) -> None:
     note = change.annotations.get("description", "")
+    said = PLANNED[action].said(object=str(key))
     lifetime.context.journal.emit(
         Edit(
             at_ms=lifetime.context.now_ms,
             subject=key,
             by=change.key,
             reason=action,
-            message=note or PLANNED[action].said(object=str(key)).text,
+            message=note or said.text,
+            said=UNSET if note else said,
             action=action,
             before=before,
             after=after,

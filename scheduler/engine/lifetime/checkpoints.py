@@ -19,6 +19,7 @@ from scheduler.model.decisions import Checkpoint, Decision
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key
 from scheduler.model.policy import Simulation
+from scheduler.model.sentence import Sentence
 from scheduler.model.spans import NEVER, Span, read_span
 
 
@@ -60,13 +61,15 @@ class Checkpoints:
         run.counted_ms = now if by is not None else None
         begins_again = by is not None and run.owner.kind == "Workload"
         if kept or (begins_again and lost):
+            said = _sentence(kept, lost)
             emit(
                 Checkpoint(
                     at_ms=now,
                     subject=run.owner,
                     by=by,
                     reason="Kept" if kept else "Lost",
-                    message=_sentence(kept, lost),
+                    message=said.text,
+                    said=said,
                     kept_ms=kept,
                     lost_ms=lost,
                 )
@@ -94,10 +97,10 @@ class Checkpoints:
         return max(run.kept_ms, total - total % every if every else total)
 
 
-def _sentence(kept: int, lost: int) -> str:
+def _sentence(kept: int, lost: int) -> Sentence:
     if kept:
-        return Befallen.KEPT.said(long=kept / 1000).text
-    return Befallen.LOST.said(long=lost / 1000).text
+        return Befallen.KEPT.said(long=kept / 1000)
+    return Befallen.LOST.said(long=lost / 1000)
 
 
 def _span(text: str | msgspec.UnsetType) -> Span | None:

@@ -15,6 +15,7 @@ from scheduler.model.decisions import NodeChange
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Failures
+from scheduler.model.sentence import Sentence
 from scheduler.model.spans import NEVER, Span, read_span
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class FailureProcess:
             return
         self._set(key, (drawn, self.context.now_ms + repair, True), node)
         words = Befallen.FAILED_WITH if domain else Befallen.FAILED
-        sentence = words.said(domain=domain, long=repair / 1000).text
+        sentence = words.said(domain=domain, long=repair / 1000)
         self._emit(key, "failed", sentence)
         self.lifetime.host.put(changed_node(node, "fail"))
         self.lifetime.lose_node(key.name, sentence)
@@ -120,16 +121,18 @@ class FailureProcess:
         self._set(node.key, self._next_failure(node.key, drawn), node)
         if UNREACHABLE not in (node.spec.get("taints") or ()):
             return
-        self._emit(node.key, "recovered", Befallen.REPAIRED.said().text)
+        self._emit(node.key, "recovered", Befallen.REPAIRED.said())
         back = changed_node(node, "recover")
         if node.spec.get("unschedulable"):
             back.spec["unschedulable"] = True
         self.lifetime.host.put(back)
 
-    def _emit(self, node: Key, change: str, message: str) -> None:
+    def _emit(self, node: Key, change: str, said: Sentence) -> None:
         now = self.context.now_ms
         self.context.journal.emit(
-            NodeChange(at_ms=now, subject=node, change=change, message=message)
+            NodeChange(
+                at_ms=now, subject=node, change=change, message=said.text, said=said
+            )
         )
 
     # -- draws -------------------------------------------------------------

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from msgspec import UNSET
+
 from scheduler.engine.lifetime.pod_ends import PodEnds
 from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
@@ -11,6 +13,7 @@ from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.model.decisions import Evict
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Sentence
 
 #: Of the Job controller after the first failed pod; twice as long after each other.
 #: Source:
@@ -28,7 +31,7 @@ _MISSED_FOR_MS = 40_000
 class NodeLoss(PodEnds):
     """A lost pod is made again as its owner's kind demands; its work restarts."""
 
-    def lose_node(self, node: str, why: str) -> None:
+    def lose_node(self, node: str, why: Sentence) -> None:
         """Take every pod off this node, as its failure does."""
         for pod in sorted(key for key, at in self.placed.items() if at == node):
             self._lose(pod, why)
@@ -40,7 +43,7 @@ class NodeLoss(PodEnds):
         Source: docs/semantics/kueue-lifecycle.md#pods-of-a-deleted-node.
         """
         if not self.proved or any(one.name != "kube" for one in self.host.placers()):
-            self.lose_node(node, Befallen.DELETED.said().text)
+            self.lose_node(node, Befallen.DELETED.said())
             return
         first_miss = (
             -(-self.context.now_ms // _COLLECTED_EVERY_MS) * _COLLECTED_EVERY_MS
@@ -61,12 +64,19 @@ class NodeLoss(PodEnds):
         node = self.placed.get(pod)
         if node is None or Key(NODE, "", node) in self.host.objects:
             return
-        self._lose(pod, Befallen.DELETED.said().text)
+        self._lose(pod, Befallen.DELETED.said())
 
-    def _lose(self, pod: Key, why: str) -> None:
+    def _lose(self, pod: Key, why: Sentence) -> None:
         """Delete a pod with its node, and say so."""
-        now = self.context.now_ms
-        self._emit(Evict(at_ms=now, subject=pod, reason="NodeLost", message=why))
+        self._emit(
+            Evict(
+                at_ms=self.context.now_ms,
+                subject=pod,
+                reason="NodeLost",
+                message=why.text,
+                said=why if why.code else UNSET,
+            )
+        )
         self.lose_pod(pod)
 
     def lose_pod(self, pod: Key) -> None:

@@ -17,6 +17,7 @@ from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import shape_of
 from scheduler.model.reasons import EVICTED_BY_KUBELET
+from scheduler.model.sentence import Sentence
 
 if TYPE_CHECKING:
     from scheduler.engine.lifetime.node_loss import NodeLoss
@@ -259,12 +260,14 @@ class NodePressure:
             threshold=_text(signal, _threshold(_capacity(node, signal), signal)),
             available=_text(signal, self._free(node, pods, signal)),
         )
-        self._emit(node.key, "pressed", said.text)
+        self._emit(node.key, "pressed", said)
 
-    def _emit(self, node: Key, change: str, message: str) -> None:
+    def _emit(self, node: Key, change: str, said: Sentence) -> None:
         now = self.context.now_ms
         self.context.journal.emit(
-            NodeChange(at_ms=now, subject=node, change=change, message=message)
+            NodeChange(
+                at_ms=now, subject=node, change=change, message=said.text, said=said
+            )
         )
 
     def _write(self, node: Object, low: Collection[str]) -> None:
@@ -276,7 +279,7 @@ class NodePressure:
     def _lift(self, node: Key, state: Pressed, signal: Signal) -> None:
         del state.low[signal.resource]
         said = Befallen.RELIEVED.said(resource=signal.named)
-        self._emit(node, "relieved", said.text)
+        self._emit(node, "relieved", said)
 
     def _look_again(self, node: Key, state: Pressed) -> None:
         """Set the next look: at the next eviction, or when a condition is over.

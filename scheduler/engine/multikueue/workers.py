@@ -120,7 +120,7 @@ class Workers:
         self.world(cluster).delete(plain(key))
         self.drain(cluster)
 
-    def lose_node(self, cluster: str, name: str, why: str) -> None:
+    def lose_node(self, cluster: str, name: str, why: Sentence) -> None:
         """Take every pod off a node of a worker, by its qualified name."""
         world = self.world(cluster)
         world.lifetime.lose_node(name.partition(MARK)[2], why)

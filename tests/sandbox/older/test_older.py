@@ -24,7 +24,7 @@ import pytest
 
 from sandbox import actions
 from sandbox.base.errors import GoneError, InvalidError
-from sandbox.models import Diff
+from sandbox.models import Diff, Event
 from sandbox.page import packing
 from sandbox.world import history
 from tests.sandbox.conftest import row, tick
@@ -153,6 +153,14 @@ def test_an_archive_of_the_first_format_opens(person):
     actions.do_play(person, sandbox.pk)
     tick(sandbox, 5)
     assert row(sandbox).hash == LATER
+
+
+@pytest.mark.django_db
+def test_the_edits_of_an_archive_of_the_first_format_have_their_codes(person):
+    sandbox = actions.do_restore(person, (OLDER / "format-1.quotalab").read_bytes())
+    edits = Event.objects.filter(sandbox=sandbox, type="Edit")
+    assert edits.exists()
+    assert all(one.said["text"] == one.message for one in edits)
 
 
 @pytest.mark.django_db

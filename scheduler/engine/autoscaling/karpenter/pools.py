@@ -29,6 +29,7 @@ from scheduler.model.autoscaling.instance_type import (
 from scheduler.model.autoscaling.pool_spec import NODE_POOL, read_pool_spec
 from scheduler.model.node import Node
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import plain
 from scheduler.model.spans import NEVER, read_span
 
 
@@ -225,7 +226,7 @@ class NodePools:
         key = Key("Node", "", name)
         paid = f"; it cost {cost:.2f}" if claim.price else ""
         self.supply.emit(key, change, reason, sentence + paid)
-        self.host.lifetime.lose_node(name, sentence)
+        self.host.lifetime.lose_node(name, plain(sentence))
         if key in self.host.objects:
             self.host.delete(key)
         else:

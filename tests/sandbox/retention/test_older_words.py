@@ -1,9 +1,10 @@
-"""What an event says is read back into its form, with what fills its holes."""
+"""What an older version wrote in English is read into its form, with what fills its holes."""
 
 from __future__ import annotations
 
 import pytest
 
+from sandbox.retention.older_words import read_event
 from scheduler.engine.lifetime.changes import TAKING
 from scheduler.model.decisions import NAMES
 from scheduler.model.event_words import Befallen, Planned, node_lost
@@ -15,7 +16,6 @@ from scheduler.words.edits import (
     Stopped,
     imported,
 )
-from scheduler.words.reading import read_event
 
 #: What fills a hole of an event, as it is noted.
 HOLES: dict[str, Hole] = {
@@ -100,7 +100,7 @@ def test_it_says_what_it_said_before_it_had_a_code() -> None:
     assert filled(Edited.RUNS_TO_EITHER).text == (
         "ana.b@team runs until Preempt or Evict Workload/ml/job-x or tick 130"
     )
-    assert [node_lost(change) for change in TAKING] == [
+    assert [node_lost(change).text for change in TAKING] == [
         f"the node was changed: {change}" for change in TAKING
     ]
 

@@ -1,8 +1,8 @@
-"""Which sentence the English of an event is: its form, with what fills its holes.
+"""What an older version stored in English alone, as a sentence with its code.
 
-Events and revisions keep the English of what was done. Here it is read back, so that
-an event of any age has its code when it is sent. What is read says the very text that
-was given; a text in no form stays English.
+Events and revisions keep code and holes since migration 0026 and format 6 of archives,
+which ask here for those of before. What is read says the very text that was given; a
+text in no form stays English.
 """
 
 from __future__ import annotations
@@ -37,6 +37,16 @@ _MAY_BE = {
 }
 
 _Pattern = tuple[Words, tuple[str, ...]]
+
+
+#: Types whose messages are in words of this program: others are a scheduler's own.
+TYPES = ("Edit", "NodeChange", "Checkpoint")
+REASON = "NodeLost"
+
+
+def said_of_event(type_: str, reason: str, message: str) -> Sentence | None:
+    """Return what an event of an older version says; None where it is a scheduler's."""
+    return read_event(message) if type_ in TYPES or reason == REASON else None
 
 
 @lru_cache(maxsize=2048)
