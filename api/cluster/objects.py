@@ -323,8 +323,8 @@ class Present(ObjectView):
         return self.answer(document, change, code)
 
 
-class One(Present):
-    """One object of a resource."""
+class OneObject(Present):
+    """An object by its name: read, replaced, patched, deleted."""
 
     def delete(
         self, request: Request, sandbox_id: str, *, name: str, **places: str

@@ -132,7 +132,7 @@ class _Patch(_GoJSONParser):
 
 
 class MergePatch(_Patch):
-    """RFC 7386."""
+    """A JSON merge patch (RFC 7386): the fields that change."""
 
     media_type = MERGE
 
@@ -144,7 +144,7 @@ class StrategicMergePatch(_Patch):
 
 
 class JSONPatch(_Patch):
-    """RFC 6902."""
+    """A JSON patch (RFC 6902): a list of operations on places."""
 
     media_type = JSON
 

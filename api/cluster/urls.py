@@ -6,7 +6,14 @@ from django.urls import path
 
 from api.cluster import discovery
 from api.cluster.access_reviews import AccessReview, RulesReview, WhoAmI
-from api.cluster.objects import Collection, Finalize, Nothing, One, Status, Watched
+from api.cluster.objects import (
+    Collection,
+    Finalize,
+    Nothing,
+    OneObject,
+    Status,
+    Watched,
+)
 from api.cluster.openapi import documents as openapi
 from api.cluster.subresources import (
     INSIDE,
@@ -34,10 +41,10 @@ _objects = [
         ("watch/<str:plural>", Watched),
         ("watch/<str:plural>/<str:name>", Watched),
         ("namespaces/<str:namespace>/<str:plural>", Collection),
-        ("namespaces/<str:namespace>/<str:plural>/<str:name>", One),
+        ("namespaces/<str:namespace>/<str:plural>/<str:name>", OneObject),
         ("namespaces/<str:namespace>/<str:plural>/<str:name>/status", Status),
         ("<str:plural>", Collection),
-        ("<str:plural>/<str:name>", One),
+        ("<str:plural>/<str:name>", OneObject),
         ("<str:plural>/<str:name>/status", Status),
     )
 ]

@@ -15,7 +15,7 @@ from api.command.verbs import Asked, Part, one, verb
     arguments=one,
 )
 def archive(asked: Asked) -> Found:
-    """Archive."""
+    """Put a sandbox away as one file, which runs no longer."""
     key = asked.words.sandbox
     found = asked.client.operations.archive(key)
     return Found(document=found, line="archived")
@@ -23,7 +23,7 @@ def archive(asked: Asked) -> Found:
 
 @verb("unarchive", "open an archived sandbox again", "unarchive ID", arguments=one)
 def unarchive(asked: Asked) -> Found:
-    """Open it again."""
+    """Open a sandbox that was put away."""
     key = asked.words.sandbox
     found: Any = asked.client.operations.unarchive(key)
     return Found(document=found, line=f"tick {found['tick']}")
@@ -43,7 +43,7 @@ def _keep(part: Part) -> None:
     arguments=_keep,
 )
 def keep(asked: Asked) -> Found:
-    """Set what is given, and print what holds."""
+    """Set how much history a sandbox keeps, where that is given, and print what it keeps."""
     words = asked.words
     given = {"keepTicks": words.ticks, "keepDays": words.days}
     body: Any = {name: value for name, value in given.items() if value is not None}

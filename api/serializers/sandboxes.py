@@ -209,7 +209,7 @@ class FindingGroupSerializer(serializers.Serializer[Any]):
 
 
 class ReportSerializer(serializers.Serializer[Any]):
-    """What was taken, what was kept, what was left out and why."""
+    """The report of an import: what was taken, what was kept, what was left out and why."""
 
     files = FileOutcomeSerializer(many=True)
     kinds = KindOutcomeSerializer(many=True)

@@ -63,7 +63,7 @@ class Take(ExperimentView):
 
 
 class AnswerView(ExperimentView):
-    """What the texts of an answer share."""
+    """What the texts of a search's answer share."""
 
     content_negotiation_class = OneShape
 
@@ -84,7 +84,7 @@ class AnswerView(ExperimentView):
 
 
 class Patches(AnswerView):
-    """The answer as manifests."""
+    """The answer of a search as manifests."""
 
     @extend_schema(
         operation_id="experiments_patches",
@@ -97,7 +97,7 @@ class Patches(AnswerView):
 
 
 class MarkdownReport(AnswerView):
-    """The answer as Markdown."""
+    """The answer of a search as Markdown."""
 
     @extend_schema(
         operation_id="experiments_report_markdown",
@@ -111,7 +111,7 @@ class MarkdownReport(AnswerView):
 
 
 class HtmlReport(AnswerView):
-    """The answer as one HTML file."""
+    """The answer of a search as one HTML file."""
 
     @extend_schema(
         operation_id="experiments_report_html",

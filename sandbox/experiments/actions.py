@@ -24,7 +24,7 @@ from sandbox.base.errors import (
     NotFoundError,
 )
 from sandbox.experiments import searching
-from sandbox.experiments.bases import base_of, open_base, store
+from sandbox.experiments.bases import base_of, open_base, packed_base
 from sandbox.experiments.work import plan_of
 from sandbox.live import limits
 from sandbox.models import Experiment, Run, Sandbox
@@ -68,7 +68,7 @@ def do_start(
     limits.check_bytes(list(texts.items()))
     with _as_invalid():
         read = read_experiment(document)
-        kind, body = store(user, read.spec.base, texts)
+        kind, body = packed_base(user, read.spec.base, texts)
         base = open_base(kind, body, read.spec.base.stack)
         todo, points, most = _begin(read, base)
         limits.check_experiment(most, todo.horizon_ms)
@@ -101,7 +101,9 @@ def do_estimate(
     limits.check_bytes(list(texts.items()))
     with _as_invalid():
         read = read_experiment(document)
-        base = open_base(*store(user, read.spec.base, texts), read.spec.base.stack)
+        base = open_base(
+            *packed_base(user, read.spec.base, texts), read.spec.base.stack
+        )
         return searching.estimate(Advisor.of(read.spec, base), base)
 
 

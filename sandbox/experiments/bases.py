@@ -29,8 +29,8 @@ _decode_files = msgspec.msgpack.Decoder(list[tuple[str, str]]).decode
 MOST_KEPT = 4
 
 
-def store(user: User, given: Base, files: Mapping[str, str]) -> tuple[str, bytes]:
-    """Return kind and bytes of the base that the document names.
+def packed_base(user: User, given: Base, files: Mapping[str, str]) -> tuple[str, bytes]:
+    """Return the base that a document names as it is stored: its kind and its bytes.
 
     Raises NotFoundError for a sandbox that `user` may not fork and for a what-if that
     does not exist, ExperimentError for a file that did not come along, and InvalidError
@@ -76,7 +76,7 @@ def _changed_world(sandbox: Sandbox, number: int) -> bytes:
 
 
 def open_base(kind: str, body: bytes, stack: Stack | None = None) -> RunBase:
-    """Return the base that `store` made bytes of; `stack` is the document's."""
+    """Return the base that `packed_base` made bytes of; `stack` is the document's."""
     data = zlib.decompress(body)
     if kind == Experiment.WORLD:
         return WorldBase(data)

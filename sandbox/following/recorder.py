@@ -19,7 +19,7 @@ from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.files import RecordingFile
 from sandbox.following.reflector import Reflector
 from sandbox.following.releases import releases_of
-from sandbox.following.resources import NOT_SERVED, Resource, served, settings
+from sandbox.following.resources import NOT_SERVED, Resource, scheduler_settings, served
 from scheduler.recorded.qrec.entries import Entry, Header, Type, encode
 from scheduler.recorded.qrec.slimming import slim
 
@@ -108,7 +108,7 @@ class Recorder:
             self._skew_ms = self.cluster.skew_ms()
         with contextlib.suppress(ClusterError):
             self._releases = releases_of(self.cluster)
-        texts, failed = settings(self.cluster)
+        texts, failed = scheduler_settings(self.cluster)
         self.progress.absent = {**absent, **failed}
         header = Header(
             cluster="" if self.anonymised else self.cluster.address,

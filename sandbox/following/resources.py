@@ -109,7 +109,7 @@ def _plurals(cluster: Cluster, base: str) -> frozenset[str] | str:
     return frozenset(item["name"] for item in answer["resources"])
 
 
-def settings(cluster: Cluster) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def scheduler_settings(cluster: Cluster) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Return the schedulers' ConfigMaps, and why others could not be read.
 
     A cluster has those of few schedulers: what does not exist is no failure.

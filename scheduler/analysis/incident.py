@@ -114,7 +114,10 @@ def owner_name(obj: Object) -> str:
 def compared(
     real: Window, same: Window, changed: Window, *, from_ms: int, to_ms: int
 ) -> IncidentReplay:
-    """Return three windows beside each other, with one sentence."""
+    """Return how a window went: in the cluster, replayed, and replayed with a change.
+
+    With a sentence on what the change made of it, and by how much the replay is off.
+    """
     runs = [_run(one, from_ms, to_ms) for one in (real, same, changed)]
     return IncidentReplay(
         from_ms=from_ms,

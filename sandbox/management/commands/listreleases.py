@@ -74,8 +74,8 @@ _DEFAULTS = """## waitForPodsReady, where a Configuration leaves it out
 """
 
 
-def contents() -> str:
-    """Return the page."""
+def releases_page() -> str:
+    """Return the text of `docs/releases.md`."""
     parts = [
         _HEAD.format(unreleased=UNRELEASED) + "\n".join(_schedulers()),
         _RULES.rstrip(),
@@ -182,7 +182,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file, or say that it is stale."""
-        text = contents()
+        text = releases_page()
         if not options["check"]:
             PAGE.write_text(text, encoding="utf-8")
         elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:

@@ -60,8 +60,8 @@ _STACKS = {
 }
 
 
-def contents() -> str:
-    """Return the page: a table per stack, in the library's order."""
+def scenarios_page() -> str:
+    """Return the text of `docs/scenarios.md`: a table per stack, in the library's order."""
     found = [(name, library.scenario(name).spec) for name in library.names()]
     parts = [_HEAD]
     for stack, title in _STACKS.items():
@@ -129,7 +129,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the files, or say which is stale."""
-        for name, text in (("scenarios.md", contents()), ("texts.md", texts())):
+        for name, text in (("scenarios.md", scenarios_page()), ("texts.md", texts())):
             target = DOCS / name
             if not options["check"]:
                 target.write_text(text, encoding="utf-8")

@@ -112,5 +112,5 @@ def read_instance_type(spec: Mapping[str, Any]) -> InstanceTypeSpec:
 
 
 def offers_of(name: str, spec: InstanceTypeSpec) -> list[Offer]:
-    """Return the offers of an instance type."""
+    """Return where an instance type can be had: its offerings that are available."""
     return [Offer(name, spec, one) for one in spec.offerings if one.available]

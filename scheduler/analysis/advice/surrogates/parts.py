@@ -30,7 +30,10 @@ def parts_of(measure: str, numbers: Numbers) -> list[str]:
 
 
 def whole_of(measure: str, parts: Mapping[str, Array], numbers: Numbers) -> Array:
-    """Return a measure by its parts; `numbers` say how much came to each queue."""
+    """Return a measure of all queues, from those of each queue in `parts`.
+
+    `numbers` say how much came to each queue, which weighs its part.
+    """
     if measure in parts:
         return parts[measure]
     names = parts_of(measure, numbers)

@@ -85,7 +85,7 @@ class ApplicationHandlers(PredicateSelection):
         """Take a new application in, with its gang when it declares one."""
         self.partition.add_application(app)
         if not restore:
-            namespaces.apply(self.partition, app, self.context.journal.complain)
+            namespaces.apply_quota(self.partition, app, self.context.journal.complain)
         found = None if restore else self._gang(obj)
         if found is None:
             return app

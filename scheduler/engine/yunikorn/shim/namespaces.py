@@ -102,7 +102,7 @@ def _ignored(tags: Mapping[str, str], what: str, text: str, wanted: Wanted) -> S
     )
 
 
-def apply(partition: Partition, app: Application, complain: Complain) -> None:
+def apply_quota(partition: Partition, app: Application, complain: Complain) -> None:
     """Set the quota of the queue that an application enters, if a rule made it.
 
     Guaranteed and max are set as a pair; ancestors are not checked.
