@@ -17,8 +17,8 @@ from sandbox.world import operations
 from sandbox.world.operations import Delete, Part, Put, SetPolicy, Several
 from scheduler.analysis.explain.names import meant
 from scheduler.assembly import merge
+from scheduler.engine.forking import fork
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.input.manifests.load import load
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key

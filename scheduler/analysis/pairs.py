@@ -27,9 +27,9 @@ from scheduler.analysis.release_rules import (
     told,
     traits_of,
 )
+from scheduler.engine.forking import fork
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.engine.worlds.memory import gc_paused
 from scheduler.input.manifests.run_times import assumed_work
 from scheduler.model.conditions import has_ended

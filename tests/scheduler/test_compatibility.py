@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from scheduler.analysis.explain.fork import fork_kueue
+from scheduler.engine.forking import fork
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world, encode_header
-from scheduler.engine.worlds.forking import fork
 from scheduler.model.compatibility import AS_SEEN, NEWEST
 from scheduler.model.decisions import Finish
 from scheduler.model.errors import SchedulerError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from scheduler.engine.forking import fork
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.stage import Journal
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.engine.worlds.memory import gc_paused
 from scheduler.engine.yunikorn.stage import YunikornStage
 from scheduler.model.conditions import is_true

@@ -17,6 +17,7 @@ from scheduler.analysis.explain.shapes import (
 )
 from scheduler.analysis.explain.workloads import victim as describe
 from scheduler.analysis.explain.workloads import waiting_of
+from scheduler.engine.forking import fork
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import share_of
 from scheduler.engine.kueue.tree.shares import share_of_node
@@ -24,7 +25,6 @@ from scheduler.engine.kueue.tree.tree import ClusterQueue, QuotaNode
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.engine.worlds.memory import gc_paused
 from scheduler.model.decisions import Admit, Decision, Finish, Preempt
 from scheduler.model.objects import Key

@@ -16,10 +16,10 @@ from scheduler.analysis.explain.shapes import (
     Score,
     Scorer,
 )
+from scheduler.engine.forking import fork
 from scheduler.engine.kube.scheduling.plugin_table import PluginTable
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.model.english import counted, listed
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object

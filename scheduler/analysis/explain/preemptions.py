@@ -17,10 +17,10 @@ from scheduler.analysis.explain.shapes import (
     ShareRow,
     Victim,
 )
+from scheduler.engine.forking import fork
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.model.decisions import Decision, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Wanted, expected

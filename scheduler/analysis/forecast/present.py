@@ -36,10 +36,10 @@ from scheduler.analysis.forecast.workloads import (
     waits,
     work_of,
 )
+from scheduler.engine.forking import fork
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.model import streams
 from scheduler.model.annotations import RUNTIME
 from scheduler.model.decisions import Admit, Decision

@@ -19,10 +19,10 @@ from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import SeedVerdict, compare_pair
 from scheduler.assembly import merge
 from scheduler.cli.run import main as run_by_command_line
+from scheduler.engine.forking import fork
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.model.decisions import Decision
 from tests.builders import (
     cluster_queue,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scheduler.analysis.explain.fairness import fairness
+from scheduler.engine.forking import fork
 from scheduler.engine.kueue.tree.shares import weighted_share
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from tests.builders import job
 from tests.scheduler.explain.worlds import (
     FAIR,

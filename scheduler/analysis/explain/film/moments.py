@@ -25,6 +25,7 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.explain.topology.searches import topology_searches
 from scheduler.analysis.explain.workloads import explain
+from scheduler.engine.forking import fork
 from scheduler.engine.kube.framework.framework import Framework, PluginCall
 from scheduler.engine.kube.framework.status import Code
 from scheduler.engine.kube.plugins.coscheduling import Coscheduling
@@ -34,7 +35,6 @@ from scheduler.engine.kube.scheduling.scheduler import Scheduler
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.model.decisions import Bind, Decision, Fail, PermitWait, Preempt
 from scheduler.model.errors import SchedulerError

@@ -13,6 +13,7 @@ from scheduler.analysis.explain.shapes import (
     TriedPod,
     Victim,
 )
+from scheduler.engine.forking import fork
 from scheduler.engine.kube.framework.candidate import Candidate
 from scheduler.engine.kube.plugins.default_preemption import DefaultPreemption
 from scheduler.engine.kube.preemption import traced
@@ -21,7 +22,6 @@ from scheduler.engine.kube.preemption.traced import TracedSearch
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.model.decisions import Decision, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.pod import Pod

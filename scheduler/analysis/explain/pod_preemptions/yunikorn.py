@@ -14,9 +14,9 @@ from scheduler.analysis.explain.shapes import (
     TriedPod,
     Victim,
 )
+from scheduler.engine.forking import fork
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.engine.worlds.forking import fork
 from scheduler.engine.yunikorn.explain import verdict
 from scheduler.engine.yunikorn.objects.model import Ask, Queue
 from scheduler.engine.yunikorn.objects.partition import Partition
