@@ -24,7 +24,7 @@ from sandbox.page.rows import (
     workloads,
     yunikorn,
 )
-from sandbox.page.rows.tally import COUNTED, WorkloadTally
+from sandbox.page.rows.tally import COUNTED, TreeMarks, WorkloadTally
 from sandbox.page.wire_rows import AnyRow
 from sandbox.page.wire_rows import Row as WireRow
 from scheduler.engine.world import World
@@ -90,6 +90,26 @@ def delta_of(
     _expect(
         delta, page, tally, [plain(c) for c in expected.rows(world, sandbox)], shown
     )
+    usual = _is_usual(sandbox, changes)
+    if world.kueue is not None:
+        world.kueue.settle()
+    trees = quota.marks(world)
+    if usual and trees is not None and _stand(world, trees, tally):
+        queues = [obj.key for obj in changes.touched if obj.key.kind in _QUEUES]
+        for made in quota.changed_rows(world, tally, queues, trees):
+            tally.anew[made.key] = None
+            note(delta, page.get(made.key), plain(made))
+    else:
+        _make_anew(world, delta, page, tally)
+    if trees is not None:
+        tally.made(trees)
+    grows = sandbox.is_real or world.autoscaling is not None
+    known = page if usual or not grows else None
+    note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, known))
+    return delta
+
+
+def _make_anew(world: World, delta: Delta, page: Page, tally: WorkloadTally) -> None:
     rest = set(tally.anew)
     for row in _always(world, tally):
         rest.discard(row["key"])
@@ -98,26 +118,27 @@ def delta_of(
     delta.removed += sorted(rest)
     for gone in rest:
         del tally.anew[gone]
-    known = None if _brings_more(world, sandbox, changes) else page
-    note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, known))
-    return delta
 
 
+_QUEUES = frozenset({"ClusterQueue", "LocalQueue"})
 #: Work comes and goes, and statuses of queues change, in any world: nothing of it is
 #: said of the whole. What changes a spec in a tick is an object of another kind.
-_USUAL = frozenset({"Workload", "Pod", "Job", "ClusterQueue", "LocalQueue"})
+_USUAL = frozenset({"Workload", "Pod", "Job", *_QUEUES})
 
 
-def _brings_more(world: World, sandbox: Sandbox, changes: Changes) -> bool:
-    """Return whether a tick may have brought what else only edits do.
-
-    One of a real cluster, or of one that grows, in which more than the usual changed.
-    """
-    if sandbox.is_real:
-        return True
-    return world.autoscaling is not None and not _USUAL.issuperset(
-        key.kind for key in (*(obj.key for obj in changes.touched), *changes.removed)
+def _is_usual(sandbox: Sandbox, changes: Changes) -> bool:
+    """Return whether a tick brought nothing that else only edits do."""
+    return not sandbox.is_real and (
+        _USUAL.issuperset(obj.key.kind for obj in changes.touched)
+        and _QUEUES.isdisjoint(key.kind for key in changes.removed)
+        and _USUAL.issuperset(key.kind for key in changes.removed)
     )
+
+
+def _stand(world: World, trees: TreeMarks, tally: WorkloadTally) -> bool:
+    """Return whether the rows of all queues were made of trees that still stand."""
+    alone = world.yunikorn is None and not world.workers()
+    return alone and tally.trees is not None and tally.trees.links == trees.links
 
 
 def _show(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sandbox.page.phases import conditions_of, is_true
-from sandbox.page.rows.tally import WorkloadTally
+from sandbox.page.rows.tally import TreeMarks, WorkloadTally
 from sandbox.page.wire_rows import (
     ClusterQueueRow,
     CohortRow,
@@ -15,6 +15,7 @@ from sandbox.page.wire_rows import (
     ResourceFlavorRow,
     Row,
 )
+from scheduler.engine.kueue.tree.forest import Forest
 from scheduler.engine.kueue.tree.protocols import FlavorResource
 from scheduler.engine.kueue.tree.quota import available_non_negative
 from scheduler.engine.kueue.tree.shares import weighted_share
@@ -35,16 +36,68 @@ def rows(world: World, tally: WorkloadTally) -> Iterator[Row]:
         return
     world.kueue.settle()
     forest, lending = world.kueue.cluster.forest, Lending()
-    for cohort in forest.cohorts.values():
-        yield cohort_row(cohort, lending)
-    for queue in forest.queues.values():
-        yield cluster_queue_row(world, queue, tally, lending)
+    for node in _nodes(forest):
+        yield _node_row(world, node, tally, lending)
     for (namespace, name), local_queue in sorted(
         world.kueue.cluster.local_queues.items()
     ):
         obj = world.objects.get(Key("LocalQueue", namespace, name))
         if local_queue.spec is not None and obj is not None:
             yield local_queue_row(world, obj, tally)
+
+
+def changed_rows(
+    world: World, tally: WorkloadTally, touched: Collection[Key], now: TreeMarks
+) -> Iterator[Row]:
+    """Yield the rows of those that a tick may have changed; `touched` have a new status.
+
+    Of a tree all, if its usage changed. Nothing else but counts of workloads may have.
+    """
+    assert world.kueue is not None
+    assert tally.trees is not None
+    cluster, lending = world.kueue.cluster, Lending()
+    same = {r for r, used in now.usages.items() if tally.trees.usages.get(r) == used}
+    names = {key.name for key in touched if key.kind == "ClusterQueue"} | tally.moved
+    for node in _nodes(cluster.forest):
+        if node.root not in same or (
+            node.kind == "ClusterQueue" and node.name in names
+        ):
+            yield _node_row(world, node, tally, lending)
+    local = {key[1:] for key in touched if key.kind == "LocalQueue"}
+    for name in sorted(local | tally.moved_local):
+        local_queue = cluster.local_queues.get(name)
+        obj = world.objects.get(Key("LocalQueue", *name))
+        if local_queue is not None and local_queue.spec is not None and obj is not None:
+            yield local_queue_row(world, obj, tally)
+
+
+def marks(world: World) -> TreeMarks | None:
+    """Return what rows are made of that are made now; None without quota trees.
+
+    O(nodes x resources), but little for each.
+    """
+    if world.kueue is None:
+        return None
+    forest = world.kueue.cluster.forest
+    usages: dict[object, list[int]] = {}
+    for node in _nodes(forest):
+        amounts = usages.setdefault(node.root, [])
+        amounts += [one.usage for one in node.resource_nodes.values()]
+    return TreeMarks(forest.links, usages)
+
+
+def _nodes(forest: Forest) -> Iterator[QuotaNode]:
+    yield from forest.cohorts.values()
+    yield from forest.queues.values()
+
+
+def _node_row(
+    world: World, node: QuotaNode, tally: WorkloadTally, lending: Lending
+) -> Row:
+    if isinstance(node, ClusterQueue):
+        return cluster_queue_row(world, node, tally, lending)
+    assert isinstance(node, Cohort)
+    return cohort_row(node, lending)
 
 
 def cohort_row(cohort: Cohort, lending: Lending) -> CohortRow:

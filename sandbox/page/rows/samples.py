@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -28,8 +30,8 @@ def sample_of(
     """Return the sample of the tick that made this page and these events."""
     phases = tally.phases or _pods(tally.placed_on(page))
     types = Counter(line.type for line in lines)
-    made_anew = [page[key] for key in tally.anew]
-    used, capacity = _sums(made_anew)
+    queues = _of_queues([page[key] for key in tally.anew], tally)
+    used, capacity = queues.used, queues.capacity
     if not capacity:
         placed = tally.placed_on(page)
         used, capacity = _texts(placed.used), _texts(placed.capacity)
@@ -43,15 +45,45 @@ def sample_of(
         evictions=types["Evict"],
         used=used,
         capacity=capacity,
-        queues=[*_queues(made_anew)],
+        queues=queues.lines,
         cost=(page.get(KEY) or {}).get("cost"),
         searches=searched.searches,
         candidates_looked_at=searched.looked,
         simulations=searched.simulations,
-        share_error=share_error_of(made_anew, tally),
+        share_error=queues.share_error,
     )
     plain: Row = msgspec.to_builtins(sample)
     return plain
+
+
+@dataclass
+class QueueNumbers:
+    """What a sample says of queues, and the rows and requests that it was made of."""
+
+    rows: list[Row]
+    asked: int
+    used: dict[str, str]
+    capacity: dict[str, str]
+    lines: list[QueueSample]
+    share_error: float | None
+
+
+def _of_queues(rows: list[Row], tally: WorkloadTally) -> QueueNumbers:
+    """Return the numbers of these rows; those of the tick before where none changed."""
+    known = tally.sampled
+    same = (
+        isinstance(known, QueueNumbers)
+        and known.asked == tally.asked
+        and len(known.rows) == len(rows)
+        and all(map(operator.is_, known.rows, rows))
+    )
+    if same:
+        assert isinstance(known, QueueNumbers)
+        return known
+    error = share_error_of(rows, tally)
+    made = QueueNumbers(rows, tally.asked, *_sums(rows), [*_queues(rows)], error)
+    tally.sampled = made
+    return made
 
 
 def whole_sample(body: Row) -> Row:

@@ -41,6 +41,14 @@ class PlacedSums:
 
 
 @dataclass
+class TreeMarks:
+    """What rows of quota trees were made of: the linking, and usage by root."""
+
+    links: int
+    usages: dict[object, list[int]]
+
+
+@dataclass
 class WorkloadTally:
     """How many workloads are in which phase, by ClusterQueue and by LocalQueue.
 
@@ -56,6 +64,12 @@ class WorkloadTally:
     anew: dict[str, None] = field(default_factory=dict)
     #: Kept from the first time on that anybody asks for it.
     placed: PlacedSums | None = None
+    #: ClusterQueues and LocalQueues whose counts changed since their rows were made.
+    moved: set[str] = field(default_factory=set)
+    moved_local: set[tuple[str, str]] = field(default_factory=set)
+    trees: TreeMarks | None = None  # of those rows; None: to be made whatever changed
+    asked: int = 0  # how often `asking` changed
+    sampled: object = None  # what the last sample says of queues
 
     @classmethod
     def of(cls, page: Mapping[str, Row]) -> WorkloadTally:
@@ -77,6 +91,7 @@ class WorkloadTally:
     def turn(self, row: Row, phase: str) -> None:
         """Count a waiting row as one that waits otherwise; what it asks for stays."""
         queue, local_queue = row["clusterQueue"], (row["namespace"], row["localQueue"])
+        self._move(queue, local_queue)
         for name, sign in ((row["phase"], -1), (phase, 1)):
             if not row["copy"]:
                 self.phases[name] += sign
@@ -91,18 +106,30 @@ class WorkloadTally:
             return
         queue, phase = row["clusterQueue"], row["phase"]
         local_queue = row["namespace"], row["localQueue"]
+        self._move(queue, local_queue)
         if not row["copy"]:
             self.phases[phase] += sign
         self.cluster[queue, phase] += sign
         self.local[(*local_queue, phase)] += sign
         if phase not in ("pending", "inadmissible"):
             return
+        self.asked += 1
         asked = self.asking.setdefault(queue, {})
         for resource, amount in row["totals"].items():
             asked[resource] = asked.get(resource, 0) + sign * int(amount)
         if row["evicted"]:
             self.cluster[queue, "evicted"] += sign
             self.local[(*local_queue, "evicted")] += sign
+
+    def _move(self, queue: str, local_queue: tuple[str, str]) -> None:
+        self.moved.add(queue)
+        self.moved_local.add(local_queue)
+
+    def made(self, trees: TreeMarks) -> None:
+        """Note that the rows of all queues are made, and of what."""
+        self.trees = trees
+        self.moved.clear()
+        self.moved_local.clear()
 
     def placed_on(self, page: Mapping[str, Row]) -> PlacedSums:
         """Return the sums of this page's pods and nodes. O(rows) the first time."""
