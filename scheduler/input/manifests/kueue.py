@@ -21,7 +21,7 @@ from scheduler.input.manifests.fields import (
     expect_object,
     expect_whole,
 )
-from scheduler.input.manifests.kinds import KUEUE, TABLE
+from scheduler.input.manifests.kinds import KUEUE, TABLE, split
 from scheduler.input.manifests.quotas import check_groups, check_weight
 from scheduler.input.manifests.schema_checks import check_fields, with_defaults
 from scheduler.input.manifests.topology import check_flavor_topology, check_levels
@@ -32,7 +32,7 @@ from scheduler.input.manifests.workloads import (
     check_job_set,
     check_workload,
 )
-from scheduler.model import registry
+from scheduler.model import registry, schemas
 from scheduler.model.errors import PolicyError
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.kueue.known_names import GATES, INTEGRATIONS
@@ -49,20 +49,25 @@ _BARE = ("Cohort", "ResourceFlavor")
 def check_by_schema(document: Document) -> Fields:
     """Return an object of Kueue in the served version, with its defaults.
 
-    The document is checked by its kind's schema, then by the rules over several fields.
-    Raises ManifestError naming the field.
+    The document is checked by the schema of its kind in its own version, then by the
+    rules over several fields. Raises ManifestError naming the field.
     """
-    if (served := to_served(document.data)) is not document.data:
-        document = replace(document, data=served)
     kind = document.kind
     if kind in _BARE and document.data.get("spec") is None:
         document = replace(document, data={**document.data, "spec": {}})
     elif kind != "WorkloadPriorityClass":
         expect_object(document, document.data, "spec", needed=True)
-    check_fields(document, _choices)
+    own = schemas.named(*split(document.api_version), kind)
+    if own:
+        check_fields(document, own, _choices)
+    if (served := to_served(document.data)) is not document.data:
+        document = replace(document, data=served)
+    newest = schemas.listed(KUEUE, kind)
+    if not own:  # a version that nobody serves any more
+        check_fields(document, newest, _choices)
     if rules := _RULES.get(kind):
         rules(document, document.data["spec"])
-    return with_defaults(document)
+    return with_defaults(document, newest)
 
 
 def check_cluster(document: Document) -> Fields:

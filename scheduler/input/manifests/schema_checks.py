@@ -23,29 +23,25 @@ _HEAD = frozenset({"apiVersion", "kind", "metadata", "status"})
 Choices = Callable[[str], Sequence[str]]
 
 
-def check_fields(document: Document, choices: Choices) -> None:
-    """Check what a document gives of its kind, in the served version.
+def check_fields(document: Document, type_: str, choices: Choices) -> None:
+    """Check what a document gives of its type.
 
     Raises ManifestError naming the first field that the schema does not have, else the
     first that it refuses. How names are spelled is left to an API server: no decision
     depends on it.
     """
-    found = faults_of(document.data, _type(document), leave=_HEAD, texts=False)
+    found = faults_of(document.data, type_, leave=_HEAD, texts=False)
     for fault in sorted(found, key=lambda one: one.what is not What.UNKNOWN):
-        own = choices(fault.path)
-        if fault.what is not What.ENUM or fault.value not in own:
-            raise _error(document, fault, own)
+        more = choices(fault.path)
+        if fault.what is not What.ENUM or fault.value not in more:
+            raise _error(document, fault, more)
 
 
-def with_defaults(document: Document) -> dict[str, Any]:
+def with_defaults(document: Document, type_: str) -> dict[str, Any]:
     """Return a copy of a document with what the API server writes out."""
     manifest = document.copied()
-    fill(manifest, _type(document))
+    fill(manifest, type_)
     return manifest
-
-
-def _type(document: Document) -> str:
-    return schemas.listed(schemas.KUEUE, document.kind)
 
 
 def _error(document: Document, fault: Unmet, choices: Sequence[str]) -> ManifestError:

@@ -118,7 +118,7 @@ def _taken(holder: Any, path: str) -> Any:
 
 def _cluster_queue(spec: Manifest) -> None:
     checks = spec.pop("admissionChecks", None)
-    if checks:
+    if isinstance(checks, list) and checks:
         named = [{"name": name} for name in checks]
         spec["admissionChecksStrategy"] = {"admissionChecks": named}
     fungibility = spec.get("flavorFungibility")
@@ -133,8 +133,8 @@ def _workload(spec: Manifest) -> None:
         spec.pop("priorityClassSource", ""),
         spec.pop("priorityClassName", ""),
     )
-    if name and source in _CLASSES:
-        group, kind = _CLASSES[source]
+    if name and str(source) in _CLASSES:
+        group, kind = _CLASSES[str(source)]
         spec["priorityClassRef"] = {"group": group, "kind": kind, "name": name}
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler.model.schemas import KUEUE, fields_of
 from scheduler.recorded.qrec.kept_pods import (
+    ALL,
     CONDITIONS,
     METADATA,
     TEMPLATE,
@@ -40,22 +42,28 @@ def _texts(given: Any) -> Any:
     }
 
 
+def _of_kueue(path: str, **deeper: Tree) -> dict[str, Tree]:
+    """Return a tree that keeps all fields of a type of Kueue, some by their trees."""
+    names = (
+        name
+        for version in ("v1beta2", "v1beta1")
+        for name in fields_of(f"{KUEUE}.{version}.{path}")
+    )
+    return {**dict.fromkeys(names, ALL), **deeper}
+
+
 _NAMED: Tree = fields("apiVersion kind", metadata=METADATA)
 _PLAIN: Tree = fields("apiVersion kind spec status", metadata=METADATA)
 _NODE = fields("taints unschedulable")
 _NODE_STATUS = fields("capacity allocatable images", conditions=CONDITIONS)
-_WORKLOAD = fields(
-    "active maximumExecutionTimeSeconds preemptionGates priority priorityClassRef "
-    "priorityClassName priorityClassSource queueName",
-    podSets=fields("name count minCount topologyRequest", template=TEMPLATE),
+_WORKLOAD = _of_kueue(
+    "Workload.spec", podSets=_of_kueue("Workload.spec.podSets", template=TEMPLATE)
 )
 #: Other parameters are the cloud provider's own.
 _PARAMETERS = fields("ValidUntilSeconds")
 _PROVISIONING = fields("provisioningClassName podSets", parameters=_PARAMETERS)
-_PROVISIONING_CONFIG = fields(
-    "provisioningClassName managedResources retryStrategy podSetUpdates "
-    "podSetMergePolicy",
-    parameters=_PARAMETERS,
+_PROVISIONING_CONFIG = _of_kueue(
+    "ProvisioningRequestConfig.spec", parameters=_PARAMETERS
 )
 _NODE_POOL = fields(
     "disruption limits weight replicas",

@@ -251,6 +251,13 @@ def test_a_field_that_the_newest_version_does_not_have_is_dropped():
     assert to_served(given)["spec"] == {"controllerName": "c"}
 
 
+def test_an_older_text_is_held_to_its_own_version_by_its_own_lines():
+    older_queue = QUEUE.replace("v1beta2", "v1beta1")
+    text = older_queue.replace("cohortName", "cohort")
+    assert "in.yaml:6: spec.cohort: expected a text" in problem(text, "lab", "[lab]")
+    assert "did you mean cohort?" in problem(older_queue, "lab", "lab")
+
+
 def test_the_parent_of_a_cohort_is_written_as_its_text_has_it():
     served = {"kind": "Cohort", "spec": {"parentName": "p"}}
     assert as_written(served, older("Cohort", parentName="o"))["spec"] == {
