@@ -23,6 +23,10 @@ from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
 from scheduler.analysis.incident import IncidentReplay
 from scheduler.analysis.pairs import PairVerdict
 from scheduler.input.manifests.file_changes import FilesPatch
+from scheduler.input.manifests.repairs import Repair
+from scheduler.input.manifests.report import Report
+from scheduler.input.traces.preview import TracePreviews
+from scheduler.model.errors import SourceLocation
 from scheduler.model.kube.description import ProfileState
 
 #: Operation -> what it answers, one of these.
@@ -53,6 +57,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "what_ifs_read": (WhatIfState,),
     "what_ifs_discard": (WhatIfState,),
     "what_ifs_patch": (FilesPatch,),
+    "traces_preview": (TracePreviews,),
     "incident_create": (IncidentReplay,),
     "shadow_read": (Agreement,),
     "shadow_decision_read": (Opened,),
@@ -64,11 +69,9 @@ LISTS: dict[str, tuple[str, type[msgspec.Struct]]] = {
     "samples_read": ("SampleList", wire.Sample),
 }
 #: Records that are fields of other answers: `api/serializers/records.py`.
-FIELDS: tuple[type[msgspec.Struct], ...] = (
-    AdviceAnswer,
-    SearchStanding,
-    VariantResult,
-    AssertionVerdict,
+FIELDS: tuple[type, ...] = (
+    *(AdviceAnswer, SearchStanding, VariantResult, AssertionVerdict),
+    *(Report, Repair, SourceLocation),
 )
 #: Fields that not every record has: component, field. What older versions stored lacks some.
 OPTIONAL = (
@@ -77,6 +80,8 @@ OPTIONAL = (
     *(("Constraint", name) for name in ("min", "max", "over", "loses")),
     ("ConstraintResult", "constraint"),
     ("AdviceAnswer", "unrunnable"),
+    *(("FindingGroup", name) for name in ("code", "said", "repairs")),
+    ("UnreadField", "code"),
 )
 #: What the live protocol sends: described here too, so that one document has every answer.
 MESSAGES: tuple[type[msgspec.Struct], ...] = get_args(wire.ServerMessage)

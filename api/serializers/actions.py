@@ -10,12 +10,12 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from api.errors import coded
+from api.serializers.records import Record
 from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import (
     LONGEST_TITLE,
     FileSerializer,
     FindingSerializer,
-    ReportSerializer,
     RunTimesSerializer,
     SandboxSerializer,
     TracesSerializer,
@@ -24,6 +24,7 @@ from api.serializers.sandboxes import (
 from api.serializers.wrong_values import seen
 from sandbox.actions import Imported
 from sandbox.base.errors import Cause
+from scheduler.input.manifests.report import Report
 from scheduler.model import ranges
 from scheduler.model.problems import Wanted, expected
 
@@ -173,7 +174,7 @@ class ImportedSerializer(serializers.Serializer[Any]):
     unchanged = serializers.ListField(child=serializers.CharField())
     policy = serializers.BooleanField()
     findings = FindingSerializer(many=True)
-    report = ReportSerializer()
+    report = Record(Report)
     revision = serializers.IntegerField()
 
 

@@ -6,17 +6,17 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.records import Record
 from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import (
     FileSerializer,
-    FindingGroupSerializer,
     FindingSerializer,
-    PlaceSerializer,
-    RepairSerializer,
-    ReportSerializer,
     RunTimesSerializer,
     TracesSerializer,
 )
+from scheduler.input.manifests.repairs import Repair
+from scheduler.input.manifests.report import Report
+from scheduler.model.errors import SourceLocation
 
 
 class ImportReportSerializer(serializers.Serializer[Any]):
@@ -26,7 +26,7 @@ class ImportReportSerializer(serializers.Serializer[Any]):
     tick = serializers.IntegerField()
     at = serializers.DateTimeField()
     who = serializers.CharField()
-    report = ReportSerializer()
+    report = Record(Report)
 
 
 class ImportReportListSerializer(serializers.Serializer[Any]):
@@ -42,72 +42,6 @@ class TraceQuestionSerializer(serializers.Serializer[Any]):
     traces = TracesSerializer(required=False, default=dict)
     into = serializers.CharField(
         required=False, default="", allow_blank=True, max_length=12
-    )
-
-
-class CountedSerializer(serializers.Serializer[Any]):
-    """A value, and how many jobs have it."""
-
-    value = serializers.CharField(allow_blank=True)
-    jobs = serializers.IntegerField()
-
-
-class ColumnPreviewSerializer(serializers.Serializer[Any]):
-    """A column that a queue may be chosen by."""
-
-    name = serializers.CharField()
-    distinct = serializers.IntegerField()
-    values = CountedSerializer(many=True)
-
-
-class JobPreviewSerializer(serializers.Serializer[Any]):
-    """One job as it would come; times in seconds."""
-
-    name = serializers.CharField()
-    queue = serializers.CharField(allow_blank=True)
-    submitS = serializers.FloatField(  # noqa: N815 - as it travels
-    )
-    runS = serializers.FloatField(  # noqa: N815 - as it travels
-        allow_null=True
-    )
-    limitS = serializers.FloatField(  # noqa: N815 - as it travels
-        allow_null=True
-    )
-    pods = serializers.IntegerField(allow_null=True)
-    requests = serializers.DictField(child=serializers.CharField())
-    user = serializers.CharField(allow_blank=True)
-
-
-class TracePreviewSerializer(serializers.Serializer[Any]):
-    """One trace: what it holds, and what of it would come."""
-
-    file = serializers.CharField()
-    format = serializers.CharField()
-    label = serializers.CharField(help_text="the format, for people")  # type: ignore[assignment]  # a field of the answer
-    jobs = serializers.IntegerField()
-    leftOut = serializers.IntegerField(  # noqa: N815 - as it travels
-    )
-    nodes = serializers.IntegerField()
-    lastS = serializers.FloatField(  # noqa: N815 - as it travels
-    )
-    columns = ColumnPreviewSerializer(many=True)
-    header = serializers.ListField(child=serializers.CharField())
-    mapping = serializers.DictField(child=serializers.CharField())
-    lacks = serializers.ListField(child=serializers.CharField())
-    queues = CountedSerializer(many=True)
-    first = JobPreviewSerializer(many=True)
-    findings = FindingGroupSerializer(many=True)
-
-
-class TracePreviewsSerializer(serializers.Serializer[Any]):
-    """Every trace among the files."""
-
-    traces = TracePreviewSerializer(many=True)
-    queues = serializers.ListField(
-        child=serializers.CharField(), help_text="LocalQueues that are there"
-    )
-    tableFields = serializers.ListField(  # noqa: N815 - as it travels
-        child=serializers.CharField(), help_text="what a column may be chosen for"
     )
 
 
@@ -205,12 +139,12 @@ class RepairableSerializer(serializers.Serializer[Any]):
     """A finding at its place, and the choices that repair it: one is the one repair."""
 
     level = serializers.ChoiceField(["error", "unsupported", "warning"])
-    place = PlaceSerializer()
+    place = Record(SourceLocation)
     problem = serializers.CharField()
     said = SaidSerializer()
     effect = serializers.CharField(allow_blank=True)
     code = serializers.CharField(allow_blank=True, help_text="names the effect")
-    repairs = RepairSerializer(many=True)
+    repairs = Record(Repair, many=True)
 
 
 class UntimedSerializer(serializers.Serializer[Any]):
@@ -230,7 +164,7 @@ class DryImportSerializer(serializers.Serializer[Any]):
     findings = RepairableSerializer(many=True)
     errors = serializers.IntegerField()  # type: ignore[assignment]  # a field of the answer
     left = serializers.IntegerField(help_text="findings beyond those answered")
-    report = ReportSerializer()
+    report = Record(Report)
     refused = SaidSerializer(
         allow_null=True, help_text="why nothing at all would be taken"
     )

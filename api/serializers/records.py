@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from rest_framework import serializers
 
 
@@ -14,9 +13,7 @@ class Record(serializers.JSONField):
     Each record is one of `FIELDS` in `api/record_schemas.py`, which describes it.
     """
 
-    def __init__(
-        self, kind: type[msgspec.Struct], *, many: bool = False, **options: Any
-    ) -> None:
+    def __init__(self, kind: type, *, many: bool = False, **options: Any) -> None:
         """Take the record's class, and what every field takes."""
         super().__init__(**options)
         schema: dict[str, Any] = {"$ref": f"#/components/schemas/{kind.__name__}"}

@@ -7,11 +7,12 @@ from typing import Any, get_args
 import msgspec
 from rest_framework import serializers
 
-from api.serializers.said import SaidSerializer
+from api.serializers.records import Record
 from api.serializers.wrong_values import seen
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
 from sandbox.retention.disk import PARTS, Use
+from scheduler.input.manifests.repairs import Repair
 from scheduler.input.manifests.report import Report
 from scheduler.model import ranges
 from scheduler.model.patches import merge
@@ -122,22 +123,6 @@ class RunTimesSerializer(serializers.Serializer[Any]):
     )
 
 
-class RepairSerializer(serializers.Serializer[Any]):
-    """One way to repair a finding.
-
-    With a `line` (from 1) `new` takes the place of `old`, which stands there once as a
-    whole word; without one `document` is added at the end of the file, which may be
-    new.
-    """
-
-    said = SaidSerializer()
-    file = serializers.CharField()
-    line = serializers.IntegerField()
-    old = serializers.CharField(allow_blank=True)
-    new = serializers.CharField(allow_blank=True)
-    document = serializers.CharField(allow_blank=True)
-
-
 class FindingSerializer(serializers.Serializer[Any]):
     """Something that the importer found: its first place, and how often."""
 
@@ -147,73 +132,7 @@ class FindingSerializer(serializers.Serializer[Any]):
     field = serializers.CharField()
     problem = serializers.CharField()
     count = serializers.IntegerField()
-    repairs = RepairSerializer(many=True, default=list, help_text="choices")
-
-
-class FileOutcomeSerializer(serializers.Serializer[Any]):
-    """What one file gave: its documents by what became of them, and by kind."""
-
-    file = serializers.CharField()
-    simulated = serializers.IntegerField()
-    kept = serializers.IntegerField()
-    configuration = serializers.IntegerField()
-    refused = serializers.IntegerField()
-    kinds = serializers.DictField(child=serializers.IntegerField())
-
-
-class PlaceSerializer(serializers.Serializer[Any]):
-    """A place in a file."""
-
-    file = serializers.CharField()
-    line = serializers.IntegerField()
-    field = serializers.CharField(allow_blank=True)
-
-
-class UnreadFieldSerializer(serializers.Serializer[Any]):
-    """A field that is kept and not followed: how often, where first, what it changes."""
-
-    field = serializers.CharField()
-    count = serializers.IntegerField()
-    effect = serializers.CharField()
-    code = serializers.CharField(default="", help_text="names the effect")
-    place = PlaceSerializer()
-
-
-class KindOutcomeSerializer(serializers.Serializer[Any]):
-    """What became of the documents of a kind, and what that changes for decisions."""
-
-    kind = serializers.CharField()
-    outcome = serializers.ChoiceField(["simulated", "kept", "configuration", "refused"])
-    count = serializers.IntegerField()
-    effect = serializers.CharField(allow_blank=True)
-    unread = UnreadFieldSerializer(many=True)
-
-
-class FindingGroupSerializer(serializers.Serializer[Any]):
-    """One sort of finding: how often, the first places, what it changes."""
-
-    level = serializers.ChoiceField(["error", "unsupported", "warning"])
-    problem = serializers.CharField()
-    effect = serializers.CharField(allow_blank=True)
-    code = serializers.CharField(default="", help_text="names the effect")
-    count = serializers.IntegerField()
-    places = PlaceSerializer(many=True)
-    said = SaidSerializer(
-        required=False,
-        allow_null=True,
-        help_text="The problem with its code, where it has one.",
-    )
-    repairs = RepairSerializer(
-        many=True, default=list, help_text="choices for the first place"
-    )
-
-
-class ReportSerializer(serializers.Serializer[Any]):
-    """The report of an import: what was taken, what was kept, what was left out and why."""
-
-    files = FileOutcomeSerializer(many=True)
-    kinds = KindOutcomeSerializer(many=True)
-    findings = FindingGroupSerializer(many=True)
+    repairs = Record(Repair, many=True, default=list, help_text="choices")
 
 
 def report_body(report: Report | None) -> dict[str, Any]:
@@ -388,7 +307,7 @@ class CreatedSerializer(SandboxSerializer):
     """A sandbox just made, and what was found in its files."""
 
     findings = FindingSerializer(many=True)
-    report = ReportSerializer()
+    report = Record(Report)
 
 
 class UseSerializer(serializers.Serializer[Any]):

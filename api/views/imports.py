@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,7 +19,6 @@ from api.serializers.imports import (
     DryImportQuestionSerializer,
     DryImportSerializer,
     ImportReportListSerializer,
-    TracePreviewsSerializer,
     TraceQuestionSerializer,
 )
 from api.serializers.sandboxes import report_body
@@ -70,7 +70,7 @@ class TracePreviews(View):
             "application/json": TraceQuestionSerializer,
             "multipart/form-data": TraceQuestionSerializer,
         },
-        responses=TracePreviewsSerializer,
+        responses=OpenApiTypes.OBJECT,
     )
     def post(self, request: Request) -> Response:
         """Return a preview of the traces among the files; changes nothing."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread
+from scheduler.input.manifests.loading.loaded import Finding, Level, Loaded, Unread
 from scheduler.input.manifests.repairs import Repair, Repairs
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model.errors import SourceLocation
@@ -67,7 +67,7 @@ class FindingGroup:
     the first place; one is the one repair.
     """
 
-    level: str
+    level: Level
     problem: str
     effect: str
     code: str
@@ -171,7 +171,7 @@ def groups_of(
 def _groups(
     findings: Iterable[Finding], repairs: Repairs | None
 ) -> Iterator[FindingGroup]:
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    groups: dict[tuple[Level, str], list[Finding]] = {}
     for finding in findings:
         sort = (finding.level, (finding.sort or finding.said).text)
         groups.setdefault(sort, []).append(finding)

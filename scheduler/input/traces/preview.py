@@ -71,7 +71,7 @@ class TracePreview(msgspec.Struct, kw_only=True, rename="camel"):
     findings: list[FindingGroup] = []
 
 
-class Preview(msgspec.Struct, kw_only=True, rename="camel"):
+class TracePreviews(msgspec.Struct, kw_only=True, rename="camel"):
     """Of all traces among some files; the other files are not looked at further."""
 
     traces: list[TracePreview] = []
@@ -85,7 +85,7 @@ def preview(
     *,
     present: Mapping[Key, Object],
     stack: str = "kueue",
-) -> Preview:
+) -> TracePreviews:
     """Return a preview of the traces among `files`; changes nothing.
 
     Never raises for bad input: a trace that cannot be read has an error as finding.
@@ -95,7 +95,9 @@ def preview(
     loaded = load([f for f in given if f not in traces]) if traces else Loaded()
     read = [_Read(file, text, options, loaded) for file, text in traces]
     objects = {**present, **{obj.key: obj for obj in loaded.objects}}
-    found = Preview(queues=[key.path for key in sorted(objects) if _is_queue(key)])
+    found = TracePreviews(
+        queues=[key.path for key in sorted(objects) if _is_queue(key)]
+    )
     for one in read:
         found.traces.append(one.preview(options, objects, stack))
     return found
