@@ -12,7 +12,7 @@ import pytest
 
 from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.engine.simulation import simulate
-from scheduler.input.files.unpacking import texts_of
+from scheduler.input.files.unpacking import Text, Unpacking, UnreadText
 from scheduler.input.manifests.dumps.openb import GPU_MILLI
 from scheduler.input.traces.formats.philly import Philly
 from scheduler.input.traces.options import TraceOptions, read_options
@@ -76,6 +76,15 @@ spec: {clusterQueue: cluster}
 
 def taken(*files: tuple[str, str], **traces: object) -> Assembled:
     return assemble(files, traces=read_options(traces))
+
+
+def texts_of(name: str, data: bytes, **limit: int) -> list[Text]:
+    """Return what a file holds; raises the error of what cannot be read of it."""
+    found = list(Unpacking(**limit).texts(name, data))
+    for _, text in found:
+        if isinstance(text, UnreadText):
+            raise text.error
+    return found
 
 
 def said(made: Assembled) -> str:

@@ -72,7 +72,7 @@ def test_every_part_is_read() -> None:
 
 def test_what_is_written_reads_the_same() -> None:
     partition = yunikorn.read_text(WHOLE)
-    again = yunikorn.read_text(yunikorn.to_text(partition))
+    again = yunikorn.from_plain(yunikorn.to_plain(partition))
     assert again.root == partition.root
     assert again.placement == partition.placement
     assert again.limits == partition.limits
