@@ -143,7 +143,13 @@ def open_session(claim: Claim) -> Iterator[EditSession]:
 
 
 def _not_archived(sandbox_id: str) -> Sandbox:
-    sandbox = Sandbox.objects.get(pk=sandbox_id)
+    # Written out, as the statements of a lease are.
+    found = Sandbox.objects.raw(
+        f"SELECT * FROM {Sandbox._meta.db_table} WHERE id = %s", [sandbox_id]
+    )
+    sandbox = next(iter(found), None)
+    if sandbox is None:
+        raise Sandbox.DoesNotExist
     if sandbox.archived_at is not None:
         raise ConflictError(Refused.ARCHIVED.said())
     return sandbox

@@ -34,9 +34,14 @@ class DatabaseTime(Func):
         return self.as_sql(compiler, connection, template=template, **context)
 
 
+def words() -> str:
+    """Return what `DatabaseTime` is in a statement that is written out."""
+    return _WORDS[connection.vendor]
+
+
 def database_seconds() -> float:
     """Ask the database what time it is. One query."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {_WORDS[connection.vendor]}")
+        cursor.execute(f"SELECT {words()}")
         (seconds,) = cursor.fetchone()
     return float(seconds)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db import connection
 
+from sandbox.base import database_time
 from sandbox.base.absences import Absent
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.denials import NotNow
@@ -21,6 +22,9 @@ from sandbox.base.errors import BusyError, NotFoundError
 from sandbox.models import Sandbox
 from sandbox.process import watchdog
 
+#: What is done for each tick is written out: it took Django longer to make these
+#: statements, each time anew, than the database to carry them out.
+_TABLE = Sandbox._meta.db_table
 LEASE_S = 4.0
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.004, 0.05
 #: The slowest sandbox is due within 10 s; leases are shorter.
@@ -41,12 +45,18 @@ class Claim:
 
 def take(sandbox_id: str, *, lease_s: float = LEASE_S) -> Claim | None:
     """Return a claim, or None when another process holds the sandbox."""
-    now = DatabaseTime()
-    free = Sandbox.objects.filter(pk=sandbox_id, lease_until__lt=now)
-    if free.update(fence=F("fence") + 1, lease_until=now + lease_s) != 1:
-        return None
-    fence = Sandbox.objects.values_list("fence", flat=True).get(pk=sandbox_id)
-    return Claim(sandbox_id, fence)
+    now = database_time.words()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {_TABLE} SET fence = fence + 1, lease_until = {now} + %s"
+            f" WHERE id = %s AND lease_until < {now}",
+            [lease_s, sandbox_id],
+        )
+        if cursor.rowcount != 1:
+            return None
+        cursor.execute(f"SELECT fence FROM {_TABLE} WHERE id = %s", [sandbox_id])
+        found = cursor.fetchone()
+    return None if found is None else Claim(sandbox_id, found[0])
 
 
 def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
@@ -62,8 +72,12 @@ def release(claim: Claim) -> None:
 
     Whoever gets here was not lost, so that its try does not count any longer.
     """
-    own = Sandbox.objects.filter(pk=claim.sandbox_id, fence=claim.fence)
-    own.update(lease_until=0, tries=0)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {_TABLE} SET lease_until = 0, tries = 0"
+            " WHERE id = %s AND fence = %s",
+            [claim.sandbox_id, claim.fence],
+        )
 
 
 def mend_times() -> int:
