@@ -128,12 +128,8 @@ class View(APIView):
 
         An archived one has nothing to read, unless the view is about that.
         """
-        found = (
-            Sandbox.objects.visible_to(self.user())
-            .select_related("owner", "parent")
-            .filter(pk=sandbox_id)
-            .first()
-        )
+        known = Sandbox.objects.select_related("owner", "parent")
+        found = known.seen_by(self.user(), sandbox_id)
         if found is None:
             raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
         if not archived:

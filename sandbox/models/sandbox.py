@@ -49,6 +49,21 @@ class SandboxQuerySet(models.QuerySet["Sandbox"]):
         opened = self._opened(user) | self._followed(user)
         return self.filter(public | mine | shared | opened)
 
+    def seen_by(self, user: Person, sandbox_id: str) -> Sandbox | None:
+        """Return one that `visible_to` has. One query for the owner, or of a public one.
+
+        Every request asks this; to put the whole condition together costs more than most
+        answers. One that is hidden takes as many queries as one that is not there.
+        """
+        found = self.filter(pk=sandbox_id).first()
+        signed_in = user.is_authenticated and not is_guest(user)
+        if found is not None and signed_in:
+            public = found.visibility == Sandbox.PUBLIC
+            if public or user.pk == found.owner_id:
+                return found
+        seen = self.visible_to(user).filter(pk=sandbox_id).exists()
+        return found if seen else None
+
     def forkable_by(self, user: Person) -> SandboxQuerySet:
         """Return what `user` may fork: what they see, but by a lesson or to look only."""
         if not user.is_authenticated or is_guest(user):
@@ -205,8 +220,7 @@ class Sandbox(models.Model):
         )
         if member is not None:
             return "editor" if member.role == Member.EDITOR else "viewer"
-        seen = Sandbox.objects.visible_to(user).filter(pk=self.pk)
-        return "viewer" if seen.exists() else None
+        return "viewer" if Sandbox.objects.seen_by(user, self.pk) else None
 
 
 class Member(models.Model):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 
 from sandbox.models import Member, Sandbox
+from sandbox.models.sandbox import GUEST
 
 pytestmark = pytest.mark.django_db
 
@@ -26,3 +27,22 @@ def test_each_has_the_role_that_was_given_to_them_and_a_stranger_none():
         "viewer": "viewer",
         "stranger": None,
     }
+
+
+@pytest.mark.parametrize("visibility", [Sandbox.PRIVATE, Sandbox.PUBLIC])
+def test_who_may_see_one_is_who_finds_it_among_all(visibility):
+    named = ("owner", "editor", "stranger", f"{GUEST}somebody")
+    people = [User.objects.create(username=name) for name in named]
+    one = Sandbox.objects.create(
+        owner=people[0],
+        title="one",
+        stack="kueue",
+        seed=1,
+        header=b"",
+        visibility=visibility,
+    )
+    Member.objects.create(sandbox=one, user=people[1], role=Member.EDITOR)
+    for user in (*people, AnonymousUser()):
+        listed = Sandbox.objects.visible_to(user).filter(pk=one.pk).exists()
+        found = Sandbox.objects.seen_by(user, one.pk)
+        assert (found == one) is listed, user
