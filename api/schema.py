@@ -35,7 +35,7 @@ _STATUS = {
         "details": {
             "type": "object",
             "properties": {
-                "said": {"$ref": "#/components/schemas/Said"},
+                "said": {"$ref": "#/components/schemas/Sentence"},
                 "causes": {
                     "type": "array",
                     "items": {"$ref": "#/components/schemas/StatusCause"},
@@ -55,7 +55,7 @@ _CAUSE = {
         "file": {"type": "string"},
         "line": {"type": "integer"},
         "level": {"enum": ["error", "warning", "unsupported"]},
-        "said": {"$ref": "#/components/schemas/Said"},
+        "said": {"$ref": "#/components/schemas/Sentence"},
     },
 }
 _METHODS = frozenset({"get", "put", "post", "patch", "delete"})

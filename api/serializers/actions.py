@@ -11,7 +11,6 @@ from rest_framework.exceptions import ValidationError
 
 from api.errors import coded
 from api.serializers.records import Record
-from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import (
     LONGEST_TITLE,
     FileSerializer,
@@ -27,6 +26,7 @@ from sandbox.base.errors import Cause
 from scheduler.input.manifests.report import Report
 from scheduler.model import ranges
 from scheduler.model.problems import Wanted, expected
+from scheduler.model.sentence import Sentence
 
 #: Types of events that one run may wait for.
 MOST_TYPES = 16
@@ -289,7 +289,7 @@ class LossSerializer(serializers.Serializer[Any]):
 
     subject = serializers.CharField(help_text="kind and name, or a queue's path")
     lost = serializers.CharField(help_text="what, in English")
-    said = SaidSerializer(help_text="the same with its code")
+    said = Record(Sentence, help_text="the same with its code")
 
 
 class ConvertedSerializer(SandboxSerializer):

@@ -7,9 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.records import Record
-from api.serializers.said import SaidSerializer
 from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.standing import SearchStanding
+from scheduler.model.sentence import Sentence
 
 
 class AdviceEstimateSerializer(serializers.Serializer[Any]):
@@ -41,11 +41,13 @@ class SearchStateSerializer(serializers.Serializer[Any]):
     failures = serializers.ListField(
         child=serializers.CharField(), help_text="Why runs failed; the first reasons."
     )
-    failuresSaid = SaidSerializer(  # noqa: N815 - as it travels
-        many=True, help_text="The same with codes; an empty one where there is none."
+    failuresSaid = Record(  # noqa: N815 - as it travels
+        Sentence,
+        many=True,
+        help_text="The same with codes; an empty one where there is none.",
     )
     error = serializers.CharField(help_text="Why there is no answer; mostly empty.")
-    said = SaidSerializer(help_text="The error with its code; empty without one.")
+    said = Record(Sentence, help_text="The error with its code; empty without one.")
     answer = Record(AdviceAnswer, allow_null=True)
     answerRun = serializers.IntegerField(  # noqa: N815 - as it travels
         allow_null=True, help_text="The run to open to see the answer at work."

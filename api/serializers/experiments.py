@@ -8,12 +8,12 @@ from rest_framework import serializers
 
 from api.serializers.advice import SearchStateSerializer
 from api.serializers.records import Record
-from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import FileSerializer
 from api.serializers.wrong_values import seen
 from sandbox.experiments import reading
 from sandbox.models import Experiment
 from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult
+from scheduler.model.sentence import Sentence
 
 _STATES = ["running", "done", "failed", "cancelled"]
 
@@ -121,11 +121,13 @@ class RunSerializer(serializers.Serializer[Any]):
     endMs = serializers.IntegerField(allow_null=True)  # noqa: N815 - as it travels
     settled = serializers.BooleanField(allow_null=True)
     problems = serializers.ListField(child=serializers.CharField())
-    problemsSaid = SaidSerializer(  # noqa: N815 - as it travels
-        many=True, help_text="The same with codes; an empty one where there is none."
+    problemsSaid = Record(  # noqa: N815 - as it travels
+        Sentence,
+        many=True,
+        help_text="The same with codes; an empty one where there is none.",
     )
     error = serializers.CharField()
-    said = SaidSerializer(help_text="The error with its code; empty without one.")
+    said = Record(Sentence, help_text="The error with its code; empty without one.")
     measures = serializers.DictField(child=serializers.FloatField())
 
 

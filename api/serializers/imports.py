@@ -7,7 +7,6 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.records import Record
-from api.serializers.said import SaidSerializer
 from api.serializers.sandboxes import (
     FileSerializer,
     FindingSerializer,
@@ -17,6 +16,7 @@ from api.serializers.sandboxes import (
 from scheduler.input.manifests.repairs import Repair
 from scheduler.input.manifests.report import Report
 from scheduler.model.errors import SourceLocation
+from scheduler.model.sentence import Sentence
 
 
 class ImportReportSerializer(serializers.Serializer[Any]):
@@ -73,7 +73,7 @@ class PlacedLossSerializer(serializers.Serializer[Any]):
 
     subject = serializers.CharField(help_text="kind and name, or a system")
     lost = serializers.CharField(help_text="what, in English")
-    said = SaidSerializer(help_text="the same with its code")
+    said = Record(Sentence, help_text="the same with its code")
     file = serializers.CharField()
     line = serializers.IntegerField()
 
@@ -98,7 +98,7 @@ class ConversionsSerializer(serializers.Serializer[Any]):
 class AppliedRepairSerializer(serializers.Serializer[Any]):
     """A repair to apply, as an answer offered it."""
 
-    said = SaidSerializer(required=False, help_text="not read")
+    said = Record(Sentence, required=False, help_text="not read")
     file = serializers.CharField(max_length=1000)
     line = serializers.IntegerField(required=False, default=0, min_value=0)
     old = serializers.CharField(required=False, default="", allow_blank=True)
@@ -141,7 +141,7 @@ class RepairableSerializer(serializers.Serializer[Any]):
     level = serializers.ChoiceField(["error", "unsupported", "warning"])
     place = Record(SourceLocation)
     problem = serializers.CharField()
-    said = SaidSerializer()
+    said = Record(Sentence)
     effect = serializers.CharField(allow_blank=True)
     code = serializers.CharField(allow_blank=True, help_text="names the effect")
     repairs = Record(Repair, many=True)
@@ -165,8 +165,8 @@ class DryImportSerializer(serializers.Serializer[Any]):
     errors = serializers.IntegerField()  # type: ignore[assignment]  # a field of the answer
     left = serializers.IntegerField(help_text="findings beyond those answered")
     report = Record(Report)
-    refused = SaidSerializer(
-        allow_null=True, help_text="why nothing at all would be taken"
+    refused = Record(
+        Sentence, allow_null=True, help_text="why nothing at all would be taken"
     )
     stacks = serializers.ListField(
         child=serializers.CharField(),

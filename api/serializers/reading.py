@@ -6,7 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.said import SaidSerializer
+from api.serializers.records import Record
+from scheduler.model.sentence import Sentence
 
 
 class GroupSerializer(serializers.Serializer[Any]):
@@ -38,7 +39,8 @@ class EventSerializer(serializers.Serializer[Any]):
     by = serializers.CharField()
     reason = serializers.CharField()
     message = serializers.CharField()
-    said = SaidSerializer(
+    said = Record(
+        Sentence,
         required=False,
         help_text="the message with its code, where it is in words of this program",
     )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
-
-from sandbox.base.commands import CommandError
+from sandbox.base.commands import PagesCommand
 from scheduler.model.releases.gates import kueue_gates
 from scheduler.model.releases.kueue_defaults import WAITING
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
@@ -166,24 +163,11 @@ def _gate(name: str, release: str) -> str:
     return f"{'on' if gate.on else 'off'}, {gate.stage}{locked}"
 
 
-class Command(BaseCommand):
+class Command(PagesCommand):
     """Write `docs/releases.md` from the tables."""
 
     help = "Writes docs/releases.md."
-    requires_system_checks = ()
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Take `--check`."""
-        parser.add_argument(
-            "--check",
-            action="store_true",
-            help="Change nothing; fail when the file is not what would be written.",
-        )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Write the file, or say that it is stale."""
-        text = releases_page()
-        if not options["check"]:
-            PAGE.write_text(text, encoding="utf-8")
-        elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-            raise CommandError("releases.md is stale; run: manage.py listreleases")
+    def pages(self) -> Mapping[Path, str]:
+        """Return the texts as they are now."""
+        return {PAGE: releases_page()}

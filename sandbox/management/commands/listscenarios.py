@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox.base import library
-from sandbox.base.commands import CommandError
+from sandbox.base.commands import PagesCommand
 from scheduler.model.scenario import TEXTS, ListedStatement, ScenarioSpec
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -113,25 +110,14 @@ def _row(listed: ListedStatement, places: list[tuple[str, str]]) -> str:
     return f"| {listed.statement} | {scenarios} | {times} | {held} |"
 
 
-class Command(BaseCommand):
+class Command(PagesCommand):
     """Write `docs/scenarios.md` and `docs/texts.md` from the library."""
 
     help = "Writes docs/scenarios.md and docs/texts.md."
-    requires_system_checks = ()
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Take `--check`."""
-        parser.add_argument(
-            "--check",
-            action="store_true",
-            help="Change nothing; fail when the file is not what would be written.",
-        )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Write the files, or say which is stale."""
-        for name, text in (("scenarios.md", scenarios_page()), ("texts.md", texts())):
-            target = DOCS / name
-            if not options["check"]:
-                target.write_text(text, encoding="utf-8")
-            elif not target.exists() or target.read_text(encoding="utf-8") != text:
-                raise CommandError(f"{name} is stale; run: manage.py listscenarios")
+    def pages(self) -> Mapping[Path, str]:
+        """Return the texts as they are now."""
+        return {
+            DOCS / "scenarios.md": scenarios_page(),
+            DOCS / "texts.md": texts(),
+        }
