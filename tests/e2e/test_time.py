@@ -30,11 +30,12 @@ def test_a_step_in_the_past_shows_the_next_recorded_tick(board: Board) -> None:
 
 
 def test_play_in_the_past_goes_through_what_is_recorded(board: Board) -> None:
-    board.begin("two-teams.yaml", tick=6)
+    # Long enough that a busy machine pauses before it has gone through all of it.
+    board.begin("two-teams.yaml", tick=90)
     page = board.page
     page.goto(f"{page.url.split('?')[0]}?tick=1")
     page.get_by_role("button", name=PLAY).first.click()
-    expect(page).to_have_url(re.compile("tick=[234]"))
+    expect(page).to_have_url(re.compile(r"tick=([2-9]|\d\d)"))
     page.get_by_role("button", name=PAUSE).first.click()
     expect(page.get_by_role("button", name=PLAY).first).to_be_visible()
     expect(page).to_have_url(re.compile("tick="))
