@@ -79,7 +79,7 @@ def test_every_text_of_kueues_kinds_is_a_name_or_says_what_else_it_is():
     silent = [
         f"{type_}.{name}"
         for type_, name, field in every_field()
-        if type_.startswith(NEWEST) and field.type in texts and field.enum is None
+        if type_.startswith("kueue.") and field.type in texts and field.enum is None
         if not (field.is_name or field.holds)
         if name not in ("apiVersion", "kind")
     ]

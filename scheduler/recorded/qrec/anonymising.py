@@ -107,7 +107,7 @@ class Anonymiser:
             return self._mapping(field, part)
         if field in LISTS and isinstance(part, list):
             of = self._part if parent == "images" else self.name
-            return [of(x) if isinstance(x, str) else x for x in part]
+            return [of(x) if isinstance(x, str) else self._any(x, field) for x in part]
         if field == "valuesPerLevel":
             return [self._level(level) for level in part]
         return self._any(part, field)

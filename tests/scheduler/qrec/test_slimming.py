@@ -129,6 +129,17 @@ def test_what_a_flavor_is_called_and_tainted_with_is_mapped_wherever_it_stands()
     assert written["status"] == work
 
 
+def test_checks_are_mapped_as_either_version_lists_them() -> None:
+    told = Anonymiser(b"key")
+    name = told.name("budget")
+    older = told.manifest({"admissionChecks": ["budget"]})
+    newest = told.manifest({"admissionChecks": [{"name": "budget"}]})
+    assert (older, newest) == (
+        {"admissionChecks": [name]},
+        {"admissionChecks": [{"name": name}]},
+    )
+
+
 def test_another_key_gives_other_names() -> None:
     first, second = Anonymiser(b"a" * 32), Anonymiser(b"b" * 32)
     assert first.name("vision") != second.name("vision")
