@@ -22,6 +22,7 @@ from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
 from scheduler.analysis.incident import IncidentReplay
 from scheduler.analysis.pairs import PairVerdict
+from scheduler.analysis.reproduction.report import Reproduction
 from scheduler.input.manifests.file_changes import FilesPatch
 from scheduler.input.manifests.repairs import Repair
 from scheduler.input.manifests.report import Report
@@ -52,6 +53,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "compare_read": (Comparison,),
     "experiments_compare": (Comparison,),
     "pair_read": (PairVerdict,),
+    "reproduction_read": (Reproduction,),
     "what_ifs_list": (WhatIfs,),
     "what_ifs_create": (WhatIfState,),
     "what_ifs_read": (WhatIfState,),

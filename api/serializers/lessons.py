@@ -6,7 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.records import Record
 from sandbox.models.lesson import LONGEST_NAME
+from sandbox.page.wire import FollowerNews, Tally
 
 #: Stops and choices are places in short lists.
 MOST = 999
@@ -31,20 +33,6 @@ class GuessSerializer(serializers.Serializer[Any]):
     choice = serializers.IntegerField(min_value=0, max_value=MOST)
 
 
-class TallySerializer(GuessSerializer):
-    """How many expect it."""
-
-    count = serializers.IntegerField()
-
-
-class FollowerNewsSerializer(serializers.Serializer[Any]):
-    """One who follows, and the stops they answered."""
-
-    number = serializers.IntegerField(help_text="in the order of joining, from 1")
-    name = serializers.CharField(help_text="what they call themselves, or empty")
-    answered = serializers.ListField(child=serializers.IntegerField())
-
-
 class LessonSerializer(serializers.Serializer[Any]):
     """A lesson; `code` is shown to the owner of the sandbox alone."""
 
@@ -55,8 +43,8 @@ class LessonSerializer(serializers.Serializer[Any]):
     query = serializers.CharField()
     revealed = serializers.ListField(child=serializers.IntegerField())
     followers = serializers.IntegerField()
-    tallies = TallySerializer(many=True)
-    people = FollowerNewsSerializer(many=True, help_text="the first 200")
+    tallies = Record(Tally, many=True)
+    people = Record(FollowerNews, many=True, help_text="the first 200")
 
 
 class JoinSerializer(serializers.Serializer[Any]):

@@ -195,18 +195,3 @@ class ScenarioListSerializer(serializers.Serializer[Any]):
     """The library, in its order."""
 
     items = ScenarioSerializer(many=True)
-
-
-class ReproductionSerializer(serializers.Serializer[Any]):
-    """The smallest world that still shows a decision."""
-
-    found = serializers.BooleanField()
-    decision = serializers.CharField()
-    atMs = serializers.IntegerField()  # noqa: N815 - as it travels
-    before = serializers.IntegerField(help_text="objects there were")
-    after = serializers.IntegerField(help_text="objects that are left")
-    runs = serializers.IntegerField(help_text="worlds that were run")
-    minimal = serializers.BooleanField(help_text="no object can be left out")
-    documents = serializers.ListField(
-        child=serializers.DictField(), help_text="a Scenario and its objects"
-    )
