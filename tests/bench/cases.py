@@ -95,6 +95,30 @@ def crowded_ticks(size: int) -> Act:
     return _committing(CROWDED_TICKS, files=files)
 
 
+def quiet_ticks(size: int) -> Act:
+    """Ticks, each committed, of a world of 300 objects x size in which nothing changes."""
+    database()
+    from sandbox import actions
+    from sandbox.live.people import local_user
+    from sandbox.management.commands.run import make_ticks
+    from sandbox.world import leases
+
+    files = crowded(workloads=150 * size, nodes=75 * size, runtime_s=(100_000, 13))
+    key = actions.do_create(local_user(), files=files).sandbox.pk
+    for _ in make_ticks(key, 2 * CROWDED_TICKS + 10):
+        pass
+    actions.do_play(local_user(), key)
+
+    def act() -> None:
+        for _ in range(CROWDED_TICKS):
+            claim = leases.take(key)
+            assert claim is not None
+            actions.do_tick(claim)
+            leases.release(claim)
+
+    return act
+
+
 def experiment_run(size: int) -> Act:
     """One run of an experiment: 12 jobs of four teams each x size, to its measures."""
     base = FileBase.read([("teams.yaml", four_teams(jobs_each=12 * size))])
@@ -169,6 +193,7 @@ CASES: dict[str, Make] = {
     "demo-ticks": demo_ticks,
     "crowded-engine": crowded_engine,
     "crowded-ticks": crowded_ticks,
+    "quiet-ticks": quiet_ticks,
     "experiment-run": experiment_run,
     "explanations": explanations,
     "kube-pods": kube_pods,
