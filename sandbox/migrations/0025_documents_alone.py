@@ -1,6 +1,6 @@
 """What an object's documents say is no longer repeated in columns: nothing read them."""
 
-from django.db import migrations
+from django.db import migrations, models
 
 COLUMNS = {
     "clusterqueue": ("cohort",),
@@ -18,6 +18,17 @@ class Migration(migrations.Migration):
     dependencies = [("sandbox", "0024_follower_name")]
 
     operations = [
+        # So that rows that are there can have the columns again, empty.
+        migrations.SeparateDatabaseAndState(
+            state_operations=[
+                migrations.AlterField(
+                    model_name=table,
+                    name="phase",
+                    field=models.CharField(default="", max_length=12),
+                )
+                for table in ("pod", "workload")
+            ]
+        ),
         migrations.RemoveIndex(
             model_name="workload", name="sandbox_wor_sandbox_7891e4_idx"
         ),
