@@ -94,10 +94,11 @@ def _queue(
     if given.get("borrowingLimit") is not None:
         quota["borrowingLimit"] = str(given["borrowingLimit"])
     flavor = {"name": FLAVOR, "resources": [quota]}
-    preemption = {
+    preemption: Fields = {
         field: given.get(field) or "Never"
         for field in ("reclaimWithinCohort", "withinClusterQueue")
     }
+    preemption["borrowWithinCohort"] = {"policy": "Never"}
     spec = {
         "cohortName": cohort,
         "queueingStrategy": "BestEffortFIFO",
