@@ -213,6 +213,8 @@ def _renamed(value: Any, names: dict[str, str]) -> Any:
             if isinstance(inner, str) and inner.startswith(_HEAD)
             else _renamed(inner, names)
             for key, inner in value.items()
+            # What may follow the items of a tuple: nothing, and tools know no `false`.
+            if (key, inner) != ("items", False)
         }
     if isinstance(value, list):
         return [_renamed(inner, names) for inner in value]
