@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-CHztjj_0.js";

@@ -1,1 +1,0 @@
-export{t as isServerMessage}from"./live-D30Hq45N.js";
