@@ -52,9 +52,14 @@ class RunScaling(RunStopping):
 
     def _give_owner(self, pod: Key, owner: Object) -> None:
         """Let a pod's reference name the Workload that it belongs to now."""
-        for reference in self.host.objects[pod].metadata.get("ownerReferences") or ():
-            if reference.get("kind") == owner.key.kind:
-                reference |= {"name": owner.key.name, "uid": owner.uid}
+        metadata = self.host.objects[pod].metadata
+        known: list[dict[str, Any]] = metadata.get("ownerReferences") or []
+        if known:
+            given = {"name": owner.key.name, "uid": owner.uid}
+            metadata["ownerReferences"] = [
+                one | given if one.get("kind") == owner.key.kind else one
+                for one in known
+            ]
         self._touch(pod)
 
     def stretch(self, run: Run, before: int, after: int) -> None:

@@ -174,12 +174,13 @@ class PodGroups(JobWorkloads):
 
     def _own(self, workload: Object, pods: list[Object]) -> None:
         """Let a Workload name all its pods as owners."""
-        owners = workload.metadata.setdefault("ownerReferences", [])
+        owners = workload.metadata.get("ownerReferences") or []
         known = {one.get("uid") for one in owners}
         for pod in pods:
             pod.state["job"] = {"workload": workload.key.name}
             if pod.uid not in known:
-                owners.append(self._grouped().owner_reference(pod.manifest))
+                owners = [*owners, self._grouped().owner_reference(pod.manifest)]
+                workload.metadata["ownerReferences"] = owners
                 self.given.add(workload)
                 self.lifetime.context.journal.touch(workload.key)
 
