@@ -19,6 +19,7 @@ from scheduler.input.manifests.fields import (
     expect_text,
     expect_whole,
 )
+from scheduler.input.manifests.strict import expect_optional_text
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.kube.configuration import read_configurations
@@ -97,6 +98,7 @@ def check_pod_spec(document: Document, holder: dict[str, Any], path: str) -> Non
         _check_container(document, container, where)
     _check_resources(document, spec, path)
     expect_amounts(document, spec, f"{path}.overhead")
+    expect_optional_text(document, spec, f"{path}.runtimeClassName")
     expect_whole(document, spec, f"{path}.priority", least=-(2**31), default=0)
     policies = ("PreemptLowerPriority", "Never")
     if spec.get("preemptionPolicy") is not None:

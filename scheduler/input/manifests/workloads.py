@@ -44,9 +44,10 @@ def check_workload(document: Document, spec: Fields) -> None:
         raise document.error("spec.podSets", expected(Wanted.AT_LEAST_ONE))
     for index, item in enumerate(items):
         path = f"spec.podSets[{index}]"
-        name, count = item.get("name", "main"), item.get("count", 1)
-        if not name:
+        name, count = item.get("name"), item.get("count")
+        if name == "":
             raise document.error(f"{path}.name", expected(Wanted.TEXT, name))
+        name, count = name or "main", 1 if count is None else count
         _check_pod_set(document, item, path, count)
         if name in counts:
             raise document.error(f"{path}.name", Form.TWICE.said(name=f"podset {name}"))
@@ -74,6 +75,9 @@ def check_template(document: Document, holder: Fields, path: str) -> None:
     Source: docs/semantics/kueue.md#the-pods-resource.
     """
     template = expect_object(document, holder, path, needed=True)
+    metadata = expect_object(document, template, f"{path}.metadata")
+    for part in ("labels", "annotations"):
+        expect_object(document, metadata, f"{path}.metadata.{part}")
     check_pod_spec(document, template, f"{path}.spec")
     check_annotations(document, template, path)
     refuse_pods_resource(document, template["spec"], f"{path}.spec")

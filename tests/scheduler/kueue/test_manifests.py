@@ -206,6 +206,12 @@ def test_a_workload_is_refused(old, new, words):
     assert words in problem(WORKLOAD, old, new)
 
 
+def test_a_podset_whose_name_and_count_are_null_has_those_of_the_schema():
+    text = WORKLOAD.replace("count: 3", "count: null").replace("name: main", "name: ~")
+    (podset,) = check(text)["spec"]["podSets"]
+    assert (podset["name"], podset["count"]) == ("main", 1)
+
+
 def test_reclaimable_pods_name_podsets_that_exist():
     status = "status: {reclaimablePods: [{name: side, count: 1}]}\n"
     with pytest.raises(ManifestError, match="expected one of main, got 'side'"):

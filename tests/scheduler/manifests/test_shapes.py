@@ -66,10 +66,50 @@ _SETS = "status.admission.podSetAssignments[0]"
             slices(valuesPerLevel=[{"individual": {"roots": ["a"]}}]),
             f"{_SETS}.topologyAssignment.slices[0]",
         ),
+        (slices(valuesPerLevel=[]), f"{_SETS}.topologyAssignment"),
+        (
+            assigned(
+                topologyAssignment={
+                    "levels": ["rack", "host"],
+                    "domains": [{"values": ["a"], "count": 1}],
+                }
+            ),
+            f"{_SETS}.topologyAssignment",
+        ),
+        ({"preemptionGates": [{}]}, "status.preemptionGates[0]"),
+        (
+            {"preemptionGates": [{"name": "g", "lastTransitionTime": 1}]},
+            "status.preemptionGates[0].lastTransitionTime",
+        ),
+        (
+            {"admissionChecks": [{"name": "c", "podSetUpdates": [{"labels": 1}]}]},
+            "status.admissionChecks[0].podSetUpdates[0].labels",
+        ),
+        (
+            {"accumulatedPastExexcutionTimeSeconds": "x"},
+            "status.accumulatedPastExexcutionTimeSeconds",
+        ),
     ],
 )
 def test_a_status_that_cannot_be_read_is_refused_by_its_field(status, field):
     assert complaints(status=status)[0][0] == field
+
+
+@pytest.mark.parametrize(
+    ("template", "field"),
+    [
+        ({"metadata": 1}, "metadata"),
+        ({"metadata": {"labels": [1]}}, "metadata.labels"),
+        (
+            {"spec": pod("p")["spec"] | {"runtimeClassName": {"a": 1}}},
+            "spec.runtimeClassName",
+        ),
+    ],
+)
+def test_a_template_that_cannot_be_read_is_refused_by_its_field(template, field):
+    podset = {"name": "main", "count": 1, "template": pod("p", cpu=1) | template}
+    found = complaints(spec={"queueName": "main", "podSets": [podset]})
+    assert [place for place, _ in found] == [f"spec.podSets[0].template.{field}"]
 
 
 @pytest.mark.parametrize(

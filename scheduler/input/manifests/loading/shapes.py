@@ -109,6 +109,15 @@ class _Topology(_Shape):
     domains: list[_Domain] | None = None
     slices: list[_Slice] | None = None
 
+    def __post_init__(self) -> None:
+        levels = len(self.levels or ())
+        sizes = [len(one.values) for one in self.domains or ()]
+        if any(size != levels for size in sizes):
+            raise ValueError(f"expected values for {levels} levels")
+        sizes = [len(one.values_per_level or ()) for one in self.slices or ()]
+        if any(size != levels for size in sizes):
+            raise ValueError(f"expected valuesPerLevel for {levels} levels")
+
 
 class _PodSet(_Shape):
     name: str
@@ -128,12 +137,20 @@ class _Reclaimable(_Shape):
     count: Count | None = None
 
 
+class _Update(_Shape):
+    name: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    node_selector: dict[str, str] | None = None
+    tolerations: list[dict[str, Any]] | None = None
+
+
 class _Check(_Shape):
     name: str
     state: str | None = None
     message: str | None = None
     last_transition_time: _Time | None = None
-    pod_set_updates: list[dict[str, Any]] | None = None
+    pod_set_updates: list[_Update] | None = None
     requeue_after_seconds: Number | None = None
     retry_count: Number | None = None
 
@@ -141,6 +158,12 @@ class _Check(_Shape):
 class _Requeue(_Shape):
     count: Count | None = None
     requeue_at: _Time | None = None
+
+
+class _Gate(_Shape):
+    name: str
+    position: str | None = None
+    last_transition_time: _Time | None = None
 
 
 class _Named(_Shape):
@@ -165,10 +188,12 @@ class _Status(_Shape):
     admission: _Admission | None = None
     admission_checks: list[_Check] | None = None
     reclaimable_pods: list[_Reclaimable] | None = None
+    preemption_gates: list[_Gate] | None = None
     unhealthy_nodes: list[_Named] | None = None
     requeue_state: _Requeue | None = None
     scheduling_stats: _Statistics | None = None
     accumulated_past_execution_time_seconds: Count | None = None
+    accumulated_past_exexcution_time_seconds: Count | None = None  # of v1beta1
     container_statuses: list[dict[str, Any]] | None = None
     init_container_statuses: list[dict[str, Any]] | None = None
     nominated_node_name: str | None = None
