@@ -15,7 +15,7 @@ from api.cluster.resources import Resource
 from scheduler.model.amounts import is_whole
 from scheduler.model.amounts import parse as parse_quantity
 from scheduler.model.errors import SchedulerError
-from scheduler.model.schemas.faults import Unmet, What, faults_of
+from scheduler.model.schemas.faults import OF_LIST, Unmet, What, faults_of
 
 Document = Mapping[str, Any]
 #: Kinds that a webhook reads, to fill in defaults, before the schema is looked at.
@@ -120,8 +120,11 @@ def _templates(spec: Document) -> Iterator[Fault]:
         for part in ("containers", "initContainers"):
             listed = inner.get(part) if isinstance(inner, Mapping) else None
             for m, one in enumerate(listed if isinstance(listed, list) else ()):
-                if isinstance(one, Mapping) and one.get("name") is None:
-                    yield Fault(f"{place}.spec.{part}[{m}].name", "Required value")
+                where = f"{place}.spec.{part}[{m}]"
+                if not isinstance(one, Mapping):
+                    yield _said(Unmet(What.TYPE, where, one, OF_LIST, "object"))
+                elif one.get("name") is None:
+                    yield Fault(f"{where}.name", "Required value")
 
 
 def _by_schema(document: Document, type_: str) -> list[Unmet]:
@@ -148,6 +151,7 @@ def _mistyped(fault: Unmet) -> str:
         float: "number",
         str: "string",
         list: "array",
+        type(None): "null",
     }
     given = sorts.get(type(fault.value), "object")
     wanted = _TYPES.get(fault.type, "object")

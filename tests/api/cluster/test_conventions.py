@@ -373,6 +373,35 @@ def test_a_patch_to_another_type_makes_the_object_invalid(call, busy, media, pro
     assert [cause["field"] for cause in status["details"]["causes"]] == ["patch"]
 
 
+@pytest.mark.parametrize("labels", ["x", 1, ["a"]])
+def test_labels_of_a_custom_resource_that_are_no_map_are_not_decoded(
+    call, busy, labels
+):
+    wrong = cluster_queue("wrong")
+    wrong["metadata"]["labels"] = labels
+    answer = call("post", busy, f"{KUEUE}/clusterqueues", wrong)
+    status = answer.json()
+    assert (answer.status_code, status["reason"]) == (400, "BadRequest")
+    assert "ObjectMeta.labels of type map[string]string" in status["message"]
+
+
+def test_a_container_of_a_workload_that_is_null_is_refused(call, busy):
+    podset = {"name": "main", "count": 1, "template": pod("p", cpu=1)}
+    podset["template"]["spec"]["containers"] = [None]
+    workload = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "Workload",
+        "metadata": {"name": "w"},
+        "spec": {"podSets": [podset]},
+    }
+    answer = call("post", busy, f"{KUEUE}/namespaces/default/workloads", workload)
+    assert answer.status_code == 422
+    assert (
+        'containers[0] in body must be of type object: "null"'
+        in answer.json()["message"]
+    )
+
+
 def test_a_lease_is_kept_and_listed_with_its_holder(call, busy):
     leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
     lease = {
