@@ -31,8 +31,8 @@ def fork(world: World, *, seed: int | None = None) -> World:
 def _copy(obj: Object) -> Object:
     manifest = dict(obj.manifest)
     for part in ("metadata", "spec"):
-        if part in manifest:
-            manifest[part] = dict(manifest[part] or {})
+        if isinstance(given := manifest.get(part), dict):
+            manifest[part] = dict(given)
     return Object(
         key=obj.key,
         manifest=manifest,

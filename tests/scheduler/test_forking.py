@@ -65,3 +65,23 @@ def test_one_that_goes_on_leaves_the_documents_of_the_other(
     before = documents(staying)
     later(going)
     assert documents(staying) == before
+
+
+@pytest.mark.parametrize("spec", [None, [], [1], "x", {"podSets": "x"}])
+@pytest.mark.parametrize("kind", ["Widget", "Workload"])
+def test_an_object_of_any_shape_is_in_a_fork_what_it_is_in_its_world(
+    kind: str, spec: object
+) -> None:
+    kept = {
+        "apiVersion": "example.com/v1",
+        "kind": kind,
+        "metadata": {"name": "w", "namespace": "default"},
+        "spec": spec,
+    }
+    world = world_of(*small_cluster(), kept)
+    assert fork(world).hash() == world.hash()
+
+
+def test_a_node_without_a_spec_is_in_a_fork_what_it_is_in_its_world() -> None:
+    world = world_of(*small_cluster(), node("n") | {"spec": None})
+    assert fork(world).hash() == world.hash()

@@ -22,9 +22,9 @@ def share_equal_parts(manifest: dict[str, Any]) -> None:
     _share_text(manifest, "apiVersion")
     _share_text(manifest, "kind")
     _share_text(manifest["metadata"], "namespace")
-    if manifest.get("kind") != "Workload":
+    spec = manifest.get("spec")
+    if manifest.get("kind") != "Workload" or not isinstance(spec, dict):
         return
-    spec = manifest.get("spec") or {}
     given = spec.get("podSets")
     if given:
         kept = _kept(msgspec.json.encode(given))
