@@ -37,7 +37,8 @@ KINDS = (
     "cluster",
 )
 
-#: Changes of what the world took before: it does not refuse what comes of them.
+#: Changes of what the world took before: it does not refuse what comes of them, where
+#: they edit. A pod that is pinned elsewhere is made anew, and may be refused.
 _SURE = ("move", "pin")
 
 
@@ -46,7 +47,7 @@ def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
 
     The world given stays as it is. Raises InvalidError whose causes name the change by
     its number, and the field within it. O(objects), but for a last change that is one
-    of `_SURE`, before which no copy is needed.
+    of `_SURE` and makes nothing anew, before which no copy is needed.
     """
     other = world
     parts: list[Part] = []
@@ -55,7 +56,8 @@ def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
         place = f"changes[{number - 1}].{kind}"
         made = list(_parts(other, kind, given, place))
         parts += made
-        if number == len(changes) and kind in _SURE:
+        anew = any(isinstance(part, Delete) for part in made)
+        if number == len(changes) and kind in _SURE and not anew:
             break
         if other is world:
             other = fork(world)

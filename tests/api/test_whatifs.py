@@ -173,6 +173,29 @@ def test_a_pin_that_is_kept_is_the_pin(call, two_queues, person):
     assert row(two_queues).hash == kept
 
 
+def test_a_pin_that_the_world_refuses_is_named_by_its_number(call, make, person):
+    runtime = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "sealed"},
+        "handler": "sealed",
+    }
+    placed = pod("p", cpu=1, runtime="100s")
+    placed["spec"]["runtimeClassName"] = "sealed"
+    nodes = [node(name, cpu=4) for name in ("n1", "n2")]
+    sandbox = make(*small_cluster(cpu="4"), *nodes, runtime, placed)
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 4)
+    at = call("get", sandbox, "/objects/Pod/default/p").json()["spec"]["nodeName"]
+    call("delete", sandbox, "/objects/RuntimeClass/-/sealed")
+    other = "n2" if at == "n1" else "n1"
+    pin = {"pin": {"namespace": "default", "name": "p", "node": other}}
+    answer = asked(call, sandbox, pin)
+    assert answer.status_code == 422
+    causes = answer.json()["details"]["causes"]
+    assert [cause["field"] for cause in causes] == ["changes[0].pin"]
+
+
 def test_a_node_that_is_added_and_kept_is_the_added_node(call, two_queues, person):
     change = {"node": {"name": "n3", "change": "add", "like": "n2"}}
     kept = kept_hash(call, two_queues, person, change)

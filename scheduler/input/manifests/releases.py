@@ -167,15 +167,20 @@ def releases_in(manifest: Mapping[str, Any]) -> Iterator[tuple[Scheduler, str, s
     if manifest.get("kind") not in _KINDS:
         return
     labels = manifest["metadata"].get("labels") or {}
-    spec = manifest.get("spec") or {}
     labelled = _NAMES.get(str(labels.get("app.kubernetes.io/name")))
     said = _TAG.fullmatch(str(labels.get(_VERSION, "")))
     if labelled is not None and said is not None:
         yield labelled, said[1], f"metadata.labels.{_VERSION}"
-    path, pod = "spec.template.spec", (spec.get("template") or {}).get("spec")
-    if manifest["kind"] == "Pod":
-        path, pod = "spec", spec
-    for number, container in enumerate((pod or {}).get("containers") or ()):
+    path = "spec" if manifest["kind"] == "Pod" else "spec.template.spec"
+    pod: Any = manifest
+    for name in path.split("."):
+        pod = pod.get(name) if isinstance(pod, dict) else None
+    containers = pod.get("containers") if isinstance(pod, dict) else None
+    for number, container in enumerate(
+        containers if isinstance(containers, list) else ()
+    ):
+        if not isinstance(container, dict):
+            continue
         found = release_of_image(str(container.get("image") or ""))
         if found is not None:
             yield *found, f"{path}.containers[{number}].image"

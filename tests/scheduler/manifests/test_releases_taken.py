@@ -46,6 +46,19 @@ def test_the_tag_of_a_controllers_image_is_its_release(image, release):
     assert taken(controller(image))[0] == release
 
 
+@pytest.mark.parametrize(
+    "spec", [[1], "x", {"template": 5}, {"containers": 5}, {"containers": [5]}]
+)
+def test_a_pod_of_another_group_may_have_any_shape(spec):
+    strange = {
+        "apiVersion": "example.com/v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "default"},
+        "spec": spec,
+    }
+    assert taken(strange) == (NO_RELEASE, [])
+
+
 def test_the_label_of_a_controller_is_its_release():
     mine = controller("example.com/mirror@sha256", name="kueue", version="v0.18.2")
     assert taken(mine)[0] == Release(kueue="0.18.2")
