@@ -49,7 +49,7 @@ def _error(document: Document, fault: Unmet, choices: Sequence[str]) -> Manifest
         known = [name for name in schemas.fields_of(fault.type) if name]
         return unknown_field(document, fault.path, fault.value, known)
     if (enum := choices or fault.field.enum) is not None:
-        wanted = Wanted.ONE_OF.said(known=", ".join(enum))
+        wanted = Wanted.ONE_OF.said(known=", ".join(filter(None, enum)))
         return document.error(fault.path, expected(wanted, given=_shown(fault.value)))
     return document.error(fault.path, _SAID[fault.what](fault))
 

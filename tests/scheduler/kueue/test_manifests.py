@@ -240,6 +240,12 @@ def test_the_priority_class_of_v1beta1_becomes_a_reference():
     }
 
 
+def test_a_choice_that_may_be_empty_is_said_by_its_others():
+    text = WORKLOAD.replace("v1beta2", "v1beta1") + "  priorityClassSource: other\n"
+    with pytest.raises(ManifestError, match="priorityclass, got 'other'"):
+        check(text)
+
+
 def older(kind: str, **spec: object) -> dict:
     version = "kueue.x-k8s.io/v1beta1"
     return {"apiVersion": version, "kind": kind, "metadata": {}, "spec": spec}
