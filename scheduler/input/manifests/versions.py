@@ -47,10 +47,12 @@ def to_older(manifest: Manifest) -> Manifest:
     spec = older.get("spec") or {}
     if kind == "Workload" and not spec.get("priorityClassSource"):
         spec.pop("priorityClassSource", None)
-        if reference := spec.pop("priorityClassRef", None):
-            group, of = reference["group"], reference["kind"].lower()
-            spec["priorityClassSource"] = f"{group}/{of}"
+        reference = spec.pop("priorityClassRef", None)
+        if isinstance(reference, dict) and reference.get("name"):
+            group, of = reference.get("group"), str(reference.get("kind")).lower()
             spec["priorityClassName"] = reference["name"]
+            if group and reference.get("kind"):  # an older import took it without
+                spec["priorityClassSource"] = f"{group}/{of}"
     return older
 
 
@@ -124,7 +126,8 @@ def _cluster_queue(spec: Manifest) -> None:
     fungibility = spec.get("flavorFungibility")
     if isinstance(fungibility, dict):
         spec["flavorFungibility"] = {
-            name: _STOPPING.get(value, value) for name, value in fungibility.items()
+            name: _STOPPING.get(value, value) if isinstance(value, str) else value
+            for name, value in fungibility.items()
         }
 
 

@@ -240,6 +240,25 @@ def test_the_priority_class_of_v1beta1_becomes_a_reference():
     }
 
 
+@pytest.mark.parametrize(
+    ("reference", "spec"),
+    [
+        ("x", {}),
+        ({"kind": "PriorityClass"}, {}),
+        ({"name": "high"}, {"priorityClassName": "high"}),
+    ],
+)
+def test_a_reference_that_an_older_import_took_is_written_in_v1beta1(reference, spec):
+    kept = {"kind": "Workload", "spec": {"priorityClassRef": reference}}
+    assert to_older(kept)["spec"] == spec
+
+
+def test_words_for_stopping_that_are_no_texts_stay_for_the_check():
+    wrong = {"whenCanBorrow": []}
+    served = to_served(older("ClusterQueue", flavorFungibility=wrong))
+    assert served["spec"]["flavorFungibility"] == wrong
+
+
 def test_a_choice_that_may_be_empty_is_said_by_its_others():
     text = WORKLOAD.replace("v1beta2", "v1beta1") + "  priorityClassSource: other\n"
     with pytest.raises(ManifestError, match="priorityclass, got 'other'"):
