@@ -50,7 +50,9 @@ _MOST_PRIORITY = 1_000_000_000  # higher ones are the system's own
 
 
 def check_node(document: Document) -> dict[str, Any]:
-    """Return a Node. Allocatable that is missing is taken from capacity.
+    """Check a Node and return its manifest.
+
+    Allocatable that is missing is taken from capacity.
 
     Raises ManifestError naming the field.
     """
@@ -229,7 +231,10 @@ def _check_spread(document: Document, item: dict[str, Any], path: str) -> None:
 
 
 def check_namespace(document: Document) -> dict[str, Any]:
-    """Return a Namespace."""
+    """Check a Namespace and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     return document.copied()
 
 
@@ -252,7 +257,10 @@ def check_priority_class(document: Document) -> dict[str, Any]:
 
 
 def check_disruption_budget(document: Document) -> dict[str, Any]:
-    """Return a PodDisruptionBudget."""
+    """Check a PodDisruptionBudget and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     _check_selector(document, spec, "spec.selector")
     for part in ("minAvailable", "maxUnavailable"):
@@ -278,7 +286,10 @@ def _check_share(document: Document, spec: dict[str, Any], path: str) -> None:
 
 
 def check_pod_group(document: Document) -> dict[str, Any]:
-    """Return a PodGroup."""
+    """Check a PodGroup and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec")
     expect_whole(document, spec, "spec.minMember", least=0, default=1)
     expect_whole(document, spec, "spec.scheduleTimeoutSeconds", least=0, default=0)
@@ -287,7 +298,10 @@ def check_pod_group(document: Document) -> dict[str, Any]:
 
 
 def check_elastic_quota(document: Document) -> dict[str, Any]:
-    """Return an ElasticQuota."""
+    """Check an ElasticQuota and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     for name in ("min", "max"):
         expect_amounts(document, spec, f"spec.{name}")

@@ -163,14 +163,20 @@ _RULES: dict[str, Callable[[Document, Fields], None]] = {
 
 
 def check_runtime_class(document: Document) -> Fields:
-    """Return a RuntimeClass. Raises ManifestError naming the field."""
+    """Check a RuntimeClass and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     overhead = expect_object(document, document.data, "overhead")
     expect_amounts(document, overhead, "overhead.podFixed")
     return document.copied()
 
 
 def check_limit_range(document: Document) -> Fields:
-    """Return a LimitRange. Raises ManifestError naming the field."""
+    """Check a LimitRange and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     for path, item in expect_items(document, spec, "spec.limits"):
         kinds = ("Container", "Pod", "PersistentVolumeClaim")
@@ -181,7 +187,10 @@ def check_limit_range(document: Document) -> Fields:
 
 
 def check_configuration(document: Document) -> Fields:
-    """Return a Kueue Configuration. Raises ManifestError naming the field."""
+    """Check a Kueue Configuration and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     try:
         read_configuration(document.data)
     except PolicyError as error:

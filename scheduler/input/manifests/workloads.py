@@ -131,7 +131,7 @@ def _within(text: object, most: int) -> bool:
 
 
 def check_cron_job(document: Document) -> Fields:
-    """Return a CronJob. Raises ManifestError naming the field.
+    """Check a CronJob and return its manifest. Raises ManifestError naming the field.
 
     Source: docs/semantics/controllers.md#cronjob.
     """
@@ -166,7 +166,7 @@ def _check_schedule(document: Document, text: str, path: str, zone: str = "") ->
 
 
 def check_job_set(document: Document) -> Fields:
-    """Return a JobSet. Raises ManifestError naming the field."""
+    """Check a JobSet and return its manifest. Raises ManifestError naming the field."""
     spec = expect_object(document, document.data, "spec", needed=True)
     names: set[str] = set()
     for path, item in expect_items(document, spec, "spec.replicatedJobs"):

@@ -39,9 +39,9 @@ class TopologyGates:
 
 
 def read_gates(given: Mapping[str, bool], release: str | None = None) -> TopologyGates:
-    """Return the gates of a featureGates section in a release of Kueue.
+    """Return the topology gates of a featureGates section; other gates are left out.
 
-    Others are not looked at.
+    A gate that is not given has its default in the `release` of Kueue.
     """
     return TopologyGates(**fields_of(given_or_usual(given, _NAMES, release), _NAMES))
 

@@ -105,7 +105,7 @@ class Fields:
         return value
 
     def flag(self, data: Mapping[str, Any], key: str, path: str, default: bool) -> bool:
-        """Return true or false."""
+        """Return a switch, or the default where it is absent. YAML 1.1 words count, too."""
         value = data.get(key)
         if value is None:
             return default

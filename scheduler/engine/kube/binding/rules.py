@@ -57,18 +57,18 @@ class Versions:
 
 
 class Locks:
-    """Which scheduler keeps which node, by how many of its pods."""
+    """Which scheduler locks which node, and for how many of its pods."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[str, int]] = {}
 
     def take(self, scheduler: str, node: str) -> None:
-        """Keep a node; each of a scheduler's pods counts once."""
+        """Lock a node for a scheduler, once for each pod that the scheduler has there."""
         _, count = self._held.get(node, (scheduler, 0))
         self._held[node] = (scheduler, count + 1)
 
     def release(self, scheduler: str, node: str) -> bool:
-        """Give a node back once; return whether it is free now."""
+        """Undo one `take`; return whether no lock is left on the node."""
         owner, count = self._held.get(node, ("", 0))
         if owner != scheduler:
             return False
@@ -79,11 +79,11 @@ class Locks:
         return True
 
     def owner(self, node: str) -> str:
-        """Return the scheduler that keeps a node; "" when none does."""
+        """Return the scheduler that locks a node; "" when none does."""
         return self._held.get(node, ("", 0))[0]
 
     def against(self, scheduler: str) -> frozenset[str]:
-        """Return the nodes that other schedulers keep."""
+        """Return the nodes that other schedulers lock."""
         return frozenset(
             n for n, (owner, _) in self._held.items() if owner != scheduler
         )

@@ -68,7 +68,7 @@ class Topology:
         return zones
 
     def admit(self, pod: Pod) -> None:
-        """Give a pod what it gets of the zones; one that is known keeps its own."""
+        """Take what a pod asks for from the zones. A pod that is admitted keeps what it has."""
         if pod.key in self.holds:
             return
         held = self.holds[pod.key] = {}

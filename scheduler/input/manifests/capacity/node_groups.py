@@ -12,7 +12,10 @@ from scheduler.model.problems import parted
 
 
 def check_node_group(document: Document) -> dict[str, Any]:
-    """Return a NodeGroup. Raises ManifestError naming the field."""
+    """Check a NodeGroup and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     try:
         read_group_spec(spec)

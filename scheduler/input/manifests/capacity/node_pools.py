@@ -51,7 +51,10 @@ def check_node_pool(document: Document) -> dict[str, Any]:
 
 
 def check_instance_type(document: Document) -> dict[str, Any]:
-    """Return an InstanceType. Raises ManifestError naming the field."""
+    """Check an InstanceType and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     expect_known(
         document, document.data, "", ("apiVersion", "kind", "metadata", "spec")

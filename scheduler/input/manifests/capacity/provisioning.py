@@ -15,7 +15,10 @@ from scheduler.input.manifests.strict import expect_labels
 
 
 def check_request(document: Document) -> dict[str, Any]:
-    """Return a ProvisioningRequest. Raises ManifestError naming the field."""
+    """Check a ProvisioningRequest and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     expect_text(document, spec, "spec.provisioningClassName")
     expect_labels(document, spec, "spec.parameters")

@@ -22,14 +22,20 @@ Fields = dict[str, Any]
 
 
 def check_claim(document: Document) -> Fields:
-    """Return a ResourceClaim. Raises ManifestError naming the field."""
+    """Check a ResourceClaim and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     _check_devices(document, spec, "spec.devices")
     return document.copied()
 
 
 def check_template(document: Document) -> Fields:
-    """Return a ResourceClaimTemplate. Raises ManifestError naming the field."""
+    """Check a ResourceClaimTemplate and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     inner = expect_object(document, spec, "spec.spec", needed=True)
     _check_devices(document, inner, "spec.spec.devices")
@@ -64,14 +70,20 @@ def _check_selectors(document: Document, holder: Fields, path: str) -> None:
 
 
 def check_device_class(document: Document) -> Fields:
-    """Return a DeviceClass. Raises ManifestError naming the field."""
+    """Check a DeviceClass and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec")
     _check_selectors(document, spec, "spec.selectors")
     return document.copied()
 
 
 def check_slice(document: Document) -> Fields:
-    """Return a ResourceSlice. Raises ManifestError naming the field."""
+    """Check a ResourceSlice and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     expect_text(document, spec, "spec.driver")
     pool = expect_object(document, spec, "spec.pool", needed=True)

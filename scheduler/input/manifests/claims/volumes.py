@@ -28,7 +28,10 @@ _MODES = ("Immediate", "WaitForFirstConsumer")
 
 
 def check_claim(document: Document) -> Fields:
-    """Return a PersistentVolumeClaim. Raises ManifestError naming the field."""
+    """Check a PersistentVolumeClaim and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     resources = expect_object(document, spec, "spec.resources")
     expect_amounts(document, resources, "spec.resources.requests")
@@ -39,7 +42,10 @@ def check_claim(document: Document) -> Fields:
 
 
 def check_volume(document: Document) -> Fields:
-    """Return a PersistentVolume. Raises ManifestError naming the field."""
+    """Check a PersistentVolume and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     expect_amounts(document, spec, "spec.capacity")
     _check_modes(document, spec)
@@ -65,7 +71,10 @@ def _check_modes(document: Document, spec: Fields) -> None:
 
 
 def check_storage_class(document: Document) -> Fields:
-    """Return a StorageClass. Raises ManifestError naming the field."""
+    """Check a StorageClass and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     expect_text(document, document.data, "provisioner")
     if document.data.get("volumeBindingMode") is not None:
         expect_choice(document, document.data, "volumeBindingMode", _MODES)
@@ -85,7 +94,10 @@ def check_storage_class(document: Document) -> Fields:
 
 
 def check_csi_node(document: Document) -> Fields:
-    """Return a CSINode. Raises ManifestError naming the field."""
+    """Check a CSINode and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
     spec = expect_object(document, document.data, "spec", needed=True)
     for where, driver in expect_items(document, spec, "spec.drivers"):
         expect_text(document, driver, f"{where}.name")

@@ -207,7 +207,7 @@ class Column:
 
     @property
     def text(self) -> str:
-        """Return it as it may be given."""
+        """Return `NAME:UNIT`, as a mapping of columns names it; NAME where it has no unit."""
         return f"{self.name}:{self.unit}" if self.unit else self.name
 
 
