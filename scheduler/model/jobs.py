@@ -45,10 +45,34 @@ class Finish:
     message: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """How the API of a job kind is served; its plural is the kind in small letters + s."""
+
+    group: str
+    versions: tuple[str, ...]  # newest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """Where a job kind holds pod templates and counts: paths of fields.
+
+    `[]` stands for each entry of a list, `*` for each value of an object, `!` at the
+    end of a field for one that must be there.
+    """
+
+    templates: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    of_pods: bool = True  # templates are pod templates, not objects of another shape
+
+
 class JobKind(Protocol):
     """One kind of job. Source: docs/semantics/kueue-lifecycle.md#workloads-of-jobs."""
 
     endless: bool  # it serves, and never ends by itself
+    served: Served | None  # None for a kind of Kubernetes itself
+    shape: Shape | None  # None for a kind with checks of its own
 
     def queue_name(self, manifest: Manifest) -> str:
         """Return the LocalQueue it asks for, or "" when it is not managed."""

@@ -149,19 +149,30 @@ def entries(family: Family | None = None) -> list[Registration]:
     return sorted(found, key=lambda e: (e.family, e.name))
 
 
+def built_in(family: Family) -> list[Registration]:
+    """Return the entries of a family that this distribution has, sorted by name."""
+    _load_packages(family)
+    found = (e for e in _entries.values() if e.family == family)
+    return sorted(found, key=lambda e: e.name)
+
+
 def load(family: Family | None = None) -> None:
     """Import every package of the family (of all), and other distributions' plug-ins.
 
     Each once, so that its modules enrol. Raises RegistrationError naming the
     entry point that cannot be imported.
     """
+    _load_packages(family)
+    if GROUP not in _loaded:
+        _loaded.add(GROUP)
+        _import_entry_points()
+
+
+def _load_packages(family: Family | None) -> None:
     for package, families in PACKAGES.items():
         if package not in _loaded and (family is None or family in families):
             _loaded.add(package)
             _import_modules(package)
-    if GROUP not in _loaded:
-        _loaded.add(GROUP)
-        _import_entry_points()
 
 
 def _import_modules(name: str) -> None:

@@ -1,13 +1,8 @@
-"""Where job kinds hold pod templates and counts, and the check of both.
-
-A path of fields; `[]` stands for each entry of a list, `*` for each value of an
-object, `!` at the end for one that must be there.
-"""
+"""The check of the pod templates and counts of job kinds and controllers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
@@ -20,73 +15,39 @@ from scheduler.input.manifests.fields import (
 )
 from scheduler.input.manifests.strict import expect_labels, expect_texts
 from scheduler.input.manifests.workloads import check_template
+from scheduler.model import registry
+from scheduler.model.jobs import Shape
 
 Fields = dict[str, Any]
 Holder = tuple[str, Fields]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """What is checked of one kind."""
-
-    templates: tuple[str, ...] = ()
-    counts: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-
-
-def _roles(specs: str) -> Shape:
-    return Shape(
-        templates=(f"spec.{specs}.*.template!",), counts=(f"spec.{specs}.*.replicas",)
-    )
-
-
-def _ray(cluster: str) -> Shape:
-    workers = f"{cluster}.workerGroupSpecs[]"
-    return Shape(
-        templates=(f"{cluster}.headGroupSpec!.template!", f"{workers}.template!"),
-        counts=(f"{workers}.replicas", f"{workers}.numOfHosts"),
-        names=(f"{workers}.groupName",),
-    )
-
-
-_SERVING = Shape(templates=("spec.template!",), counts=("spec.replicas",))
-_GROUPS = "spec.leaderWorkerTemplate!"
-
-SHAPES: dict[str, Shape] = {
-    "PyTorchJob": _roles("pytorchReplicaSpecs!"),
-    "PaddleJob": _roles("paddleReplicaSpecs!"),
-    "XGBoostJob": _roles("xgbReplicaSpecs!"),
-    "TFJob": _roles("tfReplicaSpecs!"),
-    "JAXJob": _roles("jaxReplicaSpecs!"),
-    "MPIJob": _roles("mpiReplicaSpecs!"),
-    "RayCluster": _ray("spec"),
-    "RayJob": _ray("spec.rayClusterSpec"),
-    "RayService": _ray("spec.rayClusterConfig!"),
-    "Deployment": _SERVING,
-    "StatefulSet": _SERVING,
-    "ReplicaSet": _SERVING,
+#: Controllers of pods that are no job kinds.
+_CONTROLLERS = {
     "DaemonSet": Shape(templates=("spec.template!",)),
-    "LeaderWorkerSet": Shape(
-        templates=(f"{_GROUPS}.workerTemplate!", f"{_GROUPS}.leaderTemplate"),
-        counts=("spec.replicas", f"{_GROUPS}.size"),
-    ),
-    "SparkApplication": Shape(
-        templates=("spec.driver!", "spec.executor"), counts=("spec.executor.instances",)
-    ),
-    "TrainJob": Shape(counts=("spec.trainer.numNodes",)),
-    "AppWrapper": Shape(templates=("spec.components[].template!",)),
+    "ReplicaSet": Shape(templates=("spec.template!",), counts=("spec.replicas",)),
 }
-#: Their "templates" are objects of another shape: only that they are objects.
-_NOT_PODS = frozenset({"SparkApplication", "AppWrapper"})
+
+
+def _shapes() -> dict[str, Shape]:
+    kinds = {one.name: one.value.shape for one in registry.built_in("job-kind")}
+    return {name: shape for name, shape in kinds.items() if shape} | _CONTROLLERS
+
+
+_SHAPES = _shapes()
 
 
 def check_job_kind(document: Document) -> Fields:
     """Return the manifest of a job. Raises ManifestError naming the field."""
     expect_object(document, document.data, "spec", needed=True)
-    shape = SHAPES[document.kind]
+    shape = _SHAPES[document.kind]
     for path in shape.templates:
         for place, holder in _holders(document, path):
-            _check_holder(document, holder, place, needed=path.endswith("!"))
+            needed = path.endswith("!")
+            if shape.of_pods:
+                _check_template(document, holder, place, needed=needed)
+            else:
+                expect_object(document, holder, place, needed=needed)
     for path in shape.counts:
         for place, holder in _holders(document, path):
             expect_whole(document, holder, place, least=0, default=1)
@@ -112,12 +73,10 @@ def _check_claim_templates(document: Document, spec: Fields) -> None:
         expect_amounts(document, resources, f"{path}.spec.resources.requests")
 
 
-def _check_holder(
+def _check_template(
     document: Document, holder: Fields, place: str, *, needed: bool
 ) -> None:
-    if document.kind in _NOT_PODS:
-        expect_object(document, holder, place, needed=needed)
-    elif needed or place.rpartition(".")[2] in holder:
+    if needed or place.rpartition(".")[2] in holder:
         check_template(document, holder, place)
 
 
@@ -146,4 +105,4 @@ def _step(
         yield inner, expect_object(document, holder, inner, needed=True)
 
 
-CHECKS: dict[str, Callable[[Document], Fields]] = dict.fromkeys(SHAPES, check_job_kind)
+CHECKS: dict[str, Callable[[Document], Fields]] = dict.fromkeys(_SHAPES, check_job_kind)

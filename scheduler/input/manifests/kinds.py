@@ -1,15 +1,17 @@
 """One table of kinds: what is simulated, what is only kept, and where it counts.
 
 The importer, the "not simulated" panel of every sandbox and the documentation
-read this table; nothing else lists kinds.
+read this table; nothing else lists kinds. Job kinds say themselves how they are served.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from scheduler.input.manifests.effects import Effect
+from scheduler.model import registry
 from scheduler.model.schemas import KUEUE as KUEUE
 from scheduler.model.sentence import Sentence
 from scheduler.words.findings import Kept
@@ -148,6 +150,14 @@ def _configuration(kind: str, group: str, versions: tuple[str, ...]) -> Kind:
     )
 
 
+def _job_kinds() -> Iterator[Kind]:
+    """Yield the job kinds that Kubernetes itself does not have."""
+    for one in registry.built_in("job-kind"):
+        if (served := one.value.served) is not None:
+            plural = f"{one.name.lower()}s"
+            yield _simulated(one.name, served.group, served.versions, plural)
+
+
 TABLE: tuple[Kind, ...] = (
     _kueue("ResourceFlavor", "resourceflavors"),
     _kueue("Topology", "topologies"),
@@ -214,13 +224,7 @@ TABLE: tuple[Kind, ...] = (
     ),
     _simulated("Job", "batch", ("v1",), "jobs"),
     _simulated("CronJob", "batch", ("v1",), "cronjobs"),
-    _simulated("JobSet", "jobset.x-k8s.io", ("v1alpha2",), "jobsets"),
-    *(
-        _simulated(kind, "kubeflow.org", ("v1",), f"{kind.lower()}s")
-        for kind in ("PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob")
-    ),
-    _simulated("MPIJob", "kubeflow.org", ("v2beta1", "v1"), "mpijobs"),
-    _simulated("TrainJob", "trainer.kubeflow.org", ("v1alpha1",), "trainjobs"),
+    *_job_kinds(),
     _simulated(
         "ClusterTrainingRuntime",
         "trainer.kubeflow.org",
@@ -231,20 +235,10 @@ TABLE: tuple[Kind, ...] = (
     _simulated(
         "TrainingRuntime", "trainer.kubeflow.org", ("v1alpha1",), "trainingruntimes"
     ),
-    _simulated("RayCluster", "ray.io", ("v1", "v1alpha1"), "rayclusters"),
-    _simulated("RayJob", "ray.io", ("v1", "v1alpha1"), "rayjobs"),
-    _simulated("RayService", "ray.io", ("v1", "v1alpha1"), "rayservices"),
-    _simulated(
-        "SparkApplication", "sparkoperator.k8s.io", ("v1beta2",), "sparkapplications"
-    ),
-    _simulated("AppWrapper", "workload.codeflare.dev", ("v1beta2",), "appwrappers"),
     _simulated("Deployment", "apps", ("v1",), "deployments"),
     _simulated("ReplicaSet", "apps", ("v1",), "replicasets"),
     _simulated("DaemonSet", "apps", ("v1",), "daemonsets"),
     _simulated("StatefulSet", "apps", ("v1",), "statefulsets"),
-    _simulated(
-        "LeaderWorkerSet", "leaderworkerset.x-k8s.io", ("v1",), "leaderworkersets"
-    ),
     _simulated("PodGroup", "scheduling.x-k8s.io", ("v1alpha1",), "podgroups"),
     _simulated("ElasticQuota", "scheduling.x-k8s.io", ("v1alpha1",), "elasticquotas"),
     # Their names are other groups' too: no plural, so that the API serves those.

@@ -11,7 +11,7 @@ from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets
 from scheduler.model import registry
 from scheduler.model.conditions import is_true
 from scheduler.model.errors import ManifestError
-from scheduler.model.jobs import Finish, Manifest, Surroundings, count_of
+from scheduler.model.jobs import Finish, Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.problems import Problem, in_field
 from scheduler.model.registry import register
 
@@ -23,6 +23,8 @@ _INDEX = re.compile(r"([^\[\]]+)((?:\[[0-9]+\])*)")
 class AppWrapper(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#appwrapper"""
 
+    served = Served(group="workload.codeflare.dev", versions=("v1beta2",))
+    shape = Shape(templates=("spec.components[].template!",), of_pods=False)
     ready = ("PodsReady",)
 
     def pod_sets(

@@ -12,7 +12,15 @@ from scheduler.input.manifests.jobs.making import (
 )
 from scheduler.input.manifests.jobs.topology import topology_request
 from scheduler.model.conditions import is_true, true_condition
-from scheduler.model.jobs import Finish, Manifest, Surroundings, count_of, workload_name
+from scheduler.model.jobs import (
+    Finish,
+    Manifest,
+    Served,
+    Shape,
+    Surroundings,
+    count_of,
+    workload_name,
+)
 
 
 class QueuedJob:
@@ -22,6 +30,8 @@ class QueuedJob:
     """
 
     endless = False
+    served: Served | None = None
+    shape: Shape | None = None
     suspend_path: tuple[str, ...] = ("spec", "suspend")
     succeeded: tuple[str, ...] = ("Succeeded",)
     failed: tuple[str, ...] = ("Failed",)
@@ -97,6 +107,9 @@ class ServingJob(QueuedJob):
     """
 
     endless = True
+    shape: Shape | None = Shape(
+        templates=("spec.template!",), counts=("spec.replicas",)
+    )
 
     def suspended(self, manifest: Manifest) -> bool:
         """Return False: its pods are gated, it has no field."""

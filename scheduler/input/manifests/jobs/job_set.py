@@ -9,6 +9,7 @@ from scheduler.input.manifests.jobs.base import QueuedJob, pod_set
 from scheduler.input.manifests.jobs.topology import JOB_INDEX, JOBSET_INDEX
 from scheduler.model.jobs import (
     Manifest,
+    Served,
     Surroundings,
     count_of,
     pods_at_once,
@@ -20,6 +21,7 @@ from scheduler.model.registry import register
 class JobSet(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#jobset"""
 
+    served = Served(group="jobset.x-k8s.io", versions=("v1alpha2",))
     succeeded = ("Completed",)
 
     def pod_sets(

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import ServingJob, pod_set, replicas_of
-from scheduler.model.jobs import Manifest, Surroundings, count_of
+from scheduler.model.jobs import Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.registry import register
 
+_GROUPS = "spec.leaderWorkerTemplate!"
 _INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
 
 
 class LeaderWorkerSet(ServingJob):
     """Source: docs/semantics/kueue-jobs.md#serving-kinds"""
+
+    served = Served(group="leaderworkerset.x-k8s.io", versions=("v1",))
+    shape = Shape(
+        templates=(f"{_GROUPS}.workerTemplate!", f"{_GROUPS}.leaderTemplate"),
+        counts=("spec.replicas", f"{_GROUPS}.size"),
+    )
 
     def pod_sets(
         self, manifest: Manifest, around: Surroundings

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
-from scheduler.model.jobs import Finish, Manifest, Surroundings, count_of
+from scheduler.model.jobs import Finish, Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.registry import register
 
 _FAILED = ("FAILED", "SUBMISSION_FAILED")
@@ -18,6 +18,13 @@ _COPIED = ("nodeSelector", "tolerations", "affinity", "priorityClassName")
 
 class SparkApplication(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#sparkapplication"""
+
+    served = Served(group="sparkoperator.k8s.io", versions=("v1beta2",))
+    shape = Shape(
+        templates=("spec.driver!", "spec.executor"),
+        counts=("spec.executor.instances",),
+        of_pods=False,
+    )
 
     def pod_sets(
         self, manifest: Manifest, around: Surroundings

@@ -8,13 +8,23 @@ from typing import Any
 from scheduler.input.manifests.jobs.base import pod_set
 from scheduler.input.manifests.jobs.making import annotations_of
 from scheduler.model import amounts
-from scheduler.model.jobs import Manifest, count_of
+from scheduler.model.jobs import Manifest, Shape, count_of
 from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import RAY, RAY_STATE
 
 _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
 _LEAST_OF_HEAD = {"cpu": "200m", "memory": "256Mi"}  # with GCS fault tolerance
 _FAULT_TOLERANT = "ray.io/ft-enabled"
+
+
+def ray_shape(cluster: str) -> Shape:
+    """Return the shape of a kind that has the spec of a cluster at a path."""
+    workers = f"{cluster}.workerGroupSpecs[]"
+    return Shape(
+        templates=(f"{cluster}.headGroupSpec!.template!", f"{workers}.template!"),
+        counts=(f"{workers}.replicas", f"{workers}.numOfHosts"),
+        names=(f"{workers}.groupName",),
+    )
 
 
 def cluster_pod_sets(

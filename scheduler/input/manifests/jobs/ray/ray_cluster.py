@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, at_path
-from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets
-from scheduler.model.jobs import Manifest, Surroundings
+from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets, ray_shape
+from scheduler.model.jobs import Manifest, Served, Surroundings
 from scheduler.model.registry import register
 
 
 class RayCluster(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#ray"""
 
+    served = Served(group="ray.io", versions=("v1", "v1alpha1"))
+    shape = ray_shape("spec")
     endless = True
 
     def pod_sets(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
-from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets
-from scheduler.model.jobs import Finish, Manifest, Surroundings
+from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets, ray_shape
+from scheduler.model.jobs import Finish, Manifest, Served, Surroundings
 from scheduler.model.registry import register
 from scheduler.model.releases.rules import RAY_SUBMITTER
 
@@ -19,6 +19,9 @@ _SUBMITTER = {
 
 class RayJob(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#ray"""
+
+    served = Served(group="ray.io", versions=("v1", "v1alpha1"))
+    shape = ray_shape("spec.rayClusterSpec")
 
     def queue_name(self, manifest: Manifest) -> str:
         """Return the LocalQueue it asks for; none where it runs in a given cluster."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob
-from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets
-from scheduler.model.jobs import Manifest, Surroundings
+from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets, ray_shape
+from scheduler.model.jobs import Manifest, Served, Surroundings
 from scheduler.model.registry import register
 
 
 class RayService(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#ray"""
 
+    served = Served(group="ray.io", versions=("v1", "v1alpha1"))
+    shape = ray_shape("spec.rayClusterConfig!")
     endless = True
     suspend_path = ("spec", "rayClusterConfig", "suspend")
     ready = ("Ready",)

@@ -10,4 +10,4 @@ register(
     "MPIJob",
     label="MPIJob",
     help="kubeflow.org MPIJob: podsets launcher and worker.",
-)(RoleJob("mpiReplicaSpecs", ("Launcher", "Worker")))
+)(RoleJob("mpiReplicaSpecs", ("Launcher", "Worker"), ("v2beta1", "v1")))

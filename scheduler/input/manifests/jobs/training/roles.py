@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
-from scheduler.model.jobs import Manifest, Surroundings, count_of
+from scheduler.model.jobs import Manifest, Served, Shape, Surroundings, count_of
 
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 
@@ -19,9 +19,16 @@ class RoleJob(QueuedJob):
 
     suspend_path = ("spec", "runPolicy", "suspend")
 
-    def __init__(self, specs: str, roles: tuple[str, ...]) -> None:
+    def __init__(
+        self, specs: str, roles: tuple[str, ...], versions: tuple[str, ...] = ("v1",)
+    ) -> None:
         self.specs = specs
         self.roles = roles
+        self.served = Served(group="kubeflow.org", versions=versions)
+        self.shape = Shape(
+            templates=(f"spec.{specs}!.*.template!",),
+            counts=(f"spec.{specs}!.*.replicas",),
+        )
 
     def pod_sets(
         self, manifest: Manifest, around: Surroundings

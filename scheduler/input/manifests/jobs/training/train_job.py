@@ -12,7 +12,7 @@ from scheduler.input.manifests.jobs.job_set import (
     replicated_pod_sets,
 )
 from scheduler.model.errors import ManifestError
-from scheduler.model.jobs import Manifest, Surroundings, count_of
+from scheduler.model.jobs import Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.objects import Key
 from scheduler.model.problems import Problem
 from scheduler.model.registry import register
@@ -25,6 +25,8 @@ _STATUS = "jobsStatus"
 class TrainJob(QueuedJob):
     """Source: docs/semantics/kueue-jobs.md#trainjob"""
 
+    served = Served(group="trainer.kubeflow.org", versions=("v1alpha1",))
+    shape = Shape(counts=("spec.trainer.numNodes",))
     succeeded = ("Complete",)
 
     def pod_sets(
