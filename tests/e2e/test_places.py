@@ -68,7 +68,9 @@ def test_a_form_and_its_yaml_say_the_same(reclaiming: Board) -> None:
     page.get_by_role("button", name="YAML", exact=True).first.click()
     text = page.get_by_role("textbox", name="Manifest").first
     expect(text).to_have_value(re.compile("reclaimWithinCohort: Never"))
-    text.fill(text.input_value().replace("Never", "LowerPriority", 1))
+    was = "reclaimWithinCohort: Never"
+    now = "reclaimWithinCohort: LowerPriority"
+    text.fill(text.input_value().replace(was, now))
     page.get_by_role("button", name="Apply").first.click()
     page.get_by_role("button", name="Form", exact=True).click()
     combobox = page.get_by_role("combobox", name=RECLAIM)

@@ -41,7 +41,7 @@ def fetched(page: Page, path: str, tick: int | None = None) -> Any:
     host, _, rest = page.url.partition("/s/")
     past = re.search(r"[?&]tick=(\d+)", rest)
     at = tick if tick is not None or past is None else int(past[1])
-    if at is not None and path.startswith(_IN_THE_PAST):
+    if at is not None and path.startswith(_IN_THE_PAST) and "tick=" not in path:
         path += f"{'&' if '?' in path else '?'}tick={at}"
     sandbox = re.split(r"[/?]", rest)[0]
     answer = page.request.get(f"{host}/api/v1/sandboxes/{sandbox}{path}")

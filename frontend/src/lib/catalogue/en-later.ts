@@ -15,6 +15,7 @@ export const EN_LATER = {
   "score.none": "No pod to look at. Select one on a node.",
   "score.more": "and {n} more node|and {n} more nodes",
   "score.looked": "Looked at as if it had no node.",
+  "score.ofTick": "As of tick {tick}.",
   "place.problem": "No node is looked at: {problem}.",
   "place.none": "None of {n} node takes it.|None of {n} nodes takes it.",
   "place.reason": "{n} node: {reason}.|{n} nodes: {reason}.",

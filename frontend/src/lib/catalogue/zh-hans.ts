@@ -269,6 +269,7 @@ export const ZH_HANS: Words = {
   "score.nodes": "{n} 个节点",
   "score.more": "另有 {n} 个节点",
   "score.looked": "按它没有节点的情形计算。",
+  "score.ofTick": "第 {tick} 拍的结果。",
   "ask.queue": "路径上的队列",
   "place.problem": "没有查看任何节点：{problem}。",
   "place.none": "{n} 个节点都不接受它。",
