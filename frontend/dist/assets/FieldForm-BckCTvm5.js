@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-BGfj24j7.js";

@@ -1,1 +1,0 @@
-import{c as e,s as t}from"./rest-B_O4cYc6.js";import{y as n}from"./whatIf.svelte-BQSGTVTD.js";import{O as r,v as i}from"./intents-sDADajgH.js";async function a(a,o){let s={tick:n.at??i.pastShown};return n.with(a,t(await e(`GET`,`/sandboxes/${String(i.id)}/${r(a)}`,{query:s,...o?{signal:o}:{}})))}export{a as t};
