@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Flow } from "@/protocol/types";
 import { flowOf } from "@/store/explain/flow";
 import { freePieces, largestAsk, poolsOf, strandedOf, usableOf } from "@/store/rows/pools";
-import { leavesOf, levelOf, pairsOf, scaleOf, shareValue, subtreeLevel, treeOf } from "@/store/rows/quota";
+import { leavesOf, levelOf, pairsOf, scaleOf, shareValue, subtreeLevel, totalsOf, treeOf } from "@/store/rows/quota";
 import { cell, cohort, node, queue, workload } from "./worlds";
 
 const GPU = "nvidia.com/gpu";
@@ -31,6 +31,16 @@ describe("the quota tree", () => {
     const shy = queue("b", [cell("cpu", 20, 2, { lendingLimit: "5" })]);
     const part = cohort("all", [cell("cpu", 15, 0)]);
     expect(subtreeLevel(treeOf([part], [a, shy]), "Cohort//all", "plain/cpu").nominal).toBe(30);
+  });
+
+  it("counts the own quota of cohorts with that of queues, as a sample does", () => {
+    const rich = cohort("all", [cell("cpu", 35, 0)]);
+    expect(totalsOf(treeOf([rich], [a, b])).get("cpu")).toEqual({ used: 16, nominal: 35 });
+  });
+
+  it("counts a worker's quota and not the manager's, where there are both", () => {
+    const worker = queue("east:a", [cell("cpu", 8, 4)]);
+    expect(totalsOf(treeOf([], [a, worker])).get("cpu")).toEqual({ used: 4, nominal: 8 });
   });
 
   it("draws a cycle of cohorts once", () => {

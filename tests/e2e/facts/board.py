@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from sandbox.page.rows.fair_shares import owned_by_cohorts
 from tests.e2e.facts import card as card_facts
 from tests.e2e.facts import view as view_facts
 
@@ -144,6 +145,8 @@ def legend(fact: Fact, rows: dict[str, Row]) -> Iterator[tuple[float, float]]:
         if cell["resource"] == name
     ]
     quota = sum(int(cell["nominal"]) for cell in cells)
+    owned = owned_by_cohorts(rows.values())
+    quota += sum(own for (_, _, resource), own in owned.items() if resource == name)
     if quota and fact.what.startswith("legend Util"):
         used = sum(int(cell["used"]) for cell in cells)
         yield number(fact.text), 100 * used / quota

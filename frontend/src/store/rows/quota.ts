@@ -2,6 +2,7 @@
 
 import { formatNumber } from "@/lib/words.svelte";
 import { amount, isUnlimited, orderResources } from "@/lib/amounts";
+import { clusterOf } from "@/store/rows/clusters";
 import type { QuotaCell, ClusterQueueRow, CohortRow, WorkloadCounts } from "@/protocol/types";
 
 export type QuotaRow = CohortRow | ClusterQueueRow;
@@ -144,6 +145,45 @@ export function ownQuota(tree: readonly Branch[], key: string, pair: string): nu
     .filter((branch) => branch.parent === key)
     .reduce((total, branch) => total + lentBy(cellOf(branch.row, pair)), 0);
   return Math.max(0, amount(cell.nominal) - lent);
+}
+
+export interface Total {
+  used: number;
+  nominal: number;
+}
+
+/** Return what there is of each resource, and what of it is used, as a sample counts both: O(cells).
+ *
+ * Of queues and of cohorts' own quota; where worker clusters have queues, of these alone.
+ */
+export function totalsOf(tree: readonly Branch[]): Map<string, Total> {
+  const found = new Map<string, Total>();
+  const total = (resource: string): Total => {
+    let one = found.get(resource);
+    if (one === undefined) found.set(resource, (one = { used: 0, nominal: 0 }));
+    return one;
+  };
+  const queues = tree.filter(({ row }) => row.kind === "ClusterQueue");
+  const ofWorkers = queues.filter(({ row }) => clusterOf(row.name) !== "");
+  for (const { row } of ofWorkers.length > 0 ? ofWorkers : queues) {
+    for (const cell of row.cells) {
+      const one = total(cell.resource);
+      one.used += amount(cell.used);
+      one.nominal += amount(cell.nominal);
+    }
+  }
+  if (ofWorkers.length > 0) return found;
+  const lent = new Map<string, number>();
+  const place = (key: string, cell: QuotaCell): string => `${key} ${cell.flavor}/${cell.resource}`;
+  for (const { row, parent } of tree) {
+    for (const cell of row.cells) lent.set(place(parent, cell), (lent.get(place(parent, cell)) ?? 0) + lentBy(cell));
+  }
+  for (const { row } of tree) {
+    for (const cell of row.kind === "Cohort" ? row.cells : []) {
+      total(cell.resource).nominal += Math.max(0, amount(cell.nominal) - (lent.get(place(row.key, cell)) ?? 0));
+    }
+  }
+  return found;
 }
 
 function lentBy(cell: QuotaCell | undefined): number {
