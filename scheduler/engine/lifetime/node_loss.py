@@ -140,6 +140,7 @@ class NodeLoss(PodEnds):
 
     def end_refused(self, pod: Key) -> None:
         """Let a pod whose application was refused fail; its owner tries another."""
+        self.jobs.pod_changed(pod)
         run = self.runs.get(pod)
         self.leave_run(pod, refused=True)
         if run is not None:

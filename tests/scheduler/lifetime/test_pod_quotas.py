@@ -26,6 +26,14 @@ def quota(hard: Any) -> dict[str, Any]:
     }
 
 
+def of_queue(name: str, queue: str, replicas: int) -> dict[str, Any]:
+    """Return a ReplicaSet whose pods are an application of a queue of YuniKorn."""
+    made = controller("ReplicaSet", replicas=replicas, name=name)
+    labels = {"app": name, "applicationId": name, "queue": queue}
+    made["spec"]["template"]["metadata"]["labels"] = labels
+    return made
+
+
 def tried_at(world: World, until_s: int) -> list[int]:
     """Return when (s) a pod was refused from now on."""
     done = simulate(world, until_ms=1000 * until_s).decisions
@@ -98,3 +106,26 @@ def test_a_quota_that_cannot_be_read_holds_no_pod_and_is_told_of(hard):
     assert len(places(world)) == 3
     [problem] = world.context.journal.take_problems()
     assert problem.text.startswith("ResourceQuota/default/q: ")
+
+
+@pytest.mark.parametrize("looked", [False, True])
+def test_a_pod_that_yunikorn_rejected_holds_no_quota_whoever_looked(looked):
+    queues = {
+        "name": "default",
+        "placementrules": [{"name": "provided", "create": False}],
+        "queues": [{"name": "root", "queues": [{"name": "known"}]}],
+    }
+    world = world_of(
+        node("n1"),
+        quota({"pods": "2"}),
+        of_queue("rejected", "root.unknown", 2),
+        stack="yunikorn",
+        yunikorn={"queues": {"partitions": [queues]}},
+    )
+    simulate(world, until_ms=5_000)
+    if looked:
+        world.freshen()
+    other = of_queue("other", "root.known", 1)
+    world.put(Object(key=Key("ReplicaSet", "default", "other"), manifest=other))
+    assert tried_at(world, 8) == []
+    assert places(world)["other-pod-1"] == "n1"

@@ -111,7 +111,7 @@ class PodQuotas:
                     and other not in self.lifetime.host.deleting
                     and resource_quota.matches(quota, pod.manifest)
                 ):
-                    ended = has_ended(pod.status)
+                    ended = has_ended(self.lifetime.host.get(other).status)
                     found.update(resource_quota.of_pod(hard, pod.manifest, ended=ended))
         return self._used[key]
 
