@@ -150,9 +150,17 @@ def entries(family: Family | None = None) -> list[Registration]:
 
 
 def built_in(family: Family) -> list[Registration]:
-    """Return the entries of a family that this distribution has, sorted by name."""
+    """Return the entries of a family that its packages have, sorted by name.
+
+    Those of other distributions are left out, also where they are enrolled already.
+    """
     _load_packages(family)
-    found = (e for e in _entries.values() if e.family == family)
+    homes = tuple(f"{name}." for name, has in PACKAGES.items() if family in has)
+    found = (
+        entry
+        for entry in _entries.values()
+        if entry.family == family and entry.value.__module__.startswith(homes)
+    )
     return sorted(found, key=lambda e: e.name)
 
 

@@ -95,3 +95,12 @@ def test_an_entry_point_that_cannot_be_imported_is_named(tmp_path):
     installed(tmp_path, "no_such_module")
     answer = ask(tmp_path, "NodeName")
     assert "entry point nearest = 'no_such_module'" in answer.stderr
+
+
+def test_a_job_kind_of_another_distribution_is_none_of_ours_however_early_it_came():
+    class Foreign:
+        """One that says nothing of how it is served."""
+
+    ours = registry.built_in("job-kind")
+    registry.register("job-kind", "Foreign", label="Foreign", help="")(Foreign())
+    assert registry.built_in("job-kind") == ours
