@@ -140,7 +140,7 @@ def _by_number(type_: str) -> dict[int, tuple[str, Field]]:
     return {f.at: (n, f) for n, f in schemas.fields_of(type_).items() if f.at}
 
 
-@functools.cache
+@functools.lru_cache(1024)
 def _embedded(type_: str, number: int) -> dict[int, tuple[str, Field]]:
     """Return the fields of a message that is embedded under a number."""
     return {

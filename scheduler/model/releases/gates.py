@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from scheduler.model.errors import PolicyError
 from scheduler.model.problems import Problem
@@ -21,7 +21,7 @@ class Gate:
     locked: bool = False
 
 
-@cache
+@lru_cache(maxsize=256)
 def kueue_gates(release: str) -> dict[str, Gate]:
     """Return the gates that a release of Kueue knows, by name."""
     at = parsed(release)
@@ -37,7 +37,7 @@ def kueue_gates(release: str) -> dict[str, Gate]:
     return found
 
 
-@cache
+@lru_cache(maxsize=1024)
 def usual(name: str) -> bool | None:
     """Return the default of a gate without a release; None for an unknown one.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 Scheduler = Literal["kueue", "kubernetes", "yunikorn"]
@@ -75,7 +75,7 @@ def followed(scheduler: Scheduler) -> tuple[str, ...]:
     return tuple(sorted(found, key=parsed, reverse=True))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def canonical(scheduler: Scheduler, text: str) -> str | None:
     """Return a release as it is stored, of `v0.19.2`, `0.19` (its last patch) and the
     like; None where it is not known.
@@ -109,7 +109,7 @@ def known(scheduler: Scheduler) -> str:
     return ", ".join(names)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def parsed(version: str) -> Version:
     """Return a stored release as numbers that compare."""
     major, minor, patch = version.partition("-")[0].split(".")
@@ -121,7 +121,7 @@ def older(first: str, second: str) -> bool:
     return parsed(first) < parsed(second)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def reaches(version: str, since: str) -> bool:
     """Return whether a release has what `since` names: the first patch of each branch.
 

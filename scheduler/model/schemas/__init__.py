@@ -7,7 +7,7 @@ it became in the newest version (`now`), whether its text is a name (`holds`). T
 importer's checks, the defaults, the faults of the API, `kubectl explain`, the fields that
 are known and what is anonymous are read from here.
 
-What is published is refreshed by `making.py`, which keeps the marks. `others.json` is
+What is published is refreshed by `tests/real/schemas.py`, which keeps the marks. `others.json` is
 written by hand: kinds of which only the names of the fields are known.
 """
 
@@ -188,7 +188,7 @@ def _marked(field: Field, types: Mapping[str, Fields], path: str, now: str) -> F
     )
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def moved(kind: str) -> tuple[tuple[str, str, str], ...]:
     """Return (spec or status, name in the older version, path now) of a kind's fields.
 
@@ -239,7 +239,7 @@ def bare(type_: str) -> str:
     return type_.removeprefix("[]").removeprefix("map ")
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def is_built_in(group: str) -> bool:
     """Return whether Kubernetes itself serves a group; others are custom resources."""
     if "." not in group or group == "apiextensions.k8s.io":

@@ -32,7 +32,7 @@ class AccessList:
         return self.anybody or user in self.users or not self.groups.isdisjoint(groups)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)
 def read(text: str) -> AccessList:
     """Return what an ACL such as `ann,bob dev` admits; "" admits nobody."""
     users, _, groups = text.partition(" ")
