@@ -7,7 +7,12 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scheduler.engine.kube.framework.status import OK
+from scheduler.engine.kube.queue.scheduling_queue import SchedulingQueue
+from scheduler.engine.stage import Context
+from scheduler.model.kube.configuration import BackoffSettings
 from scheduler.model.objects import Key
+from scheduler.model.pod import Pod, read_pod
 from tests.scheduler.kube.rig import Rig, node, pod
 
 
@@ -43,3 +48,41 @@ def played(seed: int, *, kept: bool) -> Rig:
 def test_decisions_are_those_of_a_look_at_every_backoff(seed: int) -> None:
     kept, looked = (played(seed, kept=every) for every in (True, False))
     assert kept.decisions == looked.decisions
+
+
+def queue_of(*pods: Pod) -> SchedulingQueue:
+    """Return a queue of pods that are all to be tried, by priority."""
+    queue = SchedulingQueue(
+        Context(seed=1, epoch_us=0),
+        timing=BackoffSettings(),
+        sort_key=lambda queued: (-queued.pod.priority,),
+        moving=False,
+        pre_enqueue=lambda _: OK,
+        helped=lambda _pod, _event: set(),
+    )
+    for one in pods:
+        queue.add(one)
+    return queue
+
+
+def named(name: str, priority: int = 0) -> Pod:
+    return read_pod(pod(name, priority=priority), {})
+
+
+def test_a_pod_whose_priority_falls_while_it_backs_off_is_tried_after_the_other() -> (
+    None
+):
+    queue = queue_of(named("falls", 5), named("other", 3))
+    for queued in [queue.pop(), queue.pop()]:
+        queue.failed(queued, error=False)
+    queue.update(named("falls", 1))
+    assert [queue.pop().pod.key.name for _ in range(2)] == ["other", "falls"]
+
+
+def test_a_queue_that_is_never_empty_keeps_no_pod_whose_backoff_is_over() -> None:
+    queue = queue_of(named("first"), named("second"))
+    for turn in range(200):
+        queue.context.now_ms = 20_000 * turn
+        queue.flush()
+        queue.failed(queue.pop(), error=False)
+    assert len(queue._early._heap) <= len(queue.entries)

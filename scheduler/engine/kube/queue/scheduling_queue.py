@@ -184,6 +184,8 @@ class SchedulingQueue:
         self._apply_order()
         now = self.context.now_ms
         self._flush_backoff(now - now % _SECOND)
+        if self._early is not None:
+            self._early.first()  # passes over those whose backoff is over
         flushed = now - now % _POOL_FLUSH_MS
         for queued in sorted(self._unschedulable.values(), key=_seq):
             since = self.context.ms(queued.timestamp_us)
