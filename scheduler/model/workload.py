@@ -22,6 +22,8 @@ from scheduler.model.topology import (
 from scheduler.model.transformations import ResourceTransform
 
 Amounts = dict[str, int]
+#: Priorities for which equal podsets keep a text; a cluster has few.
+_MOST_PRIORITIES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,8 @@ class PodSets(tuple[PodSet, ...]):
         """Return what makes workloads of a priority equal; one text for all of them."""
         found = self._hashes.get(priority)
         if found is None:
+            if len(self._hashes) >= _MOST_PRIORITIES:
+                self._hashes.clear()
             found = self._hashes[priority] = f"{priority} {self.text}"
         return found
 
