@@ -28,7 +28,7 @@ def sample_of(
     searched: SearchTally,
 ) -> Row:
     """Return the sample of the tick that made this page and these events."""
-    phases = tally.phases or _pods(tally.placed_on(page))
+    phases = +tally.phases or _pods(tally.placed_on(page))
     types = Counter(line.type for line in lines)
     queues = _of_queues([page[key] for key in tally.anew], tally)
     used, capacity = queues.used, queues.capacity
@@ -81,7 +81,8 @@ def _of_queues(rows: list[Row], tally: WorkloadTally) -> QueueNumbers:
         assert isinstance(known, QueueNumbers)
         return known
     error = share_error_of(rows, tally)
-    made = QueueNumbers(rows, tally.asked, *_sums(rows), [*_queues(rows)], error)
+    lines = sorted(_queues(rows), key=lambda line: line.queue)
+    made = QueueNumbers(rows, tally.asked, *_sums(rows), lines, error)
     tally.sampled = made
     return made
 

@@ -21,7 +21,7 @@ from scheduler.engine.tick import run_tick
 from scheduler.model.decisions import Finish
 from tests.bench.page_world import World
 from tests.bench.worlds import crowded
-from tests.builders import job, small_cluster, world_of
+from tests.builders import job, node, pod, small_cluster, world_of
 from tests.sandbox.actions.test_stacks import STACKS
 from tests.sandbox.conftest import text_of
 
@@ -62,6 +62,12 @@ def test_a_word_without_end_is_cut_all_the_same():
     assert shortened("x" * 900) == "x" * (LONGEST - 1) + "…"
 
 
+def brief(made: dict) -> dict:
+    """Return a Job that is deleted a second after its end."""
+    made["spec"]["ttlSecondsAfterFinished"] = 1
+    return made
+
+
 WORLDS = {
     **{
         name: lambda manifests=manifests, policy=policy: world_of(*manifests, **policy)
@@ -70,9 +76,19 @@ WORLDS = {
     "a crowd of which whole classes are set aside": lambda: (
         assemble(crowded(workloads=300, nodes=30, queues=1, runtime_s=(20, 40))).world
     ),
+    "a job that is deleted after its end, beside a pod of no queue": lambda: world_of(
+        *small_cluster(),
+        node("n1"),
+        brief(job("brief", queue="main", runtime="3s")),
+        pod("lasting", runtime="20s"),
+        stack="kueue",
+    ),
     **{
         name: lambda name=name: prepare(library.files_of(name)).assemble().world
-        for name in ("scale-from-zero", "yunikorn-fair-grows", "friday-rush")
+        for name in (
+            *("scale-from-zero", "yunikorn-fair-grows", "friday-rush"),
+            "yunikorn-preemption-properties",  # queues come while it runs
+        )
     },
 }
 
