@@ -26,6 +26,16 @@ def test_what_is_copied_is_there_and_sent_to_the_builder(path):
     assert any(fnmatch(name, sent) for sent in SENT for name in within)
 
 
+def test_what_the_program_writes_while_the_image_is_built_does_not_stay_in_it():
+    steps = re.findall(r"^RUN (?:.*\\\n)*.*", IMAGE, re.MULTILINE)
+    programs = [step for step in steps if "manage.py" in step]
+    assert programs
+    for step in programs:
+        folders = re.findall(r"QUOTALAB_DATA=(\S+) python manage.py", step)
+        assert len(folders) == step.count("manage.py"), step
+        assert all(f"rm -r {folder}" in step for folder in folders), step
+
+
 def test_the_client_has_the_version_of_every_server():
     [client] = re.findall(r"postgresql-client-(\d+)", IMAGE)
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())

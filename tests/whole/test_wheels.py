@@ -18,7 +18,7 @@ from tests.whole.test_api_document import world_of_tasks
 
 _BUILD = (
     "import sys; sys.path.insert(0, {backend!r}); import quotalab_building as b; "
-    "print(b.build_wheel({folder!r}))"
+    "print(b.build_{what}({folder!r}))"
 )
 _NOT_OURS = shutil.ignore_patterns(
     "node_modules",
@@ -32,16 +32,21 @@ _NOT_OURS = shutil.ignore_patterns(
 )
 
 
-def build(folder: Path, part: str = ".") -> Path:
-    """Build the wheel of a part of a bare copy, with what is installed here alone."""
+def bare_copy(folder: Path) -> Path:
+    """Return a copy of the repository without what the build makes."""
     copy = folder / "source"
     shutil.copytree(ROOT, copy, ignore=_NOT_OURS, symlinks=True)
-    for name in ("records.py", "operations.py"):  # which the build makes
+    for name in ("records.py", "operations.py"):
         (copy / "api/client" / name).unlink(missing_ok=True)
-    backend = str(copy / "api/client/building")
+    return copy
+
+
+def build(folder: Path, source: Path, backend: str, what: str = "wheel") -> Path:
+    """Build what a source is made into, with what is installed here alone."""
+    code = _BUILD.format(backend=str(source / backend), what=what, folder=str(folder))
     done = subprocess.run(
-        [sys.executable, "-c", _BUILD.format(backend=backend, folder=str(folder))],
-        cwd=copy / part,
+        [sys.executable, "-c", code],
+        cwd=source,
         check=True,
         capture_output=True,
         text=True,
@@ -62,8 +67,13 @@ def installed(folder: Path, wheel: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    return build(tmp_path_factory.mktemp("wheel"))
+def source(tmp_path_factory) -> Path:
+    return bare_copy(tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory) -> Path:
+    return build(tmp_path_factory.mktemp("wheel"), source, "api/client/building")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +87,9 @@ def test_the_wheel_has_the_page_the_library_and_the_styles(wheel):
     assert any(n.endswith("friday-rush/scenario.yaml") for n in names)
     assert "quotalab/api/static/api/sign-in.css" in names
     assert "quotalab/api/assistants/docs/mcp.md" in names
-    assert not any("node_modules" in n or "/src/" in n for n in names)
+    assert not any(
+        part in n for n in names for part in ("node_modules", "/src/", "/building/")
+    )
     assert {name.partition("/")[0] for name in names} == {
         "quotalab",
         "quotalab-0.1.0.dist-info",
@@ -85,6 +97,30 @@ def test_the_wheel_has_the_page_the_library_and_the_styles(wheel):
     points = next(n for n in names if n.endswith("entry_points.txt"))
     text = zipfile.ZipFile(wheel).read(points).decode()
     assert "quotalab = quotalab.api.command:main" in text
+
+
+def test_a_build_leaves_no_data_folder_with_a_secret(wheel, source):
+    assert wheel.exists()
+    assert not (source / "var").exists()
+
+
+@pytest.mark.parametrize(
+    ("part", "backend"),
+    [(".", "api/client/building"), ("api/client", "building")],
+    ids=["everything", "the client alone"],
+)
+def test_a_source_distribution_builds_the_wheel_that_a_clone_does(
+    wheel, source, part, backend, tmp_path
+):
+    packed = build(tmp_path, source / part, backend, "sdist")
+    shutil.unpack_archive(packed, tmp_path)
+    unpacked = tmp_path / packed.name.removesuffix(".tar.gz")
+    again = build(tmp_path, unpacked, backend)
+    names = set(zipfile.ZipFile(again).namelist())
+    made = {"records.py", "operations.py"}
+    assert made <= {Path(name).name for name in names if "/client/" in name}
+    if part == ".":
+        assert names == set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
@@ -178,7 +214,7 @@ def test_the_default_run_starts_from_the_wheel_and_shows_its_page(python, tmp_pa
 
 
 def test_the_client_alone_needs_nothing_but_python(tmp_path):
-    wheel = build(tmp_path, "api/client")
+    wheel = build(tmp_path, bare_copy(tmp_path) / "api/client", "building")
     target = tmp_path / "alone"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(target)
