@@ -69,7 +69,7 @@ packages = {
 for name in NAMES:
     packages[f"quotalab.{name}"] = name
     for inner in find_namespace_packages(
-        name, exclude=["wheel*", "client.building", "node_modules*", "src*"]
+        name, exclude=["wheel*", "client.build*", "node_modules*", "src*"]
     ):
         packages[f"quotalab.{name}.{inner}"] = f"{name}/{inner.replace('.', '/')}"
 

@@ -68,7 +68,11 @@ def installed(folder: Path, wheel: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory) -> Path:
-    return bare_copy(tmp_path_factory.mktemp("bare"))
+    copy = bare_copy(tmp_path_factory.mktemp("bare"))
+    left = copy / "api/client/build/lib"  # of who installed the client from it
+    left.mkdir(parents=True)
+    (left / "left.py").touch()
+    return copy
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +91,8 @@ def test_the_wheel_has_the_page_the_library_and_the_styles(wheel):
     assert any(n.endswith("friday-rush/scenario.yaml") for n in names)
     assert "quotalab/api/static/api/sign-in.css" in names
     assert "quotalab/api/assistants/docs/mcp.md" in names
-    assert not any(
-        part in n for n in names for part in ("node_modules", "/src/", "/building/")
-    )
+    not_in_it = ("node_modules", "/src/", "/building/", "/build/")
+    assert not any(part in name for name in names for part in not_in_it)
     assert {name.partition("/")[0] for name in names} == {
         "quotalab",
         "quotalab-0.1.0.dist-info",
