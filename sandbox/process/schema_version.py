@@ -48,10 +48,8 @@ def newer_migrations() -> list[str]:
 
 @functools.cache
 def _known() -> frozenset[tuple[str, str]]:
-    """Return the migrations of this program, and those that they replaced."""
-    found = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
-    replaced = (key for one in found.values() for key in one.replaces)
-    return frozenset([*found, *replaced])
+    """Return the migrations of this program."""
+    return frozenset(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
 
 
 def _problem(newer: list[str]) -> str:

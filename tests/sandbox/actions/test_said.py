@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-
 import pytest
-from django.apps import apps
-from django.db import connection
 
 from sandbox import actions
 from sandbox.live.pages import event_line
@@ -49,18 +45,3 @@ def test_what_a_scheduler_says_has_no_code(busy):
     assert admitted is not None
     assert admitted.said is None
     assert "said" not in event_line(admitted)
-
-
-def test_what_an_older_version_stored_in_english_is_read_once(busy, person):
-    actions.do_rename(person, busy.pk, "other")
-    event, revision = newest(busy)
-    rows = Event.objects.filter(sandbox=busy)
-    before = list(rows.order_by("pk").values_list("message", "said"))
-    rows.update(said=None)
-    Revision.objects.filter(sandbox=busy).update(said=None)
-    migration = importlib.import_module("sandbox.migrations.0026_said")
-    with connection.schema_editor() as editor:
-        migration.read_texts(apps, editor)
-    assert list(rows.order_by("pk").values_list("message", "said")) == before
-    again = newest(busy)
-    assert (again[0].said, again[1].said) == (event.said, revision.said)

@@ -1,21 +1,8 @@
-"""What an earlier version wrote opens: its database, its archives, its packing.
-
-`schema-0002.sql.gz` is a database as it was left by the version whose newest
-migration was 0002: two sandboxes, one a fork, 12 ticks, an edit of the policy.
-`format-1.quotalab` is the archive of the first of them, by the same version.
-`schema-0006.sql.gz` is of the last version with migration 0006: a sandbox of each
-stack, a fork that was rewound and what the rewind kept; `format-2-*.quotalab`
-are the archives of its stacks.
-"""
+"""What an earlier version wrote opens: its archives, its packing."""
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
-import sqlite3
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
@@ -30,10 +17,8 @@ from sandbox.world import history
 from tests.sandbox.conftest import row, tick
 
 OLDER = Path(__file__).parent
-ROOT = OLDER.parent.parent.parent
 #: What the version before said: now and at the fork; and where five more ticks lead.
 NOW = "b1901d3ccdbbe68869146172de395a2e14443e9054d1486fbd0d090954d614fa"
-FORK = "d6e5251b6d2b6242bb9101d2d02e98bea0c6919010bd84b530ed615730b155de"
 LATER = "6dd6154b800e6dd28dc9fe080485990c81e8e5fc905c05356de52262f0fd84f3"
 
 
@@ -53,79 +38,6 @@ SIX = {
     ),
 }
 STACKS = {"Kueue": "kueue", "Scheduler": "kube", "YuniKorn": "yunikorn"}
-
-
-def opened(data: Path, dump: str, *going_on: str) -> dict:
-    """What the present version makes of a database of before."""
-    text = gzip.decompress((OLDER / dump).read_bytes()).decode()
-    database = sqlite3.connect(data / "quotalab.sqlite3")
-    database.executescript(text)
-    database.close()
-    ran = subprocess.run(
-        [sys.executable, OLDER / "opened.py", *going_on],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "QUOTALAB_DATA": str(data),
-            "PYTHONPATH": str(ROOT),
-            "LOG_LEVEL": "CRITICAL",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert ran.returncode == 0, ran.stderr
-    found: dict = json.loads(ran.stdout.splitlines()[-1])
-    return found
-
-
-@pytest.fixture(scope="module")
-def two(tmp_path_factory) -> dict:
-    data = tmp_path_factory.mktemp("older")
-    return opened(data, "schema-0002.sql.gz", "From before")
-
-
-@pytest.fixture(scope="module")
-def six(tmp_path_factory) -> dict:
-    return opened(tmp_path_factory.mktemp("older"), "schema-0006.sql.gz", *SIX)
-
-
-def test_a_database_of_the_version_before_has_the_worlds_it_had(two):
-    for title, expected in (("From before", NOW), ("A fork from before", FORK)):
-        assert two[title]["hash"] == two[title]["stored"] == expected
-
-
-def test_every_tick_of_it_is_shown_and_can_be_gone_on_from(two):
-    first = two["From before"]
-    assert first["rows"] == [8, 11, 12, 13, 14, 15, *[16] * 7]
-    assert all(first["worlds"])
-    assert first["events"] == 42 - 1  # one is the fork's own
-    assert set(first["firstTick"]) == {0}
-    assert len(two["A fork from before"]["rows"]) == 6
-
-
-def test_it_ticks_on_to_where_the_version_before_went(two):
-    assert two["From before"]["later"] == LATER
-
-
-def test_its_edits_are_undone_and_it_is_exported(two):
-    assert two["From before"]["again"]
-
-
-@pytest.mark.parametrize("title", SIX)
-def test_every_stack_of_the_sixth_schema_opens_and_goes_on_as_it_did(six, title):
-    stored, later = SIX[title]
-    found = six[title]
-    assert found["hash"] == found["stored"] == stored
-    assert all(found["worlds"])
-    assert found["later"] == later
-    assert found["again"]
-
-
-def test_a_rewound_sandbox_of_the_sixth_schema_opens(six):
-    assert six["A fork"]["hash"] == six["A fork"]["stored"]
-    assert all(six["A fork"]["worlds"])
 
 
 @pytest.mark.django_db

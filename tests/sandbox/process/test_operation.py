@@ -13,7 +13,6 @@ from django.core.cache import caches
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import OperationalError, connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
@@ -53,12 +52,6 @@ def test_a_newer_database_is_not_ready(newer):
     answer = Client().get("/readyz")
     assert answer.status_code == 503
     assert answer.json()["database"] == "newer than this program"
-
-
-def test_an_empty_database_gets_the_tables_that_an_old_one_came_to():
-    at_once = MigrationLoader(None).project_state()
-    by_step = MigrationLoader(None, replace_migrations=False).project_state()
-    assert at_once == by_step
 
 
 def test_a_process_that_an_upgrade_left_behind_refuses_its_requests(busy, monkeypatch):

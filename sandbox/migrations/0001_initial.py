@@ -1,4 +1,4 @@
-"""The tables as they are, for an empty database: what the migrations that it replaces come to."""
+"""The tables of 0.1.0."""
 
 import django.db.models.deletion
 import sandbox.models.fields
@@ -9,35 +9,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
-    replaces = [
-        ('sandbox', '0001_start'),
-        ('sandbox', '0002_experiments'),
-        ('sandbox', '0003_access'),
-        ('sandbox', '0004_lessons'),
-        ('sandbox', '0005_identities'),
-        ('sandbox', '0006_retention'),
-        ('sandbox', '0007_state'),
-        ('sandbox', '0008_imports'),
-        ('sandbox', '0009_twin'),
-        ('sandbox', '0010_searches'),
-        ('sandbox', '0011_cluster'),
-        ('sandbox', '0012_token_made_with'),
-        ('sandbox', '0013_forecasts'),
-        ('sandbox', '0014_failed_searches'),
-        ('sandbox', '0015_job_owners'),
-        ('sandbox', '0016_lineage'),
-        ('sandbox', '0017_tries'),
-        ('sandbox', '0018_questions'),
-        ('sandbox', '0019_search_steps'),
-        ('sandbox', '0020_import_tries'),
-        ('sandbox', '0021_what_ifs'),
-        ('sandbox', '0022_script'),
-        ('sandbox', '0023_notes'),
-        ('sandbox', '0024_follower_name'),
-        ('sandbox', '0025_documents_alone'),
-        ('sandbox', '0026_said'),
-    ]
 
     initial = True
 
