@@ -7,7 +7,12 @@ Source: <https://www.rfc-editor.org/rfc/rfc6902>;
 from __future__ import annotations
 
 import copy
+import itertools
+import sys
 from typing import Any
+
+import msgspec
+from django.conf import settings
 
 from api.cluster import json_words, parsers, refusals
 from api.views.base import whole
@@ -34,7 +39,28 @@ MOST_OPERATIONS = 1000
 
 
 def patched(document: Any, patch: Any, media: str) -> Any:
-    """Return a document as the body of a PATCH of this media type changes it."""
+    """Return a document as the body of a PATCH of this media type changes it.
+
+    Raises RefusalError, also where it would be larger than a body may be.
+    """
+    found = _patched(document, patch, media)
+    most = settings.LIMITS["bytes_per_body"]
+    if most and _bytes(found) > most:
+        raise refusals.RefusalError(
+            413, "RequestEntityTooLarge", f"Request entity too large: limit is {most}"
+        )
+    return found
+
+
+def _bytes(value: Any) -> int:
+    """Return how long a value is as JSON. Raises RefusalError for one nested too deep."""
+    try:
+        return len(msgspec.json.encode(value))
+    except RecursionError as error:
+        raise refusals.RefusalError(422, "Invalid", _REJECTED, {}) from error
+
+
+def _patched(document: Any, patch: Any, media: str) -> Any:
     if media == parsers.JSON:
         return json_patch(document, patch)
     if media == parsers.STRATEGIC and isinstance(patch, dict):
@@ -54,7 +80,7 @@ def strategic(target: Any, patch: Any, field: str = "") -> Any:
         return _merged_object(target, patch)
     if isinstance(patch, list) and isinstance(target, list):
         if field in _SETS:
-            return [*target, *(item for item in patch if item not in target)]
+            return [*target, *_without(patch, target)]
         if field in MERGE_KEYS:
             return _merged_list(target, patch, MERGE_KEYS[field])
     return patch
@@ -82,14 +108,28 @@ def _take_out(found: dict[str, Any], name: str, gone: Any) -> None:
         field = name.partition("/")[2]
         kept = found.get(field)
         if isinstance(kept, list):
-            found[field] = [item for item in kept if item not in gone]
+            found[field] = _without(kept, gone)
     elif name == "$retainKeys" and isinstance(gone, list):
         for key in [key for key in found if key not in gone]:
             del found[key]
 
 
+def _without(items: list[Any], gone: list[Any]) -> list[Any]:
+    """Return the items that are not among others. O(n)."""
+    known = {msgspec.json.encode(one, order="sorted") for one in gone}
+    return [
+        one for one in items if msgspec.json.encode(one, order="sorted") not in known
+    ]
+
+
 def _merged_list(target: list[Any], patch: list[Any], key: str) -> list[Any]:
-    found = list(target)
+    """Return a list with the items of another laid over it by their key. O(n)."""
+    found: dict[int, Any] = dict(enumerate(target))
+    places: dict[Any, list[int]] = {}
+    fresh = itertools.count(len(target))
+    for place, known in found.items():
+        if isinstance(known, dict):
+            places.setdefault(_hashable(known.get(key)), []).append(place)
     for item in patch:
         if not isinstance(item, dict):
             return patch
@@ -99,18 +139,21 @@ def _merged_list(target: list[Any], patch: list[Any], key: str) -> list[Any]:
             raise refusals.RefusalError(500, "", why)
         if item.get("$patch") == "replace":
             return [i for i in patch if not (isinstance(i, dict) and "$patch" in i)]
-        places = [
-            n
-            for n, known in enumerate(found)
-            if isinstance(known, dict) and known.get(key) == item.get(key)
-        ]
+        named = places.setdefault(_hashable(item.get(key)), [])
         if item.get("$patch") == "delete":
-            found = [known for n, known in enumerate(found) if n not in places]
-        elif places:
-            found[places[0]] = strategic(found[places[0]], item)
+            for place in named:
+                del found[place]
+            named.clear()
+        elif named:
+            found[named[0]] = strategic(found[named[0]], item)
         else:
-            found.append(strategic({}, item))
-    return found
+            named.append(next(fresh))
+            found[named[0]] = strategic({}, item)
+    return list(found.values())
+
+
+def _hashable(value: Any) -> Any:
+    return msgspec.json.encode(value) if isinstance(value, dict | list) else value
 
 
 #: Of an operation that cannot be done; which one it is the server does not say.
@@ -135,15 +178,20 @@ def json_patch(target: Any, operations: Any) -> Any:
         about = f"{why} {len(operations)}"
         raise refusals.RefusalError(413, "RequestEntityTooLarge", about, {})
     holder = {"": copy.deepcopy(target)}
+    room = settings.LIMITS["bytes_per_body"] or sys.maxsize
     for operation in operations:
         try:
-            _operate(holder, operation)
-        except (KeyError, IndexError, ValueError, TypeError) as error:
+            room -= _operate(holder, operation, room)
+        except (KeyError, IndexError, ValueError, TypeError, RecursionError) as error:
             raise refusals.RefusalError(422, "Invalid", _REJECTED, {}) from error
     return holder[""]
 
 
-def _operate(holder: dict[str, Any], operation: dict[str, Any]) -> None:
+def _operate(holder: dict[str, Any], operation: dict[str, Any], room: int) -> int:
+    """Do one operation; return how many bytes it copied. Raises ValueError beyond `room`.
+
+    An API server counts what all copies of a patch add together, too.
+    """
     path = _pointer(operation["path"])
     match operation["op"]:
         case "add":
@@ -161,12 +209,17 @@ def _operate(holder: dict[str, Any], operation: dict[str, Any]) -> None:
                 raise ValueError("a value cannot be moved into itself")
             _add(holder, path, _remove(holder, source))
         case "copy":
-            _add(holder, path, copy.deepcopy(_get(holder, _pointer(operation["from"]))))
+            source = _get(holder, _pointer(operation["from"]))
+            if (size := _bytes(source)) > room:
+                raise ValueError("the copies are larger together than a body may be")
+            _add(holder, path, copy.deepcopy(source))
+            return size
         case "test":
             if _get(holder, path) != operation["value"]:
                 raise ValueError(f"{operation['path']} has another value")
         case other:
             raise ValueError(f"unknown operation {other!r}")
+    return 0
 
 
 def _pointer(text: Any) -> list[str]:
