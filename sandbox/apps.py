@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from sandbox.world.webhooks import Allowed
+from scheduler.engine.worlds.objects import Room
 
 
 class SandboxConfig(AppConfig):
@@ -18,8 +19,9 @@ class SandboxConfig(AppConfig):
     verbose_name = "Sandbox"
 
     def ready(self) -> None:
-        """Make the Celery app current, so that shared tasks find it."""
+        """Make the Celery app current, so that shared tasks find it; bound worlds."""
         import_module("sandbox.process.celery")
+        Room.most = settings.LIMITS["objects_per_sandbox"]
         try:
             Allowed(settings.EXTENDERS)
         except ValueError as error:

@@ -181,6 +181,8 @@ LIMITS: dict[str, int] = {
         "SANDBOXES_PER_USER", 200 if SERVER else 0
     ),
     "objects_per_import": environment.number("OBJECTS_PER_IMPORT", 100_000),
+    "pods_per_object": environment.number("PODS_PER_OBJECT", 10_000),
+    "objects_per_sandbox": environment.number("OBJECTS_PER_SANDBOX", 500_000),
     "bytes_per_import": environment.number("BYTES_PER_IMPORT", 64 * 2**20),
     # A JSON text of an import is a little longer than the import.
     "bytes_per_upload": environment.number("BYTES_PER_UPLOAD", 96 * 2**20),

@@ -291,6 +291,7 @@ def _copy(loaded: Loaded) -> Loaded:
         loads=list(loaded.loads),
         findings=list(loaded.findings),
         places=dict(loaded.places),
+        limits=loaded.limits,
         files=loaded.files,
         sources=loaded.sources,
         rendered=loaded.rendered,
@@ -344,12 +345,17 @@ def _expand_arrivals(
     files: dict[str, str],
     start_ms: int = 0,
 ) -> None:
-    taken = Taken(set)
+    taken, most = Taken(set), loaded.limits.objects
     for ordinal, arrival in enumerate(arrivals):
         place = source.place(f"spec.arrivals[{ordinal}].object")
         try:
             for manifest in expand(
-                arrival, seed=seed, ordinal=ordinal, files=files, start_ms=start_ms
+                arrival,
+                seed=seed,
+                ordinal=ordinal,
+                files=files,
+                start_ms=start_ms,
+                most=max(1, most - len(loaded.objects)) if most else 0,
             ):
                 if isinstance(manifest, Finding):
                     loaded.findings.append(manifest)

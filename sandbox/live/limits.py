@@ -37,6 +37,8 @@ def of_texts() -> Limits:
         depth=most["yaml_depth"],
         aliases=most["yaml_aliases"],
         values=most["yaml_values"],
+        objects=most["objects_per_import"],
+        pods=most["pods_per_object"],
     )
 
 

@@ -91,6 +91,9 @@ class JobKind(Protocol):
         Raises ManifestError when it refers to something that does not exist.
         """
 
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return how many pods it makes at once, and the field that says so."""
+
     def waves(self, manifest: Manifest) -> int:
         """Return how many times its pods run one after another (completions)."""
 

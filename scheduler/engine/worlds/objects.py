@@ -40,6 +40,12 @@ class Changes:
     searched: SearchTally = field(default_factory=SearchTally)
 
 
+class Room:
+    """How many objects a world of this process may hold, those that it makes included."""
+
+    most = 0  # 0 = any number
+
+
 class WorldObjects(WorldStages):
     """A table of objects that shows every edit to the stages."""
 
@@ -54,7 +60,8 @@ class WorldObjects(WorldStages):
         """Take a new or edited object at the present instant; return it as kept.
 
         Fills in UID and creation time. An edited object keeps what the stages
-        wrote. Objects with an arrival time in the future wait for it.
+        wrote. Objects with an arrival time in the future wait for it. Raises
+        SchedulerError for one more than a world may hold.
         """
         if not self.cluster and (cluster := cluster_named_in(obj.manifest)):
             return self._put_into(cluster, obj)
@@ -64,6 +71,8 @@ class WorldObjects(WorldStages):
             edits.reported_status(obj).get(edits.CHECKS) if known is not None else None
         )
         if known is None:
+            if 0 < Room.most <= len(self.objects):
+                raise SchedulerError(Form.WORLD_FULL.said(key=obj.key, most=Room.most))
             self._set_server_defaults(obj)
             self.lifetime.prepare(obj)
             self.objects[obj.key] = known = obj

@@ -19,9 +19,6 @@ from scheduler.model.problems import Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
 from scheduler.model.scenario import Arrival
 
-#: Arrivals of one process; more are refused.
-MOST = 100_000
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coming:
@@ -57,20 +54,22 @@ def expand(
     ordinal: int,
     files: dict[str, str],
     start_ms: int = 0,
+    most: int = 0,
 ) -> Iterator[dict[str, Any] | Finding]:
     """Yield the manifests of one arrival, each with its arrival annotation.
 
     Times count from `start_ms`. What the process says of its input is passed on.
 
-    Raises PolicyError for unknown processes and parameters, and for more than MOST.
+    Raises PolicyError for unknown processes and parameters, and for more than `most`
+    (0 = any number): none is made then.
     """
     process: ArrivalProcess = registry.lookup("arrival", arrival.process)
     parameters = _parameters(arrival)
     subject = str(_name(arrival) or ordinal)
     found = process(parameters, seed=seed, subject=subject, files=files)
-    coming = list(islice(found, MOST + 1))
-    if len(coming) > MOST:
-        said = expected(Wanted.AT_MOST.said(most=MOST), "more")
+    coming = list(islice(found, most + 1) if most else found)
+    if most and len(coming) > most:
+        said = expected(Wanted.AT_MOST_OBJECTS.said(most=most), "more")
         raise PolicyError(said, f"arrival {arrival.process}")
     number = 0
     for one in coming:

@@ -1,7 +1,8 @@
-"""The check of the pod templates and counts of job kinds and controllers."""
+"""The check of the pod templates and counts of job kinds, controllers and what else has pods."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,10 +14,12 @@ from scheduler.input.manifests.fields import (
     expect_text,
     expect_whole,
 )
+from scheduler.input.manifests.jobs.job_set import pods_of
 from scheduler.input.manifests.strict import expect_labels, expect_texts
 from scheduler.input.manifests.workloads import check_template
 from scheduler.model import registry
-from scheduler.model.jobs import Shape
+from scheduler.model.jobs import JobKind, Shape, count_of, pods_at_once
+from scheduler.model.problems import Wanted, expected
 
 Fields = dict[str, Any]
 Holder = tuple[str, Fields]
@@ -35,6 +38,10 @@ def _shapes() -> dict[str, Shape]:
 
 
 _SHAPES = _shapes()
+_KINDS: dict[str, JobKind] = {
+    one.name: one.value for one in registry.built_in("job-kind")
+}
+_TASK_GROUPS = "yunikorn.apache.org/task-groups"
 
 
 def check_job_kind(document: Document) -> Fields:
@@ -57,6 +64,58 @@ def check_job_kind(document: Document) -> Fields:
     if document.kind == "StatefulSet":
         _check_claim_templates(document, document.data["spec"])
     return document.copied()
+
+
+def check_pods(document: Document, manifest: Fields, most: int) -> None:
+    """Refuse an object that would make more pods, or nodes, than `most`; 0 = no limit.
+
+    They are counted, not made. Raises ManifestError naming the field.
+    """
+    if not most:
+        return
+    for field, count in _made_by(document.kind, manifest):
+        if count > most:
+            raise document.error(
+                field, expected(Wanted.AT_MOST_PODS.said(most=most), given=count)
+            )
+
+
+def _made_by(kind: str, manifest: Fields) -> Iterator[tuple[str, int]]:
+    spec = manifest.get("spec") or {}
+    if kind in _KINDS:
+        yield _KINDS[kind].pods(manifest)
+        if kind == "Pod":
+            yield from _task_groups(manifest)
+        return
+    match kind:
+        case "ReplicaSet":
+            yield "spec.replicas", count_of(spec, "replicas", 1)
+        case "CronJob":
+            job = spec["jobTemplate"].get("spec") or {}
+            yield "spec.jobTemplate.spec.parallelism", pods_at_once(job)
+        case "Workload" | "ProvisioningRequest":
+            counts = (count_of(one, "count", 1) for one in spec.get("podSets") or ())
+            yield "spec.podSets", sum(counts)
+        case "TrainingRuntime" | "ClusterTrainingRuntime":
+            jobs = (spec["template"].get("spec") or {}).get("replicatedJobs") or ()
+            nodes = count_of(spec.get("mlPolicy") or {}, "numNodes", 1)
+            yield "spec.template.spec.replicatedJobs", pods_of(jobs) * max(1, nodes)
+        case "NodeGroup":
+            for field in ("minNodes", "nodes"):
+                yield f"spec.{field}", count_of(spec, field, 0)
+        case _:
+            pass
+
+
+def _task_groups(manifest: Fields) -> Iterator[tuple[str, int]]:
+    """Yield the placeholders of the task groups that a pod declares to YuniKorn."""
+    annotations = manifest["metadata"].get("annotations") or {}
+    try:
+        groups = json.loads(annotations.get(_TASK_GROUPS) or "[]")
+        counts = [int(group["minMember"]) for group in groups]
+    except (KeyError, TypeError, ValueError):
+        return  # what is wrong in them is said where they are read
+    yield "metadata.annotations", sum(counts)
 
 
 def _check_claim_templates(document: Document, spec: Fields) -> None:

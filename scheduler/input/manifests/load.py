@@ -13,6 +13,7 @@ from scheduler.input.manifests.dumps.status_instants import status_instants
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.faults.further import further_faults
 from scheduler.input.manifests.faults.parts import read_all
+from scheduler.input.manifests.job_shapes import check_pods
 from scheduler.input.manifests.known_fields.finding import walk
 from scheduler.input.manifests.loading.checking import check_object, checked, served
 from scheduler.input.manifests.loading.configuration import (
@@ -62,7 +63,7 @@ def load(
     Every document is looked at, so that all problems are reported at once.
     """
     sources = list(sources)
-    loaded = Loaded(rendered=RenderedFiles.of(sources))
+    loaded = Loaded(rendered=RenderedFiles.of(sources), limits=limits)
     for file, text in sources:
         loaded.files.append(file)
         if said := loaded.rendered.whole(file):
@@ -172,6 +173,8 @@ def take_document(loaded: Loaded, document: Document) -> None:
 
 def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     key, manifest = checked(document, kind)
+    if kind.level == "simulated":
+        check_pods(document, manifest, loaded.limits.pods)
     take_template_annotations(loaded, document, manifest)
     manifest, notes = openb.filled(manifest)
     status = manifest.pop("status", None) or document.data.get("status") or {}

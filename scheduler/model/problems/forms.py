@@ -62,6 +62,10 @@ class Form(Stated):
     NOT_AMONG = ("form.notAmong", "there is no {kind} {name}; there are: {known}")
     ABSENT = ("form.absent", "there is no {kind} {name}")
     NOT_IN_BASE = ("form.notInBase", "{key} is not in the base")
+    WORLD_FULL = (
+        "form.worldFull",
+        "{key} would be one more object than {most}, as many as a world may hold (OBJECTS_PER_SANDBOX of a server); delete some, or let fewer pods come",
+    )
     NOT_IN_WORLD = ("form.notInWorld", "{key} is not in this world")
     TWICE = ("form.twice", "{name} is given twice")
     NAMED_TWICE = ("form.namedTwice", "{name} is named twice")

@@ -169,6 +169,14 @@ class Wanted(Stated):
     AT_LEAST = ("wanted.atLeast", "at least {least}")
     AT_MOST_TICKS = ("wanted.atMostTicks", "at most {most} ticks a second here")
     AT_MOST = ("wanted.atMost", "at most {most}")
+    AT_MOST_PODS = (
+        "wanted.atMostPods",
+        "at most {most} pods of one object (PODS_PER_OBJECT of a server)",
+    )
+    AT_MOST_OBJECTS = (
+        "wanted.atMostObjects",
+        "at most {most} objects of one import (OBJECTS_PER_IMPORT of a server)",
+    )
     MORE_THAN = ("wanted.moreThan", "more than {least}")
     ABOVE_ZERO = ("wanted.aboveZero", "more than zero")
     CHARACTERS = ("wanted.characters", "{least} to {most} characters")

@@ -25,6 +25,8 @@ class Limits:
     repeats: int = 200_000  # values that aliases add by repeating
     values: int = 10_000_000  # as written: about 100 bytes of memory each
     documents: int = 200_000
+    objects: int = 1_000_000  # that arrivals and generators make, with those written
+    pods: int = 1_000_000  # that one object makes; 0 = any number
 
 
 DEFAULT_LIMITS = Limits()

@@ -8,7 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.builders import cluster_queue, flavor
+from sandbox import actions
+from scheduler.engine.worlds.objects import Room
+from scheduler.model import registry
+from scheduler.model.errors import SchedulerError
+from tests.builders import cluster_queue, flavor, node
+from tests.sandbox.conftest import row, text_of, tick
 
 pytestmark = pytest.mark.django_db
 
@@ -83,3 +88,299 @@ def test_a_strategic_patch_of_a_long_list_looks_at_each_item_once():
     keys = [f"f{n}" for n in range(20_000)]
     assert strategic({"finalizers": keys}, {"finalizers": keys}) == {"finalizers": keys}
     assert time.process_time() - begun < 2, "each item was compared with each other"
+
+
+POD = {
+    "containers": [
+        {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    ],
+    "restartPolicy": "Never",
+}
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": POD}
+SELECTOR = {"matchLabels": {"a": "b"}}
+SERVED = {"selector": SELECTOR, "template": TEMPLATE}
+ALWAYS = {
+    "selector": SELECTOR,
+    "template": {**TEMPLATE, "spec": {**POD, "restartPolicy": "Always"}},
+}
+MANY = 10_001
+
+
+def of(api: str, kind: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    named = {"name": "many", "namespace": "default", **metadata}
+    return {"apiVersion": api, "kind": kind, "metadata": named, "spec": spec}
+
+
+def replicated(api: str, kind: str, specs: str, role: str) -> dict[str, Any]:
+    return of(api, kind, {specs: {role: {"replicas": MANY, "template": TEMPLATE}}})
+
+
+JOBS = {"parallelism": MANY, "template": TEMPLATE}
+JOB_SETS = [
+    {"name": "r", "replicas": 101, "template": {"spec": {**JOBS, "parallelism": 100}}}
+]
+RAY = {
+    "headGroupSpec": {"template": TEMPLATE},
+    "workerGroupSpecs": [
+        {"groupName": "g", "replicas": 101, "numOfHosts": 100, "template": TEMPLATE}
+    ],
+}
+GROUP = [{"name": "g", "minMember": MANY, "minResource": {"cpu": "1"}}]
+#: Field that is named -> an object that makes one pod, or node, too many.
+MULTIPLIED = {
+    "Deployment": (
+        "spec.replicas",
+        of("apps/v1", "Deployment", {"replicas": MANY, **ALWAYS}),
+    ),
+    "ReplicaSet": (
+        "spec.replicas",
+        of("apps/v1", "ReplicaSet", {"replicas": MANY, **ALWAYS}),
+    ),
+    "StatefulSet": (
+        "spec.replicas",
+        of("apps/v1", "StatefulSet", {"replicas": MANY, **ALWAYS}),
+    ),
+    "LeaderWorkerSet": (
+        "spec.replicas",
+        of(
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            {
+                "replicas": 101,
+                "leaderWorkerTemplate": {"size": 100, "workerTemplate": TEMPLATE},
+            },
+        ),
+    ),
+    "Job": ("spec.parallelism", of("batch/v1", "Job", {**JOBS, "completions": MANY})),
+    "CronJob": (
+        "spec.jobTemplate.spec.parallelism",
+        of(
+            "batch/v1",
+            "CronJob",
+            {"schedule": "* * * * *", "jobTemplate": {"spec": JOBS}},
+        ),
+    ),
+    "JobSet": (
+        "spec.replicatedJobs",
+        of("jobset.x-k8s.io/v1alpha2", "JobSet", {"replicatedJobs": JOB_SETS}),
+    ),
+    "PyTorchJob": (
+        "spec",
+        replicated("kubeflow.org/v1", "PyTorchJob", "pytorchReplicaSpecs", "Worker"),
+    ),
+    "TFJob": (
+        "spec",
+        replicated("kubeflow.org/v1", "TFJob", "tfReplicaSpecs", "Worker"),
+    ),
+    "JAXJob": (
+        "spec",
+        replicated("kubeflow.org/v1", "JAXJob", "jaxReplicaSpecs", "Worker"),
+    ),
+    "PaddleJob": (
+        "spec",
+        replicated("kubeflow.org/v1", "PaddleJob", "paddleReplicaSpecs", "Worker"),
+    ),
+    "XGBoostJob": (
+        "spec",
+        replicated("kubeflow.org/v1", "XGBoostJob", "xgbReplicaSpecs", "Worker"),
+    ),
+    "MPIJob": (
+        "spec",
+        replicated("kubeflow.org/v2beta1", "MPIJob", "mpiReplicaSpecs", "Worker"),
+    ),
+    "TrainJob": (
+        "spec.trainer.numNodes",
+        of(
+            "trainer.kubeflow.org/v1alpha1",
+            "TrainJob",
+            {"runtimeRef": {"name": "r"}, "trainer": {"numNodes": MANY}},
+        ),
+    ),
+    "SparkApplication": (
+        "spec",
+        of(
+            "sparkoperator.k8s.io/v1beta2",
+            "SparkApplication",
+            {"driver": {"cores": 1}, "executor": {"instances": MANY, "cores": 1}},
+        ),
+    ),
+    "RayCluster": ("spec", of("ray.io/v1", "RayCluster", RAY)),
+    "RayJob": ("spec", of("ray.io/v1", "RayJob", {"rayClusterSpec": RAY})),
+    "RayService": ("spec", of("ray.io/v1", "RayService", {"rayClusterConfig": RAY})),
+    "AppWrapper": (
+        "spec.components",
+        of(
+            "workload.codeflare.dev/v1beta2",
+            "AppWrapper",
+            {
+                "components": [
+                    {
+                        "podSets": [{"path": "template", "replicas": MANY}],
+                        "template": TEMPLATE,
+                    }
+                ]
+            },
+        ),
+    ),
+    "Workload": (
+        "spec.podSets",
+        of(
+            "kueue.x-k8s.io/v1beta2",
+            "Workload",
+            {
+                "queueName": "q",
+                "podSets": [{"name": "main", "count": MANY, "template": TEMPLATE}],
+            },
+        ),
+    ),
+    "ProvisioningRequest": (
+        "spec.podSets",
+        of(
+            "autoscaling.x-k8s.io/v1",
+            "ProvisioningRequest",
+            {
+                "provisioningClassName": "check-capacity.autoscaling.x-k8s.io",
+                "podSets": [{"podTemplateRef": {"name": "t"}, "count": MANY}],
+            },
+        ),
+    ),
+    "NodeGroup": (
+        "spec.minNodes",
+        {
+            "apiVersion": "quotalab.dev/v1",
+            "kind": "NodeGroup",
+            "metadata": {"name": "many"},
+            "spec": {
+                "minNodes": MANY,
+                "maxNodes": MANY,
+                "template": {"status": {"allocatable": {"cpu": "4", "pods": "10"}}},
+            },
+        },
+    ),
+    "Pod": (
+        "metadata.annotations",
+        of(
+            "v1",
+            "Pod",
+            POD,
+            annotations={"yunikorn.apache.org/task-groups": json.dumps(GROUP)},
+        ),
+    ),
+}
+
+
+def test_every_job_kind_is_tried_with_too_many_pods():
+    kinds = {entry.name for entry in registry.built_in("job-kind")}
+    assert kinds - set(MULTIPLIED) == set()
+
+
+@pytest.mark.parametrize("kind", MULTIPLIED)
+def test_no_object_makes_more_pods_than_the_operator_allows(call, make, kind):
+    sandbox = make(flavor(), cluster_queue("q"))
+    before = row(sandbox)
+    field, manifest = MULTIPLIED[kind]
+    body = {"files": [{"name": "a.yaml", "text": text_of(manifest)}]}
+    answer = call("post", sandbox, "/actions/import", body)
+    causes = answer.json()["details"]["causes"]
+    said = [
+        one for one in causes if "at most 10000 pods of one object" in one["message"]
+    ]
+    assert (answer.status_code, [one["field"] for one in said]) == (422, [field])
+    assert "PODS_PER_OBJECT" in said[0]["message"]
+    assert row(sandbox).revision == before.revision
+
+
+WAYS = {
+    "import": lambda call, made, m: call(
+        "post",
+        made,
+        "/actions/import",
+        {"files": [{"name": "a.yaml", "text": text_of(m)}]},
+    ),
+    "REST": lambda call, made, m: call(
+        "put", made, "/objects/Deployment/default/many", m
+    ),
+    "kubectl": lambda call, made, m: call(
+        "post", made, "/apis/apps/v1/namespaces/default/deployments", m
+    ),
+    "scale": lambda call, made, m: call(
+        "patch",
+        made,
+        "/apis/apps/v1/namespaces/default/deployments/few/scale",
+        {"spec": {"replicas": MANY}},
+    ),
+    "what-if": lambda call, made, m: call(
+        "post", made, "/what-ifs", {"changes": [{"apply": m}], "horizonMs": 60_000}
+    ),
+    "arrivals": lambda call, made, m: call(
+        "post",
+        made,
+        "/actions/import",
+        {"files": [{"name": "a.yaml", "text": text_of(load_of(m, count=1))}]},
+    ),
+}
+
+
+def load_of(manifest: dict[str, Any], count: int) -> dict[str, Any]:
+    arrival = {
+        "process": "interval",
+        "parameters": {"every": "1s", "count": count},
+        "object": manifest,
+    }
+    return {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Load",
+        "metadata": {"name": "l"},
+        "spec": {"arrivals": [arrival]},
+    }
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_in_has_the_bound(call, make, way):
+    kind = "Deployment"
+    few = of("apps/v1", kind, {"replicas": 1, **ALWAYS}, name="few")
+    sandbox = make(flavor(), cluster_queue("q"), few)
+    answer = WAYS[way](call, sandbox, MULTIPLIED[kind][1])
+    assert 400 <= answer.status_code < 500, answer.content
+    assert "at most 10000 pods of one object" in answer.content.decode()
+
+
+def test_a_new_sandbox_has_the_bound(client):
+    text = text_of(MULTIPLIED["Deployment"][1])
+    body = {"files": [{"name": "a.yaml", "text": text}]}
+    answer = client.post("/api/v1/sandboxes", body, format="json")
+    assert answer.status_code == 422
+    assert "at most 10000 pods of one object" in answer.content.decode()
+
+
+def test_arrivals_are_counted_before_they_are_made(call, make):
+    sandbox = make(flavor(), cluster_queue("q"))
+    million = load_of(of("batch/v1", "Job", {"template": TEMPLATE}), count=10**9)
+    body = {"files": [{"name": "a.yaml", "text": text_of(million)}]}
+    answer = call("post", sandbox, "/actions/import", body)
+    assert (
+        answer.status_code,
+        "at most 100000 objects" in answer.content.decode(),
+    ) == (422, True)
+
+
+def test_a_sandbox_holds_no_more_objects_than_allowed_whoever_makes_them(
+    make, person, monkeypatch
+):
+    monkeypatch.setattr(Room, "most", 50)
+    sandbox = make(
+        node("n", cpu=100),
+        of("apps/v1", "Deployment", {"replicas": 60, **ALWAYS}),
+        policy={"stack": "kube"},
+    )
+    actions.do_play(person, sandbox.pk)
+    with pytest.raises(SchedulerError, match="as many as a world may hold"):
+        tick(sandbox)
+
+
+def test_ranges_of_indexes_are_counted_and_not_listed():
+    from scheduler.input.manifests.jobs.batch_job import _done
+
+    spec = {"completionMode": "Indexed", "completions": 10, "parallelism": 10}
+    status = {"completedIndexes": "0-1,3-2000000000", "failedIndexes": "1-4"}
+    assert _done({"spec": spec, "status": status}) == 10

@@ -38,6 +38,14 @@ class AppWrapper(QueuedJob):
                 found.append({**one, "name": f"{name}-{len(found)}"})
         return found
 
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return the pods of all components; 0 where what is wrapped has no podSets."""
+        try:
+            found = self.pod_sets(manifest, Surroundings())
+        except ManifestError:
+            return "spec.components", 0
+        return "spec.components", sum(one["count"] for one in found)
+
     def finish(self, manifest: Manifest) -> Finish | None:
         """Return how it ended, by its phase; a failure once its objects are gone."""
         phase = at_path(manifest, ("status", "phase"))

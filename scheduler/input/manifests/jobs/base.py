@@ -49,6 +49,11 @@ class QueuedJob:
         """Return whether it is suspended with no queue to wake it."""
         return self.suspended(manifest) and not self.queue_name(manifest)
 
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return the pods of its podSets."""
+        found = self.pod_sets(manifest, Surroundings())
+        return "spec", sum(one["count"] for one in found)
+
     def waves(self, manifest: Manifest) -> int:
         """Return 1: all pods run together."""
         return 1
@@ -114,6 +119,10 @@ class ServingJob(QueuedJob):
     def suspended(self, manifest: Manifest) -> bool:
         """Return False: its pods are gated, it has no field."""
         return False
+
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return its replicas."""
+        return "spec.replicas", replicas_of(manifest)
 
     def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
         """Return whether all its replicas are ready."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, pod_set
@@ -38,6 +39,10 @@ class BatchJob(QueuedJob):
             main["minCount"] = int(least)
         return [main]
 
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return its parallelism, or its completions where they are fewer."""
+        return "spec.parallelism", pods_at_once(manifest["spec"])
+
     def waves(self, manifest: Manifest) -> int:
         """Return how many times its pods run one after another."""
         return waves_of(manifest["spec"])
@@ -66,20 +71,23 @@ def _done(manifest: Manifest) -> int:
     spec, status = manifest["spec"], manifest.get("status") or {}
     if spec.get("completionMode") != "Indexed":
         return count_of(status, "succeeded", 0)
-    indexes: set[int] = set()
-    for field in ("completedIndexes", "failedIndexes"):
-        indexes |= _indexes(str(status.get(field) or ""))
     completions = count_of(spec, "completions", count_of(spec, "parallelism", 1))
-    return sum(1 for index in indexes if index < completions)
+    spans: list[tuple[int, int]] = []
+    for field in ("completedIndexes", "failedIndexes"):
+        spans += _spans(str(status.get(field) or ""))
+    done, end = 0, 0
+    for first, last in sorted(spans):  # counted, however long they are
+        last = min(last, completions - 1)
+        done += max(0, last + 1 - max(first, end))
+        end = max(end, last + 1)
+    return done
 
 
-def _indexes(text: str) -> set[int]:
-    """Return the numbers of a text such as `0,2-4`."""
-    found: set[int] = set()
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the first and last numbers of a text such as `0,2-4`."""
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
+        yield int(first), int(last or first)
 
 
 register(

@@ -30,6 +30,10 @@ class JobSet(QueuedJob):
         """Return a podset per replicated job, of all its replicas' pods."""
         return replicated_pod_sets(replicated_jobs(manifest))
 
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return the pods of all its replicated jobs."""
+        return "spec.replicatedJobs", pods_of(replicated_jobs(manifest))
+
     def waves(self, manifest: Manifest) -> int:
         """Return how many times the pods of its longest job run one after another."""
         jobs = replicated_jobs(manifest)
@@ -65,6 +69,11 @@ def replicated_pod_sets(jobs: Sequence[Manifest]) -> list[dict[str, Any]]:
         )
         for job in jobs
     ]
+
+
+def pods_of(jobs: Sequence[Manifest]) -> int:
+    """Return how many pods replicated jobs make together."""
+    return sum(max(1, pods_at_once(job_spec(job))) * replicas_of(job) for job in jobs)
 
 
 def jobs_ready(manifest: Manifest, field: str, jobs: Sequence[Manifest]) -> bool:

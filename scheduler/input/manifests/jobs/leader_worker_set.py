@@ -28,6 +28,11 @@ class LeaderWorkerSet(ServingJob):
         groups = replicas_of(manifest)
         return [{**one, "count": one["count"] * groups} for one in _group(manifest)]
 
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return the pods of all its groups."""
+        size = count_of(manifest["spec"]["leaderWorkerTemplate"], "size", 1)
+        return "spec.replicas", replicas_of(manifest) * max(1, size)
+
     def workloads(
         self, manifest: Manifest, around: Surroundings
     ) -> list[dict[str, Any]]:

@@ -51,6 +51,7 @@ def take_bare(loaded: Loaded, document: Document) -> None:
 def _take_generated(loaded: Loaded, document: Document) -> None:
     """Take the objects that a generator file of Kueue stands for."""
     for obj in generate(document):
+        loaded.check_room(1, document, "cohorts")
         before = loaded.by_key.get(obj.key)
         if before is None:
             loaded.put(obj, document)

@@ -17,7 +17,9 @@ from scheduler.model.errors import (
     SourceLocation,
 )
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import Wanted, expected
 from scheduler.model.sentence import Sentence
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 Level = Literal["error", "unsupported", "warning"]
 
@@ -75,6 +77,7 @@ class Loaded:
     files: list[str] = field(default_factory=list)  # names, in their order
     sources: dict[str, str] = field(default_factory=dict)  # the texts that were read
     rendered: RenderedFiles = RenderedFiles()  # noqa: RUF009 - it never changes
+    limits: Limits = DEFAULT_LIMITS
     named_releases: list[Any] = field(default_factory=list)  # `Seen` in metrics
     refused: set[tuple[str, str]] = field(default_factory=set)  # (namespace, name)
     # (file, kind, what became of it) -> documents
@@ -98,6 +101,14 @@ class Loaded:
             self.objects.append(obj)
         else:
             earlier.manifest, earlier.status = obj.manifest, obj.status
+
+    def check_room(self, coming: int, document: Document, field: str = "") -> None:
+        """Refuse so many objects more before they are made. Raises ManifestError."""
+        most, count = self.limits.objects, len(self.objects) + coming
+        if most and count > most:
+            raise document.error(
+                field, expected(Wanted.AT_MOST_OBJECTS.said(most=most), given=count)
+            )
 
     def complain(self, error: ManifestError) -> None:
         """Add an error as a finding."""

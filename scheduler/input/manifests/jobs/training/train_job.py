@@ -35,6 +35,11 @@ class TrainJob(QueuedJob):
         """Return the podSets of the runtime's replicated jobs."""
         return replicated_pod_sets(_jobs(manifest, _runtime(manifest, around)))
 
+    def pods(self, manifest: Manifest) -> tuple[str, int]:
+        """Return its nodes; the other steps are the runtime's, which is counted itself."""
+        trainer = manifest["spec"].get("trainer") or {}
+        return "spec.trainer.numNodes", count_of(trainer, "numNodes", 1)
+
     def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
         """Return whether each of its jobs is ready or has succeeded."""
         jobs = _jobs(manifest, _runtime(manifest, around))
