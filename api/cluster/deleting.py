@@ -9,11 +9,9 @@ Source: <https://kubernetes.io/docs/concepts/architecture/garbage-collection/>,
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
 from django.contrib.auth.models import User
 
 from api.cluster import orphans, presenting, reading, refusals, resources
@@ -21,8 +19,9 @@ from api.cluster.definitions import SYSTEM_CLASSES
 from api.cluster.delete_options import DeleteOptions
 from api.cluster.resources import Resource
 from sandbox import actions
-from sandbox.actions.sessions import allowed, refuse_real
-from sandbox.models import ALL_TABLES, TABLES, Sandbox, StoredObject
+from sandbox.actions import EditSession
+from sandbox.models import ALL_TABLES, TABLES, StoredObject
+from scheduler.input.manifests.load import load
 from scheduler.model import durations
 from scheduler.model.objects import Key
 
@@ -40,10 +39,14 @@ class Deletion:
     """One person's deletion of some objects of a resource."""
 
     def __init__(
-        self, user: User, sandbox: Sandbox, resource: Resource, options: DeleteOptions
+        self,
+        user: User,
+        session: EditSession,
+        resource: Resource,
+        options: DeleteOptions,
     ) -> None:
-        self.user, self.sandbox, self.resource = user, sandbox, resource
-        self.options = options
+        self.user, self.session, self.resource = user, session, resource
+        self.sandbox, self.options = session.sandbox, options
         self.waiting: set[str] = set()  # namespaces in which something is held back
 
     def check(self, row: StoredObject) -> None:
@@ -62,8 +65,6 @@ class Deletion:
 
     def delete(self, rows: list[StoredObject]) -> None:
         """Delete the objects, and what goes with them; only try to in a dry run."""
-        allowed(self.user, self.sandbox.pk)  # whether it is done or only tried
-        refuse_real(self.sandbox)
         for row in rows:
             self.check(row)
         if self.options.dry_run or not rows:
@@ -80,17 +81,15 @@ class Deletion:
         stay = [one for row in rows for one in orphans.left_behind(self.sandbox, row)]
         self._take(rows)
         if stay:
-            texts = [msgspec.json.encode(one).decode() for one in stay]
-            files = [(f"{n}.json", text) for n, text in enumerate(texts)]
-            actions.do_import(self.user, self.sandbox.pk, files)
+            actions.put_objects(
+                self.user, self.session, load((), objects=[("", o) for o in stay])
+            )
 
     def delete_sets(self, documents: Iterable[Document]) -> None:
         """Delete ReplicaSets that are no rows: their Deployment makes them anew.
 
         What goes are the pods, which come again under the ReplicaSet that comes.
         """
-        allowed(self.user, self.sandbox.pk)
-        refuse_real(self.sandbox)
         if self.options.dry_run:
             return
         gone: list[Key] = []
@@ -108,7 +107,7 @@ class Deletion:
                 if makers & {(o.get("kind"), o.get("name")) for o in _owners(row)}
             ]
         if gone:
-            actions.do_delete(self.user, self.sandbox.pk, gone)
+            actions.delete_objects(self.user, self.session, gone)
 
     def _take(self, rows: Iterable[StoredObject]) -> None:
         """Take objects away, or mark those that something holds back."""
@@ -121,7 +120,7 @@ class Deletion:
             else:
                 free.append(Key(row.kind, row.namespace, row.name))
         if free:
-            actions.do_delete(self.user, self.sandbox.pk, free)
+            actions.delete_objects(self.user, self.session, free)
 
     def _mark(self, row: StoredObject) -> None:
         """Let an object be Terminating."""
@@ -141,14 +140,13 @@ class Deletion:
 
     def _put(self, row: StoredObject, metadata: Document) -> None:
         """Put an object with other metadata, which is kept as it is given."""
-        manifest = {**copy.deepcopy(row.manifest), "metadata": metadata}
-        kept = {n: v for n, v in metadata.items() if n in _BESIDE}
-        actions.do_import(
+        manifest = {**row.manifest, "metadata": metadata}
+        actions.put_objects(
             self.user,
-            self.sandbox.pk,
-            [("body", msgspec.json.encode(manifest).decode())],
+            self.session,
+            load((), objects=[("body", manifest)]),
             only=Key(row.kind, row.namespace, row.name),
-            metadata=kept,
+            metadata={n: v for n, v in metadata.items() if n in _BESIDE},
         )
 
     def _empty(self, namespace: StoredObject) -> None:
@@ -222,7 +220,7 @@ def _in_namespace(sandbox_id: str, namespace: str) -> Iterator[StoredObject]:
         yield from rows.order_by("kind", "name").iterator()
 
 
-def finish(user: User, sandbox: Sandbox, row: StoredObject) -> bool:
+def finish(user: User, session: EditSession, row: StoredObject) -> bool:
     """Take an object away that is Terminating and that nothing holds any longer.
 
     Returns whether it is gone. A namespace that waited for it goes with it.
@@ -230,13 +228,12 @@ def finish(user: User, sandbox: Sandbox, row: StoredObject) -> bool:
     metadata = row.manifest["metadata"]
     if not metadata.get("deletionTimestamp") or metadata.get("finalizers"):
         return False
-    actions.do_delete(user, sandbox.pk, [Key(row.kind, row.namespace, row.name)])
-    space = reading.find(sandbox.pk, _NAMESPACES, "", row.namespace)
+    gone = [Key(row.kind, row.namespace, row.name)]
+    actions.delete_objects(user, session, gone)
+    pk = session.sandbox.pk
+    space = reading.find(pk, _NAMESPACES, "", row.namespace)
     waits = space is not None and space.manifest["metadata"].get("deletionTimestamp")
-    if (
-        space is not None
-        and waits
-        and not any(_in_namespace(sandbox.pk, row.namespace))
-    ):
-        actions.do_delete(user, sandbox.pk, [Key("Namespace", "", row.namespace)])
+    if waits and not any(_in_namespace(pk, row.namespace)):
+        gone = [Key("Namespace", "", row.namespace)]
+        actions.delete_objects(user, session, gone)
     return True

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -30,6 +32,7 @@ from api.cluster.resources import Resource
 from api.cluster.watching import Watch, watch_response
 from api.cluster.writing import Change
 from api.views.base import asks, flag, version_matches, versioned
+from sandbox import actions
 from sandbox.actions.sessions import allowed
 from sandbox.base.errors import ForbiddenError
 from sandbox.models import Sandbox
@@ -76,30 +79,34 @@ class ObjectView(ClusterView):
             self.deprecated = _PRESERVED
         return options_of(self.request, resource)
 
-    def change(
-        self,
-        sandbox: Sandbox,
-        resource: Resource,
-        places: dict[str, str],
-        *,
-        dry_run: bool = False,
-    ) -> Change:
-        """Return a write as the request asks for it, or its body: only tried."""
+    @contextmanager
+    def changing(
+        self, sandbox: Sandbox, resource: Resource, places: dict[str, str]
+    ) -> Iterator[Change]:
+        """Hold the sandbox for a write as the request asks for it; nobody else writes.
+
+        What the write is judged by is read in the block.
+        """
         if resource.is_events:
             raise ForbiddenError("events are written by the simulation alone")
         allowed(self.user(), sandbox.pk)  # before what is wrong with the request
-        self.write = Change(
-            self.user(),
-            sandbox,
-            resource,
-            places.get("namespace", "default"),
-            dry_run=dry_run or validation.is_dry(self.request),
-            validation=validation.asked(self.request),
-            of_status=self.of_status,
-            manager=_manager(self.request),
-            twice=getattr(self.request, "given_twice", ()),
-        )
-        return self.write
+        dry_run = validation.is_dry(self.request)
+        fields = validation.asked(self.request)
+        manager = _manager(self.request)
+        twice = getattr(self.request, "given_twice", ()) if self.request.data else ()
+        with actions.edit_session(self.user(), sandbox.pk) as session:
+            self.write = Change(
+                self.user(),
+                session,
+                resource,
+                places.get("namespace", "default"),
+                dry_run=dry_run,
+                validation=fields,
+                of_status=self.of_status,
+                manager=manager,
+                twice=twice,
+            )
+            yield self.write
 
     def answer(self, document: dict[str, Any], change: Change, code: int) -> Response:
         """Answer a write, with what was kept but decides nothing as warnings."""
@@ -180,11 +187,11 @@ class Collection(ObjectView):
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         self._one_namespace(resource, places)
         given = request.data
-        change = self.change(sandbox, resource, places)
-        if _is_empty(request):
-            problem = "unexpected end of JSON input"
-            raise refusals.unrecognized(resource.kind.kind, problem, b"")
-        return self.answer(change.create(given), change, 201)
+        with self.changing(sandbox, resource, places) as change:
+            if _is_empty(request):
+                problem = "unexpected end of JSON input"
+                raise refusals.unrecognized(resource.kind.kind, problem, b"")
+            return self.answer(change.create(given), change, 201)
 
     def delete(self, request: Request, sandbox_id: str, **places: str) -> Response:
         """Delete all that the selectors pick."""
@@ -194,19 +201,20 @@ class Collection(ObjectView):
             raise exceptions.MethodNotAllowed("DELETE")
         namespace = places.get("namespace", "")
         options = self.delete_options(resource)
-        part = reading.listing(request, sandbox, resource, namespace)
-        found = []
-        for item in part.items:
-            metadata = item["metadata"]
-            place = metadata.get("namespace", "")
-            found.append(reading.get(sandbox.pk, resource, place, metadata["name"]))
-        deletion = Deletion(self.user(), sandbox, resource, options)
-        deletion.delete(found)
-        if resource.kind.kind == "ReplicaSet":
-            test = reading.test_of(self.request, resource)
-            made = reading.not_kept(sandbox, resource, namespace, test)
-            deletion.delete_sets(made)
-            part.items = sorted([*part.items, *made], key=reading.place_of)
+        with actions.edit_session(self.user(), sandbox.pk) as session:
+            part = reading.listing(request, sandbox, resource, namespace)
+            found = []
+            for item in part.items:
+                metadata = item["metadata"]
+                place = metadata.get("namespace", "")
+                found.append(reading.get(sandbox.pk, resource, place, metadata["name"]))
+            deletion = Deletion(self.user(), session, resource, options)
+            deletion.delete(found)
+            if resource.kind.kind == "ReplicaSet":
+                test = reading.test_of(self.request, resource)
+                made = reading.not_kept(sandbox, resource, namespace, test)
+                deletion.delete_sets(made)
+                part.items = sorted([*part.items, *made], key=reading.place_of)
         return Response(
             reading.list_document(resource, sandbox, part, wanted="", include="None")
         )
@@ -270,23 +278,27 @@ class Present(ObjectView):
         """Replace it."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         given = request.data
-        change = self.change(sandbox, resource, places)
-        row = reading.get(sandbox.pk, resource, change.namespace, name)
-        version_matches(request, row.revision)
-        _check_named(given, name)
-        if not resource.is_built_in and not request.headers.get("If-Match"):
-            _check_versioned(given, resource, name)
-        return self.answer(change.replace(row, given), change, 200)
+        with self.changing(sandbox, resource, places) as change:
+            row = change.row(name)
+            version_matches(request, row.revision)
+            _check_named(given, name)
+            if not resource.is_built_in and not request.headers.get("If-Match"):
+                _check_versioned(given, resource, name)
+            return self.answer(change.replace(row, given), change, 200)
 
     def patch(
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
         """Change parts of it."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
-        change = self.change(sandbox, resource, places)
-        media = (request.content_type or "").partition(";")[0].strip()
-        if media == parsers.APPLY:
-            return self._apply(change, name)
+        with self.changing(sandbox, resource, places) as change:
+            media = (request.content_type or "").partition(";")[0].strip()
+            if media == parsers.APPLY:
+                return self._apply(change, name)
+            return self._patch(change, name, media)
+
+    def _patch(self, change: Change, name: str, media: str) -> Response:
+        request, resource = self.request, change.resource
         if request.query_params.get("force") is not None:
             why = "Forbidden: may not be specified for non-apply patch"
             raise refusals.invalid_options(
@@ -295,11 +307,9 @@ class Present(ObjectView):
         if _is_empty(request):
             why = "error decoding patch: unexpected end of JSON input"
             raise refusals.bad_request(why)
-        row = reading.get(sandbox.pk, resource, change.namespace, name)
+        row = change.row(name)
         version_matches(request, row.revision)
-        document = reading.document_of(
-            reading.get(sandbox.pk, resource, change.namespace, name), resource
-        )
+        document = reading.document_of(copy.deepcopy(row), resource)
         patched = _patched(document, request.data, media, resource)
         change.patches = True
         try:
@@ -331,15 +341,22 @@ class OneObject(Present):
     ) -> Response:
         """Delete it, or let it be Terminating where something holds it back."""
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
-        self.change(sandbox, resource, places)
-        options = self.delete_options(resource)
-        namespace = places.get("namespace", "")
-        if (made := _made_set(sandbox, resource, namespace, name)) is not None:
-            Deletion(self.user(), sandbox, resource, options).delete_sets([made])
-            return Response(_deleted(resource, name, made["metadata"]["uid"]))
+        with self.changing(sandbox, resource, places) as change:
+            options = self.delete_options(resource)
+            return Response(self._delete(change, name, options))
+
+    def _delete(
+        self, change: Change, name: str, options: DeleteOptions
+    ) -> dict[str, Any]:
+        sandbox, resource = change.sandbox, change.resource
+        deletion = Deletion(self.user(), change.session, resource, options)
+        made = _made_set(sandbox, resource, change.namespace, name)
+        if made is not None:
+            deletion.delete_sets([made])
+            return _deleted(resource, name, made["metadata"]["uid"])
         refuse_lasting(resource, name)
-        row = reading.get(sandbox.pk, resource, namespace, name)
-        version_matches(request, row.revision)
+        row = change.row(name)
+        version_matches(self.request, row.revision)
         held = None
         shown = reading.document_of(copy.deepcopy(row), resource)
         in_use = IN_USE in shown["metadata"].get("finalizers", ())
@@ -347,13 +364,13 @@ class OneObject(Present):
         lasts = stays or resource.kind.kind in ("Namespace", "Pod")
         if lasts:
             held = _terminating(shown, sandbox, options)
-        Deletion(self.user(), sandbox, resource, options).delete([row])
+        deletion.delete([row])
         if held is not None:
-            return Response(held)
-        left = reading.find(sandbox.pk, resource, namespace, name)
+            return held
+        left = reading.find(sandbox.pk, resource, change.namespace, name)
         if left is not None and not options.dry_run:
-            return Response(reading.document_of(left, resource))
-        return Response(_deleted(resource, name, row.uid))
+            return reading.document_of(left, resource)
+        return _deleted(resource, name, row.uid)
 
 
 def _deleted(resource: Resource, name: str, uid: str) -> dict[str, Any]:

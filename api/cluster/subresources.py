@@ -25,7 +25,8 @@ from api.cluster.presenting import complete
 from api.cluster.resources import Resource
 from api.views.base import flag
 from sandbox import actions
-from sandbox.models import Sandbox, StoredObject
+from sandbox.models import Sandbox
+from scheduler.model.objects import Key
 
 Document = dict[str, Any]
 #: What goes into a pod, and the kind of its options.
@@ -90,17 +91,16 @@ class EphemeralContainers(Present):
         places: dict[str, str],
         change: Callable[[Document], Any],
     ) -> Response:
-        pods = dict(places)
-        sandbox, resource = self.sandbox(sandbox_id), self.resource(pods)
-        row = reading.get(sandbox.pk, resource, places.get("namespace", ""), name)
-        document = copy.deepcopy(reading.kept_document(row, resource))
-        given = change(copy.deepcopy(document))
-        spec = given.get("spec") if isinstance(given, dict) else None
-        found = spec.get("ephemeralContainers") if isinstance(spec, dict) else None
-        document["spec"]["ephemeralContainers"] = found or []
-        document["metadata"]["resourceVersion"] = ""
-        written = self.change(sandbox, resource, pods)
-        return self.answer(written.replace(row, document), written, 200)
+        sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
+        with self.changing(sandbox, resource, places) as written:
+            row = written.row(name)
+            document = copy.deepcopy(reading.kept_document(row, resource))
+            given = change(copy.deepcopy(document))
+            spec = given.get("spec") if isinstance(given, dict) else None
+            found = spec.get("ephemeralContainers") if isinstance(spec, dict) else None
+            document["spec"]["ephemeralContainers"] = found or []
+            document["metadata"]["resourceVersion"] = ""
+            return self.answer(written.replace(row, document), written, 200)
 
 
 def _patch_of(request: Request) -> Callable[[Document], Any]:
@@ -170,10 +170,12 @@ class Eviction(ObjectView):
             raise refusals.bad_request(why)
         options = read_options(given.get("deleteOptions"), "deleteOptions")
         pods = resources.find("", "v1", "pods")
-        row = reading.get(sandbox.pk, pods, namespace, name)
-        Deletion(self.user(), sandbox, pods, options).check(row)
         dry = options.dry_run or flag(request, "dryRun")
-        actions.do_evict(self.user(), sandbox.pk, namespace, row.name, dry_run=dry)
+        with actions.edit_session(self.user(), sandbox.pk) as session:
+            row = reading.get(sandbox.pk, pods, namespace, name)
+            Deletion(self.user(), session, pods, options).check(row)
+            key = Key("Pod", namespace, row.name)
+            actions.evict(self.user(), session, key, dry_run=dry)
         return _done(201)
 
 
@@ -187,20 +189,20 @@ class Binding(ObjectView):
         sandbox = self.sandbox(sandbox_id)
         node = _target(request.data)
         pods = resources.find("", "v1", "pods")
-        row = reading.get(sandbox.pk, pods, namespace, name)
-        reading.get(sandbox.pk, resources.find("", "v1", "nodes"), "", node)
-        document = copy.deepcopy(reading.kept_document(row, pods))
-        held = document["spec"].get("nodeName")
-        if held:
-            why = f'pod {name} is already assigned to node "{held}"'
-            message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
-            about = {"name": name, "kind": "pods/binding"}
-            raise refusals.RefusalError(409, "Conflict", message, about)
-        document["spec"]["nodeName"] = node
-        change = self.change(
-            sandbox, pods, {"namespace": namespace, "version": "v1", "plural": "pods"}
-        )
-        change.replace(row, document)
+        with self.changing(sandbox, pods, {"namespace": namespace}) as change:
+            row = change.row(name)
+            reading.get(sandbox.pk, resources.find("", "v1", "nodes"), "", node)
+            document = copy.deepcopy(reading.kept_document(row, pods))
+            held = document["spec"].get("nodeName")
+            if held:
+                why = f'pod {name} is already assigned to node "{held}"'
+                message = (
+                    f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
+                )
+                about = {"name": name, "kind": "pods/binding"}
+                raise refusals.RefusalError(409, "Conflict", message, about)
+            document["spec"]["nodeName"] = node
+            change.replace(row, document)
         return _done(201)
 
 
@@ -219,7 +221,8 @@ class Scale(ObjectView):
         self, request: Request, sandbox_id: str, *, name: str, **places: str
     ) -> Response:
         """Return how many replicas are wanted."""
-        _, row, resource = self._present(sandbox_id, name, places)
+        sandbox, resource = self._scaled(sandbox_id, places)
+        row = reading.get(sandbox.pk, resource, places.get("namespace", ""), name)
         return Response(_scale_of(reading.document_of(row, resource)))
 
     def put(
@@ -234,14 +237,13 @@ class Scale(ObjectView):
         """Change the number by a patch."""
         return self._write(sandbox_id, name, places, _patch_of(request))
 
-    def _present(
-        self, sandbox_id: str, name: str, places: dict[str, str]
-    ) -> tuple[Sandbox, StoredObject, Resource]:
+    def _scaled(
+        self, sandbox_id: str, places: dict[str, str]
+    ) -> tuple[Sandbox, Resource]:
         sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
         if resource.kind.kind not in SCALED:
             raise refusals.not_served()
-        row = reading.get(sandbox.pk, resource, places.get("namespace", ""), name)
-        return sandbox, row, resource
+        return sandbox, resource
 
     def _write(
         self,
@@ -250,18 +252,17 @@ class Scale(ObjectView):
         places: dict[str, str],
         change: Callable[[Document], Any],
     ) -> Response:
-        sandbox, row, resource = self._present(sandbox_id, name, places)
-        document = copy.deepcopy(reading.kept_document(row, resource))
-        shown = copy.deepcopy(document)
-        before = _scale_of(complete(shown, resource))
-        scale = change(before)
-        document["spec"]["replicas"] = _replicas(scale, name)
-        version = (
-            (scale.get("metadata") or {}) if isinstance(scale, dict) else {}
-        ).get("resourceVersion", "")
-        document["metadata"]["resourceVersion"] = version
-        written = self.change(sandbox, resource, places).replace(row, document)
-        return Response(_scale_of(written))
+        sandbox, resource = self._scaled(sandbox_id, places)
+        with self.changing(sandbox, resource, places) as written:
+            row = written.row(name)
+            document = copy.deepcopy(reading.kept_document(row, resource))
+            before = _scale_of(complete(copy.deepcopy(document), resource))
+            scale = change(before)
+            document["spec"]["replicas"] = _replicas(scale, name)
+            metadata = scale.get("metadata") if isinstance(scale, dict) else None
+            version = (metadata or {}).get("resourceVersion", "")
+            document["metadata"]["resourceVersion"] = version
+            return Response(_scale_of(written.replace(row, document)))
 
 
 def _replicas(given: Any, name: str) -> int:

@@ -1,4 +1,7 @@
-"""Create, replace, patch, delete: everything through the sandbox's actions."""
+"""Create, replace, patch, apply: everything through the sandbox's actions.
+
+A change is made while nobody else writes: what it is judged by is read then.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,6 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from django.contrib.auth.models import User
 
 from api.cluster import (
@@ -30,8 +32,10 @@ from api.cluster.presenting import complete, whole_seconds
 from api.cluster.resources import Resource
 from api.cluster.versions import in_version
 from sandbox import actions
+from sandbox.actions import EditSession
 from sandbox.base.errors import DeniedError, InvalidError
-from sandbox.models import Sandbox, StoredObject
+from sandbox.live.limits import of_texts
+from sandbox.models import StoredObject
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
 from scheduler.input.manifests.load import load
@@ -77,7 +81,7 @@ class Change:
     def __init__(
         self,
         user: User,
-        sandbox: Sandbox,
+        session: EditSession,
         resource: Resource,
         namespace: str,
         *,
@@ -88,7 +92,8 @@ class Change:
         twice: Sequence[str] = (),
     ) -> None:
         self.user = user
-        self.sandbox = sandbox
+        self.session = session
+        self.sandbox = session.sandbox
         self.resource = resource
         self.namespace = namespace if resource.kind.namespaced else ""
         self.dry_run = dry_run
@@ -98,6 +103,10 @@ class Change:
         self.twice = twice  # the paths of fields that the body has more than once
         self.warnings: list[str] = []
         self.patches = False  # whether it is a patch, which no webhook reads first
+
+    def row(self, name: str) -> StoredObject:
+        """Return the row of an object of the resource. Raises RefusalError."""
+        return reading.get(self.sandbox.pk, self.resource, self.namespace, name)
 
     def create(self, given: Any) -> Document:
         """Make a new object. Raises RefusalError."""
@@ -408,14 +417,15 @@ class Change:
                 own[rollouts.KEPT] = kept
         if metadata.get("generateName"):
             own["generateName"] = metadata["generateName"]
-        text = msgspec.json.encode(document).decode()
+        loaded = load((), limits=of_texts(), objects=[("body", document)])
+        taken = copy.deepcopy(loaded.objects[0].manifest) if loaded.objects else {}
         try:
-            imported = actions.do_import(
+            imported = actions.put_objects(
                 self.user,
-                self.sandbox.pk,
-                [("body", text)],
-                dry_run=self.dry_run,
+                self.session,
+                loaded,
                 only=Key(kind, self.namespace, name),
+                dry_run=self.dry_run,
                 metadata=own,
             )
         except DeniedError as error:
@@ -435,11 +445,11 @@ class Change:
         ] + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
-            return self._made(_as_read(text))
-        if known and not self.dry_run and deleting.finish(self.user, self.sandbox, row):
+            return self._made(taken)
+        if known and not self.dry_run and deleting.finish(self.user, self.session, row):
             return reading.document_of(row, self.resource)
         if self.dry_run:
-            return self._dry(_as_read(text), row)
+            return self._dry(taken, row)
         if not known:
             return reading.new_document(row, self.resource)
         shown = reading.document_of(row, self.resource)
@@ -574,9 +584,3 @@ def _names(items: list[Any]) -> list[Any]:
     names = [item.get("name") if isinstance(item, dict) else None for item in items]
     whole = None not in names and len(set(map(str, names))) == len(names)
     return [str(name) for name in names] if whole else list(range(len(items)))
-
-
-def _as_read(text: str) -> Document:
-    """Return the object as it would be kept."""
-    manifest: Document = load([("body", text)]).objects[0].manifest
-    return manifest

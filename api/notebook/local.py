@@ -310,7 +310,7 @@ def _read(change: Change, place: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def _apply(world: World, manifest: Mapping[str, Any], place: str) -> None:
-    loaded = load([(place, msgspec.json.encode(manifest).decode())])
+    loaded = load((), objects=[(place, dict(manifest))])
     if loaded.errors:
         raise InputError(loaded)
     for obj in loaded.objects:

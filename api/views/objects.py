@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -30,6 +31,8 @@ from scheduler.assembly import merge
 from scheduler.engine.world import World
 from scheduler.input.manifests.documents import read_documents
 from scheduler.input.manifests.kinds import BY_KIND
+from scheduler.input.manifests.load import load
+from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.model.errors import ManifestError
 from scheduler.model.kube.description import describe
 from scheduler.model.objects import Key
@@ -63,7 +66,7 @@ class OneObject(View):
         """
         tick = tick_of(request)
         if tick is not None:
-            key = Key(kind, "" if namespace == CLUSTER_WIDE else namespace, name)
+            key = Key(kind, _namespace(namespace), name)
             return Response(_at(self.sandbox(sandbox_id), tick, key))
         row = self._row(sandbox_id, kind, namespace, name)
         return versioned(request, document_of(row), row.revision)
@@ -78,10 +81,18 @@ class OneObject(View):
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:
         """Create or replace the object."""
-        self._check_version(sandbox_id, kind, namespace, name)
-        if isinstance(request.data, dict) and set(request.data) != {"files"}:
-            _refuse_unknown(kind, request.data)
-        return self._apply(sandbox_id, _text(request), kind, namespace, name)
+        self._check_kind(sandbox_id, kind)
+        data = request.data
+        as_text = isinstance(data, dict) and set(data) == {"files"}
+        if isinstance(data, dict) and not as_text:
+            _refuse_unknown(kind, data)
+        given = load(
+            [("body.yaml", _text(data))] if as_text else (),
+            limits=of_texts(),
+            objects=() if as_text else [("body.yaml", data)],
+        )
+        with self._editing(sandbox_id, kind, namespace, name) as (session, _):
+            return self._put(session, given, Key(kind, _namespace(namespace), name))
 
     @extend_schema(
         operation_id="objects_patch",
@@ -93,23 +104,26 @@ class OneObject(View):
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:
         """Apply a merge patch to the manifest."""
-        row = self._row(sandbox_id, kind, namespace, name)
-        version_matches(request, row.revision)
-        if not isinstance(request.data, dict):
+        data = request.data
+        if not isinstance(data, dict):
             raise invalid({"": Problem.TO_MERGE.said()})
-        _refuse_unknown(kind, request.data, row.manifest)
-        merged = merge(row.manifest, request.data)
-        text = msgspec.json.encode(merged).decode()
-        return self._apply(sandbox_id, text, kind, namespace, name)
+        with self._editing(sandbox_id, kind, namespace, name) as (session, row):
+            if row is None:
+                raise _not_there(kind, namespace, name)
+            _refuse_unknown(kind, data, row.manifest)
+            merged = merge(row.manifest, data)
+            given = load((), limits=of_texts(), objects=[("body.yaml", merged)])
+            return self._put(session, given, key_of(row))
 
     @extend_schema(operation_id="objects_delete", responses={200: DoneSerializer})
     def delete(
         self, request: Request, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> Response:
         """Delete the object; its running work stops."""
-        row = self._row(sandbox_id, kind, namespace, name)
-        version_matches(request, row.revision)
-        step = actions.do_delete(self.user(), sandbox_id, [key_of(row)])
+        with self._editing(sandbox_id, kind, namespace, name) as (session, row):
+            if row is None:
+                raise _not_there(kind, namespace, name)
+            step = actions.delete_objects(self.user(), session, [key_of(row)])
         return Response({"revision": step.revision, "tick": step.tick})
 
     def _row(
@@ -117,49 +131,54 @@ class OneObject(View):
     ) -> StoredObject:
         row = self._find(sandbox_id, kind, namespace, name)
         if row is None:
-            raise NotFoundError(
-                Refused.NOT_THERE.said(kind=kind, name=f"{namespace}/{name}")
-            )
+            raise _not_there(kind, namespace, name)
         return row
 
     def _find(
         self, sandbox_id: str, kind: str, namespace: str, name: str
     ) -> StoredObject | None:
-        self.sandbox(sandbox_id)
-        if kind not in BY_KIND:
-            raise NotFoundError(Form.ABSENT.said(kind="kind", name=repr(kind)))
+        self._check_kind(sandbox_id, kind)
         found: StoredObject | None = (
             table_of(kind)
             ._default_manager.filter(
                 sandbox_id=sandbox_id,
                 kind=kind,
-                namespace="" if namespace == CLUSTER_WIDE else namespace,
+                namespace=_namespace(namespace),
                 name=name,
             )
             .first()
         )
         return found
 
-    def _check_version(
-        self, sandbox_id: str, kind: str, namespace: str, name: str
-    ) -> None:
-        row = self._find(sandbox_id, kind, namespace, name)
-        if row is not None:
-            version_matches(self.request, row.revision)
-        elif "If-Match" in self.request.headers:
-            version_matches(self.request, 0)
+    def _check_kind(self, sandbox_id: str, kind: str) -> None:
+        self.sandbox(sandbox_id)
+        if kind not in BY_KIND:
+            raise NotFoundError(Form.ABSENT.said(kind="kind", name=repr(kind)))
 
-    def _apply(
-        self, sandbox_id: str, text: str, kind: str, namespace: str, name: str
-    ) -> Response:
-        imported = actions.do_import(
-            self.user(),
-            sandbox_id,
-            [("body.yaml", text)],
-            dry_run=flag(self.request, "dryRun"),
-            only=Key(kind, "" if namespace == CLUSTER_WIDE else namespace, name),
+    @contextmanager
+    def _editing(
+        self, sandbox_id: str, kind: str, namespace: str, name: str
+    ) -> Iterator[tuple[actions.EditSession, StoredObject | None]]:
+        """Hold the sandbox, and the object's row if it is as If-Match says."""
+        with actions.edit_session(self.user(), sandbox_id) as session:
+            row = self._find(sandbox_id, kind, namespace, name)
+            version_matches(self.request, row.revision if row else 0)
+            yield session, row
+
+    def _put(self, session: actions.EditSession, given: Loaded, only: Key) -> Response:
+        dry_run = flag(self.request, "dryRun")
+        done = actions.put_objects(
+            self.user(), session, given, only=only, dry_run=dry_run
         )
-        return Response(imported_body(imported))
+        return Response(imported_body(done))
+
+
+def _namespace(given: str) -> str:
+    return "" if given == CLUSTER_WIDE else given
+
+
+def _not_there(kind: str, namespace: str, name: str) -> NotFoundError:
+    return NotFoundError(Refused.NOT_THERE.said(kind=kind, name=f"{namespace}/{name}"))
 
 
 def _refuse_unknown(
@@ -177,11 +196,8 @@ def _refuse_unknown(
         raise ValidationError(wrong)
 
 
-def _text(request: Request) -> str:
-    data = request.data
-    if isinstance(data, dict) and set(data) == {"files"}:
-        return str(data["files"][0]["text"])
-    return msgspec.json.encode(data).decode()
+def _text(data: Any) -> str:
+    return str(data["files"][0]["text"])
 
 
 def key_of(row: StoredObject) -> Key:
@@ -251,7 +267,7 @@ class PolicyView(View):
         if not isinstance(data, dict):
             raise invalid({"": expected(Wanted.JSON_OBJECT)})
         if set(data) == {"files"}:
-            data = _one_document(_text(self.request))
+            data = _one_document(_text(data))
         seen = self.request.headers.get("If-Match", "").strip('W/"')
         imported = actions.do_policy(
             self.user(),

@@ -24,7 +24,7 @@ from sandbox.actions.conversion import (
     do_convert,
 )
 from sandbox.actions.dry_imports import look_at_files
-from sandbox.actions.evictions import do_evict
+from sandbox.actions.evictions import evict
 from sandbox.actions.forks import do_fork
 from sandbox.actions.guests import do_end_guests
 from sandbox.actions.identities import do_recognise
@@ -40,9 +40,11 @@ from sandbox.actions.lessons import (
 from sandbox.actions.moves import do_move
 from sandbox.actions.nodes import do_add_node, do_cluster, do_node
 from sandbox.actions.objects import (
+    delete_objects,
     do_delete,
     do_import,
     do_policy,
+    put_objects,
 )
 from sandbox.actions.pins import do_pin
 from sandbox.actions.retention import do_clear, do_set_retention, do_trim
@@ -54,6 +56,7 @@ from sandbox.actions.sandboxes import (
     do_set_visibility,
 )
 from sandbox.actions.scripts import do_write_script
+from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 from sandbox.actions.twins import do_follow_cluster, do_play_recording
@@ -63,7 +66,9 @@ from sandbox.actions.whatifs import do_discard, do_keep
 __all__ = [
     "Conversion",
     "Imported",
+    "EditSession",
     "convert_files_for",
+    "delete_objects",
     "do_add_node",
     "do_archive",
     "do_clear",
@@ -76,7 +81,6 @@ __all__ = [
     "do_end_guests",
     "do_end_lesson",
     "do_end_tokens",
-    "do_evict",
     "do_fail",
     "do_first_run",
     "do_follow_cluster",
@@ -117,5 +121,8 @@ __all__ = [
     "do_undo",
     "do_unmember",
     "do_unshare",
+    "edit_session",
+    "evict",
     "look_at_files",
+    "put_objects",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.sessions import edit_session
+from sandbox.actions.sessions import EditSession
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import (
     Cause,
@@ -26,33 +26,29 @@ from scheduler.model.problems import ApiServer, Problem
 from scheduler.words.edits import Edited
 
 
-def do_evict(
-    user: User, sandbox_id: str, namespace: str, name: str, *, dry_run: bool = False
+def evict(
+    user: User, session: EditSession, key: Key, *, dry_run: bool = False
 ) -> RevisionDiff | None:
-    """Evict a pod; None when only asked whether it could be.
+    """Evict a pod within an edit that is under way; None when only asked whether it could be.
 
     What a run owns is made again by its owner. Raises NotFoundError, and
     DisruptionError when a PodDisruptionBudget of the pod allows no disruption now.
     Source: <https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/>
     """
-    key = Key("Pod", namespace, name)
-    with edit_session(user, sandbox_id) as session:
-        world = session.loaded.world
-        if key not in world.objects:
-            raise NotFoundError(ApiServer.NOT_FOUND.said(kind="pods", name=name))
-        pod = world.get(key)
-        _check(world, pod)
-        if dry_run:
-            return None
-        summary = Edited.EVICTS.said(who=user.get_username(), pod=key.path)
-        line = session.edit_event(user, "Evict", str(key), summary, before=pod.manifest)
-        operation = Delete([(key.kind, key.namespace, key.name)])
-        session.do(operation)
-        return session.commit(
-            CommitRequest(
-                operation=operation, who=user.pk, summary=summary, edits=[line]
-            )
-        )
+    world = session.loaded.world
+    if key not in world.objects:
+        raise NotFoundError(ApiServer.NOT_FOUND.said(kind="pods", name=key.name))
+    pod = world.get(key)
+    _check(world, pod)
+    if dry_run:
+        return None
+    summary = Edited.EVICTS.said(who=user.get_username(), pod=key.path)
+    line = session.edit_event(user, "Evict", str(key), summary, before=pod.manifest)
+    operation = Delete([(key.kind, key.namespace, key.name)])
+    session.do(operation)
+    return session.commit(
+        CommitRequest(operation=operation, who=user.pk, summary=summary, edits=[line])
+    )
 
 
 def _check(world: World, pod: Object) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, edit_session
@@ -131,7 +130,7 @@ def new_node(
         "spec": spec,
         "status": {"allocatable": {"pods": "110", **size}},
     }
-    loaded = load([("node", msgspec.json.encode(document).decode())])
+    loaded = load((), objects=[("node", document)])
     if loaded.errors:
         raise InvalidError(NotTaken.NODE.said(), causes=causes_of(loaded.errors))
     (node,) = loaded.objects

@@ -57,64 +57,97 @@ def do_import(
     skip_errors: bool = False,
     dry_run: bool = False,
     seen: int | None = None,
-    only: Key | None = None,
     traces: TraceOptions = NO_OPTIONS,
     run_times: RunTimeChoice = NO_CHOICE,
     said: Sequence[Finding] = (),
-    metadata: Mapping[str, Any] | None = None,
 ) -> Imported:
     """Create and change objects from texts: all of them or, on any error, none.
 
     With `skip_errors` what cannot be taken is left out and the rest is taken.
-    With `only` the texts must hold that object and nothing else; `metadata` is then
-    kept of it beside what an import keeps of metadata. `traces` says how
-    the traces among them are taken, `run_times` how long work takes that nobody gave a
-    run time; `said` is found of the files already and belongs
+    `traces` says how the traces among them are taken, `run_times` how long work takes
+    that nobody gave a run time; `said` is found of the files already and belongs
     to the report. Raises InvalidError with every finding.
     """
     limited.check_bytes(files)
-    with counted(files if only is None else ()):
+    with counted(files):
         manifests = [file for file in files if not is_trace(*file)]
         loaded = load(manifests, limits=limited.of_texts())
         loaded.findings += said
         limited.check_objects(len(loaded.objects))
         limited.check_texts(files, loaded.objects)
-        _check_only(loaded, only)
-        if metadata and not loaded.errors:
-            loaded.objects[0].manifest["metadata"].update(metadata)
         with edit_session(user, sandbox_id) as session:
-            if only is None:
-                follow_stack(session.loaded.world, loaded)
-            take_traces_into(session.loaded.world, loaded, files, traces)
             world = session.loaded.world
+            follow_stack(world, loaded)
+            take_traces_into(world, loaded, files, traces)
             expand_loads(loaded, world.context.seed, dict(files), world.context.now_ms)
             limited.check_objects(len(loaded.objects))
             take_chosen_run_times(loaded, run_times)
-            refuse_stale(
-                session.sandbox, seen, [str(obj.key) for obj in loaded.objects]
+            before = session.sandbox.revision
+            answer = _put(
+                user,
+                session,
+                loaded,
+                skip_errors=skip_errors,
+                dry_run=dry_run,
+                seen=seen,
             )
-            operation, answer = plan_of(
-                session.loaded.world, loaded, skip_errors=skip_errors
-            )
-            if operation is None or dry_run:
-                try_out(session.loaded.world, operation)
-                answer.revision = session.sandbox.revision
-                return answer
-            lines = _lines(user, session, operation, answer)
-            session.do(operation)
-            summary = imported(
-                user.get_username(),
-                answer.created,
-                answer.changed,
-                policy=answer.policy,
-            )
-            request = CommitRequest(
-                operation=operation, who=user.pk, summary=summary, edits=lines
-            )
-            answer.revision = session.commit(request).revision
-            if answer.report is not None:
+            if answer.report is not None and answer.revision > before:
                 keep_report(user, session.sandbox, answer.revision, answer.report)
             return answer
+
+
+def put_objects(
+    user: User,
+    session: EditSession,
+    loaded: Loaded,
+    *,
+    only: Key | None = None,
+    dry_run: bool = False,
+    metadata: Mapping[str, Any] | None = None,
+) -> Imported:
+    """Create and change objects within an edit that is under way: all, or none.
+
+    Nobody else writes meanwhile: what the caller has read since the session began, a
+    version above all, still holds when they are committed. With `only` that object and
+    nothing else must be given; `metadata` is then kept of it beside what an import
+    keeps of metadata. Raises InvalidError with every finding.
+    """
+    limited.check_objects(len(loaded.objects))
+    keys = [obj.key for obj in loaded.objects]
+    if only is not None and keys != [only] and not loaded.errors:
+        given = ", ".join(map(str, keys)) or "nothing"
+        problem = expected(Wanted.ALONE.said(only=only), given=given)
+        raise InvalidError(problem, causes=[Cause(problem=problem, field="metadata")])
+    if metadata and not loaded.errors:
+        loaded.objects[0].manifest["metadata"].update(metadata)
+    take_chosen_run_times(loaded, NO_CHOICE)
+    return _put(user, session, loaded, dry_run=dry_run)
+
+
+def _put(
+    user: User,
+    session: EditSession,
+    loaded: Loaded,
+    *,
+    skip_errors: bool = False,
+    dry_run: bool = False,
+    seen: int | None = None,
+) -> Imported:
+    refuse_stale(session.sandbox, seen, [str(obj.key) for obj in loaded.objects])
+    operation, answer = plan_of(session.loaded.world, loaded, skip_errors=skip_errors)
+    answer.revision = session.sandbox.revision
+    if operation is None or dry_run:
+        try_out(session.loaded.world, operation)
+        return answer
+    lines = _lines(user, session, operation, answer)
+    session.do(operation)
+    who = user.get_username()
+    summary = imported(who, answer.created, answer.changed, policy=answer.policy)
+    request = CommitRequest(
+        operation=operation, who=user.pk, summary=summary, edits=lines
+    )
+    answer.revision = session.commit(request).revision
+    return answer
 
 
 def follow_stack(world: World, loaded: Loaded) -> None:
@@ -141,14 +174,6 @@ def take_traces_into(
         start_ms=world.context.now_ms,
     )
     limited.check_objects(len(loaded.objects))
-
-
-def _check_only(loaded: Loaded, only: Key | None) -> None:
-    keys = [obj.key for obj in loaded.objects]
-    if only is not None and keys != [only] and not loaded.errors:
-        given = ", ".join(map(str, keys)) or "nothing"
-        problem = expected(Wanted.ALONE.said(only=only), given=given)
-        raise InvalidError(problem, causes=[Cause(problem=problem, field="metadata")])
 
 
 def _lines(
@@ -246,28 +271,31 @@ def do_delete(
     """Delete objects; their running work stops."""
     with edit_session(user, sandbox_id) as session:
         refuse_stale(session.sandbox, seen, [str(key) for key in keys])
-        world = session.loaded.world
-        for key in keys:
-            if key not in world.objects:
-                raise NotFoundError(
-                    Refused.NOT_THERE.said(kind=key.kind, name=key.path)
-                )
-        who = user.get_username()
-        said = [
-            Edited.DELETES.said(who=who, kind=key.kind, object=key.path) for key in keys
-        ]
-        lines = [
-            session.edit_event(
-                user, "Delete", str(key), one, before=world.objects[key].manifest
-            )
-            for key, one in zip(keys, said, strict=True)
-        ]
-        operation = Delete([(key.kind, key.namespace, key.name) for key in keys])
-        session.do(operation)
-        many = Edited.DELETES_MANY.said(who=who, number=len(keys))
-        summary = said[0] if len(said) == 1 else many
-        return session.commit(
-            CommitRequest(
-                operation=operation, who=user.pk, summary=summary, edits=lines
-            )
+        return delete_objects(user, session, keys)
+
+
+def delete_objects(
+    user: User, session: EditSession, keys: Sequence[Key]
+) -> RevisionDiff:
+    """Delete objects within an edit that is under way. Raises NotFoundError."""
+    world = session.loaded.world
+    for key in keys:
+        if key not in world.objects:
+            raise NotFoundError(Refused.NOT_THERE.said(kind=key.kind, name=key.path))
+    who = user.get_username()
+    said = [
+        Edited.DELETES.said(who=who, kind=key.kind, object=key.path) for key in keys
+    ]
+    lines = [
+        session.edit_event(
+            user, "Delete", str(key), one, before=world.objects[key].manifest
         )
+        for key, one in zip(keys, said, strict=True)
+    ]
+    operation = Delete([(key.kind, key.namespace, key.name) for key in keys])
+    session.do(operation)
+    many = Edited.DELETES_MANY.said(who=who, number=len(keys))
+    summary = said[0] if len(said) == 1 else many
+    return session.commit(
+        CommitRequest(operation=operation, who=user.pk, summary=summary, edits=lines)
+    )

@@ -119,6 +119,7 @@ def edit_session(
     """
     allowed(user, sandbox_id)
     with leases.claimed(sandbox_id) as claim, open_session(claim) as session:
+        allowed(user, sandbox_id)  # it took its time until nobody else wrote
         if of_world:
             refuse_real(session.sandbox)
         yield session
@@ -134,11 +135,13 @@ def refuse_real(sandbox: Sandbox) -> None:
 def open_session(claim: Claim) -> Iterator[EditSession]:
     """Bring the claimed sandbox's world up to date; drop it from memory on failure."""
     with worlds.lock(claim.sandbox_id):
+        session = EditSession(claim, _not_archived(claim.sandbox_id))
         try:
-            yield EditSession(claim, _not_archived(claim.sandbox_id))
+            yield session
         except BaseException:
-            # The world may be half changed; rows are what counts.
-            worlds.drop(claim.sandbox_id)
+            if "loaded" in vars(session):
+                # The world may be half changed; rows are what counts.
+                worlds.drop(claim.sandbox_id)
             raise
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from sandbox.actions import moves, nodes, pins
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of
 from sandbox.actions.objects import keep_start_time
@@ -142,9 +140,7 @@ def _applied(
     """
     if manifest.get("kind") == "Policy" and only is None:
         return _policy_as(world, dict(manifest), place)
-    text = msgspec.json.encode(manifest).decode()
-    limited.check_bytes([(place, text)])
-    loaded = load([(place, text)], limits=limited.of_texts())
+    loaded = load((), limits=limited.of_texts(), objects=[(place, dict(manifest))])
     keys = [obj.key for obj in loaded.objects]
     if only is not None and keys != [only] and not loaded.errors:
         given = ", ".join(map(str, keys)) or "nothing"

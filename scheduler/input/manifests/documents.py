@@ -20,6 +20,7 @@ from scheduler.model.texts.json_documents import (
     NotPlainError,
     decode,
     decode_many,
+    is_deeper,
     looks_like_json,
 )
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits, read_each
@@ -152,6 +153,26 @@ def read_documents(
     if looks_like_json(text) and (found := _read_json(text, file, limits)):
         return found
     return list(_read_yaml(text, file, limits))
+
+
+def documents_of(
+    given: object, *, file: str = "input", limits: Limits = DEFAULT_LIMITS
+) -> list[Document]:
+    """Return an object that was read already as documents: copies, a List taken apart.
+
+    They have no lines. Raises ManifestError as `read_documents` does.
+    """
+    if not isinstance(given, dict):
+        raise ManifestError(
+            expected(Wanted.KUBERNETES_OBJECT, given=_kind(given)),
+            place=SourceLocation(file=file, line=1),
+        )
+    if is_deeper(given, limits.depth):
+        raise refused(file, 1, f"nested over {limits.depth} deep")
+    body = msgspec.json.encode(given)
+    if len(body) > limits.bytes:
+        raise refused(file, 1, f"more than {limits.bytes} bytes")
+    return list(_take_apart(Document(file=file, data=msgspec.json.decode(body))))
 
 
 def _read_json(text: str, file: str, limits: Limits) -> list[Document]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from scheduler.input.files.unpacking import READ, UnreadText, is_read
 from scheduler.input.manifests import kinds
-from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.documents import Document, documents_of
 from scheduler.input.manifests.dumps import openb
 from scheduler.input.manifests.dumps.status_instants import status_instants
 from scheduler.input.manifests.effects import Effect
@@ -56,11 +56,15 @@ UNREAD = RequestProblem.NOT_READ.said(known=", ".join(READ))
 
 
 def load(
-    sources: Iterable[tuple[str, str]], *, limits: Limits = DEFAULT_LIMITS
+    sources: Iterable[tuple[str, str]],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    objects: Iterable[tuple[str, object]] = (),
 ) -> Loaded:
     """Read (file name, text) pairs; never raises for bad input.
 
-    Every document is looked at, so that all problems are reported at once.
+    Every document is looked at, so that all problems are reported at once. `objects`
+    are (place, object) pairs of what was read already: its findings have no lines.
     """
     sources = list(sources)
     loaded = Loaded(rendered=RenderedFiles.of(sources), limits=limits)
@@ -72,15 +76,10 @@ def load(
             continue
         if not isinstance(text, UnreadText):
             loaded.sources[file] = text
-        documents, faults = _read(text, file, limits)
-        for fault in faults:
-            if not leave_template_aside(loaded, text, fault):
-                loaded.complain(fault)
-            loaded.outcomes[file, "text", "refused"] += 1
-        if not (documents or faults):
-            loaded.warn(SourceLocation(file=file, line=1), _why_nothing(file))
-        for document in documents:
-            take_document(loaded, document)
+        _take_all(loaded, file, text, *_read(text, file, limits))
+    for place, given in objects:
+        loaded.files.append(place)
+        _take_all(loaded, place, "", *_read(given, place, limits))
     for key, problem in status_instants(loaded.objects):
         loaded.warn(loaded.places[key].place("status"), problem)
     take_owner_annotations(loaded)
@@ -90,14 +89,37 @@ def load(
     return loaded
 
 
+def _take_all(
+    loaded: Loaded,
+    file: str,
+    text: str,
+    documents: list[Document],
+    faults: list[ManifestError],
+) -> None:
+    for fault in faults:
+        if not leave_template_aside(loaded, text, fault):
+            loaded.complain(fault)
+        loaded.outcomes[file, "text", "refused"] += 1
+    if not (documents or faults):
+        loaded.warn(SourceLocation(file=file, line=1), _why_nothing(file))
+    for document in documents:
+        take_document(loaded, document)
+
+
 def _read(
-    text: str, file: str, limits: Limits
+    given: object, file: str, limits: Limits
 ) -> tuple[list[Document], list[ManifestError]]:
-    if isinstance(text, UnreadText):
-        return [], [text.error]
-    documents, faults = read_all(text, file=file, limits=limits)
-    if not is_suspect(text.encode("utf-8", "surrogatepass")):
-        return documents, faults
+    if isinstance(given, UnreadText):
+        return [], [given.error]
+    if isinstance(given, str):
+        documents, faults = read_all(given, file=file, limits=limits)
+        if not is_suspect(given.encode("utf-8", "surrogatepass")):
+            return documents, faults
+    else:
+        try:
+            documents, faults = documents_of(given, file=file, limits=limits), []
+        except ManifestError as error:
+            return [], [error]
     good = []
     for document in documents:
         if place := next(unstorable(document.data), ""):

@@ -29,7 +29,7 @@ def decode(text: str, *, depth: int) -> dict[str, Any]:
         data = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise NotPlainError(str(error)) from error
-    if not isinstance(data, dict) or _deeper(data, depth):
+    if not isinstance(data, dict) or is_deeper(data, depth):
         raise NotPlainError("not an object, or nested too deep")
     return data
 
@@ -50,7 +50,7 @@ def decode_many(text: str, *, depth: int) -> tuple[list[dict[str, Any]], ItemLin
             data, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             raise NotPlainError(str(error)) from error
-        if not isinstance(data, dict) or _deeper(data, depth):
+        if not isinstance(data, dict) or is_deeper(data, depth):
             raise NotPlainError("not an object, or nested too deep")
         line += text.count("\n", seen, at)
         seen = at
@@ -86,7 +86,8 @@ _DECODER = JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
 _QUICK = JSONDecoder()
 
 
-def _deeper(data: dict[str, Any], depth: int) -> bool:
+def is_deeper(data: dict[str, Any], depth: int) -> bool:
+    """Return whether objects and lists stand deeper in each other than `depth`."""
     level: list[Any] = [data]
     while level and depth > 0:
         level = [

@@ -442,7 +442,8 @@ def test_what_somebody_did_has_a_code_when_it_is_sent(make, person):
     actions.do_add_node(person, sandbox.pk, "two", like="one")
     actions.do_pin(person, sandbox.pk, "default", "alone", "two")
     actions.do_pin(person, sandbox.pk, "default", "alone", "")
-    actions.do_evict(person, sandbox.pk, "default", "alone")
+    with actions.edit_session(person, sandbox.pk) as session:
+        actions.evict(person, session, Key("Pod", "default", "alone"))
     actions.do_delete(person, sandbox.pk, [Key("ResourceFlavor", "", "old")])
     actions.do_undo(person, sandbox.pk)
     actions.do_redo(person, sandbox.pk)
