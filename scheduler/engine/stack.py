@@ -9,7 +9,6 @@ from msgspec import UnsetType
 
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.stage import Context
-from scheduler.model.compatibility import RECONCILED
 from scheduler.model.policy import Policy
 
 if TYPE_CHECKING:
@@ -40,8 +39,7 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     from scheduler.model.kueue.configuration import read_configuration
 
     settings = read_configuration(policy.spec.kueue, policy.spec.decides_as())
-    if context.compatibility >= RECONCILED:
-        settings = settings.with_defaults()
+    settings = settings.with_defaults()
     chosen = policy.spec.simulation.preemption
     if not isinstance(chosen, UnsetType):
         settings = replace(settings, chosen=chosen)

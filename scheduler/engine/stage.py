@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import msgspec
 
-from scheduler.model.compatibility import NEWEST
 from scheduler.model.decisions import Decision, Fail
 from scheduler.model.objects import Key, Object
 from scheduler.model.releases.release import NO_RELEASE, Release
@@ -157,7 +156,6 @@ class Context:
     epoch_us: int  # the wall time that virtual 0 stands for
     now_ms: int = 0
     decides_as: Release = NO_RELEASE  # the policy's
-    compatibility: int = NEWEST  # which corrections of decisions are followed
     journal: Journal = field(default_factory=Journal)
     #: What Kueue's searches cost in this process, those that are known as often as
     #: they are asked for. It is not stored: readers take differences.

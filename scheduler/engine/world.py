@@ -12,7 +12,6 @@ from typing import Any, cast
 from scheduler.engine.worlds.encoding import Header, decode_world, encode_world
 from scheduler.engine.worlds.objects import WorldObjects
 from scheduler.engine.worlds.sharing import share_equal_parts
-from scheduler.model.compatibility import NEWEST, stored_level
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, cluster_of, plain
 from scheduler.model.policy import Policy
@@ -29,14 +28,7 @@ class World(WorldObjects):
     @classmethod
     def create(cls, policy: Policy, seed: int) -> World:
         """Return an empty world at virtual time 0."""
-        header = Header(
-            now_ms=0,
-            tick=0,
-            seed=seed,
-            policy=policy.document(),
-            compatibility=stored_level(NEWEST),
-        )
-        return cls(header)
+        return cls(Header(now_ms=0, tick=0, seed=seed, policy=policy.document()))
 
     @classmethod
     def load(
@@ -66,7 +58,6 @@ class World(WorldObjects):
             seed=seed,
             policy=self.policy.document(),
             state=state,
-            compatibility=stored_level(self.context.compatibility),
         )
         return World.load(header, objects, cluster=cluster)
 
@@ -159,7 +150,6 @@ class World(WorldObjects):
             seed=self.context.seed,
             policy=self.policy.document(),
             state=self._state(),
-            compatibility=stored_level(self.context.compatibility),
         )
 
     def encode(self) -> bytes:

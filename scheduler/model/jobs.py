@@ -130,16 +130,12 @@ class GroupedKind(JobKind, Protocol):
         """Return how the Workload of a group names one of its pods."""
 
     def group_workload(
-        self,
-        manifests: Sequence[Manifest],
-        around: Surroundings,
-        *,
-        one_total: bool = True,
+        self, manifests: Sequence[Manifest], around: Surroundings
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
-        Labels to copy, and with `one_total` the total count, must be equal on all pods; raises ManifestError otherwise,
-        and when fewer pods than the group waits for have not failed.
+        Labels to copy and the total count must be equal on all pods; raises
+        ManifestError otherwise, and when fewer pods than the group waits for have not failed.
         """
 
     def group_finish(self, manifests: Sequence[Manifest]) -> Finish | None:

@@ -271,7 +271,7 @@ RETIRED_DEACTIVATED = "Deleted deactivated workload due to elapsed retention"
 #: A kubelet evicts a pod of a node that runs low.
 EVICTED_BY_KUBELET = "Evicted"
 SUCCEEDED = "Succeeded"
-#: What worlds of compatibility level 0, and recorded workloads without a job, say instead.
+#: What recorded workloads without a job say instead.
 JOB_FINISHED = "JobFinished"
 JOB_FINISHED_SENTENCE = "Job finished successfully"
 #: Of a batch Job: what its condition Complete says, which Kueue copies.

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from scheduler.engine.kueue.workload.checks import all_ready
-from scheduler.model.compatibility import PROVED
 from scheduler.model.objects import Key
 from scheduler.model.reasons import ADMITTED
 
@@ -25,11 +24,7 @@ def is_running(stage: KueueStage, key: Key) -> bool:
     work = stage.cluster.workloads.get(key)
     if work is None or work.admission is None:
         return False
-    admitted = (
-        stage.context.compatibility < PROVED
-        or work.has_condition(ADMITTED)
-        or all_ready(work.checks)
-    )
+    admitted = work.has_condition(ADMITTED) or all_ready(work.checks)
     return work.reserved and admitted and not work.evicted and not work.finished
 
 

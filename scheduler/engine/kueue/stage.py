@@ -32,7 +32,6 @@ from scheduler.engine.kueue.workload.local_queue import LocalQueue
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.stage import Context
 from scheduler.model.check_rule import CheckRule
-from scheduler.model.compatibility import RECONCILED
 from scheduler.model.kueue.check_state import CheckState, read_states
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.objects import Key, Object
@@ -69,7 +68,6 @@ class KueueStage:
         self.settings = settings or Settings()
         self.pace = CyclePace(steps, batches=self.settings.requeues_in_batches)
         self.cluster = Cluster(self.settings)
-        self.cluster.reconciles = self.reconciles_jobs
         self.preemption = ActivePreemption(self.settings, context.searched)
         # Without rules, admission checks are answered from outside alone.
         self.answers = CheckAnswers(context, rules)
@@ -86,11 +84,6 @@ class KueueStage:
         # An explanation traces one workload here; nothing else sets it.
         self.traced: Key | None = None
         self.trace: Trace | None = None
-
-    @property
-    def reconciles_jobs(self) -> bool:
-        """Return whether its world is of the level since which jobs are reconciled."""
-        return self.context.compatibility >= RECONCILED
 
     # ---- objects in ----
 

@@ -14,7 +14,6 @@ import msgspec
 from scheduler.engine.lifetime.runs import Run
 from scheduler.engine.stage import Context
 from scheduler.model.annotations import Timing
-from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Checkpoint, Decision
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key
@@ -80,7 +79,7 @@ class Checkpoints:
 
         Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
         """
-        if run.rounds is None or self.context.compatibility < PROVED:
+        if run.rounds is None:
             return run.kept_ms
         return max(run.kept_ms, run.rounds.ended * run.rounds.each_ms)
 

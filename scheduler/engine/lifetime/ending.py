@@ -84,8 +84,6 @@ class RunEnding(RunStarting):
                 self.end_pod(obj, failed=run.failed)
                 continue
             self.host.delete(pod)
-            if self.jobs.is_given(obj) and not self.reconciles:
-                self.jobs.give_again(obj)
 
     def stop(self, owner: Key) -> None:
         """End an attempt without its end: what was done is lost."""
@@ -118,10 +116,9 @@ class RunEnding(RunStarting):
         if key in self.runs:
             if key.kind != POD:
                 self.stop(key)
-                if self.reconciles:
-                    self.stop_waiting(key)
+                self.stop_waiting(key)
             lost = self.runs.pop(key).lost_pods
-            if lost and self.as_seen:
+            if lost:
                 self._delete_refused(key)
         self.jobs.forget(key)
 
@@ -129,7 +126,7 @@ class RunEnding(RunStarting):
         """Delete the failed pods that an owner leaves behind; looks at all objects."""
         for pod, obj in list(self.host.objects.items()):
             refused = obj.status.get("reason") in reasons.REFUSED
-            refused = refused or (self.proved and obj.status.get("phase") == "Failed")
+            refused = refused or obj.status.get("phase") == "Failed"
             if (
                 pod.kind == POD
                 and refused

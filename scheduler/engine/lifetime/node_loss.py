@@ -42,7 +42,7 @@ class NodeLoss(PodEnds):
         YuniKorn forgets what ran there at once.
         Source: docs/semantics/kueue-lifecycle.md#pods-of-a-deleted-node.
         """
-        if not self.proved or any(one.name != "kube" for one in self.host.placers()):
+        if any(one.name != "kube" for one in self.host.placers()):
             self.lose_node(node, Befallen.DELETED.said())
             return
         first_miss = (
@@ -167,16 +167,15 @@ class NodeLoss(PodEnds):
             return
         self._lose_work(run, pod)
         if self._exceeds_limit(run, refused=refused):
-            run.lost_pods += not self.proved  # it counts with the others
             run.failed = True
             self._finish(run)
         elif refused or self._backs_off(owner):
             run.failures += 1
-            run.lost_pods += self.reconciles
+            run.lost_pods += 1
             doubled = BACKOFF_MS << min(run.failures - 1, 10)
             delay = min(doubled, LONGEST_BACKOFF_MS)
             self._next(run, Due.REPLACE, delay)
-        elif self.proved and self.set_of(self.host.objects[owner]) is not None:
+        elif self.set_of(self.host.objects[owner]) is not None:
             self._next(run, Due.REPLACE, 0)  # when its name is free again
         else:
             self.jobs.replace_pods(self.host.get(owner), run)
@@ -186,14 +185,12 @@ class NodeLoss(PodEnds):
 
         Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
         """
-        if not self.proved:
-            return refused and run.failures >= self._most_failures(run.owner)
         backs_off = refused or self._backs_off(run.owner)
         return backs_off and run.lost_pods >= self._most_failures(run.owner)
 
     def _most_failures(self, owner: Key) -> float:
         """Return how many lost pods an owner makes up for: a Job's back-off limit."""
-        job = owner_key(self.host.objects[owner], _JOB) if self.proved else None
+        job = owner_key(self.host.objects[owner], _JOB)
         owner = job or owner
         if owner.kind != "Job" or owner not in self.host.objects:
             return math.inf

@@ -44,7 +44,7 @@ class PodEnds(RunScaling):
             status = self.host.get(run.owner).status
             if is_true(status, WAITING_FOR_REPLACEMENT_PODS):
                 return
-            if self.proved and len(run.pods) < _wanted(self.host.objects[run.owner]):
+            if len(run.pods) < _wanted(self.host.objects[run.owner]):
                 return  # of a group that was admitted before all of it came
         super()._all_ready(run)
 
@@ -113,8 +113,6 @@ class PodEnds(RunScaling):
         Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
         """
         super()._end_round(run)
-        if not self.reconciles:
-            return
         spare = self._spare(run)
         for pod in run.pods[len(run.pods) - spare :]:
             self.owners.pop(pod, None)
@@ -141,7 +139,7 @@ class PodEnds(RunScaling):
         if run.failed or job is None or job.spec.get("completionMode") != "Indexed":
             return
         count = pods_at_once(job.spec)
-        if count > 1 and self.proved:
+        if count > 1:
             self._say_reclaimed(run, count)
 
     def _give_back(self, run: Run) -> None:
@@ -165,7 +163,7 @@ class PodEnds(RunScaling):
         """Report that a job has stopped; the rounds that it lost need all their pods."""
         super().stopped(owner)
         run = self.runs.get(owner)
-        if self.reconciles and run is not None and run.rounds is not None:
+        if run is not None and run.rounds is not None:
             self._give_back(run)
 
     def _reclaim_later(self, run: Run, pod: Key) -> None:

@@ -89,5 +89,5 @@ class Reactions(TaintEviction):
         """React to a pod that failed on its node; a failed attempt waits on."""
         if decision.node and decision.subject.kind == POD:
             self.lose_pod(decision.subject)
-        elif decision.reason in REFUSED and self.as_seen:
+        elif decision.reason in REFUSED:
             self.end_refused(decision.subject)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from scheduler.engine.lifetime.runs import Due, Rounds, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
-from scheduler.model.compatibility import COUNTED_BY_ROUND
 from scheduler.model.objects import Object
 from scheduler.model.spans import NEVER
 
@@ -20,8 +19,7 @@ class RunRounds(RuntimeState):
 
     def rounds_of(self, owner: Object, each_ms: int) -> Rounds | None:
         """Return the rounds of an owner before the first; None where none count."""
-        counts = self.context.compatibility >= COUNTED_BY_ROUND
-        if not counts or self.pods_end_alone or not 0 < each_ms < NEVER:
+        if self.pods_end_alone or not 0 < each_ms < NEVER:
             return None
         pods = self.jobs.pods_of_round(owner)
         return Rounds(0, pods, each_ms) if pods else None

@@ -12,7 +12,6 @@ from scheduler.engine.lifetime.runs import Due, Run, Timers
 from scheduler.engine.stage import Context, Stage
 from scheduler.model import durations, registry
 from scheduler.model.annotations import Timing, read_timing
-from scheduler.model.compatibility import AS_SEEN, PROVED, RECONCILED
 from scheduler.model.decisions import Decision, PodSetAdmission
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
@@ -82,9 +81,6 @@ class JobControllers(Protocol):
 
     def is_given(self, pod: Object) -> bool:
         """Return whether a person gave this pod, rather than a run made it."""
-
-    def give_again(self, pod: Object) -> None:
-        """Put an evicted given pod back."""
 
     def recreate(self, pod: Object) -> None:
         """Put a replica in the place of a lost one."""
@@ -170,12 +166,6 @@ class RuntimeState:
         self.placed: dict[Key, str] = {}  # pod -> node
         self.leaving: dict[Key, tuple[int, int]] = {}  # pod -> since, at
         self.terminating: dict[Key, int] = {}  # deleted pod -> ends at
-        #: Whether the world is of the level since which jobs are reconciled.
-        self.reconciles = context.compatibility >= RECONCILED
-        #: Whether it is of the level since which refused pods have failed.
-        self.as_seen = context.compatibility >= AS_SEEN
-        #: Whether it is of the level since which scripts are proved on a control plane.
-        self.proved = context.compatibility >= PROVED
         #: Pods that controllers made; kept by these.
         self.made_by_controllers: Mapping[Key, Any] = {}
         self.expiring: dict[Key, int] = {}  # Job that has ended -> deleted at
@@ -209,8 +199,7 @@ class RuntimeState:
         if run.members is None:
             owner = self.host.objects.get(run.owner)
             run.members = (
-                self.reconciles
-                and owner is not None
+                owner is not None
                 and run.owner.kind == WORKLOAD
                 and self.host.kueue is not None
                 and owner_key(owner, _POD) is not None
@@ -248,7 +237,7 @@ class RuntimeState:
     def _touch(self, key: Key) -> None:
         """Note a change; a job's status shows its Workload's run."""
         self.context.journal.touch(key)
-        if key in self.made_by_controllers and self.reconciles:
+        if key in self.made_by_controllers:
             for controller in self.jobs.served_by(key):
                 self.context.journal.touch(controller)
         obj = self.host.objects.get(key) if key.kind == WORKLOAD else None

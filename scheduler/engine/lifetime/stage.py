@@ -34,12 +34,12 @@ class Lifetime(Restoring):
                     self.node_came(obj.key.name)
                 if self.failures is not None:
                     self.failures.begin(obj)
-            if obj.key.kind == "Job" and self.proved:
+            if obj.key.kind == "Job":
                 self.job_stage.resume_suspended(obj)
         self.job_stage.note(obj)
         if obj.key.kind == "ResourceQuota" and not restore:
             self.job_stage.quotas.warn(obj)
-        if obj.key.kind == WORKLOAD_CLASS and self.proved and not restore:
+        if obj.key.kind == WORKLOAD_CLASS and not restore:
             self.job_stage.class_changed(obj)
 
     def prepare(self, obj: Object) -> None:

@@ -45,7 +45,7 @@ class RunStarting(RunRounds):
         if run.active or run.done or run.overran:
             return
         run.step = None
-        if self.reconciles and run.pods:
+        if run.pods:
             self._begin_waiting(run, owner, pod_sets)
         run.attempt += 1
         run.failures = 0
@@ -80,8 +80,6 @@ class RunStarting(RunRounds):
 
     def _is_of_others(self, owner: Object) -> bool:
         """Return whether a controller that is not simulated makes an owner's pods."""
-        if not self.proved:
-            return False
         job = self.host.objects.get(owner_key(owner, _JOB) or owner.key)
         return job is not None and is_managed_elsewhere(job.manifest)
 
@@ -227,7 +225,7 @@ class RunStarting(RunRounds):
 
         Source: docs/semantics/controllers.md#statefulset.
         """
-        if not self.proved or self.set_of(owner) is None:
+        if self.set_of(owner) is None:
             return run.made
         if len(run.pods) == run.made:
             return run.made  # none was ever lost, so none below is free

@@ -6,7 +6,6 @@ from typing import Any
 
 from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
-from scheduler.model.compatibility import FINISHED_BY_JOB
 from scheduler.model.conditions import condition, has_ended, is_true, true_condition
 from scheduler.model.durations import stamp_text
 from scheduler.model.jobs import is_managed_elsewhere, pods_at_once
@@ -35,7 +34,7 @@ def write(lifetime: RuntimeState, obj: Object) -> None:
         _write_pod(lifetime, obj)
     elif obj.key.kind in ("Job", "JobSet"):
         _write_job(lifetime, obj)
-    elif obj.key.kind in _REPLICATED and lifetime.reconciles:
+    elif obj.key.kind in _REPLICATED:
         _write_replicas(lifetime, obj)
 
 
@@ -47,8 +46,7 @@ def _write_replicas(lifetime: RuntimeState, obj: Object) -> None:
     pods = lifetime.jobs.pods_served(obj)
     if (run := _run_of(lifetime, obj)) is not None:
         pods = [*pods, *run.pods]
-    if lifetime.proved:
-        pods = list(dict.fromkeys(pods))  # those of a run may be served ones
+    pods = list(dict.fromkeys(pods))  # those of a run may be served ones
     ready = sum(_is_ready(lifetime, pod) for pod in pods)
     obj.status = {**obj.status, "replicas": len(pods), "readyReplicas": ready}
 
@@ -120,9 +118,9 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     if job.state.get("job", {}).get("workload") and job.key.kind in _SUSPENDED:
         # A job with a Workload runs while that is admitted.
         job.spec["suspend"] = run is None or not _goes_on(lifetime, run)
-    if lifetime.proved and is_managed_elsewhere(job.manifest):
+    if is_managed_elsewhere(job.manifest):
         return  # its status is another controller's
-    refused = lifetime.proved and job.state.get("job", {}).get("refused")
+    refused = job.state.get("job", {}).get("refused")
     if refused and job.key.kind in _SUSPENDED:
         job.spec["suspend"] = True  # the webhook did it when the job was made
     if run is None:
@@ -144,8 +142,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
     if run.done:
         status["conditions"] = [*conditions, *_end_conditions(lifetime, job, run)]
         if run.failed:
-            ended = _pods_at_once(job) if lifetime.proved else _ended_pods(job, run)
-            status["failed"] = run.lost_pods + ended
+            status["failed"] = run.lost_pods + _pods_at_once(job)
         else:
             status["succeeded"] = _ended_pods(job, run)
         if run.ends_ms is not None and not run.failed:
@@ -155,7 +152,7 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
 
 def _goes_on(lifetime: RuntimeState, run: Run) -> bool:
     """Return whether a job was started and not stopped, be its pods over or not."""
-    if lifetime.proved and run.step_due() == Due.COMPLETE:
+    if run.step_due() == Due.COMPLETE:
         return True  # its pods have ended, and nobody has seen it yet
     return run.active or run.done or run.overran
 
@@ -166,9 +163,7 @@ def _suspension(lifetime: RuntimeState, job: Object) -> list[dict[str, str]]:
     Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
     """
     managed = job.state.get("job", {}).get("workload")
-    if job.key.kind != "Job" or not lifetime.reconciles:
-        return []
-    if not managed and not lifetime.proved:
+    if job.key.kind != "Job":
         return []
     if not managed and not job.spec.get("suspend"):
         # One that nobody manages says so only after it was suspended.
@@ -185,24 +180,23 @@ def _end_conditions(
 ) -> list[dict[str, str]]:
     """Return the conditions of a job that is over."""
     over = _end_condition(lifetime, job, run)
-    if job.key.kind != "Job" or not lifetime.reconciles:
+    if job.key.kind != "Job":
         return [over]
     if run.failed:
-        return [{**over, "type": "FailureTarget"}, over] if lifetime.proved else [over]
+        return [{**over, "type": "FailureTarget"}, over]
     return [{**over, "type": "SuccessCriteriaMet"}, over]
 
 
 def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, str]:
     """Return the condition of a job that is over."""
-    by_job = lifetime.context.compatibility >= FINISHED_BY_JOB
     why = {}
     if run.overran:
         why = {"reason": "DeadlineExceeded", "message": OVERRAN}
-    elif run.failed and job.key.kind == "Job" and lifetime.proved:
+    elif run.failed and job.key.kind == "Job":
         why = {"reason": BACKOFF_LIMIT, "message": BACKOFF_LIMIT_SENTENCE}
-    elif not run.failed and job.spec.get("successPolicy") and lifetime.proved:
+    elif not run.failed and job.spec.get("successPolicy"):
         why = {"reason": SUCCESS_POLICY, "message": SUCCESS_POLICY_SENTENCE}
-    elif not run.failed and job.key.kind == "Job" and by_job:
+    elif not run.failed and job.key.kind == "Job":
         why = {"reason": COMPLETIONS_REACHED, "message": COMPLETIONS_REACHED_SENTENCE}
     return {"type": "Failed" if run.failed else "Complete", "status": "True", **why}
 
@@ -212,10 +206,7 @@ def _active_pods(lifetime: RuntimeState, job: Object, run: Run) -> int:
     lacks = run.pods or run.step_due() == Due.REPLACE
     if not run.active or lacks or job.key.kind != "Job":
         return len(run.pods) if run.active else 0
-    if lifetime.proved:
-        return pods_at_once(job.spec)
-    at_once = int(job.spec.get("parallelism") or 1)
-    return min(at_once, int(job.spec.get("completions") or at_once))
+    return pods_at_once(job.spec)
 
 
 def _pods_at_once(job: Object) -> int:

@@ -38,7 +38,7 @@ class RunStopping(RunEnding):
 
         Source: docs/semantics/kueue-lifecycle.md#deadline-of-a-job.
         """
-        if self.proved and run.ready_ms is not None:
+        if run.ready_ms is not None:
             self._report_ready(run, False)
         self._halt(run)
         run.step = None
@@ -141,9 +141,7 @@ class RunStopping(RunEnding):
             run.pods.remove(pod)
             self._touch(owner)
         self.host.delete(pod)
-        if stopping and self.jobs.is_given(obj) and not self.reconciles:
-            self.jobs.give_again(obj)
-        elif again:
+        if again:
             self.jobs.recreate(obj)
         if stopping and run is self.runs.get(owner) and run and not run.pods:
             self._pods_ended(run)

@@ -22,10 +22,7 @@ class Header(msgspec.Struct, kw_only=True):
     tick: int
     seed: int
     policy: dict[str, Any]
-    #: By stage. Stored as `memory`: so worlds of earlier versions spell it.
-    state: dict[str, dict[str, Any]] = msgspec.field(name="memory", default={})
-    #: `scheduler/model/compatibility.py`; not there in worlds of before there were levels.
-    compatibility: int | msgspec.UnsetType = msgspec.UNSET
+    state: dict[str, dict[str, Any]] = {}  # by stage
 
 
 def encode_world(header: Header, objects: Mapping[Key, Object]) -> bytes:

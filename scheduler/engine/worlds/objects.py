@@ -151,11 +151,7 @@ class WorldObjects(WorldStages):
 
     def _stays(self, key: Key) -> bool:
         """Return whether an object that is deleted stays until nothing uses it."""
-        return (
-            self.kueue is not None
-            and self.kueue.reconciles_jobs
-            and is_in_use(self.kueue, key)
-        )
+        return self.kueue is not None and is_in_use(self.kueue, key)
 
     def _let_go_later(self, key: Key) -> None:
         """Mark an object as being deleted; what uses it goes on."""

@@ -12,7 +12,6 @@ from scheduler.engine.worlds.encoding import Header
 from scheduler.engine.worlds.in_use import USES
 from scheduler.model import durations
 from scheduler.model.autoscaling.kinds import AUTOSCALED, GROWING
-from scheduler.model.compatibility import AS_SEEN, PROVED, read_level
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.policy import Policy, read_policy
 
@@ -41,7 +40,6 @@ class WorldStages:
             seed=header.seed,
             epoch_us=durations.stamp_us(simulation.start_time),
             now_ms=header.now_ms,
-            compatibility=read_level(header.compatibility),
         )
         self.objects: dict[Key, Object] = {}
         self.going: dict[Key, None] = {}  # deleted, and in use until now
@@ -68,9 +66,7 @@ class WorldStages:
         """Let node groups grow and shrink from here on, where pods are placed."""
         from scheduler.engine.autoscaling.stage import AutoscalingStage
 
-        # Below this level no nodes came under YuniKorn.
-        proved = self.context.compatibility >= PROVED
-        if self.kube is not None or (proved and self.yunikorn is not None):
+        if self.placers():
             self.autoscaling = AutoscalingStage(
                 self.context, self.policy, cast("AutoscalingHost", self)
             )
@@ -166,7 +162,7 @@ class WorldStages:
     def _drop_old_state(self) -> None:
         """Drop what stages that do not run any longer know of the objects."""
         kept = {stage.name for stage in self.stages()}
-        if self.kueue is not None and self.context.compatibility >= AS_SEEN:
+        if self.kueue is not None:
             kept.add("job")  # which Workloads a job has; of no stage
         for obj in self.own_objects().values():
             obj.state = {n: v for n, v in obj.state.items() if n in kept}

@@ -26,7 +26,6 @@ PLACEHOLDER_TIMEOUT: Final = "releasing allocated placeholders on placeholder ti
 PLACEHOLDER_DELETED: Final = "deleted with the pod that owns the placeholder"
 PLACEHOLDER_INCOMPATIBLE: Final = "cancel placeholder: resource incompatible"
 NO_PLACEMENT: Final = "application rejected: no placement rule matched"
-GANG_REJECTED: Final = "application rejected: its gang can never fit its queue"
 INVALID_QUEUE_NAME: Final = (
     "invalid queue name, max 64 characters consisting of alphanumeric characters "
     "and '-', '_', '#', '@', '/', ':' allowed"

@@ -79,7 +79,7 @@ class YunikornStage(NodeHandlers):
             if obj.key in self.timed_out:
                 why = RESERVATION_TIMEOUT, messages.TIMED_OUT
                 status.fail_pod(obj, *why, self.name)
-            elif rejected and self.as_seen:
+            elif rejected:
                 why = APPLICATION_REJECTED, f" {rejected.partition(':')[0]}"
                 status.fail_pod(obj, *why, self.name)
             else:

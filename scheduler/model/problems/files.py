@@ -57,11 +57,6 @@ class FileProblem(Stated):
     )
     TYPED = ("file.typed", "expected type and object: {problem}")
     ONE_SCENARIO = ("file.oneScenario", "expected one Scenario, got a second")
-    LEVEL = (
-        "file.level",
-        "expected a world of compatibility level {most} at most, got {given}: a later "
-        "version made it; update this program",
-    )
     FORMAT = ("file.format", "expected a world of format {least}, got {given}")
 
 

@@ -14,7 +14,6 @@ from scheduler.engine.autoscaling.priorities import CONFIG_MAP
 from scheduler.engine.simulation import simulate
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
-from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Bind, Evict, Finish, NodeChange
 from scheduler.model.objects import Key
 from tests.builders import (
@@ -467,10 +466,3 @@ def test_under_yunikorn_a_group_gives_its_node_back():
     advance(world, 3_600_000)
     assert world.autoscaling.groups["g"].made == 1
     assert world.autoscaling.groups["g"].size == 0
-
-
-def test_a_stored_world_of_before_keeps_its_groups_under_yunikorn_still():
-    world = yunikorn(yunikorn_pod("large", 5))
-    world.context.compatibility = PROVED - 1
-    again = World.decode(world.encode())
-    assert again.autoscaling is None

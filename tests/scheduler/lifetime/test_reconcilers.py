@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import copy
 
-import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
-from scheduler.engine.worlds.encoding import decode_world
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod_defaults import default_container
@@ -151,16 +148,6 @@ def test_who_waits_for_a_queue_that_is_gone_counts_as_pending():
     assert (
         world.get(Key("LocalQueue", "default", "main")).status["pendingWorkloads"] == 1
     )
-
-
-@pytest.mark.parametrize("level", [0, 2])
-def test_a_world_of_a_level_before_deletes_what_is_in_use(level):
-    made = job("j", queue="main", runtime="5s")
-    header, objects = decode_world(world_of(*small_cluster(), made).encode())
-    kept = level or msgspec.UNSET
-    world = World.load(msgspec.structs.replace(header, compatibility=kept), objects)
-    run(world, 1).delete(FLAVOR)
-    assert FLAVOR not in world.objects
 
 
 PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"

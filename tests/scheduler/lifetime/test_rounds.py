@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from scheduler.engine.simulation import simulate
 from scheduler.engine.world import World
-from scheduler.engine.worlds.encoding import decode_world
 from scheduler.model.objects import Key
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 
@@ -122,9 +120,3 @@ def test_looking_at_a_job_changes_nothing():
     counts_at(looked, *range(1, 8))
     simulate(unseen, until_ms=7000)
     assert looked.hash() == unseen.hash()
-
-
-def test_a_world_of_the_level_before_counts_at_the_end():
-    header, objects = decode_world(in_rounds().encode())
-    before = World.load(msgspec.structs.replace(header, compatibility=1), objects)
-    assert counts_at(before, 4, 7, 9) == [(0, 2), (0, 2), (5, 0)]

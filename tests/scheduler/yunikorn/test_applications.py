@@ -5,26 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import msgspec
 import pytest
 
 from scheduler.engine.world import World
-from scheduler.engine.worlds.encoding import decode_world
 from scheduler.engine.yunikorn.gang.placeholders import is_held_back
 from scheduler.engine.yunikorn.objects.model import State
-from scheduler.model.compatibility import RECONCILED
 from scheduler.model.objects import Key
 from tests.builders import job, node, queue_tree, world_of
 from tests.scheduler.yunikorn.clusters import pod, run, subjects, world
 
 DOMAIN = "yunikorn.apache.org/"
 REFUSED = queue_tree({"name": "q"}, {"name": "parent", "parent": True})
-
-
-def _of_before(made: World) -> World:
-    header, objects = decode_world(made.encode())
-    before = msgspec.structs.replace(header, compatibility=RECONCILED)
-    return World.load(before, objects)
 
 
 def _rejected(made: World) -> dict[str, str]:
@@ -56,15 +47,6 @@ def test_a_refused_application_is_known_with_its_reason_after_a_restart() -> Non
     why = "application rejected: no placement rule matched"
     again = World.decode(made.encode())
     assert _rejected(again) == {"a": f"failed to place application a: {why}"}
-
-
-def test_a_refused_pod_waits_in_a_world_of_before() -> None:
-    made = _of_before(world(queues=REFUSED))
-    made.put(pod("p", "root.none"))
-    run(made, 2)
-    (condition,) = _status(made, "p")["conditions"]
-    assert condition["reason"] == "ApplicationRejected"
-    assert not _rejected(made)
 
 
 def test_a_user_without_groups_is_a_group() -> None:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import msgspec
-
 from scheduler.analysis.invariants import check
 from scheduler.engine.world import World
-from scheduler.engine.worlds.encoding import decode_world
-from scheduler.model.compatibility import RECONCILED
 from scheduler.model.objects import Key
 from scheduler.model.policy import read_policy
 from tests.scheduler.yunikorn.clusters import QUEUES, pod, run, subjects, world
@@ -100,17 +96,6 @@ def test_a_queue_that_drains_and_is_named_again_is_active() -> None:
     _switch(made, queues=_with_test_queue(None))
     _switch(made, queues=_with_test_queue({}))
     assert _queue(made, "root.test").state == "Active"
-
-
-def test_pods_of_a_queue_that_is_gone_run_on_elsewhere_in_a_world_of_before() -> None:
-    made = _filled()
-    header, objects = decode_world(made.encode())
-    before = msgspec.structs.replace(header, compatibility=RECONCILED)
-    made = World.load(before, objects)
-    _switch(made, queues=_with_test_queue(None))
-    run(made, 1)
-    assert _queue(made, "root.default").allocated["vcore"] == 8000
-    check(made)
 
 
 def test_a_lowered_max_takes_pods_back_where_that_is_on() -> None:

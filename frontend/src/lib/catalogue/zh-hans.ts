@@ -3004,7 +3004,6 @@ export const ZH_HANS: Words = {
   "said.file.watched": "应为带有类型和名称的对象，得到的是 {given}：{problem}；请重新录制，或去掉该行",
   "said.file.typed": "应有 type 和 object：{problem}",
   "said.file.oneScenario": "应只有一个 Scenario，却有第二个",
-  "said.file.level": "应为兼容级别至多 {most} 的世界，得到的是 {given}：由更新的版本生成；请更新此程序",
   "said.file.format": "应为格式 {least} 的世界，得到的是 {given}",
   "said.unshown.notThis": "{at} 毫秒之后的一拍没有让 {first} 抢占 {last}：这是它之前的世界吗？",
   "said.unshown.noSearch": "{given} 背后没有搜索",

@@ -49,7 +49,6 @@ class Cluster:
         self.ledger: UsageLedger | None = None  # admission fair sharing is on
         self.families = Families() if settings.gates.concurrent_admission else None
         self.cycle = 0
-        self.reconciles = False  # its world is of the level that reconciles jobs
         self.needs_linking = False  # the forest must be linked before it is used
         self.strategies: dict[str, QueueingStrategy] = {}
 

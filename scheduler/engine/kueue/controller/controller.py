@@ -12,7 +12,6 @@ from scheduler.engine.kueue.controller.status import queue_verdict
 from scheduler.engine.kueue.queue.clocks import execution_deadline, pods_ready_deadline
 from scheduler.engine.kueue.scheduler.nominate import validation_error
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.model.compatibility import RECONCILED
 from scheduler.model.reasons import (
     ADMISSION_CHECK,
     ADMISSION_GATED,
@@ -191,8 +190,7 @@ class Controller:
         assert waiting is not None
         if waiting.limit is not None and work.requeue_count + 1 > waiting.limit:
             self._deactivate_for(work, REQUEUING_LIMIT_EXCEEDED)
-            if self.context.compatibility >= RECONCILED:
-                del work.conditions[DEACTIVATION_TARGET]
+            del work.conditions[DEACTIVATION_TARGET]
         else:
             evictions.evict_pods_ready_timeout(self.life, work)
 
@@ -233,7 +231,7 @@ class Controller:
         self._end_stop(work)
         if not queue.active:
             # Of a loop of cohorts the scheduler tells, and the queue says nothing.
-            told = self.life.proved and not self.life.fine_reasons
+            told = not self.life.fine_reasons
             looped = told and queue_verdict(self.cluster, queue)[0]
             reason = PENDING_EVALUATION if looped else SUSPENDED
             return reason, inactive("ClusterQueue", queue.name)

@@ -10,7 +10,6 @@ from scheduler.engine.kueue.controller.lifecycle import Lifecycle
 from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model import streams
-from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Deactivate, Evict, Preempt, Requeue
 from scheduler.model.kueue.check_state import reset
 from scheduler.model.kueue.preemption_gates import closed_again
@@ -148,7 +147,7 @@ def finish_eviction(life: Lifecycle, work: WorkloadInfo) -> None:
     if evicted.reason != OVERTIME:  # that one begins anew when reactivated
         work.accumulated_s += _admitted_ms(life, work) // 1000
     work.pods_ready = False
-    work.unseen = _never_ready(work) and life.context.compatibility >= PROVED
+    work.unseen = _never_ready(work)
     if PODS_READY in work.conditions:
         life.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
     life.release_quota(work)

@@ -21,7 +21,6 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.local_queue import LocalQueue
 from scheduler.engine.kueue.workload.reading import queue_order_timestamp
 from scheduler.engine.stage import Context
-from scheduler.model.compatibility import PROVED
 from scheduler.model.decisions import Wait
 from scheduler.model.reasons import (
     ADMITTED,
@@ -64,8 +63,6 @@ class Lifecycle:
         self.answers = answers
         # Whether conditions say why a Workload is pending: releases/rules.py, REASONS.
         self.fine_reasons = cluster.settings.gates.fine_reasons
-        #: Whether it is of the level since which scripts are proved on a control plane.
-        self.proved = context.compatibility >= PROVED
         usage = cluster.settings.usage
         self.ledger: UsageLedger | None = None
         if usage is not None:
@@ -183,7 +180,7 @@ class Lifecycle:
         work.refresh()
         queue = self.cluster.cluster_queue_of(work) if self.eligible(work) else None
         if queue is None:
-            if self.proved and self.cluster.cluster_queue_of(work) is None:
+            if self.cluster.cluster_queue_of(work) is None:
                 self.mark_queues_changed(work, None)  # its LocalQueue counts it
             return
         if backoff_over(work, self.context.now_us):
@@ -292,7 +289,7 @@ class Lifecycle:
 
     def await_start(self, work: WorkloadInfo) -> None:
         """Say that the pods of a workload that lost its quota did not start."""
-        if self.proved and PODS_READY in work.conditions:
+        if PODS_READY in work.conditions:
             self.set_condition(work, PODS_READY, False, WAIT_FOR_START, PODS_DO_NOT_RUN)
 
     def arm_timer(self, work: WorkloadInfo) -> None:

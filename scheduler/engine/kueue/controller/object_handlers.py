@@ -95,7 +95,7 @@ class ObjectHandlers:
             return
         if known is not None:
             self.edits.tree(known)
-            if known.spec.groups != spec.groups and self.life.proved:
+            if known.spec.groups != spec.groups:
                 # Their statuses list the flavors of its groups.
                 listing = self.cluster.local_queues_of.get(spec.name, ())
                 self.life.touched_local_queues.update(dict.fromkeys(listing))

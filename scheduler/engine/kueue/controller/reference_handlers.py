@@ -12,7 +12,6 @@ from scheduler.model.admission_check import (
     PROVISIONING,
     read_admission_check,
 )
-from scheduler.model.compatibility import PROVED
 from scheduler.model.objects import Key, Object
 from scheduler.model.quota import read_flavor
 from scheduler.model.topology import read_topology
@@ -65,8 +64,7 @@ class ReferenceHandlers:
         Source: docs/semantics/kueue-admission-checks.md#clusterqueues-without-their-checks.
         """
         return (
-            self.life.context.compatibility >= PROVED
-            and obj.spec.get("controllerName") in (MULTI_KUEUE, PROVISIONING)
+            obj.spec.get("controllerName") in (MULTI_KUEUE, PROVISIONING)
             and not obj.spec.get("parameters")
             and obj.key.name not in self.life.answers.rules
             and obj.status.get("conditions") in (None, [], [NO_PARAMETERS])

@@ -224,7 +224,7 @@ def _stranded(cluster: Cluster, local_queue: LocalQueue) -> int:
     spec = local_queue.spec
     if spec is None or spec.stop != "None" or spec.queue in cluster.forest.queues:
         return 0
-    return cluster.reconciles and sum(
+    return sum(
         not work.finished and not work.reserved and work.active and not work.gated
         for work in local_queue.workloads
     )

@@ -57,7 +57,7 @@ def make_owned_pod(
     ordinal = lifetime.next_ordinal(owner.key)
     pod = make_pod(owner, pod_set, ordinal, node_selector={}, tolerations=[])
     del pod.metadata["labels"][POD_SET]
-    if lifetime.reconciles and owner.key.kind == REPLICA_SET:
+    if owner.key.kind == REPLICA_SET:
         pod.metadata["annotations"] |= ours(owner) | _timed(template)
     delay = lifetime.jobs.held_by_quota(owner, pod)
     if delay is not None:

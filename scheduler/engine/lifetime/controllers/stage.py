@@ -53,9 +53,8 @@ class Controllers:
             self._delete_owned(self.host.objects[key])
         if key.kind == NODE:
             self.nodes_changed()
-        if self.lifetime.reconciles:
-            for controller in self.lifetime.jobs.served_by(key):
-                self.lifetime.context.journal.touch(controller)
+        for controller in self.lifetime.jobs.served_by(key):
+            self.lifetime.context.journal.touch(controller)
         if (owner := self.owned.remove(key)) is not None:
             self._sync_later(owner)
 

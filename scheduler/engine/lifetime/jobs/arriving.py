@@ -29,7 +29,7 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
                 self.follow_job(obj)
         elif obj.key.kind == "Pod" and (first or obj.key in self.refused):
             self._take_up_pod(obj)
-        elif obj.key.kind == "Pod" and self.lifetime.proved:
+        elif obj.key.kind == "Pod":
             self._follow_pod(obj)
 
     def _follow_pod(self, pod: Object) -> None:
@@ -75,8 +75,7 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
             elif made is not None:
                 self._give_workloads(job, made)
         elif kind.suspended_by_user(job.manifest):
-            if self.lifetime.proved:
-                self.lifetime.stop(job.key)
+            self.lifetime.stop(job.key)
         elif self.lifetime.placement():
             pod_sets = self._made(job, lambda: kind.pod_sets(job.manifest, around))
             if pod_sets is not None:
@@ -101,7 +100,6 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
         """Return whether the pods of a Deployment are each admitted as they are made."""
         return (
             job.key.kind == "Deployment"
-            and self.lifetime.reconciles
             and self.manages(job)
             and self.lifetime.placement()
             and not self._workloads_of(job.key)
@@ -186,29 +184,8 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
             self._give_workloads(pod, made)
 
     def _take_up_group(self, pod: Object) -> None:
-        name, total = self._group(pod)
-        if not name:
-            self._take_up_lone_pod(pod)
-            return
-        if self.lifetime.reconciles:
+        name = self._group(pod)[0]
+        if name:
             self.sync_group((pod.key.namespace, name))
-            return
-        members = self.groups.get((pod.key.namespace, name), {})
-        if len(members) < total or any(
-            key in self.refused for key in members if key != pod.key
-        ):
-            return
-        if self._adopt_workloads(pod):
-            return
-        pods = [self.host.objects[key] for key in sorted(members)]
-        manifests = [p.manifest for p in pods]
-        around = self.surroundings()
-        kind = self._grouped()
-        made = self._made(
-            pod, lambda: [kind.group_workload(manifests, around, one_total=False)]
-        )
-        if made is None:
-            return
-        for member in pods:
-            member.state["job"] = {"workload": made[0]["metadata"]["name"]}
-        self._give_workload(pod, made[0])
+        else:
+            self._take_up_lone_pod(pod)

@@ -10,7 +10,6 @@ from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import OVERRAN, Run
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.annotations import ARRIVAL, PREFIX
-from scheduler.model.compatibility import FINISHED_BY_JOB
 from scheduler.model.conditions import is_true
 from scheduler.model.decisions import Edit
 from scheduler.model.errors import ManifestError
@@ -21,7 +20,6 @@ from scheduler.model.reasons import (
     BACKOFF_LIMIT_SENTENCE,
     COMPLETIONS_REACHED_SENTENCE,
     EXPIRED,
-    JOB_FINISHED,
     JOB_FINISHED_SENTENCE,
     RETIRED,
     RETIRED_DEACTIVATED,
@@ -54,7 +52,7 @@ class JobEnd(JobLength):
         Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
         """
         found = self.host.objects.get(job)
-        if found is None or job.kind != "Job" or not self.lifetime.reconciles:
+        if found is None or job.kind != "Job":
             return
         seconds = found.spec.get("ttlSecondsAfterFinished")
         if seconds is not None:
@@ -74,11 +72,9 @@ class JobEnd(JobLength):
         Source: docs/semantics/kueue-lifecycle.md#status-of-a-job.
         """
         if run.failed:
-            of_job = job is not None and job.kind == "Job" and self.lifetime.proved
+            of_job = job is not None and job.kind == "Job"
             said = BACKOFF_LIMIT_SENTENCE if of_job else "Job failed"
             return (OVERRAN if run.overran else said), "Failed"
-        if self.lifetime.context.compatibility < FINISHED_BY_JOB:
-            return JOB_FINISHED_SENTENCE, JOB_FINISHED
         if job is not None and job.kind == "Job":
             return COMPLETIONS_REACHED_SENTENCE, SUCCEEDED
         return JOB_FINISHED_SENTENCE, SUCCEEDED
@@ -123,10 +119,6 @@ class JobEnd(JobLength):
     def is_given(self, pod: Object) -> bool:
         """Return whether a person gave this pod, rather than a run made it."""
         return "job" in pod.state
-
-    def give_again(self, pod: Object) -> None:
-        """Put an evicted given pod back, gated, as its controller would."""
-        self.put_admitted(_afresh(pod, pod.key.name))
 
     def recreate(self, pod: Object) -> None:
         """Put a replica in the place of a lost one, under a new name."""

@@ -26,7 +26,7 @@ class PodGroups(JobWorkloads):
     def group_of(self, pod: Key) -> tuple[str, str] | None:
         """Return namespace and name of the group of a pod that Kueue manages."""
         obj = self.host.objects.get(pod) if pod.kind == _POD else None
-        if obj is None or not self.lifetime.reconciles:
+        if obj is None:
             return None
         name = self._group(obj)[0]
         return (pod.namespace, name) if name and self.manages(obj) else None
@@ -73,7 +73,7 @@ class PodGroups(JobWorkloads):
 
     def _forget_members(self, workload: Key) -> None:
         known = self.host.objects.get(workload)
-        if known is None or not self.lifetime.reconciles:
+        if known is None:
             return
         owner = owner_key(known, frozenset({_POD}))
         if owner is None or is_true(self.host.get(workload).status, "Finished"):
@@ -127,10 +127,9 @@ class PodGroups(JobWorkloads):
         kept = active if fast else self._without_excess(active, total)
         around, kind = self.surroundings(), self._grouped()
         manifests = [{**pod.manifest, "status": pod.status} for pod in kept]
-        one_total = self.lifetime.proved
         made = self._made(
             kept[0],
-            lambda: [kind.group_workload(manifests, around, one_total=one_total)],
+            lambda: [kind.group_workload(manifests, around)],
         )
         if made is None:
             return
@@ -159,12 +158,11 @@ class PodGroups(JobWorkloads):
             replaced = len(gone) + len(active) - count
             if replaced > 0:
                 let_go = gone[: min(replaced, len(gone))]
-                if self.lifetime.proved:  # one that has failed stays, held no more
-                    let_go = [pod for pod in let_go if _is_going(pod)]
+                let_go = [pod for pod in let_go if _is_going(pod)]
                 self.release(let_go)
         if kept and kind.group(kept[0].manifest)[1] == 1:
-            # Fast admission: one of each role is enough; of the group, before level 5.
-            absent = unfilled if self.lifetime.proved else min(absent, int(not kept))
+            # Fast admission: one of each role is enough.
+            absent = unfilled
         self._own(workload, kept)
         if self.host.kueue is not None:
             self.host.kueue.note_absent_pods(workload.key, absent)
@@ -188,7 +186,7 @@ class PodGroups(JobWorkloads):
         """Start the pods that came to a group that runs."""
         fresh = [pod for pod in pods if pod.key not in run.pods and _is_gated(pod)]
         if fresh:
-            if self.lifetime.proved and self.host.kueue is not None:
+            if self.host.kueue is not None:
                 self.host.kueue.pods_ready(workload.key, False)  # until they are
             self.start_members(workload, fresh)
 
@@ -214,7 +212,7 @@ class PodGroups(JobWorkloads):
             self.lifetime.end_members(run, failed=False)
             return
         if self.host.kueue is not None:
-            if self.lifetime.proved and unready:
+            if unready:
                 self.host.kueue.pods_ready(run.owner, False)
             given = kind.group_reclaimable(manifests)
             self._reclaim_members(workload, given)
@@ -223,7 +221,7 @@ class PodGroups(JobWorkloads):
     def group_over(self, workload: Object) -> None:
         """Let go of what was kept for a group that is over."""
         group = (workload.key.namespace, workload.key.name)
-        if self.lifetime.reconciles and group in self.groups:
+        if group in self.groups:
             self.sync_group(group)
 
     def _reclaim_members(self, workload: Object, given: dict[str, int]) -> None:

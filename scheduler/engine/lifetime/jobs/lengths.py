@@ -89,7 +89,7 @@ class JobLength(StatefulSets):
         """
         kueue, pod_sets = self.host.kueue, owner.spec.get("podSets") or [{}]
         job = self.host.objects.get(owner_key(owner, _JOB) or owner.key)
-        if kueue is None or not kueue.reconciles_jobs or "minCount" not in pod_sets[0]:
+        if kueue is None or "minCount" not in pod_sets[0]:
             return
         if job is None or job is owner:
             return

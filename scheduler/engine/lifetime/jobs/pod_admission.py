@@ -40,9 +40,9 @@ class PodAdmission(JobState):
             gates = spec.setdefault("schedulingGates", [])
             if {"name": ADMISSION_GATE} not in gates:
                 gates.append({"name": ADMISSION_GATE})
-            if self.lifetime.reconciles and TOPOLOGY_GATE not in gates:
+            if TOPOLOGY_GATE not in gates:
                 gates.append(dict(TOPOLOGY_GATE))
-            if self.lifetime.reconciles and self._group(pod)[0]:
+            if self._group(pod)[0]:
                 annotations = pod.metadata.setdefault("annotations", {})
                 annotations.setdefault(ROLE_HASH, self._grouped().role(pod.manifest))
 

@@ -30,7 +30,7 @@ class PrebuiltWorkloads(JobWorkloads):
     def prebuilt_of(self, job: Object) -> Key | None:
         """Return the Workload that a job names; None where one is made for it."""
         name = prebuilt_name(job.manifest)
-        if not name or not self.lifetime.reconciles or self.host.kueue is None:
+        if not name or self.host.kueue is None:
             return None
         return Key("Workload", job.key.namespace, name)
 
@@ -42,7 +42,7 @@ class PrebuiltWorkloads(JobWorkloads):
         workload = self.host.objects.get(key)
         if workload is None or _controller(workload) not in ("", job.uid):
             self.awaited[key] = job.key
-            if workload is not None and self.lifetime.proved:
+            if workload is not None:
                 self._look_again(job)
             job.spec["suspend"] = True
             self.lifetime.context.journal.touch(job.key)
@@ -53,7 +53,7 @@ class PrebuiltWorkloads(JobWorkloads):
         made = self._made(job, lambda: kind.workloads(job.manifest, around))
         if made is None or self.host.kueue is None:
             return
-        runs = self.lifetime.proved and key in self.lifetime.runs
+        runs = key in self.lifetime.runs
         if runs:
             self.lifetime.stop(key)  # it was admitted, and nobody made its pods
         if self._differs(made[0]["spec"], workload.spec):
@@ -69,20 +69,18 @@ class PrebuiltWorkloads(JobWorkloads):
     def _come(self, workload: Key) -> None:
         """Let the job that waits for a Workload look for it again.
 
-        From level 5 on it does so when its controller tries again, which takes twice
-        as long each time; meanwhile the Workload may be admitted.
+        It does so when its controller tries again, which takes twice as long each time;
+        meanwhile the Workload may be admitted.
         """
         job = self.awaited.pop(workload)
-        if not self.lifetime.proved:
-            self.lifetime.look_at(job)
-        elif job in self.host.objects:
+        if job in self.host.objects:
             self._look_again(self.host.objects[job])
 
     def _await(self, job: Object) -> None:
         """Note that a job, also one that was stored, waits for what it names."""
         if job.key.kind not in JOB_KINDS or job.state.get("job"):
             return
-        key = self.prebuilt_of(job) if self.lifetime.proved else None
+        key = self.prebuilt_of(job)
         if key is not None and key not in self.host.objects:
             self.awaited[key] = job.key
 
@@ -97,11 +95,9 @@ class PrebuiltWorkloads(JobWorkloads):
     def _differs(self, asked: dict[str, Any], given: dict[str, Any]) -> bool:
         """Return whether a Workload is out of sync with what its job asks for.
 
-        From level 5 on a job's containers have the defaults of the API server, which
-        gives a Workload none.
+        A job's containers have the defaults of the API server, which gives a Workload
+        none.
         """
-        if not self.lifetime.proved:
-            return _shape(asked) != _shape(given)
         return _pods(asked, default_container) != _pods(given, lambda _: None)
 
     def _control(self, job: Object, workload: Object) -> None:

@@ -63,7 +63,7 @@ class PodQuotas:
 
     def beyond(self, pod: Object) -> str:
         """Return why a pod cannot be made; "" where it can, which it then counts."""
-        if not self.known or not self.lifetime.proved:
+        if not self.known:
             return ""
         if self._counted is not None:
             self._counted_ms = -1  # that pod did not come: it was refused

@@ -36,7 +36,7 @@ class StatefulSets(JobStart):
         """Let a set with a Workload have it on hold, or back; False for one without."""
         workloads = self._workloads_of(stateful_set.key)
         kueue = self.host.kueue
-        if not workloads or kueue is None or not self.lifetime.reconciles:
+        if not workloads or kueue is None:
             return False
         [workload, *_] = workloads
         if not _replicas(stateful_set):
@@ -64,14 +64,14 @@ class StatefulSets(JobStart):
     def sized(self, workload: Object, count: int) -> int:
         """Return how many pods a set runs of the count that was admitted."""
         found = self.set_of(workload)
-        if found is None or not self.lifetime.reconciles:
+        if found is None:
             return count
         return min(count, _replicas(found))
 
     def wait_gated(self, workload: Object) -> None:
         """Make the pods of a set that waits: the first one, or all side by side."""
         found = self.set_of(workload)
-        if found is None or not self.lifetime.reconciles or self.host.kueue is None:
+        if found is None or self.host.kueue is None:
             return
         if not self.lifetime.placement() or _is_held(self.host.get(workload.key)):
             return

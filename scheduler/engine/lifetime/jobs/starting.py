@@ -131,10 +131,8 @@ class JobStart(JobState):
         One that says how long its work takes stands for a job itself.
         Source: docs/semantics/kueue-lifecycle.md#workloads-of-jobs.
         """
-        return (
-            self.lifetime.reconciles
-            and not workload.metadata.get("ownerReferences")
-            and not any(name.startswith(PREFIX) for name in workload.annotations)
+        return not workload.metadata.get("ownerReferences") and not any(
+            name.startswith(PREFIX) for name in workload.annotations
         )
 
     def sized(self, workload: Object, count: int) -> int:
@@ -154,17 +152,8 @@ class JobStart(JobState):
         if not given:
             self.lifetime.start(workload, pod_sets)
             return
-        if self.lifetime.reconciles:
-            self.lifetime.start(workload, [])
-            self._start_members(workload, given, pod_sets)
-            return
-        run = self.lifetime.run_of(workload.key)
-        for pod in given:
-            self.lifetime.attach(run, pod.key)
         self.lifetime.start(workload, [])
-        places = self._places(given, pod_sets)
-        for pod in given:
-            self._ungate(pod, pod_sets, places.get(pod.key.name, {}))
+        self._start_members(workload, given, pod_sets)
 
     def start_members(self, workload: Object, pods: list[Object]) -> None:
         """Ungate pods of a Workload that is admitted, and let them run."""
@@ -208,7 +197,7 @@ class JobStart(JobState):
         """Return the pods that make up this Workload, when people gave them."""
         owner = owner_key(self.host.objects[workload], frozenset({"Pod"}))
         of_group = self.groups.get((workload.namespace, workload.name))
-        if owner is not None and of_group and self.lifetime.reconciles:
+        if owner is not None and of_group:
             come = filter(self._has_come, sorted(of_group))
             return [self.host.objects[key] for key in come]
         if owner is None or owner not in self.host.objects:

@@ -105,7 +105,7 @@ class JobState:
         elif key.kind == "Workload":
             self._make_again(key)
             self._forget_members(key)
-        elif key.kind == "Pod" and self.lifetime.reconciles:
+        elif key.kind == "Pod":
             self._forget_pod(key, grouped)
 
     def pod_changed(self, pod: Key) -> None:

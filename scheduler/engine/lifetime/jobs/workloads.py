@@ -94,7 +94,7 @@ class JobWorkloads(JobState):
         if known is None and (delay := self.lifetime.creation(key)):
             due = f"{self.lifetime.context.now_ms + delay}ms"
             metadata.setdefault("annotations", {})[ARRIVAL] = due
-        if known is not None and self.lifetime.proved:
+        if known is not None:
             manifest["spec"] = self._brought_in_line(known, manifest["spec"])
         made = Object(key=key, manifest=manifest)
         if known is None or known.spec != made.spec or _gate(known) != _gate(made):
@@ -134,7 +134,7 @@ class JobWorkloads(JobState):
 
         Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-edited.
         """
-        if not self.lifetime.proved or self.host.kueue is None:
+        if self.host.kueue is None:
             return
         owner = owner_key(workload, frozenset({*JOB_KINDS, "Pod"}))
         job = self.host.objects.get(owner) if owner is not None else None
@@ -168,7 +168,7 @@ class JobWorkloads(JobState):
         Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-changed-while-it-runs.
         """
         kueue = self.host.kueue
-        if kueue is None or not kueue.reconciles_jobs or job.key.kind == "Pod":
+        if kueue is None or job.key.kind == "Pod":
             return False
         status = self.host.get(workload.key).status
         held = is_true(status, "QuotaReserved") and not is_true(status, "Finished")

@@ -73,7 +73,6 @@ class PartitionState:
         self.apps: dict[str, Application] = {}
         self.timed_apps: dict[str, Application] = {}  # in a state that runs out
         self.asks: dict[str, Ask] = {}  # pending and placed, by key
-        self.keeps_ended = False  # whether those that are over can be asked about
         self.ended: list[Ended] = []  # oldest first
         self.rejected: dict[str, Rejected] = {}  # by id, oldest first
         self.dynamic: list[tuple[str, bool]] = []  # made queues, in order, leaf?
@@ -189,7 +188,7 @@ class PartitionState:
 
     def remove_application(self, app: Application) -> None:
         """Remove an application that holds and wants nothing."""
-        if self.keeps_ended and app.state in _KEPT:
+        if app.state in _KEPT:
             self.ended[:] = [*self.ended, _ended(app)][-MOST_ENDED:]
         del self.apps[app.id]
         self.timed_apps.pop(app.id, None)

@@ -39,7 +39,7 @@ class ApplicationHandlers(PredicateSelection):
         leaf = self.partition.queue(kept.get("queue", ""))
         if leaf is None or not leaf.leaf:
             incoming = Submission(
-                queue=details.queue or ("" if self.as_seen else placement.DEFAULT),
+                queue=details.queue,
                 user=user,
                 groups=groups,
                 tags=tags,
@@ -54,7 +54,7 @@ class ApplicationHandlers(PredicateSelection):
                         user=user,
                         groups=groups,
                         at_ms=self.context.now_ms,
-                        message=why if self.as_seen else messages.NO_PLACEMENT,
+                        message=why,
                     )
                     self._reject(obj.key, rejected, quiet=bool(kept))
                     return None
@@ -72,7 +72,7 @@ class ApplicationHandlers(PredicateSelection):
     def _user(self, obj: Object) -> tuple[str, tuple[str, ...]]:
         """Return a pod's user and groups; without any it is a group of its own."""
         user, groups = pods.user_of(obj)
-        return user, groups or ((user,) if self.as_seen else ())
+        return user, groups or (user,)
 
     def _tags(self, obj: Object) -> dict[str, str]:
         """Return the tags of an application that this pod submits now."""
@@ -92,8 +92,7 @@ class ApplicationHandlers(PredicateSelection):
         self.stored_apps[app.id] = None  # its gang is kept beside the objects
         why = placeholders.declare(self.partition, app, found)
         if not why:
-            if self.as_seen:
-                found.origin = obj.key.path
+            found.origin = obj.key.path
             placeholders.add_placeholders(self.partition, app, details.pod.priority)
             return app
         self.partition.remove_application(app)
@@ -103,7 +102,7 @@ class ApplicationHandlers(PredicateSelection):
             user=app.user,
             groups=app.groups,
             at_ms=self.context.now_ms,
-            message=why if self.as_seen else messages.GANG_REJECTED,
+            message=why,
         )
         self._reject(obj.key, rejected, quiet=False)
         return None
@@ -111,10 +110,8 @@ class ApplicationHandlers(PredicateSelection):
     def _gang(self, obj: Object) -> GangState | None:
         """Return the gang that a pod declares; a bad declaration makes none."""
         try:
-            return pods.read_gang(obj, checked=self.as_seen)
+            return pods.read_gang(obj)
         except QuantityError as error:
-            if not self.as_seen:
-                raise
             self.context.journal.complain(error.said)
             return None
 
@@ -137,8 +134,7 @@ class ApplicationHandlers(PredicateSelection):
     def _reject(self, key: Key, rejected: Rejected, *, quiet: bool) -> None:
         message = rejected.message
         self.rejected[key] = message
-        if self.as_seen:
-            self.partition.reject(rejected)
+        self.partition.reject(rejected)
         self.context.journal.touch(key)
         if not quiet:
             now = self.context.now_ms

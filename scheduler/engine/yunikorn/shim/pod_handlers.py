@@ -147,7 +147,7 @@ class PodHandlers(ApplicationHandlers):
         Its own annotation counts, else that of its class.
         """
         own = obj.annotations.get(pods.ALLOW_PREEMPTION)
-        if self.as_seen and own in ("true", "false"):
+        if own in ("true", "false"):
             return own == "true"
         return not self.opted_out.get(str(obj.spec.get("priorityClassName")), False)
 

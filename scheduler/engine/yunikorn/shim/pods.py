@@ -168,11 +168,10 @@ def read_node_object(obj: Object) -> NodeRecord:
     return read_node(obj.manifest, status)
 
 
-def read_gang(obj: Object, *, checked: bool) -> GangState | None:
+def read_gang(obj: Object) -> GangState | None:
     """Return the task groups that a pod declares for its application.
 
-    Raises QuantityError for a declaration that cannot be read and, when `checked`,
-    for one that the shim does not take.
+    Raises QuantityError for a declaration that the shim does not take.
     Source: docs/semantics/yunikorn.md#gang-scheduling
     """
     text = obj.annotations.get(TASK_GROUPS)
@@ -180,8 +179,7 @@ def read_gang(obj: Object, *, checked: bool) -> GangState | None:
         return None
     try:
         items = json.loads(text)
-        if checked:
-            _check_groups(items, text)
+        _check_groups(items, text)
         groups = [read_task_group(item) for item in items]
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise QuantityError(
@@ -189,7 +187,7 @@ def read_gang(obj: Object, *, checked: bool) -> GangState | None:
         ) from error
     style, timeout = _parameters(obj.annotations.get(PARAMETERS, ""))
     return GangState(
-        groups=by_name(groups) if checked else {one.name: one for one in groups},
+        groups=by_name(groups),
         style=style,
         timeout_ms=timeout,
     )

@@ -13,7 +13,6 @@ from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.release_rules import rules_of
 from scheduler.engine.yunikorn.placement import access
 from scheduler.engine.yunikorn.shim.recorder import DecisionRecorder
-from scheduler.model.compatibility import AS_SEEN
 from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
@@ -40,9 +39,6 @@ class ShimState:
         rules = rules_of(policy.spec.decides_as())
         self.partition = Partition(access.opened(spec), laws, self.recorder, rules)
         self.partition.now_ms = context.now_ms
-        #: Whether applications are taken in, refused and drained as was seen there.
-        self.as_seen = context.compatibility >= AS_SEEN
-        self.partition.keeps_ended = self.as_seen
         self.policy_ends = False  # the next state is read under another policy
         self.policy_hash = hash_of(section)
         self.opted_out: dict[str, bool] = {}  # PriorityClass -> says "false"

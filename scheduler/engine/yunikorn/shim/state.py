@@ -93,8 +93,6 @@ def _rejected(one: Rejected) -> list[Any]:
 
 def _to_drain(shim: ShimState) -> Iterator[Queue]:
     """Yield the configured queues that stay without a configuration, parents first."""
-    if not shim.as_seen:
-        return
     for queue in shim.partition.root.walk():
         if queue.parent is None or not queue.managed:
             continue

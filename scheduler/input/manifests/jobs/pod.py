@@ -84,21 +84,16 @@ class PlainPod(QueuedJob):
         return owner_reference(manifest)
 
     def group_workload(
-        self,
-        manifests: Sequence[Manifest],
-        around: Surroundings,
-        *,
-        one_total: bool = True,
+        self, manifests: Sequence[Manifest], around: Surroundings
     ) -> dict[str, Any]:
         """Return the manifest of the Workload of a complete group.
 
-        Labels to copy, and with `one_total` queue and total count, must be equal on all
-        pods; raises ManifestError otherwise, and when fewer pods than the total have not failed.
+        Labels to copy, queue and total count must be equal on all pods; raises
+        ManifestError otherwise, and when fewer pods than the total have not failed.
         """
         first = manifests[0]
         name = labels_of(first)[GROUP]
-        if one_total:
-            _check_agreement(manifests)
+        _check_agreement(manifests)
         runnable = [one for one in manifests if phase_of(one) != "Failed"]
         if len(runnable) < self.group(first)[1]:
             raise ManifestError(Problem.RUNNABLE.said(name=f"'{name}'"))
