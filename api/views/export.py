@@ -16,7 +16,6 @@ from api.renderers import YAML, OneShape, dump, dump_all
 from api.views.base import View, flag
 from sandbox.base import csv_text
 from sandbox.models import Sandbox
-from sandbox.page.rows.samples import whole_sample
 from sandbox.retention import exports
 from sandbox.world import history
 from scheduler.model.problems import RequestProblem, Wanted, expected
@@ -118,7 +117,7 @@ def _rows(sandbox: Sandbox, what: str) -> Iterator[Mapping[str, Any]]:
         yield from found.order_by("revision", "seq").values(*_EVENT, "message")
     else:
         for sample in history.newest_samples(sandbox, sandbox.revision, 10**6):
-            yield whole_sample(sample.body)
+            yield sample.body
 
 
 def _by_queue(sample: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

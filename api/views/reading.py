@@ -28,7 +28,6 @@ from sandbox.base.errors import NotFoundError
 from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
 from sandbox.page.diffs import Row
-from sandbox.page.rows.samples import whole_sample
 from sandbox.page.wire_rows import AnyRow
 from sandbox.world import history, lineage
 from sandbox.world.schedulers import schedulers
@@ -332,9 +331,7 @@ class Samples(View):
         apart = -(-query.count() // limit) or 1
         if apart > 1:
             query = query.annotate(rest=F("tick") % apart).filter(rest=0)
-        return Response(
-            {"items": [whole_sample(s.body) for s in query.order_by("revision")]}
-        )
+        return Response({"items": [s.body for s in query.order_by("revision")]})
 
 
 class Hash(View):

@@ -267,8 +267,6 @@ def do_delete_sandbox(user: User, sandbox_id: str) -> None:
 def _begin_with_checkpoint(fork_id: str) -> None:
     """Give a fork a checkpoint of its own, where its own revisions begin.
 
-    What a rewind of an older version kept has none: its first diff leads on from the
-    parent's page.
     Where that past cannot be run again, its history begins now.
     """
     fork = Sandbox.objects.select_related("parent").get(pk=fork_id)

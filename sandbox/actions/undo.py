@@ -11,7 +11,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from sandbox.actions.forks import fork_of
@@ -103,15 +103,8 @@ def _own(sandbox: Sandbox) -> QuerySet[Revision]:
 
 
 def _last_edit(sandbox: Sandbox) -> Revision | None:
-    """Return the last edit that can be undone.
-
-    What an older version ran again is in no revisions, and so cannot be run once more.
-    """
-    own = _own(sandbox)
-    turns = own.filter(kind=Revision.RERUN, base=None)
-    begun = turns.aggregate(last=Max("number"))["last"] or 0
-    edits = own.filter(kind=Revision.EDIT, number__gt=begun)
-    return edits.order_by("-number").first()
+    """Return the last edit."""
+    return _own(sandbox).filter(kind=Revision.EDIT).order_by("-number").first()
 
 
 def _last_undone(sandbox: Sandbox) -> Revision | None:

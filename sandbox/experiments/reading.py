@@ -118,11 +118,9 @@ def run_row(run: Run) -> dict[str, Any]:
 
 def _problems(error: str, problems: Sequence[Any]) -> dict[str, Any]:
     """Return why a run failed and what its engine gave up on, with their codes."""
-    # Older versions stored texts.
-    said = [said_of(one) if isinstance(one, str) else one for one in problems]
     return {
-        "problems": [one["text"] for one in said],
-        "problemsSaid": said,
+        "problems": [one["text"] for one in problems],
+        "problemsSaid": problems,
         "error": str(error),
         "said": said_of(error),
     }

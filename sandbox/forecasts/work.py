@@ -152,9 +152,7 @@ def _as_stored(present: ForecastWorld, found: list[Future]) -> list[StoredFuture
 
 
 def _future(order: Sequence[Key], found: list[Any]) -> Future:
-    # A part of an older version, of a forecast that ran meanwhile, has starts alone.
-    given = found if isinstance(found[0], list) else [found, []]
-    stored = msgspec.convert(given, StoredFuture)
+    stored = msgspec.convert(found, StoredFuture)
     pairs = zip(order, stored.starts, strict=True)
     return Future({key: at for key, at in pairs if at is not None}, stored.levels)
 

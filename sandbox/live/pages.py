@@ -13,7 +13,6 @@ from sandbox.base.errors import NotFoundError
 from sandbox.models import Event, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import Page, encode_step
-from sandbox.page.rows.samples import whole_sample
 from sandbox.page.wire import PROTOCOL
 from sandbox.world import history
 
@@ -102,7 +101,7 @@ def state_of(sandbox: Sandbox, revision: int, page: Page) -> dict[str, object]:
         "protocol": PROTOCOL,
         "revision": revision,
         "rows": list(page.values()),
-        "samples": [whole_sample(sample.body) for sample in samples],
+        "samples": [sample.body for sample in samples],
         "events": [event_line(event) for event in events],
     }
 

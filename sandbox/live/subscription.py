@@ -111,7 +111,7 @@ class SandboxSubscription:
             message["from"],
             message["revision"],
             message["body"],
-            message.get("rewrites", False),  # a process of an older version sends none
+            message["rewrites"],
         )
         self.newest = max(self.newest, diff.revision)
         self.first_page.take(diff)

@@ -80,7 +80,7 @@ class Sayings(str):
 
 
 class SaidText(_TextField):
-    """Sayings in a text column: their JSON; what older versions wrote has no codes."""
+    """Sayings in a text column: their JSON, "" for none."""
 
     def deconstruct(self) -> Any:
         """Return the text column that it is to the database."""
@@ -91,9 +91,7 @@ class SaidText(_TextField):
         """Return the sentences that the text holds."""
         if value is None:
             return None  # no row, in an outer join
-        if not value.startswith('[{"code":'):
-            return Sayings.of(value)
-        return Sayings(msgspec.json.decode(value, type=list[Sentence]))
+        return Sayings(msgspec.json.decode(value or "[]", type=list[Sentence]))
 
     def get_prep_value(self, value: str) -> str:
         """Return the text to store."""

@@ -78,8 +78,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     hash: str  # of the world, hexadecimal, first 16 digits
     resources: list[str]  # in the order in which bars are drawn
     not_simulated: list[str]  # what has no effect in this world, or is assumed
-    #: the same with codes; none in a page that an earlier version kept
-    not_simulated_said: list[Sentence]
+    not_simulated_said: list[Sentence]  # the same with codes
     #: other than "simulated": it shows a real cluster and cannot be edited
     source: Literal["simulated", "recording", "cluster"] = "simulated"
     source_name: str = ""  # of the recording, or of the cluster

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.utils import timezone as clock
 
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import (
@@ -33,16 +32,12 @@ from sandbox.models import (
     Sandbox,
 )
 from sandbox.models.fields import text_alone
-from sandbox.retention.older_words import read_event, said_of_event
 from sandbox.world import history, lineage, worlds
 from scheduler.input.files.inflating import inflated_size, most_values
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence, plain
 
-FORMAT = 6
-_WITH_CODES = 6
-#: Formats that are read; an older one lacks what has a default here.
-READ = (1, 2, 3, 4, 5, 6)
+FORMAT = 1
 MAGIC = b"quotalab sandbox "
 #: What an archive that was written here may come to when it is opened.
 LARGEST = 1 << 34
@@ -72,11 +67,11 @@ class ArchiveColumns(msgspec.Struct, kw_only=True):
     tick_ms: Annotated[int, msgspec.Meta(gt=0, le=2**31 - 1)]
     speed: Annotated[float, msgspec.Meta(ge=0, le=1000)]
     hash: Annotated[str, _text(64)]
-    problem: str = ""
-    keep_ticks: _Count = 0
-    keep_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0
-    kept_revision: _Count = 0
-    kept_tick: _Count = 0
+    problem: str
+    keep_ticks: _Count
+    keep_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)]
+    kept_revision: _Count
+    kept_tick: _Count
 
 
 class ArchivedRevision(msgspec.Struct, array_like=True):
@@ -88,12 +83,11 @@ class ArchivedRevision(msgspec.Struct, array_like=True):
     kind: Annotated[str, _text(9)]
     operation: dict[str, Any]
     summary: Annotated[str, _text(300)]
-    undone: bool  # of an older format, which had no bases
-    at_us: int | None = None  # wall time, since 1970
-    who: str = ""  # a user's name
-    base: _Count | None = None  # of a rewind, undo or redo: what it goes on from
-    origin: _Count | None = None  # the revision that it does again
-    said: Sentence | None = None  # the summary with its code
+    at_us: int  # wall time, since 1970
+    who: str  # a user's name
+    base: _Count | None  # of a rewind, undo or redo: what it goes on from
+    origin: _Count | None  # the revision that it does again
+    said: Sentence | None  # the summary with its code
 
 
 class ArchivedEvent(msgspec.Struct, array_like=True):
@@ -109,7 +103,7 @@ class ArchivedEvent(msgspec.Struct, array_like=True):
     reason: Annotated[str, _text(128)]
     message: str
     data: dict[str, Any]
-    said: Sentence | None = None  # the message with its code
+    said: Sentence | None  # the message with its code
 
 
 class ArchivedSample(msgspec.Struct, array_like=True):
@@ -150,13 +144,13 @@ class Archive(msgspec.Struct, kw_only=True):
     diffs: Annotated[list[tuple[_Count, bytes]], _MANY]
     samples: list[ArchivedSample]
     checkpoints: Annotated[list[ArchivedCheckpoint], _MANY]
-    source: ArchivedSource | None = None
+    source: ArchivedSource | None
     #: Edits that were undone and what undid them, for redo; no part of its past.
-    left: list[ArchivedRevision] = []
+    left: list[ArchivedRevision]
     #: Ticks of the recording, with what was seen in each as `sandbox.world.seen` packs it.
-    recorded: Annotated[list[tuple[_Count, bytes]], _MANY] = []
+    recorded: Annotated[list[tuple[_Count, bytes]], _MANY]
     #: Its lesson, as `sandbox.base.scripts` keeps one; empty without.
-    script: dict[str, Any] = {}
+    script: dict[str, Any]
 
 
 class _Values(msgspec.Struct):
@@ -169,8 +163,8 @@ class _Values(msgspec.Struct):
     revisions: msgspec.Raw
     events: msgspec.Raw
     samples: msgspec.Raw
-    left: msgspec.Raw = msgspec.Raw()
-    script: msgspec.Raw = msgspec.Raw()
+    left: msgspec.Raw
+    script: msgspec.Raw
 
 
 _encode = msgspec.msgpack.Encoder(enc_hook=text_alone).encode
@@ -217,9 +211,8 @@ def unseal(data: bytes, most: int) -> Archive:
     if not head.startswith(MAGIC):
         raise wrong(expected(Wanted.EXPORTED))
     given = head.removeprefix(MAGIC)[:20].decode("ascii", "replace")
-    if given not in map(str, READ):
-        known = f"{READ[0]} to {FORMAT}"
-        raise wrong(RequestProblem.UPDATE.said(known=known, given=repr(given)))
+    if given != str(FORMAT):
+        raise wrong(RequestProblem.UPDATE.said(known=FORMAT, given=repr(given)))
     opener = zlib.decompressobj()
     try:
         if inflated_size(rest, most) > most:
@@ -230,20 +223,9 @@ def unseal(data: bytes, most: int) -> Archive:
         if opener.unused_data:
             raise wrong(f"{len(opener.unused_data)} bytes follow its end")
         _refuse_values(body, most // BYTES_PER_VALUE)
-        archive = _decode(body)
+        return _decode(body)
     except (zlib.error, msgspec.MsgspecError) as error:
         raise wrong(RequestProblem.DAMAGED.said(problem=error)) from error
-    if int(given) < _WITH_CODES:
-        _add_codes(archive)
-    return archive
-
-
-def _add_codes(archive: Archive) -> None:
-    """Read the sentences of an older format, which are in English alone."""
-    for event in archive.events:
-        event.said = said_of_event(event.type, event.reason, event.message)
-    for revision in (*archive.revisions, *archive.left):
-        revision.said = read_event(revision.summary)
 
 
 def _refuse_values(body: bytes, most: int) -> None:
@@ -345,12 +327,11 @@ def _revisions(rows: QuerySet[Revision]) -> list[ArchivedRevision]:
             kind=row[3],
             operation=row[4],
             summary=row[5],
-            undone=False,
-            said=row[8],
             at_us=_micros(row[9]),
             who=row[10] or "",
             base=row[6],
             origin=row[7],
+            said=row[8],
         )
         for row in found
     ]
@@ -365,9 +346,7 @@ def _micros(at: datetime) -> int:
 
 
 def moment(line: ArchivedRevision) -> datetime:
-    """Return when a revision was made; now for a file that does not say."""
-    if line.at_us is None:
-        return clock.now()
+    """Return when a revision was made."""
     try:
         return _EPOCH + timedelta(microseconds=line.at_us)
     except OverflowError as error:

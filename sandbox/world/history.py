@@ -222,11 +222,7 @@ def _refuse_another(
     shown = page_at(sandbox, revision)
     delta = diffs.between(shown, rows.page_of(world, sandbox))
     delta.updated.pop(KEY, None)
-    # Pages of older versions had neither; phase, reason and other times say the same.
-    for changed in delta.updated.values():
-        changed.pop("conditions", None)
-        changed.pop("finishedMs", None)
-    if delta.added or delta.removed or any(delta.updated.values()):
+    if delta.added or delta.removed or delta.updated:
         raise GoneError(Absent.NO_GOING_ON.said(tick=world.tick))
 
 

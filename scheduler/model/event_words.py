@@ -37,7 +37,6 @@ class Befallen(Words):
         "befallen.relieved",
         "the node was not low on {resource} for five minutes",
     )
-    # The longer one first: older texts are read by the first that fits.
     LOW_USING = (
         "befallen.lowUsing",
         "The node was low on resource: {resource}. Threshold quantity: {threshold}, "

@@ -28,7 +28,7 @@ class AnyOf(Words):
 
 
 class Edited(Words):
-    """What somebody did. Older texts are read by the first that fits.
+    """What somebody did.
 
     The hole `edit` holds another of them, `who` the name of a user, which has no blank.
     """

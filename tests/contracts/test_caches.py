@@ -15,7 +15,6 @@ CLOSED = {
     "api/cluster/protobuf.py _by_number": "types of the schemas",
     "api/cluster/protobuf.py _writers": "types of the schemas",
     "api/views/reading.py _fields": "tables of the page",
-    "sandbox/retention/older_words.py _matching": "words of the program",
     "scheduler/input/manifests/known_fields/finding.py _known": "types of the schemas",
     "scheduler/model/problems/validation.py _pattern": "words of the program",
     "scheduler/model/releases/versions.py followed": "schedulers",

@@ -30,7 +30,6 @@ OURS = {
     "scheduler/analysis/advice/wording.py": "the rows of a table of ours",
     "scheduler/analysis/plan/sentences.py": "the forms of a table of ours",
     "scheduler/model/problems/validation.py": "our forms, with all letters escaped",
-    "sandbox/retention/older_words.py": "our sentences, with all letters escaped",
     "scheduler/model/texts/yaml_events.py": "a column, which is a number",
     "api/cluster/checks/names.py": "the rows of a table of ours",
     "api/generating/sockets.py": "the head of the schema that we write",

@@ -87,14 +87,6 @@ def _of_queues(rows: list[Row], tally: WorkloadTally) -> QueueNumbers:
     return made
 
 
-def whole_sample(body: Row) -> Row:
-    """Return a stored sample as it travels now: older ones had less."""
-    return body if _LATER.keys() <= body.keys() else {**_LATER, **body}
-
-
-_LATER = dict.fromkeys(
-    ("cost", "searches", "candidatesLookedAt", "simulations", "shareError")
-)
 _POD_PHASES = {
     "gated": "pending",
     "pending": "pending",

@@ -39,8 +39,5 @@ class Bill:
         return [[price, self.held[price]] for price in sorted(self.held)]
 
     def load(self, state: Any) -> None:
-        """Take back `state`; earlier versions kept one sum."""
-        if isinstance(state, int | float):
-            self.held = {float(state): _HOUR_MS} if state else {}
-        else:
-            self.held = {float(price): int(ms) for price, ms in state}
+        """Take back `state`."""
+        self.held = {float(price): int(ms) for price, ms in state}

@@ -182,7 +182,7 @@ class AutoscalingStage:
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Take back what `dump_state` returned."""
         self.looks.load(state)
-        self.supply.bill.load(state.get("paid", 0))
+        self.supply.bill.load(state.get("paid", ()))
         self.growing.priorities.load(state)
         self.fresh = bool(state.get("fresh", False))
         self.answers.news = bool(state.get("news", False))

@@ -26,6 +26,7 @@ from sandbox.models import (
     Sandbox,
     Stored,
 )
+from sandbox.page.packing import VERSION
 from sandbox.retention import archives, disk
 from sandbox.retention.archives import Archive
 from sandbox.world import history, lineage, worlds
@@ -175,7 +176,7 @@ def raw(change: Callable[[dict], object]) -> Callable[[bytes], bytes]:
 
 def bomb(archive: Archive) -> None:
     number, _ = archive.diffs[0]
-    archive.diffs[0] = (number, zlib.compress(bytes(1 << 26)))
+    archive.diffs[0] = (number, bytes([VERSION]) + zlib.compress(bytes(1 << 26)))
 
 
 WRONG = {

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from sandbox.base.errors import InvalidError
-from sandbox.page.packing import FormatError, opened_size, opened_values
-from sandbox.retention.archives import FORMAT, MAGIC, unseal
+from sandbox.page.packing import VERSION, FormatError, opened_size, opened_values
+from sandbox.retention.archives import FORMAT, MAGIC, _Values, unseal
 from scheduler.input.files.inflating import inflated_size
 
 MOST = 200 * 2**20
@@ -45,7 +45,7 @@ def test_an_archive_bomb_is_refused_in_little_memory(bomb):
 def test_a_bomb_in_an_archive_is_refused_in_little_memory(bomb):
     tracemalloc.start()
     with pytest.raises(FormatError, match="when opened"):
-        opened_size(bomb, MOST)
+        opened_size(bytes([VERSION]) + bomb, MOST)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 32 * 2**20
@@ -64,8 +64,7 @@ def test_an_archive_of_tiny_values_is_refused_before_they_are_made(one, part):
     """A megabyte of them takes some 50 in memory, and comes in 1,000 bytes."""
     many = 2**20 // len(one)
     values = b"\x81\xa1a\xdd" + many.to_bytes(4, "big") + one * many
-    parts = dict.fromkeys(("columns", "page", "revisions", "events", "samples"), None)
-    file = {**parts, "world": b"", "start_policy": None, part: msgspec.Raw(values)}
+    file = {**dict.fromkeys(_Values.__struct_fields__), part: msgspec.Raw(values)}
     body = zlib.compress(msgspec.msgpack.encode(file))
     tracemalloc.start()
     with pytest.raises(InvalidError, match="values when opened"):
@@ -76,7 +75,7 @@ def test_an_archive_of_tiny_values_is_refused_before_they_are_made(one, part):
 
 
 def test_a_page_of_tiny_values_is_refused_in_an_archive():
-    body = b"\x02" + zlib.compress(b"[" + b"{}," * 1000 + b"0]")
+    body = bytes([VERSION]) + zlib.compress(b"[" + b"{}," * 1000 + b"0]")
     assert opened_values(body, 10_000) == 2001
     with pytest.raises(FormatError, match="values when opened"):
         opened_values(body, 2000)

@@ -26,8 +26,6 @@ from scheduler.engine.yunikorn.shim.status import reasons_of
 from scheduler.model.hierarchy import QueueConfig, Template
 from scheduler.model.yunikorn.resources import Amounts
 
-#: What a queue is stored with beside its clock; states of older versions differ.
-_COMPARED = 2
 _TIMED = (State.STARTING, State.COMPLETING, State.COMPLETED, State.FAILED)
 
 
@@ -152,7 +150,8 @@ def _gang(app: Application) -> list[Any]:
         gang.first_ms,
         dict(sorted(gang.used.items())),
         [_placeholder(ask) for ask in sorted(holders, key=_by_key) if ask.placeholder],
-        *([gang.origin, dict(sorted(gang.replaced.items()))] if gang.origin else []),
+        gang.origin,
+        dict(sorted(gang.replaced.items())),
     ]
 
 
@@ -190,17 +189,15 @@ class KeptPlaceholder(NamedTuple):
 def kept_placeholders(kept: Mapping[str, Any]) -> Iterator[KeptPlaceholder]:
     """Yield the placeholders of what `dump_state` returned, by gang and name.
 
-    Gangs of worlds of before they had an owner are left out. Cost: O(placeholders).
+    Cost: O(placeholders).
     """
-    for app, items, _, _, _, _, holders, *seen in kept.get("gangs", []):
-        if not seen:
-            continue
+    for app, items, _, _, _, _, holders, origin, _ in kept.get("gangs", []):
         groups = by_name(map(read_task_group, items))
         for key, name, priority, created_ms, _, node, _, marks in holders:
             yield KeptPlaceholder(
                 name=key,
                 app=app,
-                origin=seen[0],
+                origin=origin,
                 group=_member(groups[name], key),
                 priority=priority,
                 created_ms=created_ms,
@@ -364,13 +361,12 @@ def _restore_quota(shim: ShimState) -> None:
     """Restore the clocks of changed quotas, and start those of a new policy."""
     stored, shim.stored_quota = shim.stored_quota, []
     partition = shim.partition
-    for path, due_ms, *before in stored:
+    for path, due_ms, old_max, old_delay_ms in stored:
         queue = partition.queue(path)
         if queue is None:
             continue
         queue.quota_due_ms = due_ms
-        if not shim.same_policy and len(before) == _COMPARED:
-            old_max, old_delay_ms = before
+        if not shim.same_policy:
             quota_change.update_clock(queue, old_max, old_delay_ms, partition.now_ms)
 
 
@@ -403,8 +399,7 @@ def _order_nodes(shim: ShimState) -> None:
 
 
 def _restore_gang(shim: ShimState, app: Application, values: list[Any]) -> None:
-    _, items, style, timeout, first, used, holders, *seen = values
-    origin, replaced = seen or ("", {})
+    _, items, style, timeout, first, used, holders, origin, replaced = values
     groups = by_name(map(read_task_group, items))
     app.gang = GangState(
         groups=groups,
