@@ -22,19 +22,24 @@ _MISSING = (
 
 @require_safe
 @ensure_csrf_cookie
-def page(request: HttpRequest, **_: str) -> HttpResponse:
-    """Return the built page; it finds out from its address what to show."""
-    if signs_in() and not request.user.is_authenticated:
+def page(request: HttpRequest, *, signed_in: bool = True) -> HttpResponse:
+    """Return the built page; it finds out from its address what to show.
+
+    Not `signed_in`: to anybody. A browser keeps what stands behind the # of an address,
+    the secret of a link, to itself, and would lose it on the way to a provider.
+    """
+    if signed_in and signs_in() and not request.user.is_authenticated:
         return to_sign_in(request)
     return _built()
 
 
 @require_safe
 @xframe_options_exempt
-def embedded(request: HttpRequest, **_: str) -> HttpResponse:
-    """Return the page of one decision for an iframe; only allowed sites may frame it.
+def embedded(request: HttpRequest) -> HttpResponse:
+    """Return the page of one decision for an iframe, which any site may frame.
 
-    It sets no cookie and asks nobody to sign in: the link in its address is what it shows.
+    It sets no cookie and asks nobody to sign in: what it shows is the page's own secret,
+    behind the # of its address, which no browser sends.
     """
     response = _built()
     response["Content-Security-Policy"] = EMBEDDED_POLICY

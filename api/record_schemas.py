@@ -48,7 +48,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "fairness_read": (shapes.Fairness, QueueFairness),
     "event_film_read": (Film,),
     "object_film_read": (Film,),
-    "embedded_film_read": (Film,),
+    "embeds_open": (Film,),
     "preemption_steps_read": (shapes.Preemption, shapes.PodPreemption),
     "compare_read": (Comparison,),
     "experiments_compare": (Comparison,),

@@ -23,10 +23,11 @@ urlpatterns = [
     path("sign-in/provider", go, name="provider"),
     path("sign-in/provider/back", back, name="provider-back"),
     path("sign-out", sign_out, name="sign-out"),
-    path("embed/<str:secret>/<str:place>", embedded, name="embed"),
+    path("embed", embedded, name="embed"),
+    path("share", page, {"signed_in": False}, name="share-page"),
     path("", page, name="page"),
     re_path(
-        r"^(?:s|join|share|account|lessons|experiments|compare|scenarios)(?:/.*)?$",
+        r"^(?:s|join|account|lessons|experiments|compare|scenarios)(?:/.*)?$",
         page,
     ),
 ]

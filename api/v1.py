@@ -50,11 +50,7 @@ urlpatterns = [
     path("tokens", access.Tokens.as_view(), name="tokens"),
     path("tokens/<int:token_id>", access.OneToken.as_view(), name="token"),
     path("shares/open", access.Open.as_view(), name="share-open"),
-    path(
-        "embeds/<str:secret>/<str:place>/film",
-        EmbeddedFilm.as_view(),
-        name="embedded-film",
-    ),
+    path("embeds/open", EmbeddedFilm.as_view(), name="embed-open"),
     path("lessons/join", JoinLesson.as_view(), name="lesson-join"),
     path("registry", Registry.as_view(), name="registry"),
     path("scenarios", Scenarios.as_view(), name="scenarios"),

@@ -69,6 +69,12 @@ class NewLinkSerializer(serializers.Serializer[Any]):
     """A link to make."""
 
     mayFork = serializers.BooleanField(default=False)  # noqa: N815 - as it travels
+    event = serializers.RegexField(
+        r"^[0-9]{1,18}\.[0-9]{1,18}\Z",
+        default="",
+        allow_blank=True,
+        help_text="REVISION.SEQ: show the film of that decision alone, without a sign-in.",
+    )
     expiresAt = serializers.DateTimeField(  # noqa: N815 - as it travels
         required=False, allow_null=True, default=None
     )
@@ -79,6 +85,9 @@ class LinkSerializer(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     mayFork = serializers.BooleanField(source="may_fork")  # noqa: N815 - as it travels
+    event = serializers.CharField(
+        help_text="The decision whose film it shows; empty: the sandbox."
+    )
     createdAt = serializers.DateTimeField(source="created_at")  # noqa: N815 - as it travels
     expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)  # noqa: N815 - as it travels
 

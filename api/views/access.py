@@ -148,6 +148,7 @@ class Shares(View):
             self.user(),
             sandbox_id,
             may_fork=given["mayFork"],
+            event=given["event"],
             expires_at=given["expiresAt"],
         )
         body = {**bodies.LinkSerializer(link).data, "secret": secret}

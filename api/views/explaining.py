@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from api.errors import invalid
 from api.renderers import YAML, YAMLManyRenderer
+from api.serializers.access import OpenLinkSerializer
 from api.throttles import CodeTries, Explanations, PerPerson, Writes
 from api.views.base import View, flag, number, whole
 from api.views.waiting import ANSWER_WAIT, answer_wait
@@ -205,32 +206,35 @@ class EventFilm(View):
 
 
 class EmbeddedFilm(View):
-    """A film to whoever has a link of its sandbox: it stands in pages of others."""
+    """A film to whoever has its link: it stands in pages of others."""
 
     authentication_classes = ()
     permission_classes = ()
     throttle_classes = (CodeTries,)
 
     @extend_schema(
-        operation_id="embedded_film_read",
+        operation_id="embeds_open",
+        request=OpenLinkSerializer,
         responses=OpenApiTypes.OBJECT,
         auth=cast("list[str]", [{}]),  # nobody signs in
     )
-    def get(self, request: Request, secret: str, place: str) -> Response:
-        """Return the frames of one decision, without a sign-in.
+    def post(self, request: Request) -> Response:
+        """Return the frames of the decision of a link, without a sign-in.
 
         One address may be a classroom: links that open nothing are counted, and films
         that are made, not those that were made for somebody else a moment ago.
         """
+        secret = self.read(OpenLinkSerializer)["secret"]
         try:
-            sandbox = open_link(secret).sandbox
+            link = open_link(secret, embeds=True)
         except NotFoundError:
             CodeTries().count(request, self)
             raise
-        refuse_archived(sandbox)
+        refuse_archived(link.sandbox)
+        place = place_of(link.event)
         return Response(
             explaining.film_kept(
-                sandbox, *place_of(place), before=lambda: self._count(request)
+                link.sandbox, *place, before=lambda: self._count(request)
             )
         )
 

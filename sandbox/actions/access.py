@@ -83,20 +83,28 @@ def do_unmember(user: User, sandbox_id: str, name: str) -> None:
 
 @transaction.atomic
 def do_share(
-    user: User, sandbox_id: str, *, may_fork: bool, expires_at: datetime | None
+    user: User,
+    sandbox_id: str,
+    *,
+    may_fork: bool,
+    expires_at: datetime | None,
+    event: str = "",
 ) -> tuple[ShareLink, str]:
-    """Make a link; return it and its secret, which is shown this once."""
+    """Make a link to the sandbox, or to the film of one `event` of it ("17.2") alone.
+
+    Returns it and its secret, which is shown this once.
+    """
     sandbox = owned(user, sandbox_id)
     secret = new_secret()
     link = ShareLink.objects.create(
         sandbox=sandbox,
         hash=hash_of(secret),
-        may_fork=may_fork,
+        may_fork=may_fork and not event,
+        event=event,
         expires_at=_future(expires_at),
     )
-    note(
-        user, "share", sandbox=sandbox_id, subject=f"link {link.pk}", may_fork=may_fork
-    )
+    said = {"event": event} if event else {"may_fork": may_fork}
+    note(user, "share", sandbox=sandbox_id, subject=f"link {link.pk}", **said)
     return link, secret
 
 
@@ -111,14 +119,14 @@ def do_unshare(user: User, sandbox_id: str, link_id: int) -> None:
     broadcast.rights_changed(sandbox_id)
 
 
-def open_link(secret: str) -> ShareLink:
-    """Return the link of a secret that still holds. Raises NotFoundError."""
-    link = (
-        ShareLink.objects.select_related("sandbox__owner")
-        .filter(hash=hash_of(secret))
-        .first()
-    )
-    if link is None or (link.expires_at and link.expires_at <= timezone.now()):
+def open_link(secret: str, *, embeds: bool = False) -> ShareLink:
+    """Return the link of a secret that still holds: to a sandbox, or to an embedded film.
+
+    Raises NotFoundError, for one of the other kind too.
+    """
+    links = ShareLink.objects.select_related("sandbox__owner")
+    link = links.filter(hash=hash_of(secret)).first()
+    if link is None or bool(link.event) != embeds or link.is_over():
         raise NotFoundError(Absent.DEAD_LINK.said())
     return link
 

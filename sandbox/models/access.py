@@ -82,11 +82,15 @@ class Token(models.Model):
 
 
 class ShareLink(models.Model):
-    """A link that lets whoever signs in and opens it look, or look and fork."""
+    """A link that lets whoever signs in and opens it look, or look and fork.
+
+    One with an `event` opens nothing but the film of that decision, to whoever has it.
+    """
 
     sandbox = models.ForeignKey(Sandbox, on_delete=models.CASCADE)
     hash = models.CharField(max_length=64, unique=True)
     may_fork = models.BooleanField(default=False)
+    event = models.CharField(max_length=40, blank=True)  # REVISION.SEQ
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True)
 
@@ -97,6 +101,10 @@ class ShareLink(models.Model):
 
     def __str__(self) -> str:
         return f"link {self.pk} to {self.sandbox_id}"
+
+    def is_over(self) -> bool:
+        """Return whether it has expired."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
 
 
 class Grant(models.Model):

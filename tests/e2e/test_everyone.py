@@ -74,7 +74,7 @@ def test_an_open_what_if_has_nothing_serious(
     assert serious(still) == []
 
 
-@pytest.mark.parametrize("path", ["/", "/account", "/share?key=none"])
+@pytest.mark.parametrize("path", ["/", "/account", "/share#none"])
 def test_a_page_of_no_sandbox_has_nothing_serious(
     still: Page, live_server_url: str, path: str
 ) -> None:

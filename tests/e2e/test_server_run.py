@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from sandbox.models.access import TOKEN_PREFIX
 from tests.services.provider import Provider
 from tests.services.server import ServerRun
 
@@ -33,6 +34,7 @@ def visit(browser: Browser, server_run: ServerRun) -> Iterator[Visitor]:
         pause_all(context)
         context.close()
     assert "Traceback" not in server_run.says()
+    assert TOKEN_PREFIX not in server_run.says()  # of every token and link
 
 
 def pause_all(context: BrowserContext) -> None:
@@ -77,6 +79,9 @@ def test_a_sandbox_is_made_shared_by_a_link_and_followed(visit: Visitor) -> None
     vera.goto(link)
     vera.wait_for_url("**/s/*/**")
     expect(vera.get_by_test_id("tick")).not_to_have_text("–")
+    late = visit()
+    sign_in(late, "vera", link)  # the way to it leads over the sign-in
+    late.wait_for_url("**/s/*/**")
 
     olga.get_by_role("button", name="Take the link back").click()
     expect(vera.get_by_text("Not there", exact=True)).to_be_visible()

@@ -107,7 +107,7 @@ def test_a_guest_looks_on_and_guesses(held):
 def test_a_guest_joins_and_guesses_and_uses_no_other_route_that_changes(held):
     client, hash_, wrong = joined(held), held.hash, []
     for case in CASES:
-        if case.method in ("get", "any"):
+        if case.method in ("get", "any") or case.power == "open":
             continue
         code = case.send(client, held.pk).status_code
         fits = (code in (404, 422)) if case.route.endswith(GUESTS) else code == 403

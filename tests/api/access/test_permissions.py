@@ -42,7 +42,6 @@ PLACES = {
     "name": "a",
     "table": "workloads",
     "place": "1.0",
-    "secret": "none",
     "username": "carol",
     "link_id": "1",
     "follower": NOBODY,

@@ -47,6 +47,6 @@ export function fetchFilm(sandbox: string, of: string, tick: number | null, othe
 }
 
 /** Ask for the film of a decision by a link that shows it in another page. */
-export function fetchEmbedded(secret: string, event: string): Promise<Film> {
-  return ask("Film", "GET", `/embeds/${secret}/${event}/film`);
+export function fetchEmbedded(secret: string): Promise<Film> {
+  return ask("Film", "POST", "/embeds/open", { body: { secret } });
 }

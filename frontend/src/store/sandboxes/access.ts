@@ -44,17 +44,19 @@ export async function letOut(id: string, user: string): Promise<void> {
   await request("DELETE", `/sandboxes/${id}/members/${encodeURIComponent(user)}`);
 }
 
+// What stands behind the # of an address is kept by the browser: no server, proxy or log gets it.
+
 /** Make a link that ends after `days` (0 = never). Returns its address, shown this once. */
 export async function makeLink(id: string, mayFork: boolean, days: number): Promise<string> {
-  const body = { mayFork, expiresAt: inDays(days) } satisfies NewLink;
+  const body = { mayFork, event: "", expiresAt: inDays(days) } satisfies NewLink;
   const made = await ask("MadeLink", "POST", `/sandboxes/${id}/shares`, { body });
-  return `${location.origin}/share?key=${encodeURIComponent(made.secret)}`;
+  return `${location.origin}/share#${made.secret}`;
 }
 
 /** Make a link that shows one decision in another page, to whoever has it. Returns its address. */
 export async function makeEmbed(id: string, event: string): Promise<string> {
-  const made = await ask("MadeLink", "POST", `/sandboxes/${id}/shares`, { body: { mayFork: false, expiresAt: null } satisfies NewLink });
-  return `${location.origin}/embed/${encodeURIComponent(made.secret)}/${event}`;
+  const made = await ask("MadeLink", "POST", `/sandboxes/${id}/shares`, { body: { mayFork: false, event, expiresAt: null } satisfies NewLink });
+  return `${location.origin}/embed#${made.secret}`;
 }
 
 export async function takeBack(id: string, link: number): Promise<void> {
