@@ -26,6 +26,7 @@ from sandbox.answers import whatifs
 from sandbox.answers.whatifs import WhatIfState
 from sandbox.live import limits
 from sandbox.models import KeptWhatIf
+from sandbox.retention.retention import NEWEST
 from sandbox.whatifs.patch import patch_of
 
 _WAIT = OpenApiParameter(
@@ -49,7 +50,7 @@ class WhatIfs(View):
     )
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return the newest what-ifs, with the totals of their verdicts."""
-        limit = number(request, "limit", 20, most=whatifs.MOST_KEPT)
+        limit = number(request, "limit", 20, most=2 * NEWEST[KeptWhatIf].most)
         found = whatifs.listed(self.sandbox(sandbox_id), limit)
         return Response(msgspec.to_builtins(found))
 

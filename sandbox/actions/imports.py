@@ -6,10 +6,8 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.models import ImportReport, Sandbox
+from sandbox.retention.retention import drop_oldest
 from scheduler.input.manifests.report import Report
-
-#: Reports of one sandbox that are kept; the oldest go first.
-MOST_REPORTS = 50
 
 
 def keep_report(user: User, sandbox: Sandbox, revision: int, report: Report) -> None:
@@ -23,7 +21,4 @@ def keep_report(user: User, sandbox: Sandbox, revision: int, report: Report) -> 
         who=user.get_username(),
         report=msgspec.to_builtins(report),
     )
-    kept = ImportReport.objects.filter(sandbox_id=sandbox.pk)
-    old = kept.values_list("pk", flat=True)[MOST_REPORTS:]
-    if old:
-        ImportReport.objects.filter(pk__in=list(old)).delete()
+    drop_oldest(ImportReport, sandbox)

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 from django.contrib.auth.models import User
-from django.db.models import Case, Q, When
 
 from sandbox.answers import asking
 from sandbox.answers.errors import document_of, raise_again
@@ -19,6 +18,7 @@ from sandbox.base.errors import (
     TooManyError,
 )
 from sandbox.models import KeptWhatIf, Sandbox
+from sandbox.retention.retention import drop_oldest
 from sandbox.world import history
 from scheduler.analysis.pairs import PairVerdict
 from scheduler.model.errors import SchedulerError
@@ -28,8 +28,6 @@ HORIZON_MS = 600_000
 MOST_HORIZON_MS = 86_400_000
 MOST_SEEDS = 30
 MOST_CHANGES = 1000
-#: Of one sandbox so many what-ifs are kept; the oldest go, those that ended first.
-MOST_KEPT = 200
 
 
 class WhatIfState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -80,17 +78,8 @@ def begin(
         horizon_ms=horizon_ms,
         seeds=list(seeds),
     )
-    _drop_oldest(sandbox)
+    drop_oldest(KeptWhatIf, sandbox)
     return row
-
-
-def _drop_oldest(sandbox: Sandbox) -> None:
-    """Delete what is beyond `MOST_KEPT`."""
-    mine = KeptWhatIf.objects.filter(sandbox=sandbox)
-    on = Q(state__in=(KeptWhatIf.OPEN, KeptWhatIf.RUNNING))
-    ended = Case(When(on, then=0), default=1)
-    beyond = mine.order_by(ended, "-pk").values_list("pk", flat=True)[MOST_KEPT:]
-    mine.filter(pk__in=list(beyond)).delete()
 
 
 def answered(row: KeptWhatIf, *, wait_s: float) -> WhatIfState:

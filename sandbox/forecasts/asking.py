@@ -22,6 +22,7 @@ from sandbox.live import limits
 from sandbox.models import ForecastPart, KeptForecast, Revision, Sandbox
 from sandbox.models.fields import Sayings
 from sandbox.process import idle_flag
+from sandbox.retention.retention import drop_oldest
 from sandbox.world import history, lineage
 from scheduler.analysis.forecast.present import check_stack
 from scheduler.analysis.forecast.starts import Forecast
@@ -35,8 +36,6 @@ from scheduler.model.sentence import Sentence, plain
 WANTED_S = 15.0
 _SLACK_S = 1.0
 _LOOK_S = 0.05
-#: Of one sandbox so many forecasts are kept; the oldest go.
-MOST_KEPT = 200
 
 
 class ForecastState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -207,17 +206,10 @@ def _begin(
         with transaction.atomic():
             limits.check_jobs(user, alone=True)
             kept.save()
-            _delete_oldest(sandbox.pk)
+            drop_oldest(KeptForecast, sandbox)
             parts.split(kept, options.futures)
             idle_flag.clear_after_commit()
     except IntegrityError:  # somebody asked the same just now
         same = _kept(sandbox, revision, options)
         return same or _begin(sandbox, revision, options, user)
     return kept
-
-
-def _delete_oldest(sandbox_id: str) -> None:
-    mine = KeptForecast.objects.filter(sandbox_id=sandbox_id)
-    oldest = mine.order_by("-pk").values_list("pk", flat=True)[MOST_KEPT:][:1].first()
-    if oldest is not None:
-        mine.filter(pk__lte=oldest).delete()

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import F, Model, Q, QuerySet
+from django.db.models import Case, F, Model, Q, QuerySet, Value, When, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from sandbox.models import (
@@ -24,6 +25,9 @@ from sandbox.models import (
     Checkpoint,
     Diff,
     Event,
+    ImportReport,
+    KeptForecast,
+    KeptWhatIf,
     Revision,
     Sample,
     Sandbox,
@@ -182,6 +186,45 @@ def prune() -> int:
     return gone + _delete_batch(
         Session, Session.objects.filter(expire_date__lt=_ago(1))
     )
+
+
+class NewestRows(NamedTuple):
+    """Rows of a sandbox that are kept while they are among the newest."""
+
+    asker: str  # the column that names who asked for one; null: the sandbox itself
+    most: int  # of the owner, and as many again of all others together
+    at_work: tuple[str, ...] = ()  # states in which a row goes after all others
+
+
+#: Every table of which a sandbox keeps the newest rows.
+NEWEST: dict[type[Model], NewestRows] = {
+    KeptWhatIf: NewestRows(
+        "asked_by__username", 200, (KeptWhatIf.RUNNING, KeptWhatIf.OPEN)
+    ),
+    KeptForecast: NewestRows("asked_by__username", 200, (KeptForecast.RUNNING,)),
+    ImportReport: NewestRows("who", 50),
+}
+
+
+def drop_oldest(model: type[Model], sandbox: Sandbox) -> None:
+    """Delete the rows of a sandbox that are beyond what `NEWEST` keeps.
+
+    Nobody pushes out the owner's. The others share their room evenly: whoever has
+    most of it loses the oldest. Two queries.
+    """
+    kept = NEWEST[model]
+    rows = model._default_manager.filter(sandbox=sandbox)
+    order: list[Any] = [F("pk").desc()]
+    if kept.at_work:
+        on = When(state__in=kept.at_work, then=Value(0))
+        order.insert(0, Case(on, default=Value(1)))
+    owner = Q((kept.asker, sandbox.owner.get_username())) | Q((kept.asker, None))
+    for whose in (owner, ~owner):
+        rank = Window(RowNumber(), partition_by=F(kept.asker), order_by=order)
+        ranked = rows.filter(whose).annotate(rank=rank).order_by("rank", "-pk")
+        beyond = list(ranked.values_list("pk", flat=True)[kept.most :])
+        if beyond:
+            rows.filter(pk__in=beyond).delete()
 
 
 def _ago(days: int) -> datetime:

@@ -14,6 +14,7 @@ from sandbox.forecasts.work import _forecast, _present, execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
+from sandbox.retention.retention import NEWEST
 from sandbox.world import worlds
 from tests.builders import job, small_cluster
 from tests.sandbox.conftest import row, text_of, tick
@@ -109,7 +110,7 @@ def test_who_asks_the_same_gets_what_is_there_and_nothing_is_run(call, queue):
 def test_of_a_sandbox_in_which_nothing_waits_no_more_are_kept(
     call, make, person, monkeypatch
 ):
-    monkeypatch.setattr(asking, "MOST_KEPT", 2)
+    monkeypatch.setitem(NEWEST, KeptForecast, NEWEST[KeptForecast]._replace(most=2))
     idle = make(*small_cluster())
     actions.do_play(person, idle.pk)
     made = []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from rest_framework.test import APIClient
 
 from sandbox import actions
 from sandbox.answers import whatifs
 from sandbox.answers.work import work
 from sandbox.models import KeptWhatIf, Sandbox
+from sandbox.retention.retention import NEWEST
 from sandbox.world import history
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import compare_pair
@@ -368,19 +370,23 @@ def test_the_lines_say_how_each_queue_goes_on_on_both_sides(call, queue):
     assert max(used["changed"]["values"]) == 8000
 
 
-def test_of_too_many_the_oldest_that_ended_goes_first(call, queue, settings):
-    settings.ANSWER_INLINE = False
-    rows = [
-        whatifs.begin(queue, queue.owner, None, [quota(8)])
-        for _ in range(whatifs.MOST_KEPT)
-    ]
-    actions.do_discard(queue.owner, queue.pk, rows[5].pk)
-    whatifs.begin(queue, queue.owner, None, [quota(8)])
-    kept = set(KeptWhatIf.objects.values_list("pk", flat=True))
-    assert {one.pk for one in rows} - kept == {rows[5].pk}
-    whatifs.begin(queue, queue.owner, None, [quota(8)])
-    kept = set(KeptWhatIf.objects.values_list("pk", flat=True))
-    assert {one.pk for one in rows} - kept == {rows[5].pk, rows[0].pk}
+def test_what_a_viewer_asks_with_a_read_token_pushes_out_none_of_the_owners(
+    queue, stranger, settings, monkeypatch
+):
+    settings.SERVER, settings.ANSWER_INLINE, settings.ANSWER_WAIT_S = True, False, 0
+    settings.LIMITS = {**settings.LIMITS, "answers_per_user": 0}
+    monkeypatch.setitem(NEWEST, KeptWhatIf, NEWEST[KeptWhatIf]._replace(most=3))
+    mine = whatifs.begin(queue, queue.owner, None, [quota(8)])
+    actions.do_member(queue.owner, queue.pk, stranger.username, "viewer")
+    _, secret = actions.do_token(stranger, name="t", scope="read", expires_at=None)
+    client = APIClient(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    for _ in range(5):
+        body = {"changes": [quota(8)]}
+        path = f"/api/v1/sandboxes/{queue.pk}/what-ifs?wait=0"
+        assert client.post(path, body, format="json").status_code == 202
+    theirs = KeptWhatIf.objects.filter(asked_by=stranger)
+    assert KeptWhatIf.objects.filter(pk=mine.pk).exists()
+    assert theirs.count() == 3
 
 
 def test_a_sandbox_is_made_to_decide_as_a_release(client, person):
