@@ -1,7 +1,8 @@
 """Imports: counted before they begin, and stopped when they take too long.
 
 A process that is lost while it reads somebody's files leaves a row whose lease lapses.
-Files that left as many as MOST_TRIES are refused, so that they cost no more.
+Files that left as many as MOST_TRIES are refused, so that they cost no more. A process
+that its operator ends leaves none, even where it is killed because it takes long to end.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from django.conf import settings
 
 from sandbox.base.absences import NotTaken
 from sandbox.base.database_time import DatabaseTime, database_seconds
-from sandbox.base.errors import InvalidError
+from sandbox.base.denials import NotNow
+from sandbox.base.errors import BusyError, InvalidError
 from sandbox.models import ImportTry
 from sandbox.process import watchdog
 
@@ -32,7 +34,8 @@ def counted(files: Files) -> Iterator[None]:
     """Read files in the block, under the limit of STANDSTILL_SECONDS.
 
     Raises InvalidError where they cost MOST_TRIES processes before, and when the block
-    takes too long. Two writes to the database; none without files.
+    takes too long; BusyError when this process is to end. Two writes to the database;
+    none without files.
     """
     if not files:
         yield
@@ -48,11 +51,13 @@ def counted(files: Files) -> Iterator[None]:
     except watchdog.OverdueError:
         lost = True  # as good as lost: the row stays and counts
         raise InvalidError(NotTaken.LONG.said(seconds=settings.STANDSTILL_S)) from None
+    except watchdog.EndedError:
+        raise BusyError(NotNow.ENDING.said()) from None
     finally:
         if lost:
             ImportTry.objects.filter(pk=row.pk).update(lease_until=DatabaseTime() - 1)
         else:
-            row.delete()
+            ImportTry.objects.filter(pk=row.pk).delete()
 
 
 def _begin(digest: str) -> ImportTry:
@@ -70,6 +75,9 @@ def _begin(digest: str) -> ImportTry:
 
 def _renew(row: ImportTry) -> bool:
     held = ImportTry.objects.filter(pk=row.pk)
+    if watchdog.is_ending():  # a call into C may go on until the process is killed
+        held.delete()
+        return False
     return held.update(lease_until=DatabaseTime() + LEASE_S) == 1
 
 

@@ -60,6 +60,7 @@ class NotNow(Words):
         "notNow.archive",
         "the archive could not be read back, so nothing was removed: {error}",
     )
+    ENDING = ("notNow.ending", "this process is about to end; ask again in a moment")
     RUN = ("notNow.run", "run {run} is {state}; name a tick to open it at")
     EXPERIMENT = ("notNow.experiment", "the experiment is {state} already")
     SEARCH = ("notNow.search", "the experiment is no search that runs: {state}")

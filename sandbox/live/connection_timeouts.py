@@ -15,6 +15,8 @@ from typing import Any
 from django.conf import settings
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from sandbox.process import watchdog
+
 #: Bytes that nobody acknowledges or takes for this long end their connection.
 UNREAD_MS = 60_000
 #: Where the system has them: a peer that is gone is noticed within about a minute.
@@ -48,6 +50,11 @@ class TimedProtocol(AutoHTTPProtocol):  # type: ignore[valid-type,misc]
         """Let go: from here on pings show whether anybody is there."""
         self._upgraded = True
         super().handle_websocket_upgrade(*args)
+
+    def shutdown(self) -> None:
+        """Begin to end, as uvicorn asks each connection: what takes long is given up."""
+        watchdog.end()
+        super().shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the time."""

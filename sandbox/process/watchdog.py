@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from django.db import DatabaseError, connection
 
@@ -53,32 +54,53 @@ class OverdueError(BaseException):
     """A block took too long; whoever catches every Exception lets it pass."""
 
 
+class EndedError(BaseException):
+    """Whoever operates this process ends it, whatever the block is at."""
+
+
+_stops: set[Callable[[type[BaseException]], None]] = set()  # of the blocks that run
+_ending = threading.Event()
+
+
 @contextmanager
 def stopped_after(seconds: float) -> Iterator[None]:
-    """Raise OverdueError in the block when it takes so long. 0 = no limit.
+    """Raise OverdueError in the block when it takes so long (0 = no limit).
 
-    It is raised between two instructions of Python: a call into C ends first.
+    Raises EndedError in it where the process is to end. Both are raised between two
+    instructions of Python: a call into C ends first.
     """
-    if not seconds:
-        yield
-        return
     lock, open_, thread = threading.Lock(), [True], threading.get_ident()
 
-    def stop() -> None:
+    def stop(error: type[BaseException]) -> None:
         with lock:
             if open_:
                 open_.clear()
-                _raise_in(thread, OverdueError)
+                _raise_in(thread, error)
 
-    timer = threading.Timer(seconds, stop)
+    timer = threading.Timer(seconds, partial(stop, OverdueError))
     timer.daemon = True
-    timer.start()
+    if seconds:
+        timer.start()
+    _stops.add(stop)
     try:
         yield
     finally:
+        _stops.discard(stop)
         with lock:
             open_.clear()
             timer.cancel()
+
+
+def end() -> None:
+    """End the blocks of `stopped_after`, now that this process was asked to end."""
+    _ending.set()
+    for stop in list(_stops):
+        stop(EndedError)
+
+
+def is_ending() -> bool:
+    """Return whether this process was asked to end."""
+    return _ending.is_set()
 
 
 def _raise_in(thread: int, error: type[BaseException]) -> None:

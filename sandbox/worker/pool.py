@@ -36,6 +36,8 @@ MOST_REVOKED = 500
 #: ticks of others, which take milliseconds, come first where processors are few.
 LONG_WORK_NICE = 5
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+#: What a process has begun may take so long to come to its end; then it is killed.
+END_WITHIN_S = 25
 
 
 class WorkerPool:
@@ -73,8 +75,14 @@ class WorkerPool:
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self.stopping = True
+        signal.signal(signal.SIGALRM, self._kill)
+        signal.alarm(END_WITHIN_S)
         for process in self.running:
             os.kill(process, signal.SIGTERM)
+
+    def _kill(self, _number: int, _frame: FrameType | None) -> None:
+        for process in self.running:
+            os.kill(process, signal.SIGKILL)
 
     def _refill(self, place: int, status: int) -> None:
         lived_s = time.monotonic() - self.started_at[place]

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from sandbox.worker import pool
+
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 SENT = [
@@ -34,6 +36,33 @@ def test_what_the_program_writes_while_the_image_is_built_does_not_stay_in_it():
         folders = re.findall(r"QUOTALAB_DATA=(\S+) python manage.py", step)
         assert len(folders) == step.count("manage.py"), step
         assert all(f"rm -r {folder}" in step for folder in folders), step
+
+
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("docker-compose.yml", "stop_grace_period"),
+        ("docs/deploy/kubernetes.yaml", "terminationGracePeriodSeconds"),
+        ("docs/deploy/chart/templates/web.yaml", "terminationGracePeriodSeconds"),
+        ("docs/deploy/chart/templates/work.yaml", "terminationGracePeriodSeconds"),
+    ],
+)
+def test_who_is_asked_to_end_is_killed_no_sooner_than_it_ends_by_itself(path, key):
+    parts = re.split(r"\n---\n|\n(?=  \w+:\n)", (ROOT / path).read_text())
+    waits = {
+        r"uvicorn.*--timeout-graceful-shutdown, \"(\d+)\"": 0,
+        r"manage\.py, worker": pool.END_WITHIN_S,
+    }
+    found = 0
+    for part in parts:
+        for command, seconds in waits.items():
+            if started := re.search(command, part):
+                least = int(started[1]) if started.groups() else seconds
+                given = re.search(rf"{key}: (\d+)", part)
+                assert given
+                assert int(given[1]) >= least + 3
+                found += 1
+    assert found == (1 if "chart" in path else 2)
 
 
 def test_the_client_has_the_version_of_every_server():

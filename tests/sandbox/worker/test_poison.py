@@ -11,9 +11,10 @@ import pytest
 from sandbox import actions
 from sandbox.actions import tries
 from sandbox.base.database_time import database_seconds
-from sandbox.base.errors import InvalidError
+from sandbox.base.errors import BusyError, InvalidError
 from sandbox.forecasts import parts
 from sandbox.models import ForecastPart, ImportTry, Sandbox
+from sandbox.process import watchdog
 from sandbox.worker import tasks
 from sandbox.world import leases
 from tests.sandbox.conftest import contended, row
@@ -129,6 +130,31 @@ def test_files_that_cost_one_process_are_read(person):
 
 def test_what_was_read_leaves_no_try(person):
     actions.do_create(person, files=FILES)
+    assert not ImportTry.objects.exists()
+
+
+@pytest.fixture
+def _ends_no_longer():
+    yield
+    watchdog._ending.clear()
+
+
+@pytest.mark.usefixtures("_ends_no_longer")
+def test_files_are_read_again_however_often_the_operator_ended_who_read_them():
+    for _ in range(tries.MOST_TRIES + 1):
+        ended = pytest.raises(BusyError, match="about to end")
+        with ended, tries.counted(FILES):
+            watchdog.end()
+            sum(1 for _ in iter(int, 1))
+    with tries.counted(FILES):
+        pass
+
+
+@pytest.mark.usefixtures("_ends_no_longer")
+def test_a_process_that_is_killed_while_it_ends_leaves_no_try():
+    row = tries._begin(tries._digest(FILES))
+    watchdog.end()
+    assert tries._renew(row) is False  # from its thread, during a call that goes on
     assert not ImportTry.objects.exists()
 
 

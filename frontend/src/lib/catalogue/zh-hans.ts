@@ -2143,6 +2143,7 @@ export const ZH_HANS: Words = {
   "said.denied.answers": "正在为您或所有人计算的回答已达上限；请稍后再试",
   "said.denied.export": "您打开的链接只能查看，不能导出",
   "said.notNow.archive": "无法读回归档文件，因此没有移除任何内容：{error}",
+  "said.notNow.ending": "此进程即将结束；请稍后再试",
   "said.notNow.run": "运行 {run} 的状态为 {state}；请指明在哪个时刻打开",
   "said.notNow.experiment": "实验的状态已是 {state}",
   "said.notNow.search": "该实验不是正在进行的搜索：{state}",
