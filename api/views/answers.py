@@ -34,3 +34,9 @@ class OneAnswer(View):
         """
         found = asking.find(answer_id, self.user())
         return Response(asking.result(found, wait_s=answer_wait(request)))
+
+    @extend_schema(operation_id="answers_delete", responses={204: None})
+    def delete(self, request: Request, answer_id: int) -> Response:
+        """Stop the work on an answer that you asked for; an undo or a redo is not made then."""
+        asking.stop(answer_id, self.user())
+        return Response(status=204)

@@ -10,7 +10,7 @@ from api.idempotency import once
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View
-from api.views.waiting import WAIT, waiting
+from api.views.waiting import ANSWER_WAIT, WAIT, answer_wait, waiting
 from sandbox import actions
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
@@ -114,21 +114,43 @@ class Rewind(View):
 class Undo(View):
     """The last edit, taken back."""
 
-    @extend_schema(request=None, responses=bodies.DoneSerializer)
+    @extend_schema(
+        request=None, responses=bodies.DoneSerializer, parameters=[ANSWER_WAIT]
+    )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Undo the last edit: run again without it, up to the present tick."""
-        return done(actions.do_undo(self.user(), sandbox_id))
+        """Undo the last edit: a worker runs again without it, up to the present tick.
+
+        A 202 while it is at work, with `soFar: {done, of}`; a DELETE of its place stops it.
+        """
+        return _by_worker(self, request, sandbox_id, redo=False)
 
 
 class Redo(View):
     """The last undone edit, done again."""
 
-    @extend_schema(request=None, responses=bodies.DoneSerializer)
+    @extend_schema(
+        request=None, responses=bodies.DoneSerializer, parameters=[ANSWER_WAIT]
+    )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
-        """Redo the edit that was undone last: run again with it."""
-        return done(actions.do_redo(self.user(), sandbox_id))
+        """Redo the edit that was undone last: a worker runs again with it, as an undo does."""
+        return _by_worker(self, request, sandbox_id, redo=True)
+
+
+def _by_worker(
+    view: View, request: Request, sandbox_id: str, *, redo: bool
+) -> Response:
+    """Answer an undo or a redo: of the edit that it is of now, or of none."""
+    sandbox, user = view.sandbox(sandbox_id), view.user()
+    return view.by_workers(
+        "redo" if redo else "undo",
+        sandbox,
+        wait_s=answer_wait(request),
+        user=user.pk,
+        edit=actions.to_take_back(user, sandbox, redo=redo),
+        since=sandbox.revision,
+    )
 
 
 class ArchiveAction(View):

@@ -60,7 +60,7 @@ from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 from sandbox.actions.twins import do_follow_cluster, do_play_recording
-from sandbox.actions.undo import do_redo, do_rewind, do_undo
+from sandbox.actions.undo import do_redo, do_rewind, do_undo, to_take_back
 from sandbox.actions.whatifs import do_discard, do_keep
 
 __all__ = [
@@ -125,4 +125,5 @@ __all__ = [
     "evict",
     "look_at_files",
     "put_objects",
+    "to_take_back",
 ]

@@ -6,7 +6,7 @@ is gone (`world/lineage.py`). An undo and a redo then make again what counts of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -15,10 +15,17 @@ from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
 from sandbox.actions.forks import fork_of
-from sandbox.actions.sessions import EDIT, EditSession, edit_session
+from sandbox.actions.sessions import (
+    EDIT,
+    EditSession,
+    allowed,
+    edit_session,
+    refuse_real,
+)
 from sandbox.base.errors import ConflictError
 from sandbox.base.refusals import Refused
-from sandbox.models import Event, Revision, Sandbox
+from sandbox.live import limits
+from sandbox.models import Event, Member, Revision, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord, kept
@@ -43,6 +50,13 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Edited
 
+#: Gets how many revisions are made again, and of how many.
+Progress = Callable[[int, int], None]
+
+
+def _unheard(done: int, of: int) -> None:
+    """Hear of no progress."""
+
 
 def do_rewind(
     user: User, sandbox_id: str, *, tick: int
@@ -62,39 +76,93 @@ def do_rewind(
 def rewind(
     user: User, session: EditSession, revision: int, *, tick: int
 ) -> tuple[RevisionDiff, Sandbox]:
-    """Go on from a revision of the past, that of a tick; what came after is kept as a fork."""
+    """Go on from a revision of the past, that of a tick; what came after is kept as a fork.
+
+    The fork is of whoever goes back, and counts against their limit; the owner may edit
+    it. Raises ForbiddenError where they have as many sandboxes as allowed.
+    """
+    limits.check_sandboxes(user)
     sandbox = session.sandbox
     title = f"{sandbox.title} (to tick {sandbox.tick})"[:200]
     present = fork(session.loaded.world)
-    kept = fork_of(sandbox.owner, sandbox, present, sandbox.revision, title)
+    kept = fork_of(user, sandbox, present, sandbox.revision, title)
+    if sandbox.owner_id != user.pk:
+        Member.objects.create(sandbox=kept, user=sandbox.owner, role=Member.EDITOR)
     said = Edited.REWINDS.said(who=user.get_username(), tick=tick)
     columns = {"playing": False, "until": {}}
     step = _go_on(session, user, Rewind(revision), revision, said, columns=columns)
     return step, kept
 
 
-def do_undo(user: User, sandbox_id: str) -> RevisionDiff:
-    """Undo the last edit: run again without it, up to the present tick."""
+def to_take_back(user: User, sandbox: Sandbox, *, redo: bool) -> int:
+    """Return the edit that an undo, or a redo, would be of now, for whoever may do it.
+
+    Raises as `do_undo` does. A few queries.
+    """
+    allowed(user, sandbox.pk)
+    refuse_real(sandbox)
+    edit = _last_undone(sandbox) if redo else _last_edit(sandbox)
+    if edit is None:
+        raise ConflictError((Refused.NO_REDO if redo else Refused.NO_UNDO).said())
+    return edit.number
+
+
+def taken_back(sandbox: Sandbox, operation: Undo | Redo, since: int) -> Revision | None:
+    """Return the revision after `since` that did so already; None where none did."""
+    rerun = Revision.objects.filter(sandbox=sandbox, kind=Revision.RERUN)
+    for revision in rerun.filter(number__gt=since).order_by("-number"):
+        if operations.from_document(revision.operation) == operation:
+            return revision
+    return None
+
+
+def _check_same(edit: Revision, asked: int | None) -> None:
+    if asked not in (None, edit.number):
+        raise ConflictError(Refused.STALE.said(revision=asked))
+
+
+def do_undo(
+    user: User,
+    sandbox_id: str,
+    *,
+    asked: int | None = None,
+    progress: Progress = _unheard,
+) -> RevisionDiff:
+    """Undo the last edit: run again without it, up to the present tick.
+
+    Refused where that is no longer the edit that was `asked` for. What `progress` raises
+    ends it, and nothing is changed.
+    """
     with edit_session(user, sandbox_id) as session:
         edit = _last_edit(session.sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_UNDO.said())
+        _check_same(edit, asked)
         said = Edited.UNDOES.said(who=user.get_username(), edit=edit.sentence)
         again = _made_since(session.sandbox, edit)
-        return _go_on(session, user, Undo(edit.number), edit.number - 1, said, again)
+        operation, base = Undo(edit.number), edit.number - 1
+        return _go_on(session, user, operation, base, said, again, progress=progress)
 
 
-def do_redo(user: User, sandbox_id: str) -> RevisionDiff:
-    """Redo the edit that was undone last: run again with it."""
+def do_redo(
+    user: User,
+    sandbox_id: str,
+    *,
+    asked: int | None = None,
+    progress: Progress = _unheard,
+) -> RevisionDiff:
+    """Redo the edit that was undone last: run again with it. Else as `do_undo`."""
     with edit_session(user, sandbox_id) as session:
         edit = _last_undone(session.sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_REDO.said())
+        _check_same(edit, asked)
         said = Edited.REDOES.said(who=user.get_username(), edit=edit.sentence)
         later = _made_since(session.sandbox, edit)
         base = later[0].number - 1 if later else session.sandbox.revision
         operation = Redo(edit.number)
-        return _go_on(session, user, operation, base, said, [edit, *later])
+        again = [edit, *later]
+        return _go_on(session, user, operation, base, said, again, progress=progress)
 
 
 def _own(sandbox: Sandbox) -> QuerySet[Revision]:
@@ -144,8 +212,9 @@ def _go_on(
     operation: Rewind | Undo | Redo,
     base: int,
     said: Sentence,
-    again: Iterable[Revision] = (),
+    again: Sequence[Revision] = (),
     *,
+    progress: Progress = _unheard,
     columns: Mapping[str, Any] | None = None,
 ) -> RevisionDiff:
     """Go on from a revision, and make others again; the one way to another past.
@@ -184,7 +253,8 @@ def _go_on(
         base=base,
     )
     made = [commits.make_revision(held, sandbox, turn)]
-    for revision in again:
+    for count, revision in enumerate(again):
+        progress(count, len(again))
         request = CommitRequest(
             operation=_again(held.world, revision),
             who=revision.who_id,

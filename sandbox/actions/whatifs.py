@@ -52,13 +52,14 @@ def do_keep(
 def _at_its_begin(user: User, session: EditSession, row: KeptWhatIf) -> Sandbox | None:
     """Bring the run back to the revision that it begins at; return what is kept."""
     sandbox = session.sandbox
-    if row.revision == sandbox.revision:
-        return None
-    past = lineage.rows(Revision, sandbox, whole=True).filter(number=row.revision)
-    if not past.exists():
+    past = lineage.rows(Revision, sandbox, whole=True)
+    if not past.filter(number=row.revision).exists():
         raise ConflictError(
             Refused.OTHER_PAST.said(number=row.pk, revision=row.revision)
         )
+    since = past.filter(number__gt=row.revision)
+    if not since.exclude(kind=Revision.TRANSPORT).exists():
+        return None  # play, pause and speed leave the world as it was
     return rewind(user, session, row.revision, tick=row.tick)[1]
 
 

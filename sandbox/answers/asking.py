@@ -16,6 +16,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from sandbox.answers import claims, errors
+from sandbox.answers.kinds import ACTS
 from sandbox.answers.tasks import WORK
 from sandbox.answers.work import work
 from sandbox.base.absences import Absent
@@ -62,7 +63,7 @@ def ask(
         asked.append(user.pk)
     digest = hashlib.sha256(encode_json(asked)).hexdigest()
     same = Question.objects.filter(asked=digest).defer("arguments", "answer")
-    if (found := same.first()) is not None:
+    if (found := same.first()) is not None and not _is_spent(found):
         want(found)
         return found
     claims.end_lapsed()
@@ -81,6 +82,25 @@ def ask(
     except IntegrityError:  # somebody asked the same just now
         return ask(kind, sandboxes, user, **arguments)
     return question
+
+
+def _is_spent(question: Question) -> bool:
+    """Return whether it was done once and for all; then its row is gone."""
+    if question.kind not in ACTS or question.state != Question.DONE:
+        return False
+    question.delete()
+    return True
+
+
+def stop(question_id: int, user: User) -> None:
+    """Stop the work on a question of the user's own; an edit that it makes is not made.
+
+    Raises NotFoundError for one of somebody else, and one that has ended.
+    """
+    mine = Question.objects.filter(pk=question_id, asked_by=user)
+    gone, _ = mine.filter(state=Question.RUNNING).delete()
+    if not gone:
+        raise NotFoundError(Absent.ANSWER.said(answer=question_id))
 
 
 def find(question_id: int, user: User) -> Question:

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 
 from sandbox.answers.errors import document_of
 from sandbox.base.database_time import DatabaseTime
-from sandbox.base.errors import GivenUpError
+from sandbox.base.errors import GivenUpError, OvertakenError
 from sandbox.models import Question
 
 LEASE_S = 10.0
@@ -86,8 +86,14 @@ def renew(claim: QuestionClaim) -> bool:
 
 
 def tell(claim: QuestionClaim, answer: Any) -> None:
-    """Write what is known of an answer so far, while this worker has the question."""
-    _mine(claim).update(answer=answer)
+    """Write what is known of an answer so far.
+
+    Raises OvertakenError when another worker has the question, or somebody stopped it.
+    """
+    if not _mine(claim).update(answer=answer):
+        raise OvertakenError(
+            f"question {claim.question_id} is nobody's here any longer"
+        )
 
 
 def end(claim: QuestionClaim, **columns: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from django.contrib.auth.models import User
 
+from sandbox.actions.undo import do_redo, do_undo, taken_back
 from sandbox.experiments import actions as experiments
 from sandbox.experiments.comparing import compare_runs
 from sandbox.explain import (
@@ -26,10 +27,13 @@ from sandbox.explain.comparing.pair import pair_of
 from sandbox.explain.explaining import key_of
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import Sandbox
+from sandbox.page.diffs import RevisionDiff
 from sandbox.whatifs import work as whatifs
+from sandbox.world.operations import Redo, Undo
 from scheduler.analysis.explain.shapes import Change
 
 Work = Callable[..., Any]
+Tell = Callable[[Any], None]
 
 
 def _counterfactuals(sandbox: Sandbox, *, workload: str, **asked: Any) -> Any:
@@ -48,6 +52,37 @@ def _submission(sandbox: Sandbox, *, files: Any, options: Any, **asked: Any) -> 
         options=msgspec.convert(options, ForecastOptions),
         **asked,
     )
+
+
+def _undo(sandbox: Sandbox, **asked: Any) -> Any:
+    return _taken_back(do_undo, Undo(asked["edit"]), sandbox, **asked)
+
+
+def _redo(sandbox: Sandbox, **asked: Any) -> Any:
+    return _taken_back(do_redo, Redo(asked["edit"]), sandbox, **asked)
+
+
+def _taken_back(
+    act: Callable[..., RevisionDiff],
+    operation: Undo | Redo,
+    sandbox: Sandbox,
+    *,
+    user: int,
+    edit: int,
+    since: int,
+    tell: Tell,
+) -> Any:
+    """Do it, unless a worker that was lost had committed it; `since` is when it was asked."""
+    made = taken_back(sandbox, operation, since)
+    if made is not None:
+        return {"revision": made.number, "tick": made.tick}
+    step = act(
+        User.objects.get(pk=user),
+        sandbox.pk,
+        asked=edit,
+        progress=lambda done, of: tell({"done": done, "of": of}),
+    )
+    return {"revision": step.revision, "tick": step.tick}
 
 
 def _compare(*sandboxes: Sandbox, **asked: Any) -> Any:
@@ -69,24 +104,28 @@ KINDS: dict[str, Work] = {
     "estimate": _estimate,
     "incident": _incident,
     "pair": pair_of,
+    "redo": _redo,
     "reproduction": reproducing.reproduce_event,
     "runs": _runs,
     "shadow": shadowing.shadow,
     "shadowDecision": shadowing.open_decision,
     "submission": _submission,
+    "undo": _undo,
     "whatIf": whatifs.run,
 }
+#: The kinds that change their sandbox: each time that one is asked it is another.
+ACTS = frozenset({"redo", "undo"})
 
 
 #: The kinds that say what they know before they are through.
-_TELLING = frozenset({"counterfactuals"})
+_TELLING = frozenset({"counterfactuals"}) | ACTS
 
 
 def work_out(
     kind: str,
     sandboxes: Sequence[Sandbox],
     arguments: dict[str, Any],
-    tell: Callable[[Any], None],
+    tell: Tell,
 ) -> Any:
     """Return the answer to a question as plain data; `tell` gets it so far."""
     told = {"tell": tell} if kind in _TELLING else {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import Any
 
+from django.conf import settings
 from django.db import OperationalError
 
 from sandbox.answers import claims, errors
@@ -20,6 +22,8 @@ logger = logging.getLogger(__name__)
 
 #: How often a question that is worked out shows that its worker is alive.
 RENEW_S = 3.0
+#: How often, at most, is told how far an answer is.
+TELL_S = 0.1
 
 
 def work(seconds: float, question_id: int | None = None) -> int:
@@ -47,7 +51,7 @@ def execute(claim: QuestionClaim) -> bool:
                 question.kind,
                 _sandboxes(question),
                 question.arguments,
-                tell=lambda answer: claims.tell(claim, answer),
+                tell=_Teller(claim).tell,
             )
     except OperationalError:
         logger.warning("a question was left", exc_info=True)
@@ -58,6 +62,22 @@ def execute(claim: QuestionClaim) -> bool:
         logger.exception("a question failed", extra={"kind": question.kind})
         return claims.end(claim, error=errors.document_of(error))
     return claims.end(claim, answer=answer)
+
+
+class _Teller:
+    """Tells how far an answer is, not too often; shows that the work goes on."""
+
+    def __init__(self, claim: QuestionClaim) -> None:
+        self._claim = claim
+        self._next = 0.0  # monotonic seconds
+
+    def tell(self, answer: Any) -> None:
+        """Raises as `claims.tell` does."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + TELL_S
+            watchdog.goes_on(settings.STANDSTILL_S)
+            claims.tell(self._claim, answer)
 
 
 def _sandboxes(question: Question) -> list[Sandbox]:

@@ -332,6 +332,17 @@ def test_one_that_begins_now_is_kept_as_an_edit_and_an_undo_takes_it_back(
     assert row(queue).hash == queue.hash
 
 
+def test_one_that_is_kept_after_a_mere_change_of_speed_leaves_no_fork(
+    call, queue, person
+):
+    found = asked(call, queue, quota(8)).json()
+    actions.do_speed(person, queue.pk, 5)
+    actions.do_pause(person, queue.pk)
+    kept = call("post", queue, f"/what-ifs/{found['id']}/keep").json()
+    assert (kept["fork"], Sandbox.objects.count()) == (None, 1)
+    check_rows(queue)
+
+
 def test_one_that_is_discarded_leaves_the_run_and_cannot_be_kept(call, queue):
     found = asked(call, queue, quota(8)).json()
     gone = call("post", queue, f"/what-ifs/{found['id']}/discard").json()

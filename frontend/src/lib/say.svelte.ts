@@ -27,10 +27,17 @@ class Announcer {
 export const voice = new Announcer();
 let nextId = 1;
 
-/** Show a toast; errors stay until they are closed, a note until the next one or by itself. */
-export function toast(message: Omit<Toast, "id">): void {
+/** Show a toast, and return its id; errors stay until they are closed, a note until the next one or by itself. */
+export function toast(message: Omit<Toast, "id">): number {
   const errors = voice.toasts.filter((shown) => shown.tone === "error" && shown.text !== message.text);
-  voice.toasts = [...errors, { ...message, id: nextId++ }].slice(-MOST);
+  const id = nextId++;
+  voice.toasts = [...errors, { ...message, id }].slice(-MOST);
+  return id;
+}
+
+/** Let a toast that is shown say something else; its buttons stay. */
+export function retell(id: number, text: string): void {
+  voice.toasts = voice.toasts.map((shown) => (shown.id === id ? { ...shown, text } : shown));
 }
 
 export function dismiss(id: number): void {

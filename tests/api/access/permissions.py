@@ -164,7 +164,7 @@ ONE |= {
 OTHERS: dict[str, str] = {
     "api/v1/sandboxes/<str:sandbox_id>/": "get look",
     "healthz": "open",
-    "api/v1/answers/<int:answer_id>": "get self",
+    "api/v1/answers/<int:answer_id>": "get self, delete self",
     "readyz": "open",
     "metrics": "get self",
     "metrics/service": "get self",

@@ -1,8 +1,8 @@
 // What a person can do: each intent asks the server once; the change comes as a diff.
 
-import { record, Refusal, request, text, type Json } from "@/net/rest";
+import { API, record, Refusal, request, text, type Json } from "@/net/rest";
 import { ask, go, hrefOf, type View } from "@/lib/address.svelte";
-import { announce, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
+import { announce, dismiss, retell, toast, type ToastAct, type ToastCode } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import type { Rewind, Speed, StepRequest } from "@/protocol/types";
 import { live } from "@/store/live/live.svelte";
@@ -27,6 +27,8 @@ export function reportRefusal(error: unknown): void {
   toast({ tone: "error", text: message, detail: places.join("\n") });
 }
 
+const QUICK_S = 1; // what a worker does within this is shown when it is done
+
 /** Post an action of the open sandbox; null when it was refused. */
 export async function act(name: string, body: Json = {}): Promise<Json | null> {
   const id = live.id;
@@ -50,11 +52,43 @@ export const undo = (): Promise<Json | null> => takenBack("undo", t("act.undone"
 export const redo = (): Promise<Json | null> => takenBack("redo", t("act.redone"), { label: t("act.undo"), run: () => void undo() });
 
 async function takenBack(name: "undo" | "redo", sentence: string, back: ToastAct): Promise<Json | null> {
-  const answer = await act(name);
+  const answer = await runAgain(name);
   if (answer === null) return null;
   announce(sentence);
   toast({ tone: "note", text: sentence, acts: [back] });
   return answer;
+}
+
+/** Let a worker undo or redo; what takes long is shown with how far it is, and may be stopped. */
+async function runAgain(name: "undo" | "redo"): Promise<Json | null> {
+  const id = live.id;
+  if (id === null) return null;
+  const stopped = new AbortController();
+  const shown: number[] = [];
+  let place = "";
+  const stop = (): void => {
+    stopped.abort();
+    void attempt(() => request("DELETE", place.replace(API, "")));
+  };
+  const soFar = (body: unknown): void => {
+    const told = record(body ?? {});
+    place = text(told["place"]);
+    const { done = 0, of = 0 } = record(told["soFar"] ?? {});
+    const words = t(`act.${name}ing`, { done: Number(done), of: Number(of) });
+    if (shown.length > 0) shown.forEach((id) => { retell(id, words); });
+    else {
+      announce(words);
+      shown.push(toast({ tone: "note", text: words, acts: [{ label: t("act.stop"), run: stop }] }));
+    }
+  };
+  try {
+    return await attempt(async () => {
+      const asked = { body: {}, query: { wait: QUICK_S }, soFar, signal: stopped.signal };
+      return record((await request("POST", `/sandboxes/${id}/actions/${name}`, asked)) ?? {});
+    });
+  } finally {
+    shown.forEach(dismiss);
+  }
 }
 
 /** Go back to a tick and on from there; who looked at the past looks at the present again, which that tick now is. */
