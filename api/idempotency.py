@@ -18,6 +18,7 @@ from api.errors import invalid
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
 from sandbox.models import Answer
+from sandbox.models.sandbox import answering
 from scheduler.model.problems import Wanted, expected
 
 HEADER = "Idempotency-Key"
@@ -63,7 +64,7 @@ def _first(
 ) -> Response:
     try:
         row = Answer.objects.create(
-            user=user, key=key, request=print_, status=0, body={}
+            user=user, key=key, request=print_, status=Answer.BEGUN, body={}
         )
     except IntegrityError:
         raise ConflictError(NotNow.ANSWERED.said()) from None
@@ -75,18 +76,24 @@ def _first(
 def _take_over(known: Answer, print_: str) -> bool:
     """Take the key of a request whose process was killed before it could answer."""
     late = Now() - FREE_AFTER
-    same = Answer.objects.filter(pk=known.pk, request=print_, status=0, at__lt=late)
+    same = Answer.objects.filter(
+        pk=known.pk, request=print_, status=Answer.BEGUN, at__lt=late
+    )
     return same.update(at=Now()) == 1
 
 
 def _answer(
     post: Post, view: Any, request: Request, args: Any, kwargs: Any, row: Answer
 ) -> Response:
+    token = answering.set(row.pk)
     try:
         response = post(view, request, *args, **kwargs)
     except BaseException:
-        row.delete()  # nothing was done: it may be tried again
+        # Free again where nothing was committed: it may be tried once more.
+        Answer.objects.filter(pk=row.pk, status=Answer.BEGUN).delete()
         raise
+    finally:
+        answering.reset(token)
     row.status, row.body = response.status_code, response.data
     row.save(update_fields=["status", "body"])
     return response
@@ -95,7 +102,9 @@ def _answer(
 def _again(known: Answer, print_: str) -> Response:
     if not known.fits(print_):
         raise ConflictError(NotNow.KEY.said())
-    if known.status == 0:
+    if known.status == Answer.CARRIED_OUT:
+        raise ConflictError(NotNow.CARRIED_OUT.said())
+    if known.status == Answer.BEGUN:
         raise ConflictError(NotNow.ANSWERED.said())
     return Response(known.body, status=known.status)
 

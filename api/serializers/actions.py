@@ -222,7 +222,7 @@ class PatchSerializer(serializers.Serializer[Any]):
     patch = serializers.DictField()
 
 
-class NodeChangeSerializer(serializers.Serializer[Any]):
+class NodeChangeSerializer(SeenSerializer):
     """A node and what happens to it; a new one has a size, or that of another."""
 
     name = serializers.CharField(max_length=253)
@@ -240,14 +240,14 @@ class NodeChangeSerializer(serializers.Serializer[Any]):
     )
 
 
-class ClusterChangeSerializer(serializers.Serializer[Any]):
+class ClusterChangeSerializer(SeenSerializer):
     """A worker cluster and what happens to the connection to it."""
 
     name = serializers.CharField(max_length=253)
     change = serializers.ChoiceField(["lose", "recover"])
 
 
-class PinSerializer(serializers.Serializer[Any]):
+class PinSerializer(SeenSerializer):
     """A pod and the only node that it may run on."""
 
     pod = serializers.CharField(max_length=320, help_text="namespace/name")

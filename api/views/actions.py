@@ -138,9 +138,10 @@ class NodeAction(View):
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Change a node: cordon, uncordon, drain, fail or recover."""
         given = self.read(bodies.NodeChangeSerializer)
-        name, change = given["name"], given["change"]
+        name, change, seen = given["name"], given["change"], given["revision"]
         if change != "add":
-            return done(actions.do_node(self.user(), sandbox_id, name, change))
+            step = actions.do_node(self.user(), sandbox_id, name, change, seen=seen)
+            return done(step)
         step = actions.do_add_node(
             self.user(),
             sandbox_id,
@@ -162,8 +163,9 @@ class ClusterAction(View):
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Disconnect a worker cluster from the manager, or connect it again."""
         given = self.read(bodies.ClusterChangeSerializer)
-        name, change = given["name"], given["change"]
-        return done(actions.do_cluster(self.user(), sandbox_id, name, change))
+        name, change, seen = given["name"], given["change"], given["revision"]
+        step = actions.do_cluster(self.user(), sandbox_id, name, change, seen=seen)
+        return done(step)
 
 
 class Pin(View):
@@ -180,9 +182,11 @@ class Pin(View):
         namespace, slash, name = given["pod"].partition("/")
         if not slash:
             raise invalid({"pod": expected(Wanted.PATH)})
-        return done(
-            actions.do_pin(self.user(), sandbox_id, namespace, name, given["node"])
+        node, seen = given["node"], given["revision"]
+        pinned = actions.do_pin(
+            self.user(), sandbox_id, namespace, name, node, seen=seen
         )
+        return done(pinned)
 
 
 class Convert(View):

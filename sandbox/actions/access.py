@@ -18,7 +18,7 @@ from sandbox.base.errors import (
 )
 from sandbox.models import Audit, Grant, Member, Sandbox, ShareLink, Token
 from sandbox.models.access import hash_of, new_secret
-from sandbox.models.sandbox import is_guest
+from sandbox.models.sandbox import carried_out, is_guest
 from sandbox.world import broadcast
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.sentence import Sentence
@@ -35,6 +35,7 @@ def note(
         subject=subject[:200],
         detail=detail,
     )
+    carried_out()
 
 
 def owned(user: User, sandbox_id: str) -> Sandbox:

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.sessions import EditSession, edit_session
+from sandbox.actions.sessions import EditSession, edit_session, refuse_stale
 from sandbox.base.absences import NotTaken
 from sandbox.base.errors import (
     Cause,
@@ -48,12 +48,15 @@ CLUSTER_CHANGES: tuple[str, ...] = ("lose", "recover")
 _HOST = "kubernetes.io/hostname"
 
 
-def do_node(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff:
+def do_node(
+    user: User, sandbox_id: str, name: str, change: str, *, seen: int | None = None
+) -> RevisionDiff:
     """Cordon, uncordon, drain, fail or recover a node."""
     if change not in CHANGES:
         problem = expected(Wanted.ONE_OF.said(known=", ".join(CHANGES)), change)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
     with edit_session(user, sandbox_id) as session:
+        refuse_stale(session.sandbox, seen, [str(Key("Node", "", name))])
         node = node_of(session.loaded.world, name)
         operation = change_of(node, change)
         summary = NODE_SENTENCES[change].said(who=user.get_username(), node=name)
@@ -173,12 +176,15 @@ def _after(operation: Edit) -> dict[str, Any] | None:
     return put.manifests[0] if isinstance(put, Put) else None
 
 
-def do_cluster(user: User, sandbox_id: str, name: str, change: str) -> RevisionDiff:
+def do_cluster(
+    user: User, sandbox_id: str, name: str, change: str, *, seen: int | None = None
+) -> RevisionDiff:
     """Cut the manager off from a worker cluster, which goes on by itself, or not."""
     if change not in CLUSTER_CHANGES:
         problem = expected(Wanted.ONE_OF.said(known=", ".join(CLUSTER_CHANGES)), change)
         raise InvalidError(problem, causes=[Cause(problem=problem, field="change")])
     with edit_session(user, sandbox_id) as session:
+        refuse_stale(session.sandbox, seen, [str(Key(CLUSTER, "", name))])
         put = cluster_change_of(session.loaded.world, name, change)
         ((key, status),) = put.statuses.items()
         words = CLUSTER_SENTENCES[change]

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from sandbox.actions.sessions import edit_session
+from sandbox.actions.sessions import edit_session, refuse_stale
 from sandbox.base.errors import ConflictError, NotFoundError
 from sandbox.base.refusals import Refused
 from sandbox.page.diffs import RevisionDiff
@@ -28,7 +28,13 @@ _FIELD = "metadata.name"
 
 
 def do_pin(
-    user: User, sandbox_id: str, namespace: str, name: str, node: str
+    user: User,
+    sandbox_id: str,
+    namespace: str,
+    name: str,
+    node: str,
+    *,
+    seen: int | None = None,
 ) -> RevisionDiff:
     """Pin a pod to a node, or with node "" let it go where it may.
 
@@ -37,8 +43,10 @@ def do_pin(
     NotFoundError and ConflictError.
     """
     with edit_session(user, sandbox_id) as session:
+        key = Key("Pod", namespace, name)
+        refuse_stale(session.sandbox, seen, [str(key)])
         world = session.loaded.world
-        pod = pod_of(world, Key("Pod", namespace, name))
+        pod = pod_of(world, key)
         if node and Key("Node", "", node) not in world.objects:
             raise NotFoundError(
                 Refused.NOT_THERE.said(kind=plain_word("node"), name=node)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
-import msgspec
 from django.contrib.auth.models import User
+from django.db.models import Q
 
 from sandbox.base.absences import Absent
 from sandbox.base.errors import (
@@ -20,7 +21,7 @@ from sandbox.base.errors import (
     StaleError,
 )
 from sandbox.base.refusals import Refused
-from sandbox.models import Event, Sandbox
+from sandbox.models import Event, Revision, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord, kept
 from sandbox.world import (
@@ -33,13 +34,15 @@ from sandbox.world import (
 )
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
-from sandbox.world.operations import AnyOperation, Transport
+from sandbox.world.operations import AnyOperation, Redo, Rewind, Transport, Undo
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems.requests import RequestProblem
 from scheduler.model.sentence import Sentence
 
 EDIT = "Edit"
+#: Edits that one refusal names.
+_MOST_CAUSES = 20
 
 
 @dataclass
@@ -158,25 +161,53 @@ def _not_archived(sandbox_id: str) -> Sandbox:
     return sandbox
 
 
-def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: list[str]) -> None:
-    """Refuse an edit of something that was edited since `seen`.
+def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: Iterable[str]) -> None:
+    """Refuse an edit of something that a person changed since `seen`, in whatever way.
 
-    Raises StaleError naming each edit since: revision, who, what.
+    A tick changes nothing so. Raises StaleError naming each edit since: revision, who,
+    what. Cost: it reads the operations of the edits since then.
     """
-    if seen is None:
+    wanted = set(subjects)
+    if seen is None or not wanted:
         return
-    edits = lineage.rows(Event, sandbox).filter(type=EDIT, subject__in=subjects)
-    since = edits.filter(revision__gt=seen).order_by("revision")[:20]
-    causes = [
+    since = (
         Cause(
             problem=RequestProblem.EDITED.said(
-                revision=e.revision,
-                edit=e.message if e.said is None else msgspec.convert(e.said, Sentence),
-                name=e.by.removeprefix("User//"),
+                revision=made.number,
+                edit=made.sentence,
+                name=made.who.get_username() if made.who else "",
             ),
-            field=e.subject,
+            field=min(found),
         )
-        for e in since
-    ]
-    if causes:
+        for made in _edits_since(sandbox, seen)
+        if (found := wanted & _changed_by(sandbox, made))
+    )
+    if causes := list(islice(since, _MOST_CAUSES)):
         raise StaleError(Refused.STALE.said(revision=seen), causes=causes)
+
+
+def _edits_since(sandbox: Sandbox, seen: int) -> Iterator[Revision]:
+    """Yield the revisions since `seen` that a person made, also those that are gone."""
+    kinds = (Revision.EDIT, Revision.RERUN)
+    past = lineage.within(lineage.lineage(sandbox, whole=True), "number")
+    made = Revision.objects.filter(
+        past | Q(sandbox=sandbox), number__gt=seen, kind__in=kinds, origin=None
+    )
+    yield from made.select_related("who").order_by("number").iterator()
+
+
+def _changed_by(sandbox: Sandbox, made: Revision) -> set[str]:
+    """Return what an edit changed; of an undo, a redo or a rewind what it takes or brings."""
+    match operations.from_document(made.operation):
+        case Undo(revision=number) | Redo(revision=number):
+            edits = Revision.objects.filter(sandbox=made.sandbox_id, number=number)
+        case Rewind(revision=number):
+            past = lineage.rows(Revision, sandbox, made.number - 1, whole=True)
+            edits = past.filter(number__gt=number, kind=Revision.EDIT)
+        case operation:
+            events = Event.objects.filter(
+                sandbox=made.sandbox_id, revision=made.number, type=EDIT
+            )
+            named = set(events.values_list("subject", flat=True))
+            return named | set(operations.subjects_of(operation))
+    return {subject for edit in edits for subject in _changed_by(sandbox, edit)}

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from django.contrib.auth.models import User
+from django.db import transaction
 
 from sandbox.answers import asking
 from sandbox.answers.errors import document_of, raise_again
@@ -18,6 +19,7 @@ from sandbox.base.errors import (
     TooManyError,
 )
 from sandbox.models import KeptWhatIf, Sandbox
+from sandbox.models.sandbox import carried_out
 from sandbox.retention.retention import drop_oldest
 from sandbox.world import history
 from scheduler.analysis.pairs import PairVerdict
@@ -69,15 +71,17 @@ def begin(
     at = sandbox.tick if tick is None else tick
     now = at == sandbox.tick
     revision = sandbox.revision if now else history.revision_at(sandbox, at)
-    row = KeptWhatIf.objects.create(
-        sandbox=sandbox,
-        asked_by=user,
-        revision=revision,
-        tick=at,
-        changes=list(changes),
-        horizon_ms=horizon_ms,
-        seeds=list(seeds),
-    )
+    with transaction.atomic():
+        row = KeptWhatIf.objects.create(
+            sandbox=sandbox,
+            asked_by=user,
+            revision=revision,
+            tick=at,
+            changes=list(changes),
+            horizon_ms=horizon_ms,
+            seeds=list(seeds),
+        )
+        carried_out()
     drop_oldest(KeptWhatIf, sandbox)
     return row
 

@@ -67,6 +67,11 @@ class NotNow(Words):
     ANSWER = ("notNow.answer", "the experiment has no answer: it is {state}")
     KEY = ("notNow.key", "this key was used for another request")
     ANSWERED = ("notNow.answered", "a request with this key is being answered now")
+    CARRIED_OUT = (
+        "notNow.carriedOut",
+        "the request with this key was carried out, but its answer was lost; look at "
+        "what is there now",
+    )
     BUDGET = (
         "notNow.budget",
         "Cannot evict pod as it would violate the pod's disruption budget.",

@@ -28,6 +28,7 @@ from sandbox.experiments.bases import base_of, open_base, packed_base
 from sandbox.experiments.work import plan_of
 from sandbox.live import limits
 from sandbox.models import Experiment, Run, Sandbox
+from sandbox.models.sandbox import carried_out
 from sandbox.process import idle_flag
 from sandbox.world.findings import causes_of
 from scheduler.analysis.advice.advisor import Advisor
@@ -201,6 +202,7 @@ def _insert(experiment: Experiment, todo: Plan) -> None:
         ],
         batch_size=500,
     )
+    carried_out()
     idle_flag.clear_after_commit()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextvars import ContextVar
 from typing import Literal
 
 from django.apps import apps
@@ -260,6 +261,9 @@ class Stored(models.Model):
 class Answer(models.Model):
     """What a request with an Idempotency-Key was answered, to answer it again."""
 
+    #: What stands for the status of an answer while there is none.
+    BEGUN, CARRIED_OUT = 0, 1
+
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     key = models.CharField(max_length=200)
     request = models.CharField(max_length=64)  # SHA-256 of method, path and body
@@ -280,3 +284,17 @@ class Answer(models.Model):
     def fits(self, request: str) -> bool:
         """Return whether this was the same request; a key is not for two."""
         return self.request == request
+
+
+#: The number of the Answer of the request that this thread works on.
+answering: ContextVar[int | None] = ContextVar("answering", default=None)
+
+
+def carried_out() -> None:
+    """Write, within the transaction that carries it out, that the request under way was.
+
+    Its key is not free again from then on, whatever becomes of the answer.
+    """
+    if (number := answering.get()) is not None:
+        begun = Answer.objects.filter(pk=number, status=Answer.BEGUN)
+        begun.update(status=Answer.CARRIED_OUT)

@@ -17,6 +17,7 @@ from sandbox.base.database_time import DatabaseTime
 from sandbox.base.denials import NotNow
 from sandbox.base.errors import OvertakenError
 from sandbox.models import Checkpoint, Revision, Sandbox
+from sandbox.models.sandbox import carried_out
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import records_of
@@ -214,6 +215,7 @@ def _claim_revision(sandbox: Sandbox, claim: Claim, before: int) -> None:
     if own.update(lease_until=held_until, changed_at=timezone.now(), **changed) != 1:
         counters.count("leases_lost")
         raise OvertakenError(NotNow.MOVED_ON.said(sandbox=sandbox.pk, revision=before))
+    carried_out()
 
 
 def _checkpoint_due(sandbox: Sandbox, request: CommitRequest) -> bool:

@@ -6,10 +6,12 @@ the same world give the same world, in any process and at any time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from sandbox.page.rows.transport import POLICY_KEY
 from sandbox.world.extenders import ExtenderAnswer, answering
 from sandbox.world.seen import unpack
 from scheduler.engine.kube.extender.ports import Port
@@ -128,6 +130,24 @@ AnyOperation = (
 )
 Edit = Part | Several
 _PARTS = (Put, Delete, SetPolicy, Lose, Settle)
+
+
+def subjects_of(operation: AnyOperation) -> Iterator[str]:
+    """Yield the keys of the objects that an edit changes itself, and the policy's."""
+    match operation:
+        case Put(manifests=manifests):
+            yield from (str(stored_key(manifest)) for manifest in manifests)
+        case Delete(keys=keys):
+            yield from (str(Key(*key)) for key in keys)
+        case Lose(node=node):
+            yield str(Key("Node", "", node))
+        case SetPolicy():
+            yield POLICY_KEY
+        case Several(parts=parts):
+            for part in parts:
+                yield from subjects_of(part)
+        case _:
+            return
 
 
 def to_document(operation: AnyOperation) -> dict[str, Any]:

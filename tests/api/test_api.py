@@ -8,11 +8,16 @@ import json
 
 import pytest
 import yaml
+from django.db.models.functions import Now
 from django.test import override_settings
 from drf_spectacular.generators import SchemaGenerator
-from rest_framework.test import APIClient
+from rest_framework.test import APIClient, APIRequestFactory, force_authenticate
 
-from sandbox.models import Sandbox, Workload
+from api.idempotency import FREE_AFTER, once
+from api.views.base import View
+from sandbox import actions
+from sandbox.base.errors import BusyError
+from sandbox.models import Answer, Sandbox, Workload
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import contended, row, text_of, tick
 
@@ -227,6 +232,32 @@ def test_a_key_answers_the_same_request_once_more_and_refuses_another(call, busy
     assert row(busy).revision == first.json()["revision"]
     other = call("post", busy, "/actions/speed", {"speed": 5}, **key)
     assert other.status_code == 409
+
+
+class PausesAndFails(View):
+    """A view that does something and then cannot say so."""
+
+    schema = None
+
+    @once
+    def post(self, request, sandbox_id: str, *, first: bool):
+        if first:
+            actions.do_pause(self.user(), sandbox_id)
+        raise BusyError("no answer")
+
+
+@pytest.mark.parametrize(("first", "free"), [(True, False), (False, True)])
+def test_a_key_is_free_again_only_where_nothing_was_committed(
+    busy, person, first, free
+):
+    request = APIRequestFactory().post("/", headers={"Idempotency-Key": "once"})
+    force_authenticate(request, person)
+    view = PausesAndFails.as_view()
+    assert view(request, sandbox_id=busy.pk, first=first).status_code == 503
+    assert Answer.objects.exists() is not free
+    Answer.objects.update(at=Now() - FREE_AFTER)
+    again = view(request, sandbox_id=busy.pk, first=first)
+    assert again.status_code == (503 if free else 409)
 
 
 def test_fork_rewind_undo_and_redo_answer_where_they_lead(call, busy):

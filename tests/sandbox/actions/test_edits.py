@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox import actions
+from sandbox.actions.objects import MOST_LINES
 from sandbox.base.errors import (
     ConflictError,
     DeniedError,
@@ -332,6 +333,52 @@ def test_ticks_do_not_make_an_edit_stale(busy, person):
     tick(busy, 3)
     patch = {"spec": {"simulation": {"podStartMs": 5}}}
     actions.do_policy(person, busy.pk, patch, patch=True, seen=seen)
+
+
+def put_flavors(person, busy, count: int, label: str, **options):
+    made = [flavor(f"f{at}", of=label) for at in range(count)]
+    return actions.do_import(
+        person, busy.pk, [("flavors.yaml", text_of(*made))], **options
+    )
+
+
+def many_at_once(person, busy):
+    put_flavors(person, busy, MOST_LINES + 1, "theirs")
+
+
+def delete_and_make_again(person, busy):
+    actions.do_delete(person, busy.pk, [Key("ResourceFlavor", "", "f0")])
+    put_flavors(person, busy, 1, "theirs")
+
+
+def undo(person, busy):
+    actions.do_undo(person, busy.pk)
+
+
+def rewind(person, busy):
+    actions.do_rewind(person, busy.pk, tick=0)
+
+
+@pytest.mark.parametrize("change", [many_at_once, delete_and_make_again, undo, rewind])
+def test_an_edit_is_stale_in_whatever_way_another_changed_the_object(
+    busy, person, change
+):
+    tick(busy, 1)
+    put_flavors(person, busy, 1, "mine")
+    tick(busy, 1)
+    seen = row(busy).revision
+    change(person, busy)
+    with pytest.raises(StaleError):
+        put_flavors(person, busy, 1, "again", seen=seen)
+
+
+def test_an_edit_is_not_stale_by_edits_of_others(busy, person):
+    tick(busy, 1)
+    put_flavors(person, busy, 1, "mine")
+    seen = row(busy).revision
+    actions.do_import(person, busy.pk, [("other.yaml", text_of(flavor("other")))])
+    actions.do_undo(person, busy.pk)
+    put_flavors(person, busy, 1, "again", seen=seen)
 
 
 def test_to_a_stranger_a_private_sandbox_is_not_there(busy, stranger):

@@ -10,8 +10,8 @@ from django.db import connection
 
 from sandbox import actions
 from sandbox.base import counters
-from sandbox.base.errors import BusyError, OvertakenError
-from sandbox.models import Sandbox
+from sandbox.base.errors import BusyError, NotFoundError, OvertakenError
+from sandbox.models import Member, Sandbox
 from sandbox.world import leases
 from tests.sandbox.conftest import contended, row
 
@@ -96,3 +96,19 @@ def test_a_deletion_holds_the_forks_and_an_archive_those_before_it(busy, person)
         assert leases.take(fork.pk) is None
     assert leases.take(busy.pk)
     assert leases.take(fork.pk)
+
+
+def test_whoever_lost_the_right_while_they_waited_changes_nothing(
+    busy, stranger, monkeypatch
+):
+    member = Member.objects.create(sandbox=busy, user=stranger, role=Member.EDITOR)
+    claim = leases.take(busy.pk)
+
+    def take_the_right_away(_: float) -> None:
+        member.delete()
+        leases.release(claim)
+
+    monkeypatch.setattr(time, "sleep", take_the_right_away)
+    with pytest.raises(NotFoundError):
+        actions.do_pause(stranger, busy.pk)
+    assert row(busy).playing

@@ -2153,6 +2153,7 @@ export const ZH_HANS: Words = {
   "said.notNow.answer": "该实验没有答案：其状态为 {state}",
   "said.notNow.key": "此键已用于另一个请求",
   "said.notNow.answered": "使用此键的请求正在处理",
+  "said.notNow.carriedOut": "使用此键的请求已执行，但其答复已丢失；请查看现在的状态",
   "said.notNow.budget": "不能驱逐该 Pod，否则会违反其中断预算。",
   "said.notNow.held": "沙盒正由他人占用；请在那里暂停",
   "said.notNow.tooFast": "沙盒变化太快，来不及读取；请暂停它",
