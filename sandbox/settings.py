@@ -268,6 +268,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "ExperimentRole": ["owner", "viewer"],
         "Stack": ["kueue", "yunikorn", "kube"],
         "ConvertedStack": ["kueue", "yunikorn"],
+        "NodeChangeKind": ["add", "cordon", "uncordon", "drain", "fail", "recover"],
+        "ClusterChangeKind": ["lose", "recover"],
         "ExperimentState": ["running", "done", "failed", "cancelled"],
     },
     "POSTPROCESSING_HOOKS": [

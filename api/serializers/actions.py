@@ -222,7 +222,7 @@ class PatchSerializer(serializers.Serializer[Any]):
     patch = serializers.DictField()
 
 
-class NodeChangeSerializer(SeenSerializer):
+class NodeChangeSerializer(serializers.Serializer[Any]):
     """A node and what happens to it; a new one has a size, or that of another."""
 
     name = serializers.CharField(max_length=253)
@@ -240,11 +240,19 @@ class NodeChangeSerializer(SeenSerializer):
     )
 
 
-class ClusterChangeSerializer(SeenSerializer):
+class ClusterChangeSerializer(serializers.Serializer[Any]):
     """A worker cluster and what happens to the connection to it."""
 
     name = serializers.CharField(max_length=253)
     change = serializers.ChoiceField(["lose", "recover"])
+
+
+class NodeActionSerializer(NodeChangeSerializer, SeenSerializer):
+    """A change of a node, as it was seen."""
+
+
+class ClusterActionSerializer(ClusterChangeSerializer, SeenSerializer):
+    """A change of the connection to a worker cluster, as it was seen."""
 
 
 class PinSerializer(SeenSerializer):

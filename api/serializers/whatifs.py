@@ -7,7 +7,11 @@ from typing import Any
 from rest_framework import serializers
 
 from api.errors import coded
-from api.serializers.actions import ClusterChangeSerializer, NodeChangeSerializer
+from api.serializers.actions import (
+    ClusterChangeSerializer,
+    NodeChangeSerializer,
+    SeenSerializer,
+)
 from api.serializers.sandboxes import FileSerializer, ReleaseSerializer
 from sandbox.answers import whatifs
 from sandbox.base.errors import Cause, InvalidError
@@ -80,7 +84,7 @@ class WhatIfChangeSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-class WhatIfBeginSerializer(serializers.Serializer[Any]):
+class WhatIfBeginSerializer(SeenSerializer):
     """Changes from a tick on, how far both runs go, and which seeds they draw from."""
 
     at = serializers.IntegerField(

@@ -133,11 +133,11 @@ def _target(text: str) -> Key:
 class NodeAction(View):
     """Add, cordon, drain, fail, recover."""
 
-    @extend_schema(request=bodies.NodeChangeSerializer, responses=bodies.DoneSerializer)
+    @extend_schema(request=bodies.NodeActionSerializer, responses=bodies.DoneSerializer)
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Change a node: cordon, uncordon, drain, fail or recover."""
-        given = self.read(bodies.NodeChangeSerializer)
+        given = self.read(bodies.NodeActionSerializer)
         name, change, seen = given["name"], given["change"], given["revision"]
         if change != "add":
             step = actions.do_node(self.user(), sandbox_id, name, change, seen=seen)
@@ -157,12 +157,12 @@ class ClusterAction(View):
     """Lose a worker cluster, or reach it again."""
 
     @extend_schema(
-        request=bodies.ClusterChangeSerializer, responses=bodies.DoneSerializer
+        request=bodies.ClusterActionSerializer, responses=bodies.DoneSerializer
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
         """Disconnect a worker cluster from the manager, or connect it again."""
-        given = self.read(bodies.ClusterChangeSerializer)
+        given = self.read(bodies.ClusterActionSerializer)
         name, change, seen = given["name"], given["change"], given["revision"]
         step = actions.do_cluster(self.user(), sandbox_id, name, change, seen=seen)
         return done(step)

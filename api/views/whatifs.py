@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from api.errors import RETRY_S
 from api.idempotency import once
+from api.serializers.actions import SeenSerializer
 from api.serializers.whatifs import (
     KeptWhatIfSerializer,
     WhatIfBeginSerializer,
@@ -79,6 +80,7 @@ class WhatIfs(View):
             changes=[_plain(change) for change in given["changes"]],
             horizon_ms=given["horizonMs"],
             seeds=given["seeds"],
+            seen=given["revision"],
         )
         return _answer(sandbox_id, found)
 
@@ -101,12 +103,15 @@ class KeepWhatIf(View):
     """A what-if that becomes the run."""
 
     @extend_schema(
-        operation_id="what_ifs_keep", request=None, responses=KeptWhatIfSerializer
+        operation_id="what_ifs_keep",
+        request=SeenSerializer,
+        responses=KeptWhatIfSerializer,
     )
     @once
     def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
         """Keep the what-if: continue from its tick with its changes; the later history becomes a fork."""
-        step, fork = actions.do_keep(self.user(), sandbox_id, what_if_id)
+        seen = self.read(SeenSerializer)["revision"]
+        step, fork = actions.do_keep(self.user(), sandbox_id, what_if_id, seen=seen)
         body = {
             "revision": step.revision,
             "tick": step.tick,

@@ -161,15 +161,18 @@ def _not_archived(sandbox_id: str) -> Sandbox:
     return sandbox
 
 
-def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: Iterable[str]) -> None:
+def refuse_stale(
+    sandbox: Sandbox, seen: int | None, subjects: Iterable[str] | None
+) -> None:
     """Refuse an edit of something that a person changed since `seen`, in whatever way.
 
-    A tick changes nothing so. Raises StaleError naming each edit since: revision, who,
-    what. Cost: it reads the operations of the edits since then.
+    None for subjects is whatever there is. A tick changes nothing so. Raises StaleError
+    naming each edit since: revision, who, what. Cost: it reads the operations of the
+    edits since then.
     """
-    wanted = set(subjects)
-    if seen is None or not wanted:
+    if seen is None:
         return
+    wanted = None if subjects is None else set(subjects)
     since = (
         Cause(
             problem=RequestProblem.EDITED.said(
@@ -180,7 +183,8 @@ def refuse_stale(sandbox: Sandbox, seen: int | None, subjects: Iterable[str]) ->
             field=min(found),
         )
         for made in _edits_since(sandbox, seen)
-        if (found := wanted & _changed_by(sandbox, made))
+        if (changed := _changed_by(sandbox, made))
+        and (found := changed if wanted is None else wanted & changed)
     )
     if causes := list(islice(since, _MOST_CAUSES)):
         raise StaleError(Refused.STALE.said(revision=seen), causes=causes)

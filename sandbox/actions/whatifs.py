@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from sandbox.actions.sessions import EditSession, edit_session
+from sandbox.actions.sessions import edit_session, refuse_stale
 from sandbox.actions.undo import rewind
 from sandbox.base.absences import Absent
 from sandbox.base.errors import ConflictError, NotFoundError
@@ -20,19 +20,26 @@ from scheduler.words.edits import Edited
 
 
 def do_keep(
-    user: User, sandbox_id: str, number: int
+    user: User, sandbox_id: str, number: int, *, seen: int | None = None
 ) -> tuple[RevisionDiff, Sandbox | None]:
     """Make a what-if the run, from its tick on; what came after is kept as a fork.
 
-    Returns the diff of the changes, and the fork; None where nothing came after. Raises
-    ConflictError for one that is not open, or whose past this run has left.
+    Where only edits came after, they stay and its changes are made of what there is.
+    Returns the diff of the changes, and the fork; None where there is none. Raises
+    ConflictError for one that is not open, or whose past this run has left, and
+    StaleError where it would undo or overwrite what a person changed since `seen`.
     """
     with edit_session(user, sandbox_id) as session, transaction.atomic():
         row = _found(session.sandbox, number, KeptWhatIf.OPEN)
         operation = operations.from_document(row.operation)
         if not isinstance(operation, Several):
             raise TypeError(f"{operation!r} is not the changes of a what-if")
-        kept = _at_its_begin(user, session, row)
+        goes_back = _goes_back(session.sandbox, row)
+        changed = None if goes_back else operations.subjects_of(operation)
+        refuse_stale(session.sandbox, seen, changed)
+        kept = None
+        if goes_back:
+            kept = rewind(user, session, row.revision, tick=row.tick)[1]
         said = Edited.KEEPS.said(who=user.get_username(), number=number)
         line = session.edit_event(
             user,
@@ -49,18 +56,14 @@ def do_keep(
         return step, kept
 
 
-def _at_its_begin(user: User, session: EditSession, row: KeptWhatIf) -> Sandbox | None:
-    """Bring the run back to the revision that it begins at; return what is kept."""
-    sandbox = session.sandbox
+def _goes_back(sandbox: Sandbox, row: KeptWhatIf) -> bool:
+    """Return whether time went on since it began. Raises ConflictError for another past."""
     past = lineage.rows(Revision, sandbox, whole=True)
     if not past.filter(number=row.revision).exists():
         raise ConflictError(
             Refused.OTHER_PAST.said(number=row.pk, revision=row.revision)
         )
-    since = past.filter(number__gt=row.revision)
-    if not since.exclude(kind=Revision.TRANSPORT).exists():
-        return None  # play, pause and speed leave the world as it was
-    return rewind(user, session, row.revision, tick=row.tick)[1]
+    return past.filter(number__gt=row.revision, kind=Revision.TICK).exists()
 
 
 def do_discard(user: User, sandbox_id: str, number: int) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from sandbox.actions.sessions import refuse_stale
 from sandbox.answers import asking
 from sandbox.answers.errors import document_of, raise_again
 from sandbox.base.absences import Absent
@@ -21,6 +22,7 @@ from sandbox.base.errors import (
 from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.models.sandbox import carried_out
 from sandbox.retention.retention import drop_oldest
+from sandbox.whatifs.changes import subjects_of
 from sandbox.world import history
 from scheduler.analysis.pairs import PairVerdict
 from scheduler.model.errors import SchedulerError
@@ -63,13 +65,17 @@ def begin(
     *,
     horizon_ms: int = HORIZON_MS,
     seeds: Sequence[int] = (),
+    seen: int | None = None,
 ) -> KeptWhatIf:
     """Write down a what-if that begins now or at a tick; a worker runs it.
 
-    Raises NotFoundError and GoneError for a tick that does not exist.
+    Raises NotFoundError and GoneError for a tick that does not exist, StaleError for
+    changes of what a person changed since `seen` where it begins now.
     """
     at = sandbox.tick if tick is None else tick
     now = at == sandbox.tick
+    if now and seen is not None:
+        refuse_stale(sandbox, seen, subjects_of(changes))
     revision = sandbox.revision if now else history.revision_at(sandbox, at)
     with transaction.atomic():
         row = KeptWhatIf.objects.create(

@@ -11,11 +11,13 @@ from sandbox.actions.objects import keep_start_time
 from sandbox.base.errors import Cause, DeniedError, InvalidError, SandboxError
 from sandbox.base.refusals import Refused
 from sandbox.live import limits as limited
+from sandbox.page.rows.transport import POLICY_KEY
 from sandbox.world import operations
 from sandbox.world.operations import Delete, Part, Put, SetPolicy, Several
 from scheduler.analysis.explain.names import meant
 from scheduler.assembly import merge
 from scheduler.engine.forking import fork
+from scheduler.engine.multikueue.checks import CLUSTER
 from scheduler.engine.world import World
 from scheduler.input.manifests.load import load
 from scheduler.model.errors import SchedulerError
@@ -65,6 +67,30 @@ def operation_of(world: World, changes: Sequence[Mapping[str, Any]]) -> Several:
             except SchedulerError as error:
                 raise _wrong(place, error) from error
     return Several(parts)
+
+
+def subjects_of(changes: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the keys of the objects that changes name, and the policy's."""
+    found: set[str] = set()
+    for change in changes:
+        ((kind, given),) = change.items()
+        match kind:
+            case "policy" | "release":
+                found.add(POLICY_KEY)
+            case "apply" if given.get("kind") == "Policy":
+                found.add(POLICY_KEY)
+            case "apply":
+                loaded = load((), limits=limited.of_texts(), objects=[("", given)])
+                found |= {str(obj.key) for obj in loaded.objects}
+            case "node":
+                found.add(str(Key("Node", "", given["name"])))
+            case "cluster":
+                found.add(str(Key(CLUSTER, "", given["name"])))
+            case "pin":
+                found.add(str(Key("Pod", given["namespace"], given["name"])))
+            case _:
+                found.add(str(_key(given)))
+    return found
 
 
 def _parts(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:

@@ -19,7 +19,15 @@ from scheduler.engine.forking import fork
 from scheduler.engine.simulation import simulate
 from scheduler.model.objects import Key, Object
 from tests import stored
-from tests.builders import cluster_queue, job, local_queue, node, pod, small_cluster
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    small_cluster,
+)
 from tests.sandbox.conftest import check_rows, row, text_of, tick
 
 pytestmark = [pytest.mark.django_db]
@@ -341,6 +349,35 @@ def test_one_that_is_kept_after_a_mere_change_of_speed_leaves_no_fork(
     kept = call("post", queue, f"/what-ifs/{found['id']}/keep").json()
     assert (kept["fork"], Sandbox.objects.count()) == (None, 1)
     check_rows(queue)
+
+
+def test_edits_that_came_after_one_that_begins_now_stay_when_it_is_kept(
+    call, queue, person
+):
+    found = asked(call, queue, quota(8)).json()
+    actions.do_import(person, queue.pk, [("f.yaml", text_of(flavor("theirs")))])
+    kept = call("post", queue, f"/what-ifs/{found['id']}/keep").json()
+    assert kept["fork"] is None
+    assert call("get", queue, "/objects/ResourceFlavor/-/theirs").status_code == 200
+    check_rows(queue)
+
+
+@pytest.mark.parametrize("at", [None, 3])
+def test_one_is_not_kept_over_what_another_changed_since_it_was_seen(
+    call, queue, person, at
+):
+    found = asked(call, queue, quota(8), at=at).json()
+    seen = row(queue).revision
+    other = text_of(cluster_queue("main", cpu="2"))
+    actions.do_import(person, queue.pk, [("q.yaml", other)])
+    path, now = f"/what-ifs/{found['id']}/keep", row(queue).revision
+    stale = call("post", queue, path, {"revision": seen})
+    (cause,) = stale.json()["details"]["causes"]
+    assert (stale.status_code, cause["field"]) == (409, "ClusterQueue//main")
+    assert row(queue).revision == now
+    again = asked(call, queue, quota(8), revision=seen)
+    assert again.status_code == 409
+    assert call("post", queue, path, {"revision": now}).status_code == 200
 
 
 def test_one_that_is_discarded_leaves_the_run_and_cannot_be_kept(call, queue):

@@ -190,8 +190,10 @@ def test_a_disruption_budget_of_a_worker_protects_its_pods(linked, person):
     }
     given = text_of(*in_cluster("a", budget))
     actions.do_import(person, linked.pk, [("given", given)])
-    with pytest.raises(DisruptionError):
-        actions.do_evict(person, linked.pk, pod.namespace, pod.name)
+    key = Key("Pod", pod.namespace, pod.name)
+    session = actions.edit_session(person, linked.pk)
+    with pytest.raises(DisruptionError), session as held:
+        actions.evict(person, held, key)
 
 
 def test_a_workload_is_moved_within_its_worker_and_nowhere_else(linked, person):
