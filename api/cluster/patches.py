@@ -262,5 +262,7 @@ def _add(holder: Any, path: list[str], value: Any) -> None:
 
 
 def _remove(holder: Any, path: list[str]) -> Any:
+    if len(path) == 1:
+        raise ValueError("a document cannot be taken out of itself")
     parent, name = _parent(holder, path)
     return parent.pop(name)

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
+from sandbox.base.environment import make_private_file
 
 _TEXTS = ("all", "objects", "policy", "queues")
 _LINES = ("workloads", "events", "samples")
@@ -169,7 +170,9 @@ def export(asked: Asked) -> Found:
     if words.what == "archive":
         if not words.file:
             raise WrongError("--what archive needs -o FILE: it is not text")
-        Path(words.file).write_bytes(operations.archive_read(words.sandbox))
+        archive = operations.archive_read(words.sandbox)
+        make_private_file(Path(words.file))  # it holds all that the sandbox has
+        Path(words.file).write_bytes(archive)
         return _written(words.file)
     found: Any = operations.export_read(
         words.sandbox,

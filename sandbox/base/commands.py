@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from django.core import management
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import base
 
-from scheduler.cli.statuses import REFUSED, ended
+from scheduler.cli.statuses import REFUSED, ended, refused
 
 
 class CommandError(base.CommandError):
@@ -29,6 +30,8 @@ def run_command(words: Sequence[str]) -> int:
     def work() -> int:
         try:
             management.execute_from_command_line(list(words))
+        except ImproperlyConfigured as problem:
+            return refused(problem)
         except SystemExit as end:
             return end.code if isinstance(end.code, int) else int(end.code is not None)
         return 0

@@ -7,6 +7,7 @@ DATABASE_URL and takes everything from the environment, nothing from disk.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import ipaddress
 import os
@@ -199,13 +200,27 @@ def database(url: str) -> dict[str, Any]:
     }
 
 
+def make_private_file(path: Path) -> None:
+    """Let nobody but this user read a file, which is made where it is not there."""
+    path.touch(mode=0o600)
+    mode = path.stat().st_mode
+    if stat.S_ISREG(mode) and stat.S_IMODE(mode) != 0o600:  # no terminal, no pipe
+        path.chmod(0o600)
+
+
 def sqlite(path: Path) -> dict[str, Any]:
     """Return Django's settings for one SQLite file that many processes share.
+
+    The file is made for this user alone, and SQLite makes those beside it as it is.
 
     IMMEDIATE and WAL together: a deferred transaction that reads and then writes
     fails at once when another one wrote, whatever the timeout. The cache is each
     connection's own and fills up; pages that are only read come from the map.
     """
+    with contextlib.suppress(OSError):  # of somebody else, or on a disk that is read
+        make_private_file(path)
+        for beside in path.parent.glob(f"{path.name}-*"):
+            make_private_file(beside)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": path,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from sandbox.base.environment import make_private_file
 from sandbox.base.errors import InvalidError
 from scheduler.model.errors import SchedulerError
 from scheduler.recorded.qrec.frames import MAGIC, FrameReader, frame
@@ -65,6 +66,7 @@ class RecordingFile:
 
     def _open(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_file(self.path)
         self.stream = self.path.open("ab")
         if self._size() == 0:
             self.stream.write(MAGIC)

@@ -23,8 +23,10 @@ LOOK_EVERY_S = 5.0
 Respond = Callable[[HttpRequest], HttpResponseBase]
 
 
-def refuse_newer_database() -> None:
+def refuse_newer_database(program: str = "program") -> None:
     """Raise ImproperlyConfigured for a database with migrations that are not here.
+
+    `program` is what is to be upgraded.
 
     An older program would tick on and write a history that the newer one cannot
     read. A database that does not answer, or is empty, is somebody else's matter.
@@ -34,7 +36,7 @@ def refuse_newer_database() -> None:
     except DatabaseError:
         return
     if newer:
-        raise ImproperlyConfigured(_problem(newer))
+        raise ImproperlyConfigured(_problem(newer, program))
 
 
 def newer_migrations() -> list[str]:
@@ -52,11 +54,11 @@ def _known() -> frozenset[tuple[str, str]]:
     return frozenset(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
 
 
-def _problem(newer: list[str]) -> str:
+def _problem(newer: list[str], program: str = "program") -> str:
     return (
-        f"the database is newer than this program: it has the migration "
-        f"{', '.join(newer)}, which this version does not know. Start the version "
-        "that wrote it, or restore a backup made before the upgrade."
+        f"upgrade this {program}: the database is newer, it has the migration "
+        f"{', '.join(newer)}, which this version does not know. Or restore a backup "
+        "made before the database was upgraded."
     )
 
 

@@ -90,6 +90,7 @@ def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_pat
     assert Sandbox.objects.get(pk=again["id"]).stack == "kueue"
     archive = str(tmp_path / "a.quotalab")
     assert main(["export", key, "--what", "archive", "-o", archive]) == 0
+    assert (tmp_path / "a.quotalab").stat().st_mode & 0o777 == 0o600
     assert said("restore", archive)[1]["tick"] == 12
 
 

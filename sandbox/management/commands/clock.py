@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: object, **__: object) -> None:
         """Run until SIGINT or SIGTERM, then give the lease up."""
-        refuse_newer_database()
+        refuse_newer_database("clock")
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())

@@ -39,6 +39,6 @@ class Command(BaseCommand):
             raise CommandError(f"expected one process or more, got {processes}")
         if answering < 0:
             raise CommandError(f"expected no process or more, got {answering}")
-        refuse_newer_database()
+        refuse_newer_database("worker")
         connection.close()  # the processes forked from here open their own
         WorkerPool(processes, answering).run()

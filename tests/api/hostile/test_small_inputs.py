@@ -64,6 +64,22 @@ def test_a_json_patch_may_copy_what_is_small(client, configured):
     assert answer.json()["data"] == {"a": "b" * 100, "b": "b" * 100}
 
 
+@pytest.mark.parametrize(
+    ("operation", "code"),
+    [
+        ({"op": "remove"}, 422),
+        ({"op": "move", "from": "", "path": "/data"}, 422),
+        *(({"op": "replace", "value": one}, 400) for one in (None, 5, "x", [])),
+    ],
+)
+def test_a_json_patch_that_leaves_no_object_is_refused(
+    client, configured, operation, code
+):
+    one = [{"path": "", **operation}]
+    answer = patch(client, configured, f"{MAPS}/m", "json-patch", one)
+    assert answer.status_code == code, answer.content
+
+
 def test_no_patch_makes_an_object_larger_than_a_body_may_be(
     client, configured, settings
 ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,17 @@ def test_the_buss_socket_path_is_short_whatever_the_data_folder(monkeypatch, tmp
 def test_two_data_folders_have_two_buses():
     folders = {environment.bus_folder(Path(name)) for name in ("/one", "/two")}
     assert len(folders) == 2
+
+
+def test_a_database_and_what_is_beside_it_is_for_this_user_alone(tmp_path):
+    files = [tmp_path / f"db.sqlite3{tail}" for tail in ("", "-wal", "-shm")]
+    files[1].touch(mode=0o644)
+    environment.sqlite(files[0])
+    with contextlib.closing(sqlite3.connect(files[0])) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE t (x)")
+        assert all(file.exists() for file in files)
+        assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
 
 
 def test_a_folder_that_is_a_link_is_refused(tmp_path):

@@ -21,6 +21,7 @@ from api import health
 from api.errors import answer
 from api.idempotency import FREE_AFTER
 from sandbox import actions
+from sandbox.base.commands import run_command
 from sandbox.live import rights
 from sandbox.live.people import Asker
 from sandbox.models import Answer, Audit
@@ -40,10 +41,19 @@ def test_a_database_of_this_version_is_taken(db):
     refuse_newer_database()
 
 
+def test_an_older_worker_ends_as_refused_and_not_as_a_fault_of_the_program(
+    newer, capsys
+):
+    assert run_command(["manage.py", "worker"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("upgrade this worker: the database is newer")
+    assert "fault of the program" not in said
+
+
 @pytest.mark.parametrize("command", ["worker", "clock"])
 def test_a_newer_database_is_refused_with_a_sentence(newer, command):
     with pytest.raises(
-        ImproperlyConfigured, match=r"newer than this program.*0999_later"
+        ImproperlyConfigured, match=rf"upgrade this {command}.*newer.*0999_later"
     ):
         call_command(command)
 

@@ -112,6 +112,7 @@ def check_backup(one: dict[str, str], other: dict[str, str], folder: Path) -> No
         wait_for(lambda: ticks(one) > 0, "a tick")
         manage(one, "backup", str(file))
         assert ticking.poll() is None
+        assert_private(folder)
     finally:
         ticking.terminate()
         ticking.wait()
@@ -124,6 +125,14 @@ def check_backup(one: dict[str, str], other: dict[str, str], folder: Path) -> No
     assert refused.returncode == 2
     assert "--replace" in refused.stderr
     assert answers(other, REPLACE.format(file=str(file))) == [pk, tick, True]
+
+
+def assert_private(folder: Path) -> None:
+    """Only this user may read what was written into the folder, but for its world."""
+    found = [one for one in folder.rglob("*") if one.is_file()]
+    modes = {one.name: oct(one.stat().st_mode & 0o777) for one in found}
+    assert {"backup"} < set(modes)
+    assert {name for name, mode in modes.items() if mode != "0o600"} == {"world.yaml"}
 
 
 def restored(
