@@ -13,11 +13,10 @@ from sandbox.forecasts.asking import ForecastState
 from sandbox.forecasts.record import Forecasts
 from sandbox.page import wire, wire_rows
 from scheduler.analysis.advice.answer import AdviceAnswer
-from scheduler.analysis.advice.standing import SearchStanding
+from scheduler.analysis.advice.goal import SearchStanding
 from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult
 from scheduler.analysis.explain import shapes
-from scheduler.analysis.explain.applications import ApplicationExplanation
-from scheduler.analysis.explain.queues import QueueFairness
+from scheduler.analysis.explain.queues import ApplicationExplanation, QueueFairness
 from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
 from scheduler.analysis.incident import IncidentReplay

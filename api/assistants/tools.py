@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, InputRequiredResult, Tool, ToolAnnotations
 
 from api.assistants.wording import plain
-from scheduler.analysis.plan.terms import nearest
+from scheduler.analysis.plan.assertions import nearest
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -27,9 +27,9 @@ from api.cluster.role_hash import ROLE
 from api.cluster.rollouts import template_hash
 from sandbox.models import Sandbox, table_of
 from sandbox.world.worlds import policy_of
+from scheduler.engine.lifetime.admission import POD_SET
 from scheduler.engine.lifetime.controllers.deployments import SUSPENDED_BY
-from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
-from scheduler.engine.lifetime.pods import POD_SET
+from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
 from scheduler.engine.world import World
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL

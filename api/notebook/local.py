@@ -14,10 +14,9 @@ from api.notebook.loads import Load
 from api.notebook.tables import Table, extra
 from api.notebook.verdicts import WhatIf
 from scheduler.analysis.explain import to_document
-from scheduler.analysis.explain.changes import apply
-from scheduler.analysis.explain.moves import move
-from scheduler.analysis.explain.names import named
+from scheduler.analysis.explain.changes import apply, move
 from scheduler.analysis.explain.outcomes import queue_of
+from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.explain.workloads import explain
 from scheduler.analysis.lines import RunLines
 from scheduler.analysis.measures.subjects import kind_of_subjects
@@ -169,7 +168,7 @@ class LocalSandbox:
         return Why(to_document(explain(self.world, key)))
 
     def _find(self, name: str) -> Key:
-        if (key := named(self.world, name)) is not None:
+        if (key := named_object(self.world, name)) is not None:
             return key
         raise SchedulerError(Form.NOT_IN_WORLD.said(key=f"Workload {name}"))
 

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from api.serializers.records import Record
 from scheduler.analysis.advice.answer import AdviceAnswer
-from scheduler.analysis.advice.standing import SearchStanding
+from scheduler.analysis.advice.goal import SearchStanding
 from scheduler.model.sentence import Sentence
 
 

@@ -18,7 +18,7 @@ from sandbox.live import limits as limited
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from scheduler.assembly import InputError, StackOpenError, assemble, expand_loads
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.worlds.objects import gc_paused
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
     RunTimeChoice,

@@ -22,9 +22,8 @@ from sandbox.world.operations import (
     Several,
 )
 from scheduler.assembly import NOTHING_LEFT, merge
-from scheduler.engine.forking import fork
-from scheduler.engine.world import World
-from scheduler.engine.worlds.edits import reported_status
+from scheduler.engine.world import World, fork
+from scheduler.engine.worlds.objects import reported_status
 from scheduler.input.manifests.dumps.dump_time import time_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references

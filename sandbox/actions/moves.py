@@ -17,8 +17,8 @@ from sandbox.world.operations import (
     Settle,
     Several,
 )
-from scheduler.analysis.explain.moves import move
-from scheduler.analysis.explain.names import meant
+from scheduler.analysis.explain.changes import move
+from scheduler.analysis.explain.sentences import meant
 from scheduler.analysis.explain.shapes import Change
 from scheduler.analysis.explain.shapes import Edit as Patch
 from scheduler.assembly import merge

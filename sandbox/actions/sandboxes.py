@@ -44,7 +44,7 @@ from sandbox.world.operations import Begin, Transport
 from sandbox.world.worlds import LoadedSandbox
 from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.worlds.objects import gc_paused
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
     RunTimeChoice,

@@ -17,8 +17,7 @@ from sandbox.base.scripts import read_script, script_of, script_part
 from sandbox.models import Event, Revision, Sandbox
 from sandbox.world import history, lineage
 from scheduler.analysis.reproduction import start_of_world
-from scheduler.analysis.reproduction.parts import document_of
-from scheduler.analysis.reproduction.trimming import differences
+from scheduler.analysis.reproduction.trimming import differences, document_of
 from scheduler.model.durations import duration_text, span_ms
 from scheduler.model.errors import SchedulerError
 from scheduler.model.scenario import Checkpoint

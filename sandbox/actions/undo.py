@@ -44,8 +44,7 @@ from sandbox.world.operations import (
     Rewind,
     Undo,
 )
-from scheduler.engine.forking import fork
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
 from scheduler.words.edits import Edited

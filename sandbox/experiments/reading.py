@@ -14,8 +14,7 @@ from sandbox.base import csv_text
 from sandbox.models import Experiment, Run
 from sandbox.models.fields import Sayings
 from scheduler.analysis.advice.advisor import derived
-from scheduler.analysis.advice.goal import Goal, Numbers
-from scheduler.analysis.advice.standing import SearchStanding, standings
+from scheduler.analysis.advice.goal import Goal, Numbers, SearchStanding, standings
 from scheduler.analysis.experiments.assertions import judge
 from scheduler.analysis.experiments.document import ExperimentSpec, read_experiment
 from scheduler.analysis.experiments.results import (

@@ -15,15 +15,14 @@ from sandbox.base.refusals import Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history, lineage, worlds
-from scheduler.analysis.explain import applications, to_document
-from scheduler.analysis.explain.capacity import capacity
+from scheduler.analysis.explain import queues, to_document
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.film.moments import film_now, film_of, other_strategy
-from scheduler.analysis.explain.names import meant
-from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.pods import capacity, explain_pod
 from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.queues import queue_fairness
+from scheduler.analysis.explain.sentences import meant
 from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.world import World
 from scheduler.model.decisions import (
@@ -83,7 +82,7 @@ def explain_application(
             raise NotFoundError(
                 Refused.NOT_THERE.said(kind=plain_word("application"), name=name)
             )
-        return to_document(applications.explain_application(world, name))
+        return to_document(queues.explain_application(world, name))
 
 
 def explain_fairness(sandbox: Sandbox, tick: int | None) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from scheduler.analysis.incident import (
     replay,
     window_work,
 )
-from scheduler.engine.forking import fork
+from scheduler.engine.world import fork
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import RequestProblem
 from scheduler.recorded.twin.going_on import go_on

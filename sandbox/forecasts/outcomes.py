@@ -10,9 +10,9 @@ from django.db.models import Min, QuerySet
 from sandbox.forecasts.parts import options_of
 from sandbox.models import Event, KeptForecast, Revision, Sandbox
 from sandbox.world import lineage
-from scheduler.analysis.forecast.correction import Correction
-from scheduler.analysis.forecast.given import GivenStart
+from scheduler.analysis.forecast.present import GivenStart
 from scheduler.analysis.forecast.track_record import (
+    Correction,
     PastForecast,
     TrackRecord,
     track_record,

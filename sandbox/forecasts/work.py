@@ -25,15 +25,16 @@ from sandbox.models import ForecastPart, KeptForecast
 from sandbox.models.fields import Sayings
 from sandbox.page.packing import pack_world, unpack_world
 from sandbox.process import idle_flag, watchdog
-from scheduler.analysis.forecast.correction import corrected
-from scheduler.analysis.forecast.curves import Level
-from scheduler.analysis.forecast.given import drawn_of, given_of
 from scheduler.analysis.forecast.present import (
     ForecastWorld,
     Future,
+    Level,
+    drawn_of,
+    given_of,
     present_of,
     waiting,
 )
+from scheduler.analysis.forecast.track_record import corrected
 from scheduler.analysis.forecast.world import forecast as forecast_of
 from scheduler.analysis.forecast.world import forecast_from, futures_of, some_of
 from scheduler.engine.world import World

@@ -13,7 +13,7 @@ from sandbox.base.errors import Cause, InvalidError
 from sandbox.models import RecordedTick, Sandbox
 from sandbox.world.seen import pack
 from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.worlds.objects import gc_paused
 from scheduler.model.errors import SchedulerError
 from scheduler.recorded.qrec.reading import stamp
 from scheduler.recorded.twin import beginning

@@ -14,11 +14,10 @@ from sandbox.live import limits as limited
 from sandbox.page.rows.transport import POLICY_KEY
 from sandbox.world import operations
 from sandbox.world.operations import Delete, Part, Put, SetPolicy, Several
-from scheduler.analysis.explain.names import meant
+from scheduler.analysis.explain.sentences import meant
 from scheduler.assembly import merge
-from scheduler.engine.forking import fork
 from scheduler.engine.multikueue.checks import CLUSTER
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.input.manifests.load import load
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key

@@ -13,8 +13,7 @@ from django.conf import settings
 from sandbox.process import watchdog
 from sandbox.process.beside import Beside, can_fork
 from scheduler.analysis.pairs import Mark, Plain, Side, stops
-from scheduler.engine.forking import fork
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 
 #: So many beginnings are kept in a worker: who edits asks about one often.
 _MOST_KEPT = 4

@@ -28,7 +28,7 @@ from sandbox.page.rows.transport import KEY, until_text
 from sandbox.world import lineage, operations
 from sandbox.world.lineage import RevisionRange
 from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.worlds.objects import gc_paused
 
 
 def revision_at(sandbox: Sandbox, tick: int) -> int:

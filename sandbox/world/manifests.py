@@ -11,7 +11,7 @@ import msgspec
 from sandbox.base import bulk
 from sandbox.models import ALL_TABLES, StoredObject, table_of
 from sandbox.models.fields import decode_json, json_text
-from scheduler.engine.worlds.sharing import share_equal_parts
+from scheduler.engine.worlds.objects import share_equal_parts
 from scheduler.model.objects import Key, Object
 
 IDENTITY = ("sandbox_id", "kind", "namespace", "name")

@@ -30,10 +30,9 @@ from sandbox.world import (
     manifests,
     operations,
 )
-from scheduler.engine.forking import fork
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.encoding import Header
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.worlds.objects import gc_paused
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scheduler.analysis.expectations import Verdict, judge_all
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
-from scheduler.engine.world import World
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World, fork
 from scheduler.model import durations
 from scheduler.model.patches import merge
 from scheduler.model.policy import read_policy

@@ -8,7 +8,7 @@ from statistics import median, quantiles
 import msgspec
 
 from scheduler.analysis.forecast.workloads import created_ms, waits
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Decision, Preempt
 from scheduler.model.objects import Key, Object

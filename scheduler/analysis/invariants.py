@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scheduler.engine.kueue import queries as kueue_queries
 from scheduler.engine.world import World
-from scheduler.engine.worlds import sharing
+from scheduler.engine.worlds import objects
 from scheduler.model import amounts
 from scheduler.model.conditions import has_ended
 from scheduler.model.errors import InvariantError
@@ -31,7 +31,7 @@ def violations(world: World) -> Iterator[str]:
     for stage in (world.kube, world.yunikorn):
         if stage is not None:
             yield from stage.violations()
-    yield from sharing.violations()
+    yield from objects.violations()
     yield from _crowded_nodes(world)
     yield from _lost_pods(world)
     yield from _void_runs(world)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from scheduler.engine.kueue.tree.shares import share_of_node
+from scheduler.engine.kueue.tree.quota import share_of_node
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Queue

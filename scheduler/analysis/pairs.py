@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scheduler.analysis.experiments.intervals import Interval, interval
+from scheduler.analysis.experiments.results import Interval, interval
 from scheduler.analysis.forecast.workloads import created_ms, waits
 from scheduler.analysis.lines import NONE, Differing, PairLine, RunLines, differing
 from scheduler.analysis.measures.collector import Measures
@@ -27,10 +27,9 @@ from scheduler.analysis.release_rules import (
     told,
     traits_of,
 )
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
-from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World, fork
+from scheduler.engine.worlds.objects import gc_paused
 from scheduler.input.manifests.run_times import assumed_work
 from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import Admit, Arrive, Bind, Decision

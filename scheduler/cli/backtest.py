@@ -16,9 +16,13 @@ from scheduler.analysis.forecast.backtest.models import (
     by_last_waits,
     by_similar_waits,
 )
-from scheduler.analysis.forecast.backtest.recorded import recorded_trace
-from scheduler.analysis.forecast.backtest.run import BacktestResult, backtest
-from scheduler.analysis.forecast.backtest.synthetic import SYNTHETIC, synthetic
+from scheduler.analysis.forecast.backtest.run import (
+    SYNTHETIC,
+    BacktestResult,
+    backtest,
+    recorded_trace,
+    synthetic,
+)
 from scheduler.cli.statuses import refused
 from scheduler.input.traces.formats.swf import read_trace
 from scheduler.input.traces.trace import Trace

@@ -18,9 +18,9 @@ from scheduler.analysis.experiments.document import (
     ExperimentError,
     read_experiment,
 )
-from scheduler.analysis.experiments.intervals import Interval
 from scheduler.analysis.experiments.results import (
     AssertionVerdict,
+    Interval,
     VariantMeasure,
     VariantResult,
     table,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scheduler.analysis.plan.faults import Fault, FaultsError, faults_of
-from scheduler.analysis.plan.joining import Inputs
+from scheduler.analysis.plan.sides import Inputs
 from scheduler.cli.files import read_paths
 from scheduler.cli.git_files import files_at, range_of
 from scheduler.cli.recording_file import read_file

@@ -15,11 +15,10 @@ import msgspec
 
 from scheduler.analysis.junit import Case, junit_of
 from scheduler.analysis.plan import markdown, sarif
-from scheduler.analysis.plan.assertions import Assertion, read_assertions
+from scheduler.analysis.plan.assertions import Assertion, quantile_of, read_assertions
 from scheduler.analysis.plan.changes import changes
 from scheduler.analysis.plan.counterexample import counterexample
 from scheduler.analysis.plan.faults import Fault, FaultsError, faults_of
-from scheduler.analysis.plan.joining import Inputs, Joined, join
 from scheduler.analysis.plan.judging import Pair, Verdict, judge, sentence_of
 from scheduler.analysis.plan.measuring import (
     RunNumbers,
@@ -28,7 +27,7 @@ from scheduler.analysis.plan.measuring import (
     usual_seeds,
 )
 from scheduler.analysis.plan.outcome import Outcome, check_queues, outcome_of
-from scheduler.analysis.plan.terms import quantile_of
+from scheduler.analysis.plan.sides import Inputs, Joined, join
 from scheduler.cli.files import add_stack_word, read_one
 from scheduler.cli.plan_cache import key_of, store, stored
 from scheduler.cli.plan_input import (

@@ -15,13 +15,14 @@ from typing import Any, TextIO
 import msgspec
 
 from scheduler.analysis.upgrade import (
+    MOST_SEARCHED,
     Patch,
     RuleEffect,
     Run,
     UpgradeReport,
     compare_releases,
+    smallest,
 )
-from scheduler.analysis.upgrade_smallest import MOST_SEARCHED, smallest
 from scheduler.assembly import prepare
 from scheduler.cli.files import add_stack_word, release_of
 from scheduler.cli.plan_input import (

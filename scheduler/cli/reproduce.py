@@ -24,8 +24,7 @@ from scheduler.assembly import Sources
 from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import assemble_as, read_sources
 from scheduler.cli.statuses import refused
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 from scheduler.model.scenario import Match

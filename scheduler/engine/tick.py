@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scheduler.engine.kueue.queries import pending_counts
-from scheduler.engine.kueue.workload.variants import make_variant
+from scheduler.engine.kueue.workload.families import make_variant
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Decision, Evict, Preempt, Wait
 from scheduler.model.errors import NoProgressError
@@ -15,9 +17,14 @@ from scheduler.model.problems import GivenUp
 from scheduler.model.sentence import Sentence
 
 if TYPE_CHECKING:
-    from scheduler.engine.kueue.scheduler.pace import Writing
+    from scheduler.engine.kueue.scheduler.preempting import Writing
     from scheduler.engine.kueue.stage import KueueStage
     from scheduler.engine.multikueue.stage import MultiKueueStage
+
+
+# ------------------------------------------------------------------------
+# One tick of virtual time, in named steps: the table of contents of the engine.
+
 
 #: A loop that makes no progress at one instant ends after this many attempts.
 MOST_ATTEMPTS = 1_000
@@ -293,3 +300,55 @@ def react(world: World) -> None:
         world.lifetime.react(decision)
         if autoscaling is not None:
             autoscaling.react(decision)
+
+
+# ------------------------------------------------------------------------
+# Many ticks with no database: from instant to instant, deciding the same.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationResult:
+    """A finished simulation: what was decided, and why it ended."""
+
+    decisions: list[Decision]
+    end_ms: int
+    settled: bool  # nothing more would happen by itself
+
+
+def simulate(
+    world: World,
+    *,
+    until_ms: int,
+    stop: Callable[[Decision], bool] | None = None,
+    hear: Callable[[Sequence[Decision]], None] | None = None,
+) -> SimulationResult:
+    """Advance `world` to `until_ms`, to quiet, or to the first decision `stop` takes.
+
+    Jumps over empty time; the decisions are those that ticks would make. With
+    `stop`, time ends at the instant of that decision. `hear` gets what was
+    decided at each instant, while the world still stands there; neither changes it.
+    """
+    decisions: list[Decision] = []
+    stopped = False
+    at = next_instant(world)
+    while at is not None and at <= until_ms:
+        at = advance(world, max(at, world.context.now_ms), at)
+        fresh = world.context.journal.take_decisions()
+        decisions += fresh
+        if hear is not None:
+            hear(fresh)
+        if stop is not None and any(stop(decision) for decision in fresh):
+            stopped = True
+            break
+    _count_ticks(world)
+    return SimulationResult(
+        decisions=decisions,
+        end_ms=world.context.now_ms,
+        settled=at is None and not stopped,
+    )
+
+
+def _count_ticks(world: World) -> None:
+    """Count the ticks that were begun, as `run_tick` would have."""
+    tick_ms = world.policy.spec.simulation.tick_ms
+    world.tick = -(-world.context.now_ms // tick_ms)

@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
+import msgspec
+
 from scheduler.engine.worlds.encoding import Header, decode_world, encode_world
-from scheduler.engine.worlds.objects import WorldObjects
-from scheduler.engine.worlds.sharing import share_equal_parts
+from scheduler.engine.worlds.objects import WorldObjects, gc_paused, share_equal_parts
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object, cluster_of, plain
 from scheduler.model.policy import Policy
 from scheduler.model.sentence import Sentence
+
+# ------------------------------------------------------------------------
+# One simulated cluster at one instant: its objects, its clock, its schedulers.
 
 
 class World(WorldObjects):
@@ -177,3 +181,38 @@ class World(WorldObjects):
         """
         self.freshen()
         return self.digests.hash(self.header(), self.objects)
+
+
+# ------------------------------------------------------------------------
+# Copies of a world that share with it what nobody writes into.
+
+
+def fork(world: World, *, seed: int | None = None) -> World:
+    """Return an independent world in the same state: same hash, same future.
+
+    What is not drawn yet is drawn from `seed` where one is given. Shares what nobody
+    writes into: manifests below metadata and spec. O(objects), about half the cost of
+    writing all bytes and reading them.
+    """
+    world.freshen()
+    header = msgspec.convert(
+        msgspec.msgpack.decode(msgspec.msgpack.encode(world.header())), Header
+    )
+    if seed is not None:
+        header = msgspec.structs.replace(header, seed=seed)
+    with gc_paused():
+        objects = (_copy(obj) for obj in world.objects.values())
+        return World.load(header, objects, cluster=world.cluster)
+
+
+def _copy(obj: Object) -> Object:
+    manifest = dict(obj.manifest)
+    for part in ("metadata", "spec"):
+        if isinstance(given := manifest.get(part), dict):
+            manifest[part] = dict(given)
+    return Object(
+        key=obj.key,
+        manifest=manifest,
+        status=dict(obj.status),
+        state=dict(obj.state),
+    )

@@ -17,7 +17,7 @@ from sandbox.base.scripts import script_of
 from sandbox.models import Event, Sandbox
 from scheduler.analysis.expectations import judge_all
 from scheduler.assembly import assemble
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.model.durations import span_ms
 from tests.sandbox.conftest import tick
 

@@ -15,8 +15,8 @@ from sandbox.world import history
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import merge
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import fork
 from scheduler.model.objects import Key, Object
 from tests import stored
 from tests.builders import (

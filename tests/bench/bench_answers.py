@@ -16,8 +16,8 @@ import pytest
 
 from sandbox.whatifs.changes import operation_of
 from sandbox.world.operations import perform
+from scheduler.analysis.explain.changes import kueue_of
 from scheduler.analysis.explain.counterfactuals import counterfactuals
-from scheduler.analysis.explain.fork import kueue_of
 from scheduler.analysis.pairs import compare_pair
 from scheduler.cli.run import world_at
 from scheduler.engine.world import World

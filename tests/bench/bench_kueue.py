@@ -50,9 +50,9 @@ TINY_INPUTS = {"timeline": "timed", "cycle": "cycle", "search": "cycle"}
 _PROGRAM = """
 import gc, gzip, hashlib, json, resource, sys, time
 import msgspec
-from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.scheduler.second_pass import Entry
 from scheduler.engine.kueue.scheduler.nominate import assign_flavors
-from scheduler.engine.worlds.sharing import share_equal_parts
+from scheduler.engine.worlds.objects import share_equal_parts
 from tests.conformance import kueue
 from tests.conformance.kueue_timed import Timeline
 encode = msgspec.json.Encoder(order="sorted").encode

@@ -15,10 +15,8 @@ import pytest
 
 from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import assemble, merge
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.tick import run_tick, simulate
+from scheduler.engine.world import World, fork
 from scheduler.model.objects import Key, Object
 from tests.bench.size import sized
 from tests.bench.worlds import crowded

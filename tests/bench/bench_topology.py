@@ -31,7 +31,7 @@ import gc, gzip, json, statistics, sys, time
 import msgspec
 from scheduler.model.kueue.topology_gates import TopologyGates
 from scheduler.engine.kueue.topology.placement import PodSetPlacement
-from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.engine.kueue.topology.placement import CountsCache
 from tests.conformance import kueue_topology as replay
 lines = gzip.open(sys.argv[1]).read().splitlines()
 def fits(vector):

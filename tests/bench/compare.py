@@ -124,7 +124,7 @@ def line(name: str, pairs: list[tuple[float, float]]) -> str:
 
 def ratio(pairs: list[tuple[float, float]]) -> tuple[float, float, float]:
     """Return the geometric mean of after / before, with the ends of its interval."""
-    from scheduler.analysis.experiments.intervals import t_value  # BASE may not have it
+    from scheduler.analysis.experiments.results import t_value  # BASE may not have it
 
     logs = [math.log(after / before) for before, after in pairs]
     middle = statistics.fmean(logs)

@@ -10,18 +10,11 @@ import numpy as np
 from scheduler.engine.kube.cache.pod_group import read_budget, read_group
 from scheduler.engine.kube.extender.extenders import Extenders
 from scheduler.engine.kube.extender.ports import DisabledExtender
-from scheduler.engine.kube.framework.candidate import Candidate
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
-from scheduler.engine.kube.framework.status import (
-    OK,
-    CycleState,
-    Status,
-)
+from scheduler.engine.kube.framework.plugin import Candidate, QueuedPodInfo
+from scheduler.engine.kube.framework.status import OK, CycleState, Status
 from scheduler.engine.kube.plugins.default_preemption import DefaultPreemption
-from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
-from scheduler.engine.kube.scheduling.host import SchedulerRef
-from scheduler.engine.kube.scheduling.plugin_table import PluginTable, table
-from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.engine.kube.scheduling.host import AssumedPod, SchedulerRef
+from scheduler.engine.kube.scheduling.scheduler import PluginTable, Scheduler, table
 from scheduler.engine.stage import Context
 from scheduler.model.durations import stamp_us
 from scheduler.model.kube.configuration import read_configurations

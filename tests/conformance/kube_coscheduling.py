@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.engine.kube.framework.framework import PluginCall
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
+from scheduler.engine.kube.framework.plugin import QueuedPodInfo
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.stage import Context
 from scheduler.model.durations import stamp_us

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.engine.kueue.stage import KueueStage
-from scheduler.engine.kueue.tree.shares import weighted_share
+from scheduler.engine.kueue.tree.quota import weighted_share
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model.decisions import Admit, Evict, PodSetAdmission, Preempt, Replace
 from scheduler.model.reasons import QUOTA_RESERVED

@@ -7,7 +7,7 @@ from typing import Any
 
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.stage import Context
-from scheduler.engine.worlds.sharing import share_equal_parts
+from scheduler.engine.worlds.objects import share_equal_parts
 from scheduler.model import durations
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.objects import Key, Object

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.engine.kueue.topology.nodes import read_other_pod, read_topology_node
 from scheduler.engine.kueue.topology.placement import (
+    CountsCache,
     PodSetPlacement,
     PodSetToPlace,
     Results,
 )
 from scheduler.engine.kueue.topology.replacement import replace_node
-from scheduler.engine.kueue.topology.search import CountsCache
-from scheduler.engine.kueue.topology.tree import TopologyTree
+from scheduler.engine.kueue.topology.tree import (
+    TopologyTree,
+    read_other_pod,
+    read_topology_node,
+)
 from scheduler.model.amounts import canonical
 from scheduler.model.kueue.topology_gates import read_gates
 from scheduler.model.placement_needs import PlacementNeeds

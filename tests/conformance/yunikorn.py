@@ -6,8 +6,8 @@ from typing import Any
 
 from scheduler.engine.yunikorn.objects.model import Ask
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.preemption.candidates import candidates
-from scheduler.engine.yunikorn.preemption.snapshot import Snapshot
+from scheduler.engine.yunikorn.preemption.attempts import candidates
+from scheduler.engine.yunikorn.preemption.victims import Snapshot
 from scheduler.engine.yunikorn.sorting.queues import children_in_order, share_of
 from scheduler.input.manifests import queues_yaml as manifests
 from scheduler.model.errors import ManifestError

@@ -9,10 +9,9 @@ from scheduler.engine.yunikorn.gang import placeholders
 from scheduler.engine.yunikorn.objects.gang_state import GangState, Style, TaskGroup
 from scheduler.engine.yunikorn.objects.model import Application
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.placement.manager import place
-from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.placement.rules import Submission, place
 from scheduler.engine.yunikorn.preemption import quota_change
-from scheduler.engine.yunikorn.reconfiguration import reconfigure
+from scheduler.engine.yunikorn.stage import reconfigure
 from scheduler.input.manifests import queues_yaml as manifests
 from scheduler.model.errors import SchedulerError
 from scheduler.model.registry import lookup

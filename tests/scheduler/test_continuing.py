@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.assembly import assemble
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.input.manifests.load import load
 from scheduler.model.decisions import Admit, Finish, Preempt, Requeue
 from scheduler.model.durations import stamp_text, stamp_us

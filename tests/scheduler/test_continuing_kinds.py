@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.engine.lifetime.pods import POD_SET
+from scheduler.engine.lifetime.admission import POD_SET
 from scheduler.engine.lifetime.runs import Run
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.model.decisions import Finish
 from scheduler.model.objects import Key
 from tests.builders import node, small_cluster

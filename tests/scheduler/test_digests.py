@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from scheduler.engine.worlds.digests import Digests
-from scheduler.engine.worlds.encoding import Header
+from scheduler.engine.worlds.encoding import Digests, Header
 from scheduler.model.objects import Key, Object
 
 HEADER = Header(now_ms=1, tick=2, seed=3, policy={})

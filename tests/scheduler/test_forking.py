@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
-from scheduler.engine.world import World
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World, fork
 from scheduler.model.objects import Key, Object
 from tests.builders import node, small_cluster, world_of
 from tests.scheduler.lifetime.test_elastic_jobs import elastic, scaled

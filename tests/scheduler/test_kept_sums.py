@@ -5,12 +5,14 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.measures.ledger import Ledger, QuotaHolding
-from scheduler.analysis.measures.subjects import Subject
-from scheduler.engine.kube.cache.pod_group import GROUP_LABEL, OLD_GROUP_LABEL
-from scheduler.engine.kube.cache.pod_group_index import PodGroupIndex
+from scheduler.analysis.measures.subjects import Ledger, QuotaHolding, Subject
+from scheduler.engine.kube.cache.pod_group import (
+    GROUP_LABEL,
+    OLD_GROUP_LABEL,
+    PodGroupIndex,
+)
 from scheduler.engine.kueue.usage.ledger import UsageLedger
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.info import LocalQueue
 from scheduler.engine.stage import Context
 from scheduler.model.durations import stamp_us
 from scheduler.model.kueue.usage_settings import UsageFairSharing

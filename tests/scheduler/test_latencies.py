@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from scheduler.analysis import invariants
 from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Bind, Evict, Finish, Preempt, Requeue
 from scheduler.model.errors import PolicyError

@@ -7,11 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.analysis.measures import Measures, Summary, flat, quantile, waits_of
-from scheduler.analysis.measures.capacity import Capacity, CapacityPool
+from scheduler.analysis.measures.capacity import (
+    Capacity,
+    CapacityPool,
+    by_arrays,
+    one_by_one,
+)
 from scheduler.analysis.measures.fairness import Stand, fair_shares
-from scheduler.analysis.measures.fragmentation import by_arrays, one_by_one
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
 from tests.builders import (
     cluster_queue,

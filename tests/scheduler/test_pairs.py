@@ -13,11 +13,9 @@ from scheduler.analysis.lines import LineName, RunLine
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import Alter, Mark, PairVerdict, Side, compare_pair, stops
 from scheduler.assembly import merge
-from scheduler.engine.forking import fork
-from scheduler.engine.kueue.tree.shares import weighted_share
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.kueue.tree.quota import weighted_share
+from scheduler.engine.tick import run_tick, simulate
+from scheduler.engine.world import World, fork
 from scheduler.model.amounts import UNLIMITED
 from scheduler.model.decisions import Preempt
 from scheduler.model.objects import Key, Object

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.engine.autoscaling.priorities import read_priorities
-from scheduler.engine.yunikorn.placement.filters import passes
+from scheduler.engine.autoscaling.growing import read_priorities
+from scheduler.engine.yunikorn.placement.rules import passes
 from scheduler.model.errors import ManifestError, PatternError, QuantityError
 from scheduler.model.hierarchy import RuleFilter
 from scheduler.model.texts.patterns import read_pattern

@@ -16,8 +16,8 @@ from scheduler.engine.kube.plugins.node_resources_balanced_allocation import (
     BalancedArgs,
     NodeResourcesBalancedAllocation,
 )
-from scheduler.engine.simulation import simulate
 from scheduler.engine.stage import Context
+from scheduler.engine.tick import simulate
 from scheduler.input.manifests.releases import release_of_image
 from scheduler.model import amounts, registry
 from scheduler.model.annotations import ADMISSION_GATED_BY
@@ -44,8 +44,8 @@ from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.topology.test_node_failures import Racks
 
 if TYPE_CHECKING:
-    from scheduler.engine.kube.cache.node_table import View
-    from scheduler.engine.kube.framework.handle import Handle
+    from scheduler.engine.kube.cache.node_info import View
+    from scheduler.engine.kube.framework.plugin import Handle
 
 OLD = "config.kueue.x-k8s.io/v1beta1"
 ALL = [f"{minor}.{last}" for minor, last in KUEUE.items()] + [UNRELEASED]

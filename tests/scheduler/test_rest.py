@@ -16,8 +16,7 @@ from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.runs import plan, run
 from scheduler.assembly import assemble
 from scheduler.engine.kube.cache.pod_group import OLD_GROUP_LABEL, OLD_MINIMUM_LABEL
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import next_instant
+from scheduler.engine.tick import next_instant, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Replace
 from scheduler.model.errors import NoProgressError

@@ -13,8 +13,7 @@ from scheduler.analysis.beside import run_beside
 from scheduler.analysis.expectations import judge
 from scheduler.assembly import Assembled, StackOpenError, assemble
 from scheduler.cli.run import read_sources
-from scheduler.engine.simulation import SimulationResult, simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import SimulationResult, run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.decisions import Arrive, Bind, Decision, Fail

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from scheduler.assembly import InputError
-from scheduler.engine.kueue.topology.ungating import RankedPod, domains_for
+from scheduler.engine.kueue.topology.replacement import RankedPod, domains_for
 from scheduler.engine.lifetime.changes import changed_node
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Evict, Replace
 from scheduler.model.objects import Key

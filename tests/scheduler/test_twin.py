@@ -7,7 +7,7 @@ import pytest
 from scheduler.analysis.forecast.present import present_of
 from scheduler.analysis.forecast.world import forecast
 from scheduler.assembly import assemble
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.model.annotations import PREFIX
 from scheduler.model.decisions import Finish
 from scheduler.recorded.twin import beginning

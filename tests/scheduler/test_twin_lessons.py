@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from scheduler.analysis.expectations import judge
-from scheduler.analysis.forecast.given import drawn_of, given_of
-from scheduler.analysis.forecast.present import present_of, waiting
+from scheduler.analysis.forecast.present import drawn_of, given_of, present_of, waiting
 from scheduler.analysis.forecast.track_record import PastForecast, track_record
 from scheduler.analysis.forecast.world import forecast_from, futures_of
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.decisions import Admit, Decision

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.analysis import invariants
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Bind, Evict, Finish, Preempt
 from scheduler.model.errors import SchedulerError

@@ -12,7 +12,7 @@ from api.cluster import refusals
 from api.cluster.checks import names
 from api.cluster.refusals import Fault
 from api.views.base import whole
-from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
+from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
 from scheduler.model.amounts import is_whole
 
 Document = Mapping[str, Any]

@@ -23,8 +23,12 @@ from api.cluster.yunikorn.records import (
 from sandbox.base.errors import NotFoundError
 from sandbox.models import Sandbox
 from scheduler.engine.world import World
-from scheduler.engine.yunikorn.objects.listener import NullListener
-from scheduler.engine.yunikorn.objects.model import Application, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.model import (
+    Application,
+    NullListener,
+    Queue,
+    SchedulingNode,
+)
 from scheduler.engine.yunikorn.objects.node_order import DEFAULT_WEIGHTS
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.model import durations

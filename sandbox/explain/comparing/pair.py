@@ -8,9 +8,8 @@ from sandbox.explain.comparing.branches import common_revision
 from sandbox.models import Revision, Sandbox
 from sandbox.world import history, lineage, operations
 from scheduler.analysis.pairs import Followed, Mark, PairVerdict, compare_sides
-from scheduler.engine.forking import fork
-from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.world import World, fork
+from scheduler.engine.worlds.objects import gc_paused
 
 #: What goes on from an earlier revision: a lineage has that one right before it.
 _FROM_BEFORE = (

@@ -16,12 +16,11 @@ from sandbox.page.wire_rows import (
     Row,
 )
 from scheduler.engine.kueue.tree.forest import Forest
-from scheduler.engine.kueue.tree.protocols import FlavorResource
-from scheduler.engine.kueue.tree.quota import available_non_negative
-from scheduler.engine.kueue.tree.shares import weighted_share
+from scheduler.engine.kueue.tree.quota import available_non_negative, weighted_share
 from scheduler.engine.kueue.tree.tree import (
     ClusterQueue,
     Cohort,
+    FlavorResource,
     QuotaNode,
     ResourceNode,
 )

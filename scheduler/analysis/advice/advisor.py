@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
-from scheduler.analysis.advice.answer import AdviceAnswer
-from scheduler.analysis.advice.answering import answer_of
+from scheduler.analysis.advice.answer import AdviceAnswer, answer_of, to_set
 from scheduler.analysis.advice.changes import space_of
 from scheduler.analysis.advice.goal import Goal, Numbers
 from scheduler.analysis.advice.ledger import Ask, Known, RunLedger
@@ -14,7 +13,6 @@ from scheduler.analysis.advice.patches import patches_of
 from scheduler.analysis.advice.proof import Proof, most_runs
 from scheduler.analysis.advice.search import Search
 from scheduler.analysis.advice.space import Point, Space
-from scheduler.analysis.advice.verdicts import to_set
 from scheduler.analysis.experiments.bases import RunBase
 from scheduler.analysis.experiments.document import (
     MOST_RUNS,

@@ -8,21 +8,19 @@ from typing import Any
 
 from scheduler.analysis.advice import quotas
 from scheduler.analysis.advice.space import Dimension, Pool, Space
+from scheduler.analysis.experiments.bases import key_of
 from scheduler.analysis.experiments.document import (
+    AnyField,
     Change,
     ExperimentError,
-    ObjectChange,
-)
-from scheduler.analysis.experiments.goals import (
-    AnyField,
     FairSharingChange,
     MayChange,
     NodesChange,
+    ObjectChange,
     PreemptionChange,
     PriorityChange,
     QueueValues,
 )
-from scheduler.analysis.experiments.objects import key_of
 from scheduler.model.kueue.configuration import DEFAULT_STRATEGIES
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Form, RequestProblem, Wanted, expected

@@ -9,16 +9,21 @@ from dataclasses import dataclass
 
 import msgspec
 
+from scheduler.analysis.advice.space import Point, Pool, Space, repair
 from scheduler.analysis.advice.wording import read_constraint, text_of
 from scheduler.analysis.experiments.document import (
     DEFAULT_OBJECTIVES,
+    Constraint,
     ExperimentError,
     ExperimentSpec,
     Objective,
 )
-from scheduler.analysis.experiments.goals import Constraint
 from scheduler.analysis.measures import better
 from scheduler.model.problems import RequestProblem, Wanted, expected
+
+# ------------------------------------------------------------------------
+# How good a setting is: bounds first, then objectives, as one number each.
+
 
 Numbers = Mapping[str, float]
 
@@ -162,3 +167,119 @@ def _bound(constraint: Constraint, name: str, base: Sequence[Numbers]) -> Bound:
         high=high,
         every=constraint.over == "every",
     )
+
+
+# ------------------------------------------------------------------------
+# How settings that were run compare so far: what each misses, then the objectives.
+
+
+#: Of a goal without objectives, so many of the measures that it bounds are shown.
+_MOST_BOUNDED = 3
+
+
+class SearchStanding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One setting that has all its runs.
+
+    `missed` has the constraints that its runs do not keep, as people say them, and
+    `missed_constraints` the same in numbers; `values` the means of the
+    objectives, or of the first bounds where there are none.
+    """
+
+    variant: int
+    missed: list[str]
+    missed_constraints: list[Constraint]
+    values: dict[str, float]
+
+
+def standings(
+    goal: Goal, runs: Sequence[Sequence[Numbers]], edits: Sequence[int], seeds: int
+) -> list[SearchStanding]:
+    """Return the settings that were run with every seed, the best first.
+
+    `runs` has the numbers of each setting, the base's first; `edits` how many edits
+    each has. The order is that of `RunLedger.rank`. Empty while the base has not run
+    with every seed, or where the goal names what no run has. O(runs x constraints).
+    """
+    if not runs or len(runs[0]) < seeds:
+        return []
+    try:
+        bounds = goal.bounds(runs[0])
+    except ExperimentError:
+        return []
+    base = mean_of(runs[0])
+    names = [one.measure for one in goal.objectives]
+    names = names or [bound.measure for bound in bounds[:_MOST_BOUNDED]]
+    found = []
+    for variant, own in enumerate(runs):
+        if len(own) < seeds:
+            continue
+        violations = [(b, b.violation(b.of(own))) for b in bounds]
+        mean = mean_of(own)
+        rank = (
+            round(math.fsum(share for _, share in violations), 9),
+            round(goal.objective(mean, base), 9),
+            edits[variant],
+            variant,
+        )
+        missed = [bound for bound, share in violations if share > 0]
+        values = {name: mean[name] for name in names if name in mean}
+        standing = SearchStanding(
+            variant=variant,
+            missed=[bound.text for bound in missed],
+            missed_constraints=[bound.constraint for bound in missed],
+            values=values,
+        )
+        found.append((rank, standing))
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+# ------------------------------------------------------------------------
+# First guesses: quota in proportion to the work that came to each queue.
+
+
+def guesses(space: Space, base: Numbers) -> list[Point]:
+    """Return first settings to run, derived from the shares of the base run.
+
+    Quota in proportion to work where queues share a total, the rest as it is; and
+    half-way there. O(steps of the totals x queues).
+    """
+    found = list(space.base)
+    for pool in space.pools:
+        for member, index in _shared(space, pool, base).items():
+            found[member] = index
+    pairs = zip(space.base, found, strict=True)
+    half = repair(space, tuple(round((now + then) / 2) for now, then in pairs))
+    settings = [tuple(found), half or space.base]
+    return [one for one in dict.fromkeys(settings) if one != space.base]
+
+
+def _shared(space: Space, pool: Pool, base: Numbers) -> dict[int, int]:
+    """Return values of a pool's members: step by step to who has most work for it."""
+    work = _work(pool, base)
+    lowest = dict(zip(pool.members, pool.lowest, strict=False))
+    found = dict.fromkeys(work, 0)
+
+    def load(at: int) -> float:
+        steps = lowest[at] + found[at]
+        return work[at] / steps if steps > 0 else math.inf
+
+    for _ in range(pool.room + sum(space.dimensions[at].now for at in work)):
+        able = [at for at in work if found[at] + 1 < len(space.dimensions[at].values)]
+        if not able:
+            break
+        found[max(able, key=load)] += 1
+    return found
+
+
+def _work(pool: Pool, base: Numbers) -> dict[int, float]:
+    """Return per member what came to its queue; not where nothing could start.
+
+    What was held, and as much again for each that did not start.
+    """
+    found = {}
+    for at, queue in zip(pool.members, pool.queues, strict=False):
+        held = base.get(f"usedHours.{queue}.{pool.resource}", 0.0)
+        started = base.get(f"queues.{queue}.started", 0.0)
+        if held > 0 and started > 0:
+            found[at] = held * base[f"queues.{queue}.arrived"] / started
+    return found

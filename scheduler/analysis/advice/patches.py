@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.analysis.advice.space import Point, Space
-from scheduler.analysis.experiments.objects import changed, key_of
+from scheduler.analysis.experiments.bases import changed, key_of
 from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
 from scheduler.model.texts.writing import write, write_all

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from scheduler.analysis.advice.ledger import Asking, RunLedger
-from scheduler.analysis.advice.moves import around, closer, without
-from scheduler.analysis.advice.space import Point
+from scheduler.analysis.advice.space import Point, around, closer, without
 
 #: Beyond this many edits the smaller ones are not looked at one by one.
 MOST_ROUNDS = 24

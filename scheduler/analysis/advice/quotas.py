@@ -11,9 +11,10 @@ from scheduler.analysis.advice.space import Dimension, Pool
 from scheduler.analysis.experiments.document import (
     Change,
     ExperimentError,
+    LimitChange,
     ObjectChange,
+    QuotaChange,
 )
-from scheduler.analysis.experiments.goals import LimitChange, QuotaChange
 from scheduler.model import amounts
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from scheduler.analysis.experiments.document import ExperimentError
-from scheduler.analysis.experiments.goals import Constraint
+from scheduler.analysis.experiments.document import Constraint, ExperimentError
 from scheduler.model.errors import QuantityError
 from scheduler.model.problems import RequestProblem, Wanted, expected
 

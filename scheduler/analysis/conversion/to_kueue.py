@@ -7,12 +7,11 @@ from typing import Any
 
 from scheduler.analysis.conversion import Converted
 from scheduler.analysis.conversion.from_kueue import QUEUE_LABEL, is_made
-from scheduler.engine.yunikorn.objects.listener import NullListener
+from scheduler.engine.yunikorn.objects.model import NullListener
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import Laws
-from scheduler.engine.yunikorn.placement import access
-from scheduler.engine.yunikorn.placement.manager import DEFAULT, place
-from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.placement import rules
+from scheduler.engine.yunikorn.placement.rules import DEFAULT, Submission, place
 from scheduler.engine.yunikorn.shim import pods
 from scheduler.input.manifests import queues_yaml as manifests
 from scheduler.input.manifests.loading.naming import apart, label_of
@@ -76,7 +75,7 @@ class _Writer:
         self.types = self._types(spec.root, objects)
         self.names = _names(spec.root)
         self.local_queues: set[tuple[str, str]] = set()
-        self.tree = Partition(access.opened(spec), laws, NullListener())
+        self.tree = Partition(rules.opened(spec), laws, NullListener())
 
     def _types(self, root: QueueConfig, objects: list[Object]) -> list[str]:
         """Return every resource that a quota or a pod names, cpu and memory first."""

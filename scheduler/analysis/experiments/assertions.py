@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from scheduler.analysis.experiments.document import Assertion, ExperimentError
-from scheduler.analysis.experiments.rangespec import ranges, read_rangespec
 from scheduler.analysis.experiments.results import (
     AssertionVerdict,
     VariantMeasure,
     VariantResult,
 )
+from scheduler.analysis.experiments.variants import ranges, read_rangespec
 from scheduler.model.problems import Form
 
 

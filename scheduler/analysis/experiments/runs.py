@@ -12,7 +12,7 @@ from scheduler.analysis.experiments.variants import variants_of
 from scheduler.analysis.measures import Measures, Summary
 from scheduler.engine.tick import advance, next_instant
 from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.worlds.objects import gc_paused
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError

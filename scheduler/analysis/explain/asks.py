@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from scheduler.analysis.explain.fork import fork_yunikorn
+from scheduler.analysis.explain.changes import fork_yunikorn
 from scheduler.analysis.explain.shapes import (
     Amount,
     Asked,

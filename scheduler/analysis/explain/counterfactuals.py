@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from scheduler.analysis.explain.fork import check_of_manager
+from scheduler.analysis.explain.changes import check_of_manager
 from scheduler.analysis.explain.outcomes import (
     Trial,
     begin,
@@ -13,8 +13,11 @@ from scheduler.analysis.explain.outcomes import (
     run_on,
     run_to_places,
 )
-from scheduler.analysis.explain.questions.asking import questions
-from scheduler.analysis.explain.questions.question import CandidateChange, Question
+from scheduler.analysis.explain.questions.asking import (
+    CandidateChange,
+    Question,
+    questions,
+)
 from scheduler.analysis.explain.shapes import ChangeOutcome, Counterfactuals, Verdict
 from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.world import World

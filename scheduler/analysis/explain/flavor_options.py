@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from scheduler.analysis.explain.shapes import FlavorRow
-from scheduler.engine.kueue.flavorassigner.modes import Mode
+from scheduler.engine.kueue.flavorassigner.assignment import Mode
 from scheduler.engine.kueue.trace import arithmetic
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo

@@ -6,8 +6,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from itertools import count
 
-from scheduler.analysis.explain.changes import apply
-from scheduler.analysis.explain.fork import kueue_of
+from scheduler.analysis.explain.changes import apply, kueue_of
 from scheduler.analysis.explain.shapes import (
     Amount,
     Change,
@@ -17,15 +16,14 @@ from scheduler.analysis.explain.shapes import (
 )
 from scheduler.analysis.explain.workloads import victim as describe
 from scheduler.analysis.explain.workloads import waiting_of
-from scheduler.engine.forking import fork
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import share_of
-from scheduler.engine.kueue.tree.shares import share_of_node
+from scheduler.engine.kueue.tree.quota import share_of_node
 from scheduler.engine.kueue.tree.tree import ClusterQueue, QuotaNode
 from scheduler.engine.lifetime.runs import Due
-from scheduler.engine.simulation import simulate
-from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World, fork
+from scheduler.engine.worlds.objects import gc_paused
 from scheduler.model.decisions import Admit, Decision, Finish, Preempt
 from scheduler.model.objects import Key
 from scheduler.model.reasons import ADMITTED, QUOTA_RESERVED

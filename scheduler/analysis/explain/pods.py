@@ -5,25 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scheduler.analysis.explain.asks import explain_ask
-from scheduler.analysis.explain.capacity import refusals, sentences
-from scheduler.analysis.explain.fork import object_of
+from scheduler.analysis.explain.changes import object_of
 from scheduler.analysis.explain.points import not_run, points_of
 from scheduler.analysis.explain.shapes import (
     AskExplanation,
+    Capacity,
     Condition,
+    GrowingNodes,
+    GrowthRefusal,
     NodeRow,
     PodExplanation,
     Score,
     Scorer,
+    UnplacedPods,
 )
-from scheduler.engine.forking import fork
-from scheduler.engine.kube.scheduling.plugin_table import PluginTable
+from scheduler.engine.autoscaling.karpenter.plans import NODES
+from scheduler.engine.autoscaling.refusals import code_of
+from scheduler.engine.autoscaling.stage import AutoscalingStage
+from scheduler.engine.kube.scheduling.scheduler import PluginTable
 from scheduler.engine.kube.stage import KubeStage
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
+from scheduler.model.autoscaling.group_spec import NODE_GROUP
+from scheduler.model.autoscaling.pool_spec import NODE_POOL
 from scheduler.model.english import counted, listed
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.pod import Pod
 from scheduler.model.problems import RequestProblem, Wanted, expected
+
+# ------------------------------------------------------------------------
+# Where a pod could go: plug-ins x nodes under kube-scheduler, asks under YuniKorn.
+
 
 #: A table shows at most this many nodes, the best first.
 MOST_NODES = 200
@@ -176,3 +188,80 @@ def _sentences(answer: PodExplanation) -> Iterator[str]:
     yield f"{answer.feasible} of {nodes} would take it; the best is {best} with {most}."
     if answer.node:
         yield f"It is on {answer.node}."
+
+
+# ------------------------------------------------------------------------
+# Which nodes may come, what they cost, and why none comes for what waits.
+
+
+def capacity(world: World) -> Capacity:
+    """Return what may grow and what it costs; all empty where nothing may.
+
+    Cost: the estimate of one look of the autoscaler.
+    """
+    stage = world.autoscaling
+    answer = Capacity(
+        at_ms=world.context.now_ms,
+        cost=0.0,
+        per_hour=0.0,
+        groups=[],
+        unplaced=[],
+        looks_ms=None,
+    )
+    if stage is None:
+        return answer
+    answer.groups = [*_groups(stage), *_pools(stage)]
+    answer.cost, answer.per_hour = stage.cost(), stage.per_hour()
+    answer.looks_ms = stage.looks.scan_ms
+    answer.unplaced = [
+        UnplacedPods(
+            pod=str(one.first.key),
+            pods=len(one.pods),
+            refusals=refusals(stage, one.first),
+        )
+        for one in stage.growing.waiting(stage.placing())
+    ]
+    return answer
+
+
+def refusals(stage: AutoscalingStage, pod: Pod) -> list[GrowthRefusal]:
+    """Return, per group and pool, why it does not grow for this pod."""
+    return [
+        GrowthRefusal(kind=kind, name=name, reason=reason, code=code_of(reason))
+        for (kind, name), reason in stage.refusals(pod).items()
+    ]
+
+
+def sentences(found: list[GrowthRefusal]) -> Iterator[str]:
+    """Yield why nothing grows for a pod, or what may."""
+    able = [one.name for one in found if not one.reason]
+    if able:
+        yield f"{', '.join(able)} may grow for it at the autoscaler's next look."
+        return
+    for one in found:
+        yield f"{one.kind} {one.name} does not grow for it: {one.reason}."
+
+
+def _groups(stage: AutoscalingStage) -> Iterator[GrowingNodes]:
+    for group in stage.supply.in_order():
+        yield GrowingNodes(
+            kind=NODE_GROUP,
+            name=group.name,
+            nodes=group.size - len(group.booting),
+            booting=len(group.booting),
+            most=group.spec.max_nodes,
+            per_hour=group.size * group.spec.price_per_hour,
+        )
+
+
+def _pools(stage: AutoscalingStage) -> Iterator[GrowingNodes]:
+    for pool in stage.pools.in_order():
+        booting = sum(1 for claim in pool.claims.values() if claim.boots)
+        yield GrowingNodes(
+            kind=NODE_POOL,
+            name=pool.name,
+            nodes=len(pool.claims) - booting,
+            booting=booting,
+            most=pool.spec.limits.get(NODES),
+            per_hour=sum(claim.price for claim in pool.claims.values()),
+        )

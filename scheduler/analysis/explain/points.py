@@ -13,9 +13,8 @@ from scheduler.engine.kube.extender.extenders import PSEUDO_PLUGIN
 from scheduler.engine.kube.framework.framework import Framework
 from scheduler.engine.kube.framework.plugin import Plugin
 from scheduler.engine.kube.framework.status import Code, Status
-from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
-from scheduler.engine.kube.scheduling.plugin_table import PluginTable
-from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.engine.kube.scheduling.host import AssumedPod
+from scheduler.engine.kube.scheduling.scheduler import PluginTable, Scheduler
 from scheduler.model.kube.profiles import POINTS
 from scheduler.model.objects import Object
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scheduler.analysis.explain.changes import check_of_manager, kueue_of
 from scheduler.analysis.explain.flavor_options import traced_flavors
-from scheduler.analysis.explain.fork import check_of_manager, kueue_of
 from scheduler.analysis.explain.pod_preemptions import kube, yunikorn
 from scheduler.analysis.explain.searches import Reader, cost_of, decisive
 from scheduler.analysis.explain.shapes import (
@@ -17,10 +17,9 @@ from scheduler.analysis.explain.shapes import (
     ShareRow,
     Victim,
 )
-from scheduler.engine.forking import fork
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.model.decisions import Decision, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Wanted, expected

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from scheduler.analysis.explain.searches import Reader
-from scheduler.analysis.reproduction.shrinking import shrink
+from scheduler.analysis.reproduction.trimming import shrink
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.stage import Context

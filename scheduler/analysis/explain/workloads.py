@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler.analysis.explain import dispatch, sentences, two_phase
+from scheduler.analysis.explain import sentences, two_phase
+from scheduler.analysis.explain import two_phase as dispatch
+from scheduler.analysis.explain.changes import fork_kueue, kueue_of, object_of
 from scheduler.analysis.explain.flavor_options import FlavorOptions
-from scheduler.analysis.explain.fork import fork_kueue, kueue_of, object_of
 from scheduler.analysis.explain.searches import Reader, cost_of, decisive
 from scheduler.analysis.explain.shapes import (
     Amount,
@@ -21,7 +22,7 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.analysis.explain.topology.searches import topology_searches
 from scheduler.engine.kueue.controller.evictions import kept_out
 from scheduler.engine.kueue.scheduler.cycle import Cycle
-from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.scheduler.second_pass import Entry
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue
@@ -85,7 +86,7 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
         *slices,
         *sentences.of(answer),
         *two_phase.sentences_of(answer.checks, answer.usage),
-        *dispatch.sentences_of(answer.clusters),
+        *dispatch.dispatch_sentences(answer.clusters),
     ]
     answer.sentences = [sentence.text for sentence in answer.said]
     return answer

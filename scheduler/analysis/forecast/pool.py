@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduler.analysis.forecast.conformal import Made
-from scheduler.analysis.forecast.scores import crps
+from scheduler.analysis.forecast.scores import Made, crps
 
 #: The better a model, the more it counts: its mean CRPS to this power.
 POWER = 4

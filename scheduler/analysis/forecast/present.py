@@ -8,44 +8,56 @@ go on as they came.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from scheduler.analysis.forecast.coming import (
+import msgspec
+
+from scheduler.analysis.forecast.arrivals import (
     LEAST_BATCHES,
     FittedArrivals,
     arriving,
     fit,
 )
-from scheduler.analysis.forecast.curves import (
-    LEAST,
-    Level,
-    curves_of,
-    instants,
-    level_of,
-)
 from scheduler.analysis.forecast.futures import Draws
 from scheduler.analysis.forecast.run_times import RunTime, RunTimes
+from scheduler.analysis.forecast.scores import (
+    LEVELS,
+    MOST_WAITS,
+    binomial_bound,
+    last_waits,
+    quantiles,
+)
 from scheduler.analysis.forecast.workloads import (
+    created_ms,
     elapsed_ms,
     finished_job_ms,
     finished_run_ms,
     jobs_with_workloads,
+    queue_of,
+    waited_ms,
     waits,
     work_of,
 )
-from scheduler.engine.forking import fork
+from scheduler.engine.kueue.tree.quota import weighted_share
+from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.lifetime.runs import Due
-from scheduler.engine.simulation import simulate
-from scheduler.engine.world import World
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World, fork
 from scheduler.model import streams
+from scheduler.model.amounts import UNLIMITED
 from scheduler.model.annotations import RUNTIME
 from scheduler.model.decisions import Admit, Decision
 from scheduler.model.errors import SchedulerError
-from scheduler.model.objects import Key
+from scheduler.model.objects import MARK, Key, Object
 from scheduler.model.problems import RequestProblem
+
+# ------------------------------------------------------------------------
+# What a world knows at the instant of a forecast, and one future of it.
+
 
 #: With fewer finished workloads a forecast says "not enough history".
 LEAST_FINISHED = 5
@@ -240,3 +252,217 @@ def _give(copy: World, key: Key, length_ms: int) -> None:
     metadata = copy.objects[key].manifest["metadata"]
     given = metadata.get("annotations") or {}
     metadata["annotations"] = {**given, RUNTIME: f"{max(length_ms, 1)}ms"}
+
+
+# ------------------------------------------------------------------------
+# Weighted shares and utilisation along futures, and their bands.
+
+
+#: Instants of a horizon: the n-th is at (n / POINTS)² of it.
+POINTS = 60
+#: Whatever has started, a future goes on for this part of its horizon.
+LEAST = 12
+#: ClusterQueues whose share is followed, by name; utilisation counts all of them.
+MOST_QUEUES = 60
+_BAND = (0.1, 0.5, 0.9)
+#: A share that is infinite, as a number between which and others quantiles lie.
+_INFINITE = 1e15
+_MOST = 1e9
+
+#: Where each curve stands at an instant.
+Level = list[float]
+Of = Literal["share", "utilisation"]
+
+
+class Curve(NamedTuple):
+    """What is followed: a ClusterQueue's share, or a resource's utilisation in percent."""
+
+    of: Of
+    name: str
+
+
+class CurveBand(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One curve of many futures: three values per instant; None is infinite."""
+
+    of: Of
+    name: str
+    p10: list[float | None]
+    p50: list[float | None]
+    p90: list[float | None]
+
+
+class CurveBands(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How shares and utilisation go on."""
+
+    at_ms: list[int] = []  # virtual ms from now, as far as every future goes
+    bands: list[CurveBand] = []
+
+
+def instants(horizon_ms: int) -> list[int]:
+    """Return when a future is looked at: ms after its begin, ascending, 0 first."""
+    return sorted({horizon_ms * n * n // POINTS**2 for n in range(POINTS + 1)})
+
+
+def curves_of(world: World) -> list[Curve]:
+    """Return the objects to follow; later arrivals and removals do not change them."""
+    queues = _queues(world)
+    shares = [Curve("share", queue.name) for queue in queues[:MOST_QUEUES]]
+    whole = _sums(queues)[1]
+    return [*shares, *(Curve("utilisation", name) for name in sorted(whole))]
+
+
+def level_of(world: World, curves: Sequence[Curve]) -> Level:
+    """Return where each curve stands; 0 of what is gone. Cost: O(quota of all queues)."""
+    queues = _queues(world)
+    known = {queue.name: queue for queue in queues}
+    used, whole = _sums(queues)
+    return [
+        _share(known.get(name)) if of == "share" else _percent(used[name], whole[name])
+        for of, name in curves
+    ]
+
+
+def bands_of(
+    curves: Sequence[Curve], levels: Sequence[Sequence[Level]], horizon_ms: int
+) -> CurveBands:
+    """Return the bands of what each of some futures came to."""
+    common = min(map(len, levels), default=0)
+    if not common:
+        return CurveBands()
+    return CurveBands(
+        at_ms=instants(horizon_ms)[:common],
+        bands=[
+            _band(
+                curve,
+                [[future[at][place] for future in levels] for at in range(common)],
+            )
+            for place, curve in enumerate(curves)
+        ],
+    )
+
+
+def _band(curve: Curve, values: Sequence[Sequence[float]]) -> CurveBand:
+    rows = [quantiles(sorted(row), _BAND) for row in values]
+    p10, p50, p90 = ([_finite(row[n]) for row in rows] for n in range(3))
+    return CurveBand(of=curve.of, name=curve.name, p10=p10, p50=p50, p90=p90)
+
+
+def _queues(world: World) -> list[ClusterQueue]:
+    found = world.kueue.cluster.forest.queues if world.kueue is not None else {}
+    return [found[name] for name in sorted(found)]
+
+
+def _share(queue: ClusterQueue | None) -> float:
+    """Return the share as the status shows it, and so every curve of what was."""
+    share = 0 if queue is None else weighted_share(queue)
+    return _INFINITE if share == UNLIMITED else float(share)
+
+
+def _sums(queues: Sequence[ClusterQueue]) -> tuple[Counter[str], Counter[str]]:
+    """Return used and nominal by resource: of workers' queues where there are any."""
+    used: Counter[str] = Counter()
+    whole: Counter[str] = Counter()
+    workers = [queue for queue in queues if MARK in queue.name]
+    for queue in workers or queues:
+        for node in queue.resource_nodes.values():
+            resource = node.flavor_resource[1]
+            used[resource] += node.usage
+            whole[resource] += node.nominal
+    return used, whole
+
+
+def _percent(used: int, whole: int) -> float:
+    return round(100 * used / whole, 1) if whole else 0.0
+
+
+def _finite(value: float) -> float | None:
+    return round(value, 1) if value < _MOST else None
+
+
+# ------------------------------------------------------------------------
+# What a forecast gave, kept until it is known what came: quantiles, and those of
+# baselines.
+
+
+#: Of one forecast at most so many workloads are kept, drawn by the forecast's seed.
+MOST_KEPT = 100
+
+
+class GivenStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What was forecast of one workload; quantiles at LEVELS, ms from then."""
+
+    workload: str
+    queue: str  # its LocalQueue, namespace/name
+    at: list[int | None]  # None is beyond the horizon
+    last_waits: list[int]  # as the last waits in its queue were; [] where none was
+    bound: list[int]  # QBETS' bound on them
+    raw: list[int | None] = []  # before it was corrected; [] where it was not
+
+
+def given_of(present: ForecastWorld, found: Sequence[Future]) -> list[GivenStart]:
+    """Return the results of the futures for each pending workload."""
+    world = present.world
+    waits = last_waits_of(world)
+    return [_given(world, key, found, waits) for key in waiting(world)]
+
+
+def drawn_of(given: list[GivenStart], *, seed: int) -> list[GivenStart]:
+    """Return the futures that are kept to be scored later."""
+    if len(given) <= MOST_KEPT:
+        return given
+    places = Random(streams.bits(seed, "forecast", "kept"))
+    return [given[n] for n in sorted(places.sample(range(len(given)), MOST_KEPT))]
+
+
+def last_waits_of(world: World) -> Mapping[str, Sequence[int]]:
+    """Return how long the last that were admitted had waited (ms), by LocalQueue."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for key, obj in world.objects.items():
+        if key.kind == "Workload" and (waited := waited_ms(world, obj)) is not None:
+            found.setdefault(queue_of(obj), []).append(waited)
+    return {
+        queue: [wait for _, wait in sorted(pairs)[-MOST_WAITS:]]
+        for queue, pairs in found.items()
+    }
+
+
+def baselines_of(
+    world: World, key: Key, waits: Mapping[str, Sequence[int]]
+) -> tuple[int, int] | None:
+    """Return the median of the last waits in its queue, and QBETS' bound of the p95."""
+    last, bound = _baselines(world, world.objects[key], waits)
+    at = LEVELS.index
+    return (last[at(0.5)], bound[at(0.95)]) if last else None
+
+
+def _baselines(
+    world: World, obj: Object, waits: Mapping[str, Sequence[int]]
+) -> tuple[list[int], list[int]]:
+    found = waits.get(queue_of(obj), ())
+    age = max(world.context.now_ms - created_ms(world, obj), 0)
+    if not found:
+        return [], []
+    return _whole(last_waits(found, age)), _whole(binomial_bound(found, age))
+
+
+def _given(
+    world: World,
+    key: Key,
+    found: Sequence[Future],
+    waits: Mapping[str, Sequence[int]],
+) -> GivenStart:
+    obj, now = world.objects[key], world.context.now_ms
+    starts = sorted(float(one.starts[key] - now) for one in found if key in one.starts)
+    beyond = [1e18] * (len(found) - len(starts))
+    last, bound = _baselines(world, obj, waits)
+    return GivenStart(
+        workload=str(key),
+        queue=queue_of(obj),
+        at=[None if ms > 1e14 else round(ms) for ms in quantiles([*starts, *beyond])],
+        last_waits=last,
+        bound=bound,
+    )
+
+
+def _whole(values: Iterable[float]) -> list[int]:
+    return [math.ceil(value) for value in values]

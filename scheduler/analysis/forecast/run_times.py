@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
 
-from scheduler.analysis.forecast.workload_profile import WorkloadProfile
+# ------------------------------------------------------------------------
+# How long work runs: what similar finished work took, given how long it runs already.
+
 
 #: So many of the newest observations count at one step.
 MOST = 60
@@ -183,3 +185,30 @@ def _distribution(
         known=min(known, 8.0),
         family=(work.user, work.family, work.queue, work.size, work.limit_ms),
     )
+
+
+# ------------------------------------------------------------------------
+# What a forecast knows of a workload: who sends it, what it asks, its limit.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadProfile:
+    """A workload as run times are compared: times in milliseconds of virtual time.
+
+    `family` is what makes two workloads runs of one thing: the owner's name without
+    its counter, or the executable of a trace. `size` counts pods or processors.
+    """
+
+    ident: int  # its place in the history; also the tie of equal submit times
+    submit_ms: int
+    size: int
+    queue: str = ""
+    user: str = ""
+    family: str = ""
+    limit_ms: int | None = None
+    priority: int = 0
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Return the sort key of Kueue's queues: priority, then time."""
+        return -self.priority, self.submit_ms, self.ident

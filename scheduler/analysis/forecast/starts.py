@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from scheduler.analysis.forecast.curves import CurveBands
+from scheduler.analysis.forecast.present import CurveBands
 from scheduler.analysis.forecast.scores import LEVELS, quantiles
 
 WITHIN_MS = (60_000, 300_000, 900_000, 3_600_000)

@@ -33,10 +33,8 @@ from scheduler.analysis.forecast.world import (
     some_of,
 )
 from scheduler.assembly import InputError
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import settle
-from scheduler.engine.world import World
+from scheduler.engine.tick import settle, simulate
+from scheduler.engine.world import World, fork
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.references import check_references
 from scheduler.model.annotations import ARRIVAL

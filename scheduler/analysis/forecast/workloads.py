@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from scheduler.analysis.explain.changes import QUEUE_LABEL
-from scheduler.analysis.forecast.workload_profile import WorkloadProfile
-from scheduler.engine.kueue.workload.variants import is_variant
+from scheduler.analysis.forecast.run_times import WorkloadProfile
+from scheduler.engine.kueue.workload.families import is_variant
 from scheduler.engine.world import World
 from scheduler.input.manifests.dumps.run_times import ended_seconds
 from scheduler.model import durations

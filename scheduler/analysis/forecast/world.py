@@ -7,13 +7,15 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from scheduler.analysis.forecast.curves import bands_of, curves_of
-from scheduler.analysis.forecast.given import baselines_of, last_waits_of
 from scheduler.analysis.forecast.present import (
     Check,
     ForecastWorld,
     Future,
+    bands_of,
+    baselines_of,
+    curves_of,
     future_of,
+    last_waits_of,
     played,
     present_of,
     random_of,
@@ -21,7 +23,7 @@ from scheduler.analysis.forecast.present import (
 )
 from scheduler.analysis.forecast.starts import Forecast, start_forecast
 from scheduler.engine.world import World
-from scheduler.engine.worlds.memory import gc_paused
+from scheduler.engine.worlds.objects import gc_paused
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from scheduler.analysis.measures.collector import Measures
-from scheduler.analysis.measures.directions import better
-from scheduler.analysis.measures.statistics import quantile
 from scheduler.analysis.measures.summary import ClassWait, Summary, flat
-from scheduler.analysis.measures.waits import Waits, waits_of
+from scheduler.analysis.measures.waits import Waits, better, quantile, waits_of
 
 __all__ = [
     "ClassWait",

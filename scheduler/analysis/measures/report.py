@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from scheduler.analysis.measures.fairness import dominant
-from scheduler.analysis.measures.ledger import Ledger, Shares
-from scheduler.analysis.measures.queues import (
+from scheduler.analysis.measures.fairness import (
+    dominant,
     end_of,
     queue_wait,
     queue_waits,
@@ -15,9 +14,9 @@ from scheduler.analysis.measures.queues import (
     waits_in,
 )
 from scheduler.analysis.measures.samples import Samples
-from scheduler.analysis.measures.statistics import jain
-from scheduler.analysis.measures.subjects import Amounts, Subject
+from scheduler.analysis.measures.subjects import Amounts, Ledger, Shares, Subject
 from scheduler.analysis.measures.summary import ClassWait, Summary
+from scheduler.analysis.measures.waits import jain
 from scheduler.engine.stage import SearchTally
 from scheduler.engine.world import World
 from scheduler.model import amounts

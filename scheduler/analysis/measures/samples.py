@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler.analysis.measures.capacity import Capacity, read_capacity
+from scheduler.analysis.measures.capacity import Capacity, read_capacity, useless
 from scheduler.analysis.measures.fairness import share_error
-from scheduler.analysis.measures.fragmentation import useless
-from scheduler.analysis.measures.ledger import Ledger
-from scheduler.analysis.measures.subjects import Amounts
+from scheduler.analysis.measures.subjects import Amounts, Ledger
 from scheduler.engine.world import World
 
 #: Shares are fair while queues lack no more of the cluster than this.

@@ -8,11 +8,14 @@ starves never makes a wait look short.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import msgspec
 
-from scheduler.analysis.measures.statistics import quantile
+# ------------------------------------------------------------------------
+# How long work waited: the one definition that every view and report uses.
 
 
 class Waits(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,3 +51,88 @@ def waits_of(subjects: Iterable[tuple[int, int | None]], end_ms: int) -> Waits:
             started_ms = max(end_ms, arrived_ms)
         waits.append(started_ms - arrived_ms)
     return Waits(ordered=sorted(waits), never_started=never)
+
+
+# ------------------------------------------------------------------------
+# Plain statistics of a list of numbers.
+
+
+def quantile(ordered: Sequence[int], share: float) -> float | None:
+    """Return a quantile by linear interpolation; None for nothing."""
+    if not ordered:
+        return None
+    at = share * (len(ordered) - 1)
+    low, high = math.floor(at), math.ceil(at)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def jain(shares: Iterable[float]) -> float | None:
+    """Return Jain's index: 1 = all equal, 1/n = one has everything.
+
+    None when nobody has anything.
+    Source: Jain, Chiu and Hawe, A Quantitative Measure of Fairness, 1984,
+    <https://arxiv.org/abs/cs/9809099>
+    """
+    shares = list(shares)
+    squares = sum(share * share for share in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
+
+
+# ------------------------------------------------------------------------
+# Which way a measure is better: low, high, or neither.
+
+
+Direction = Literal["low", "high"]
+
+#: By the first part of the dotted name, or by the last one within a class.
+_BETTER: dict[str, Direction] = {
+    "admitted": "high",
+    "finished": "high",
+    "started": "high",
+    "waiting": "low",
+    "preemptions": "low",
+    "evictions": "low",
+    "waitMeanMs": "low",
+    "neverStarted": "low",
+    "waitP50Ms": "low",
+    "waitP95Ms": "low",
+    "waitMaxMs": "low",
+    "makespanMs": "low",
+    "workLostMs": "low",
+    "workLost": "low",
+    "restarts": "low",
+    "goodput": "high",
+    "utilisation": "high",
+    "fragmentation": "low",
+    "shareError": "low",
+    "timeToFairMs": "low",
+    "timeToFairMaxMs": "low",
+    "unfairSpans": "low",
+    "searches": "low",
+    "candidatesLookedAt": "low",
+    "simulations": "low",
+    "jain": "high",
+    "withinLimit": "high",
+    "schedulingMs": "low",
+    "meanMs": "low",
+    "p50Ms": "low",
+    "p95Ms": "low",
+    "maxMs": "low",
+    "meanLastMs": "low",
+    "slowdown": "low",
+    "slowdownRatio": "low",
+    "preemptionsPerHour": "low",
+    "evictionsPerHour": "low",
+    "cost": "low",
+}
+
+
+def better(measure: str) -> Direction | None:
+    """Return which way a measure is better, by its dotted name.
+
+    None for what is neither: how long a run was, what one queue used.
+    """
+    first, _, rest = measure.partition(".")
+    if first in ("classes", "queues", "workloads"):
+        return _BETTER.get(rest.rpartition(".")[2])
+    return _BETTER.get(first)

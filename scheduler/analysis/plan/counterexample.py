@@ -10,19 +10,17 @@ from typing import Any
 import msgspec
 
 from scheduler.analysis.experiments.bases import FileBase
-from scheduler.analysis.plan.assertions import Assertion
-from scheduler.analysis.plan.joining import PLAIN, Inputs, Joined, join
+from scheduler.analysis.plan.assertions import Assertion, quantile_of
 from scheduler.analysis.plan.judging import Verdict, judge
 from scheduler.analysis.plan.measuring import measure
-from scheduler.analysis.plan.sides import is_work
-from scheduler.analysis.plan.terms import quantile_of
-from scheduler.analysis.reproduction.parts import (
+from scheduler.analysis.plan.sides import PLAIN, Inputs, Joined, is_work, join
+from scheduler.analysis.reproduction.trimming import (
+    differences,
     document_of,
     only,
     scenario_of,
     shrink_keys,
 )
-from scheduler.analysis.reproduction.trimming import differences
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.texts.writing import write_all

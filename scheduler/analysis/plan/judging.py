@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from scheduler.analysis.experiments.intervals import Interval, interval
-from scheduler.analysis.plan.assertions import Assertion, words_of
+from scheduler.analysis.experiments.results import Interval, interval
+from scheduler.analysis.plan.assertions import Assertion, Unit, shown, words_of
 from scheduler.analysis.plan.measuring import RunNumbers
-from scheduler.analysis.plan.terms import Unit, shown
 
 Pair = tuple[RunNumbers, RunNumbers]  # base and changed, of one seed
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from scheduler.analysis.experiments.intervals import Interval
+from scheduler.analysis.experiments.results import Interval
+from scheduler.analysis.plan.assertions import shown, unit_of
 from scheduler.analysis.plan.changes import Change
 from scheduler.analysis.plan.counterexample import Counterexample
 from scheduler.analysis.plan.faults import Fault
 from scheduler.analysis.plan.judging import Comparison, Verdict
 from scheduler.analysis.plan.outcome import BY_QUEUE, Outcome
-from scheduler.analysis.plan.terms import shown, unit_of
 from scheduler.model import durations
 
 #: By this line a pipeline finds the comment that it wrote before.

@@ -7,13 +7,12 @@ import msgspec
 from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.runs import run_until
 from scheduler.analysis.measures import Measures, Waits
-from scheduler.analysis.measures.queues import waits_in
+from scheduler.analysis.measures.fairness import waits_in
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.measures.summary import Summary
 from scheduler.analysis.measures.verdict import RunCourse, RunReader, running_since
-from scheduler.analysis.plan.joining import PLAIN
-from scheduler.analysis.plan.sides import is_work
-from scheduler.analysis.plan.terms import quantile_of
+from scheduler.analysis.plan.assertions import quantile_of
+from scheduler.analysis.plan.sides import PLAIN, is_work
 from scheduler.model.annotations import read_timing
 from scheduler.model.decisions import Decision
 from scheduler.model.objects import Key, Object

@@ -14,11 +14,10 @@ from scheduler.analysis.measures.verdict import (
     WorkloadVerdict,
     differing,
 )
-from scheduler.analysis.plan.assertions import Assertion
+from scheduler.analysis.plan.assertions import Assertion, nearest
 from scheduler.analysis.plan.changes import Change, changes
 from scheduler.analysis.plan.counterexample import Counterexample
 from scheduler.analysis.plan.faults import Fault, FaultsError
-from scheduler.analysis.plan.joining import PLAIN, Joined
 from scheduler.analysis.plan.judging import (
     Comparison,
     Pair,
@@ -27,7 +26,7 @@ from scheduler.analysis.plan.judging import (
     queues_of,
 )
 from scheduler.analysis.plan.measuring import RunNumbers
-from scheduler.analysis.plan.terms import nearest
+from scheduler.analysis.plan.sides import PLAIN, Joined
 from scheduler.model.errors import SourceLocation
 
 #: The rows of the table of the whole run, where there is anything to say.

@@ -12,9 +12,8 @@ nothing is guessed from what objects look like.
 from __future__ import annotations
 
 from scheduler.analysis.reproduction.report import Reproduction
-from scheduler.analysis.reproduction.search import Hear, reproduce
+from scheduler.analysis.reproduction.search import Hear, match_of, reproduce
 from scheduler.analysis.reproduction.starts import Start, start_of_files, start_of_world
-from scheduler.analysis.reproduction.trial import match_of
 
 __all__ = [
     "Hear",

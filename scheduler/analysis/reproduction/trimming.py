@@ -7,15 +7,20 @@ below, and items of lists that have others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
-from scheduler.analysis.reproduction.shrinking import GoOn
 from scheduler.input.manifests.load import load
-from scheduler.model.objects import Object
+from scheduler.input.manifests.loading.loaded import Loaded
+from scheduler.model import durations
+from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
+
+# ------------------------------------------------------------------------
+# Trimming: leave out parts of the objects and of the policy that decide nothing.
+
 
 Path = tuple[str | int, ...]
 Test = Callable[[Sequence[Object]], bool]
@@ -188,3 +193,125 @@ def _collect(
             _collect(default, value, patch.setdefault(name, {}))
         else:
             patch[name] = value
+
+
+# ------------------------------------------------------------------------
+# Part of what was loaded, as objects to run and as documents to write.
+
+
+_API = "quotalab.dev/v1"
+
+
+def only(loaded: Loaded, kept: frozenset[Key]) -> Loaded:
+    """Return the loaded input reduced to these objects."""
+    return Loaded(
+        objects=[obj for obj in loaded.objects if obj.key in kept],
+        policy=loaded.policy,
+        scenarios=loaded.scenarios,
+        findings=loaded.findings,
+        places={key: place for key, place in loaded.places.items() if key in kept},
+        files=loaded.files,
+    )
+
+
+def shrink_keys(
+    keys: Iterable[Key],
+    is_work: Callable[[str], bool],
+    shows: Callable[[Sequence[Key]], bool],
+    go_on: GoOn,
+) -> tuple[list[Key], bool]:
+    """Return the keys that are needed, and whether none of them can be left out.
+
+    Work is left out first, then whole kinds, then any object. Cost: as `shrink`.
+    """
+    work: list[Key] = []
+    rest: list[Key] = []
+    for key in keys:
+        (work if is_work(key.kind) else rest).append(key)
+    work, _ = shrink(work, lambda some: shows([*rest, *some]), go_on)
+    kept = shrink_groups([*rest, *work], lambda key: key.kind, shows, go_on)
+    return shrink(kept, shows, go_on)
+
+
+def document_of(obj: Object) -> dict[str, Any]:
+    """Return an object as a manifest, with its status where it has one."""
+    manifest: dict[str, Any] = msgspec.to_builtins(obj.manifest)
+    status = {"status": msgspec.to_builtins(obj.status)} if obj.status else {}
+    return {**manifest, **status}
+
+
+def scenario_of(
+    name: str, title: str, *, seed: int, policy: dict[str, Any], horizon_ms: int
+) -> dict[str, Any]:
+    """Return a Scenario that runs the objects beside it with this seed and policy."""
+    said = {"en": title, "zh-Hans": title, "zh-Hant": title}
+    return {
+        "apiVersion": _API,
+        "kind": "Scenario",
+        "metadata": {"name": name},
+        "spec": {
+            "title": said,
+            "summary": said,
+            "seed": seed,
+            "policy": policy,
+            "horizon": durations.duration_text(horizon_ms),
+        },
+    }
+
+
+# ------------------------------------------------------------------------
+# Shrinking a list: leave out what is not needed, large parts first.
+
+
+T = TypeVar("T")
+Shows = Callable[[list[T]], bool]
+GoOn = Callable[[], bool]
+
+
+def shrink(items: Sequence[T], shows: Shows[T], go_on: GoOn) -> tuple[list[T], bool]:
+    """Return a part of `items` that still shows it, and whether it is minimal.
+
+    Minimal: no single item can be left out. `items` must show it. Stops where it
+    is when `go_on` says no. Cost: O(n log n) runs when little is needed, O(n²)
+    at worst.
+    """
+    kept = list(items)
+    size = max(1, len(kept) // 2)
+    while True:
+        kept, removed, whole = _sweep(kept, size, shows, go_on)
+        if not whole:
+            return kept, False
+        if size > 1:
+            size = (min(size, len(kept)) + 1) // 2 if len(kept) > 1 else 1
+        elif not removed:
+            return kept, True
+
+
+def _sweep(
+    kept: list[T], size: int, shows: Shows[T], go_on: GoOn
+) -> tuple[list[T], bool, bool]:
+    """Try each stretch of `size`; return what is left, if it shrank, if all was tried."""
+    at, removed = 0, False
+    while at < len(kept):
+        if not go_on():
+            return kept, removed, False
+        left = kept[:at] + kept[at + size :]
+        if shows(left):
+            kept, removed = left, True
+        else:
+            at += size
+    return kept, removed, True
+
+
+def shrink_groups(
+    items: Sequence[T], group: Callable[[T], Hashable], shows: Shows[T], go_on: GoOn
+) -> list[T]:
+    """Return `items` without the groups that are not needed; one run per group."""
+    kept = list(items)
+    for name in dict.fromkeys(group(item) for item in items):
+        left = [item for item in kept if group(item) != name]
+        if not go_on():
+            return kept
+        if len(left) < len(kept) and shows(left):
+            kept = left
+    return kept

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.engine.autoscaling.bookings import Bookings, pods_of
-from scheduler.engine.autoscaling.expanders import GrowthOption
-from scheduler.engine.autoscaling.growing import Growing
+from scheduler.engine.autoscaling.growing import Growing, GrowthOption
 from scheduler.engine.autoscaling.packing import Alike, left_of, pack
-from scheduler.engine.autoscaling.placing import Placing
-from scheduler.engine.provisioning.conditions import (
+from scheduler.engine.autoscaling.shrinking import Placing
+from scheduler.engine.provisioning.request import (
     ACCEPTED,
     ATOMIC,
     CHECK_CAPACITY,

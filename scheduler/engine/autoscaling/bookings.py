@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scheduler.engine.autoscaling.host import AutoscalingHost
 from scheduler.engine.autoscaling.packing import Alike, NodeSpace, place
-from scheduler.engine.provisioning.conditions import is_booked
+from scheduler.engine.autoscaling.supply import AutoscalingHost
 from scheduler.engine.provisioning.controller import RequestController, owner_of
-from scheduler.engine.provisioning.request import TEMPLATE
+from scheduler.engine.provisioning.request import TEMPLATE, is_booked
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import read_pod
 from scheduler.model.reasons import ADMITTED

@@ -14,22 +14,23 @@ import msgspec
 
 from scheduler.engine.autoscaling.answering import RequestAnswers
 from scheduler.engine.autoscaling.bookings import Bookings
-from scheduler.engine.autoscaling.claims import held_back
-from scheduler.engine.autoscaling.giving_back import GivingBack
 from scheduler.engine.autoscaling.growing import Growing
-from scheduler.engine.autoscaling.host import AutoscalingHost
-from scheduler.engine.autoscaling.karpenter.disruption import Consolidation
 from scheduler.engine.autoscaling.karpenter.plans import plan, refusal
-from scheduler.engine.autoscaling.karpenter.pools import NodePools
-from scheduler.engine.autoscaling.looks import LookTimes
-from scheduler.engine.autoscaling.node_group import NodeGroup
-from scheduler.engine.autoscaling.placing import (
+from scheduler.engine.autoscaling.karpenter.pools import Consolidation, NodePools
+from scheduler.engine.autoscaling.refusals import CLAIMS
+from scheduler.engine.autoscaling.shrinking import (
+    GivingBack,
     KubePlacing,
     Placing,
     YunikornPlacing,
 )
-from scheduler.engine.autoscaling.refusals import CLAIMS
-from scheduler.engine.autoscaling.supply import NodeSupply
+from scheduler.engine.autoscaling.supply import (
+    AutoscalingHost,
+    LookTimes,
+    NodeGroup,
+    NodeSupply,
+    held_back,
+)
 from scheduler.engine.provisioning.controller import RequestController
 from scheduler.engine.stage import Context
 from scheduler.model.amounts import text_of

@@ -12,7 +12,7 @@ from pathlib import Path
 LIBRARIES = {
     "quotalab_engine": (
         "scheduler/engine/kube/stage.py",
-        "scheduler/engine/kube/turns.py",
+        "scheduler/engine/kube/stage.py",
         "scheduler/engine/kueue/cache",
         "scheduler/engine/kueue/controller",
         "scheduler/engine/kueue/flavorassigner",
@@ -26,7 +26,7 @@ LIBRARIES = {
         "scheduler/engine/kueue/usage",
         "scheduler/engine/kueue/workload",
         "scheduler/engine/lifetime",
-        "scheduler/engine/simulation.py",
+        "scheduler/engine/tick.py",
         "scheduler/engine/stage.py",
         "scheduler/engine/tick.py",
         "scheduler/model/kueue/check_state.py",

@@ -6,11 +6,10 @@ from typing import Any
 
 import msgspec
 
-from scheduler.engine.kube.devices.allocator import allocate
-from scheduler.engine.kube.devices.known import Devices
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.shared_cluster import SharedCluster
+from scheduler.engine.kube.devices.allocator import Devices, allocate
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Event
+from scheduler.engine.kube.state import SharedCluster
 from scheduler.model.devices.claims import (
     CLAIM,
     TEMPLATE,
@@ -43,11 +42,11 @@ class DeviceHandlers:
 
     def put(self, obj: Object, *, restore: bool) -> None:
         """Take an object that is new, changed or stored; wake the pods that wait for it."""
-        name = _TAKES[obj.key.kind](self.known, obj)
+        name = _DEVICE_KINDS[obj.key.kind](self.known, obj)
         if obj.key.kind == TEMPLATE:
             for pod in list(self.shared.pods.values()):
                 if pod.shape.device_claims and self.known.pod_added(pod):
-                    name = events.DEVICE_CLAIM_ADDED
+                    name = plugin.DEVICE_CLAIM_ADDED
         if name and not restore:
             self.shared.notify(Event(name, new=obj.key))
 
@@ -55,7 +54,7 @@ class DeviceHandlers:
         """Forget an object."""
         if key.kind == CLAIM:
             self.known.remove_claim(key)
-            self.shared.notify(Event(events.DEVICE_CLAIM_CHANGED, new=key))
+            self.shared.notify(Event(plugin.DEVICE_CLAIM_CHANGED, new=key))
         elif key.kind == TEMPLATE:
             self.known.templates.pop(key._replace(kind=CLAIM), None)
         elif key.kind == DEVICE_CLASS:
@@ -107,14 +106,14 @@ def _shown(allocation: Allocation) -> dict[str, Any]:
     return found
 
 
-def _claim(known: Devices, obj: Object) -> str:
+def _resource_claim(known: Devices, obj: Object) -> str:
     kept: Any = (obj.state.get(_STATE) or {}).get("allocation")
     added = obj.key not in known.claims
     known.put_claim(
         read_device_claim(obj.manifest, obj.status, obj.key),
         None if kept is None else msgspec.convert(kept, Allocation),
     )
-    return events.DEVICE_CLAIM_ADDED if added else events.DEVICE_CLAIM_CHANGED
+    return plugin.DEVICE_CLAIM_ADDED if added else plugin.DEVICE_CLAIM_CHANGED
 
 
 def _template(known: Devices, obj: Object) -> str:
@@ -123,16 +122,21 @@ def _template(known: Devices, obj: Object) -> str:
     return ""
 
 
-def _class(known: Devices, obj: Object) -> str:
+def _device_class(known: Devices, obj: Object) -> str:
     added = obj.key.name not in known.classes
     known.classes[obj.key.name] = read_device_class(obj.manifest)
-    return events.DEVICE_CLASS_ADDED if added else events.DEVICE_CLASS_CHANGED
+    return plugin.DEVICE_CLASS_ADDED if added else plugin.DEVICE_CLASS_CHANGED
 
 
 def _slice(known: Devices, obj: Object) -> str:
     added = obj.key.name not in known.slices
     known.put_slice(read_slice(obj.manifest))
-    return events.SLICE_ADDED if added else events.SLICE_CHANGED
+    return plugin.SLICE_ADDED if added else plugin.SLICE_CHANGED
 
 
-_TAKES = {CLAIM: _claim, TEMPLATE: _template, DEVICE_CLASS: _class, SLICE: _slice}
+_DEVICE_KINDS = {
+    CLAIM: _resource_claim,
+    TEMPLATE: _template,
+    DEVICE_CLASS: _device_class,
+    SLICE: _slice,
+}

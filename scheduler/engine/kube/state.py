@@ -6,14 +6,25 @@ from typing import Any
 
 import msgspec
 
+from scheduler.engine.kube.cache.cluster import ClusterCache
+from scheduler.engine.kube.cache.pod_group import Gangs, PodGroupIndex
+from scheduler.engine.kube.devices.allocator import Devices
 from scheduler.engine.kube.extender.extenders import ExtenderRecord
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Event, QueuedPodInfo
 from scheduler.engine.kube.framework.status import CycleState
-from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
+from scheduler.engine.kube.numa.topology import Topologies
+from scheduler.engine.kube.scheduling.host import AssumedPod
 from scheduler.engine.kube.scheduling.scheduler import Scheduler
-from scheduler.engine.kube.shared_cluster import SharedCluster
-from scheduler.model.objects import Object
+from scheduler.engine.kube.volumes.known import Binding, Volumes
+from scheduler.engine.stage import Context
+from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
+from scheduler.model.storage.volumes import VOLUME
+
+# ------------------------------------------------------------------------
+# What placement writes into a Pod, and how a restart takes it up again.
+
 
 NAME = "kube"
 _VICTIM = {
@@ -205,3 +216,80 @@ def _restore_pending(scheduler: Scheduler, pod: Pod, kept: dict[str, Any]) -> No
             scheduler.queue.done(queued)
         scheduler.cluster.place(pod, assumed.node)
         scheduler.host.lock(scheduler, assumed.node)
+
+
+# ------------------------------------------------------------------------
+# What the schedulers of one run share: their pods, the nodes as they are.
+
+
+class SharedCluster:
+    """The schedulers of a run, and what is true whichever of them looks.
+
+    A single scheduler works on `nodes` itself. Several each have a cache of
+    their own, and `nodes` is what really is where.
+    """
+
+    def __init__(self, context: Context, *, several: bool) -> None:
+        self.context = context
+        self.several = several
+        self.schedulers: list[Scheduler] = []
+        self.nodes = ClusterCache()
+        self.volumes = Volumes()
+        self.devices = Devices()
+        self.topologies = Topologies()
+        self.gangs = Gangs()
+        self.pods: dict[Key, Pod] = {}
+        self.members = PodGroupIndex()
+        self.refused: dict[Key, tuple[str, str]] = {}  # by their node: reason, message
+
+    def add(self, scheduler: Scheduler) -> None:
+        """Take a scheduler; the only one of a run shows the nodes as they are."""
+        self.schedulers.append(scheduler)
+        for cluster in (scheduler.cluster, self.nodes):
+            cluster.volumes = self.volumes
+            cluster.devices = self.devices
+            cluster.topologies = self.topologies
+            cluster.gangs = self.gangs
+        if not self.several:
+            self.nodes = scheduler.cluster
+
+    def clusters(self) -> list[ClusterCache]:
+        """Return every cache, and the nodes as they are."""
+        caches = [scheduler.cluster for scheduler in self.schedulers]
+        return [self.nodes, *caches] if self.several else caches
+
+    def responsible(self, pod: Pod) -> Scheduler | None:
+        """Return the scheduler that the pod names."""
+        for scheduler in self.schedulers:
+            if scheduler.responsible(pod):
+                return scheduler
+        return None
+
+    def bind_claim(self, key: Key, binding: Binding) -> None:
+        """Give a claim its volume, and wake the pods that wait for that."""
+        volumes = self.volumes
+        before = volumes.claims[key]
+        volumes.bind(key, binding)
+        self.context.journal.touch(key)
+        if not binding.made:
+            self.context.journal.touch(Key(VOLUME, "", binding.volume))
+        self.notify(Event(plugin.CLAIM_CHANGED, old=before, new=before))
+
+    def bind_devices(self, pod: Pod) -> None:
+        """Give a pod's claims the devices that were assumed for it."""
+        self.devices.bind(pod)
+        self._claims_changed(self.devices.claim_keys(pod))
+
+    def free_devices(self, pod: Pod) -> None:
+        """Free the devices that nobody uses any longer without the pod."""
+        self._claims_changed(self.devices.pod_gone(pod))
+
+    def _claims_changed(self, keys: list[Key]) -> None:
+        for key in keys:
+            self.context.journal.touch(key)
+            self.notify(Event(plugin.DEVICE_CLAIM_CHANGED, new=key))
+
+    def notify(self, event: Event) -> None:
+        """Let an event requeue the pods that it may help."""
+        for scheduler in self.schedulers:
+            scheduler.event(event)

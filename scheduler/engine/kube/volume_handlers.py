@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.shared_cluster import SharedCluster
-from scheduler.engine.kube.volumes.known import Binding, Volumes
-from scheduler.engine.kube.volumes.matching import immediate_bindings
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Event
+from scheduler.engine.kube.numa.topology import Topology, read_topology, zone_number
+from scheduler.engine.kube.state import SharedCluster
+from scheduler.engine.kube.volumes.known import Binding, Volumes, immediate_bindings
+from scheduler.model import amounts
 from scheduler.model.objects import Key, Object
 from scheduler.model.storage.claims import CLAIM, read_claim
 from scheduler.model.storage.volumes import (
@@ -21,6 +22,10 @@ from scheduler.model.storage.volumes import (
     read_storage_class,
     read_volume,
 )
+
+# ------------------------------------------------------------------------
+# Claims, volumes, classes and CSI nodes in and out; what is bound without a pod.
+
 
 _STATE = "kube"  # where a claim keeps its binding
 
@@ -100,29 +105,99 @@ def _claim(known: Volumes, obj: Object) -> Event:
     before = known.put_claim(
         claim, None if kept is None else msgspec.convert(kept, Binding)
     )
-    name = events.CLAIM_ADDED if before is None else events.CLAIM_CHANGED
+    name = plugin.CLAIM_ADDED if before is None else plugin.CLAIM_CHANGED
     return Event(name, old=before, new=claim)
 
 
 def _volume(known: Volumes, obj: Object) -> Event:
     volume = read_volume(obj.manifest, obj.status)
     before = known.put_volume(volume)
-    name = events.VOLUME_ADDED if before is None else events.VOLUME_CHANGED
+    name = plugin.VOLUME_ADDED if before is None else plugin.VOLUME_CHANGED
     return Event(name, old=before, new=volume)
 
 
 def _class(known: Volumes, obj: Object) -> Event:
     storage_class = read_storage_class(obj.manifest)
     before = known.put_class(storage_class)
-    name = events.CLASS_ADDED if before is None else events.CLASS_CHANGED
+    name = plugin.CLASS_ADDED if before is None else plugin.CLASS_CHANGED
     return Event(name, old=before, new=storage_class)
 
 
 def _csi_node(known: Volumes, obj: Object) -> Event:
     before = known.csi_nodes.get(obj.key.name)
     known.csi_nodes[obj.key.name] = drivers = read_csi_node(obj.manifest)
-    name = events.CSI_NODE_ADDED if before is None else events.CSI_NODE_CHANGED
+    name = plugin.CSI_NODE_ADDED if before is None else plugin.CSI_NODE_CHANGED
     return Event(name, old=before, new=drivers)
 
 
 _TAKES = {CLAIM: _claim, VOLUME: _volume, STORAGE_CLASS: _class, CSI_NODE: _csi_node}
+
+
+# ------------------------------------------------------------------------
+# NodeResourceTopologies in and out: the sandbox is the agent that reports them.
+
+
+class ZoneHandlers:
+    """Takes the zones of nodes for every scheduler of a run, and writes them."""
+
+    def __init__(self, shared: SharedCluster) -> None:
+        self.shared = shared
+
+    def put(self, obj: Object, *, restore: bool) -> None:
+        """Take an object that is new, changed or stored; wake the pods that wait for it.
+
+        In one that is new or changed all pods that run are counted already.
+        """
+        topology = read_topology(obj.manifest)
+        self.shared.topologies.by_node[obj.key.name] = topology
+        if restore:
+            topology.holds = _read_holds(obj)
+            return
+        self.shared.context.journal.touch(obj.key)
+        self.shared.notify(Event(plugin.TOPOLOGY_CHANGED, new=obj.key))
+
+    def remove(self, key: Key) -> None:
+        """Forget an object: its node takes pods as one without zones does."""
+        self.shared.topologies.by_node.pop(key.name, None)
+        self.shared.notify(Event(plugin.TOPOLOGY_CHANGED, old=key))
+
+    def write(self, obj: Object) -> None:
+        """Write into an object what is available, and which pods hold what."""
+        topology = self.shared.topologies.by_node.get(obj.key.name)
+        if topology is None:
+            return
+        if zones := obj.manifest.get("zones"):
+            obj.manifest["zones"] = [_shown_zones(zone, topology) for zone in zones]
+        obj.state[_STATE] = {
+            "holds": [
+                [
+                    list(pod),
+                    {str(number): dict(taken) for number, taken in held.items()},
+                ]
+                for pod, held in sorted(topology.holds.items())
+            ]
+        }
+
+
+def _read_holds(obj: Object) -> dict[Key, dict[int, dict[str, int]]]:
+    kept: Any = (obj.state.get(_STATE) or {}).get("holds") or ()
+    return {
+        Key(*pod): {int(number): dict(taken) for number, taken in held.items()}
+        for pod, held in kept
+    }
+
+
+def _shown_zones(zone: dict[str, Any], topology: Topology) -> dict[str, Any]:
+    """Return a zone with what is available now; amounts that did not change stay."""
+    number = zone_number(zone)
+    free = next((z.available for z in topology.zones if z.number == number), None)
+    if free is None:
+        return zone
+    shown = []
+    for item in zone.get("resources") or ():
+        name = str(item["name"])
+        given = item.get("available")
+        if given is None or amounts.canonical(name, given) != free[name]:
+            item = {**item, "available": amounts.text_of(name, free[name])}
+        shown.append(item)
+    return {**zone, "resources": shown}

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from scheduler.engine.kueue.workload.checks import all_ready
+from scheduler.engine.kueue.workload.reading import all_ready
 from scheduler.model.objects import Key
 from scheduler.model.reasons import ADMITTED
 
 if TYPE_CHECKING:
     from scheduler.engine.kueue.stage import KueueStage
-    from scheduler.engine.kueue.tree.protocols import FlavorResource, Workload
-    from scheduler.engine.kueue.tree.tree import Cohort, ResourceNode
-    from scheduler.engine.kueue.workload.local_queue import LocalQueue
+    from scheduler.engine.kueue.tree.tree import (
+        Cohort,
+        FlavorResource,
+        ResourceNode,
+        Workload,
+    )
+    from scheduler.engine.kueue.workload.info import LocalQueue
 
 
 def is_running(stage: KueueStage, key: Key) -> bool:

@@ -14,21 +14,19 @@ from scheduler.engine.kueue.concurrent.controller import VariantController
 from scheduler.engine.kueue.controller import evictions, status
 from scheduler.engine.kueue.controller.admissions import admit
 from scheduler.engine.kueue.controller.check_answers import CheckAnswers
-from scheduler.engine.kueue.controller.controller import Controller
-from scheduler.engine.kueue.controller.finishing import finish
-from scheduler.engine.kueue.controller.heads import Heads
+from scheduler.engine.kueue.controller.controller import Controller, Heads
+from scheduler.engine.kueue.controller.evictions import finish
 from scheduler.engine.kueue.controller.lifecycle import Lifecycle, is_on_hold
+from scheduler.engine.kueue.controller.node_failures import evict_for_node, replace
 from scheduler.engine.kueue.controller.object_handlers import ObjectHandlers
-from scheduler.engine.kueue.controller.replacements import evict_for_node, replace
 from scheduler.engine.kueue.controller.requeueing import Requeueing
 from scheduler.engine.kueue.controller.stored_state import StoredState
 from scheduler.engine.kueue.queue.requeue import RequeueReason, requeue_head
 from scheduler.engine.kueue.scheduler.cycle import Cycle
-from scheduler.engine.kueue.scheduler.entries import Entry, EntryStatus
-from scheduler.engine.kueue.scheduler.pace import CyclePace
-from scheduler.engine.kueue.scheduler.preempting import ActivePreemption
+from scheduler.engine.kueue.scheduler.preempting import ActivePreemption, CyclePace
+from scheduler.engine.kueue.scheduler.second_pass import Entry, EntryStatus
 from scheduler.engine.kueue.trace import Trace
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.info import LocalQueue
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.stage import Context
 from scheduler.model.check_rule import CheckRule

@@ -11,13 +11,17 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from scheduler.engine.kueue.tree.protocols import FlavorResource, Rank
-from scheduler.engine.kueue.tree.quota import available_non_negative
-from scheduler.engine.kueue.tree.shares import DRS, dominant_resource_share
+from scheduler.engine.kueue.tree.quota import (
+    DRS,
+    available_non_negative,
+    dominant_resource_share,
+)
 from scheduler.engine.kueue.tree.tree import (
     ClusterQueue,
     Cohort,
+    FlavorResource,
     QuotaNode,
+    Rank,
     ResourceNode,
 )
 from scheduler.engine.kueue.workload.info import WorkloadInfo

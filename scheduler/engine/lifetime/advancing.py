@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from msgspec import UnsetType
 
-from scheduler.engine.kueue.workload.variants import is_variant
+from scheduler.engine.kueue.workload.families import is_variant
 from scheduler.engine.lifetime import status
-from scheduler.engine.lifetime.changes import CHANGE, carry_out
+from scheduler.engine.lifetime.admission import owner_key
+from scheduler.engine.lifetime.changes import CHANGE, FailureProcess, carry_out
 from scheduler.engine.lifetime.controllers.stage import CONTROLLERS
-from scheduler.engine.lifetime.failures import FailureProcess
-from scheduler.engine.lifetime.jobs.stage import Jobs
+from scheduler.engine.lifetime.jobs.arriving import Jobs
 from scheduler.engine.lifetime.node_pressure import NodePressure
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.reactions import Reactions
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import (

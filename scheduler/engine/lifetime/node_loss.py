@@ -6,8 +6,8 @@ import math
 
 from msgspec import UNSET
 
+from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.pod_ends import PodEnds
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.model.decisions import Evict

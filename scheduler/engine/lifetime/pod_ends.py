@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.engine.lifetime.pods import owner_key
+from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
-from scheduler.engine.lifetime.scaling import RunScaling
+from scheduler.engine.lifetime.stopping import RunScaling
 from scheduler.model.conditions import is_true
 from scheduler.model.jobs import pods_at_once
 from scheduler.model.objects import Key, Object

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scheduler.engine.kueue.workload.variants import is_variant
+from scheduler.engine.kueue.workload.families import is_variant
+from scheduler.engine.lifetime.continuing import TaintEviction
 from scheduler.engine.lifetime.runtime_state import POD, WORKLOAD, LifetimeHost
-from scheduler.engine.lifetime.taint_eviction import TaintEviction
 from scheduler.engine.stage import Context
 from scheduler.model.decisions import (
     Admit,

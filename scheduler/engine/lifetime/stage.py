@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.advancing import OWNERS, RANK
-from scheduler.engine.lifetime.jobs.defaults import give_default_labels, is_covered
+from scheduler.engine.lifetime.jobs.given import give_default_labels, is_covered
 from scheduler.engine.lifetime.jobs.workloads import WORKLOAD_CLASS
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.restoring import Restoring
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS, NODE, POD

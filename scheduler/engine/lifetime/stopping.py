@@ -6,10 +6,149 @@ within their grace period, and only when none is left is quota taken away.
 
 from __future__ import annotations
 
-from scheduler.engine.lifetime.ending import RunEnding
+from typing import Any
+
+from scheduler.engine.lifetime import status
+from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
+from scheduler.engine.lifetime.runtime_state import POD
+from scheduler.engine.lifetime.starting import RunStarting
+from scheduler.model import reasons
+from scheduler.model.decisions import Fail, Finish
 from scheduler.model.durations import stamp_text
 from scheduler.model.objects import Key, Object
+from scheduler.model.spans import NEVER
+
+# ------------------------------------------------------------------------
+# Ending: work that is done, and attempts that are stopped.
+
+
+class RunEnding(RunStarting):
+    """What becomes of a run and its pods when it ends, well or not."""
+
+    def _finish(self, run: Run, ended_ms: int | None = None) -> None:
+        """End a run whose work was over at `ended_ms`, else now."""
+        run.active, run.done = False, True
+        run.waiting.clear()
+        run.step = run.seen_ms = None
+        self._touch(run.owner)
+        owner = self.host.objects[run.owner]
+        if run.owner.kind == POD:
+            self.end_pod(owner, failed=run.failed)
+            self.emit_finish(run)
+            return
+        for pod in list(run.ends):
+            self._reclaim_later(run, pod)
+        self._drop_pods(run, ended=True)
+        delay = self.steps.draw("completion", str(run.owner), run.attempt)
+        if delay and self.host.kueue is not None:
+            run.done = False
+            now = self.context.now_ms
+            at = max(now, delay + (now if ended_ms is None else ended_ms))
+            run.step = int(Due.COMPLETE), at
+            self.timers.add(run.step[1], Due.COMPLETE, run.owner)
+        else:
+            self.jobs.ended(owner, run)
+
+    def _reclaim_later(self, run: Run, pod: Key) -> None:
+        """Let the Workload say in a while that this pod has ended."""
+
+    def _complete(self, run: Run) -> None:
+        """Let everybody see that the work is done."""
+        run.step, run.done = None, True
+        self._touch(run.owner)
+        self.jobs.ended(self.host.objects[run.owner], run)
+
+    def end_pod(self, pod: Object, *, failed: bool) -> None:
+        """Leave a pod that ran to its end behind, with its resources given back."""
+        status.write_ended(pod, failed=failed)
+        self.free_node(pod.key)
+        self._touch(pod.key)
+        self.jobs.pod_changed(pod.key)
+        for stage in self.host.placers():
+            stage.put(pod)
+        if self.host.kueue is not None:
+            self.host.kueue.note_pod(pod)
+
+    def emit_finish(self, run: Run) -> None:
+        """Report the end of a run that belongs to no scheduler."""
+        reason = "Failed" if run.failed else "Succeeded"
+        now = self.context.now_ms
+        self._emit(Finish(at_ms=now, subject=run.owner, reason=reason))
+
+    def emit_refused(self, job: Key, problem: str) -> None:
+        """Report that a job gets no Workload, and why."""
+        now = self.context.now_ms
+        reason = reasons.NO_WORKLOAD
+        self._emit(Fail(at_ms=now, subject=job, reason=reason, message=problem))
+
+    def _drop_pods(self, run: Run, *, ended: bool = False) -> None:
+        """Part from the run's pods: its own are deleted, given ones stay or return."""
+        pods, run.pods = run.pods, []
+        run.ready.clear()
+        for pod in pods:
+            self.owners.pop(pod, None)
+            obj = self.host.objects.get(pod)
+            if obj is None:
+                continue
+            if ended and self.jobs.is_given(obj):
+                self.end_pod(obj, failed=run.failed)
+                continue
+            self.host.delete(pod)
+
+    def stop(self, owner: Key) -> None:
+        """End an attempt without its end: what was done is lost."""
+        run = self.runs.get(owner)
+        if run is None or not run.active:
+            return
+        if run.started_ms is not None:
+            self.lose(run, run.started_ms)
+        run.step, run.ending = None, False
+        self._halt(run)
+        self._drop_pods(run)
+        self._touch(owner)
+
+    def lose(self, run: Run, since_ms: int, *, by: Key | None = None) -> None:
+        """Count what a stop throws away, and what checkpoints keep of it."""
+        timing = self.timing(self.host.objects[run.owner])
+        self.checkpoints.stop(run, timing, since_ms, self._emit, by=by)
+        self._lose_rounds(run)
+
+    def _halt(self, run: Run) -> None:
+        """Void what an attempt still had before it."""
+        if run.active and run.owner in self.host.objects:
+            self.jobs.resized(self.host.objects[run.owner], started=False)
+        run.active, run.failed = False, False
+        run.ready_ms = run.ends_ms = run.seen_ms = run.deadline_ms = None
+        run.waiting.clear()
+        run.ends.clear()
+
+    def _forget_run(self, key: Key) -> None:
+        if key in self.runs:
+            if key.kind != POD:
+                self.stop(key)
+                self.stop_waiting(key)
+            lost = self.runs.pop(key).lost_pods
+            if lost:
+                self._delete_refused(key)
+        self.jobs.forget(key)
+
+    def _delete_refused(self, owner: Key) -> None:
+        """Delete the failed pods that an owner leaves behind; looks at all objects."""
+        for pod, obj in list(self.host.objects.items()):
+            refused = obj.status.get("reason") in reasons.REFUSED
+            refused = refused or obj.status.get("phase") == "Failed"
+            if (
+                pod.kind == POD
+                and refused
+                and owner_key(obj, frozenset({owner.kind})) == owner
+            ):
+                self.host.delete(pod)
+
+
+# ------------------------------------------------------------------------
+# Stopping: what happens between an eviction and the release of quota.
+
 
 #: What a pod gets that says nothing.
 #: Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-termination>
@@ -151,3 +290,88 @@ def grace_ms(pod: Object) -> int:
     """Return how long a pod may take to end once it is deleted."""
     given = pod.spec.get("terminationGracePeriodSeconds")
     return 1000 * (USUAL_GRACE_S if given is None else int(given))
+
+
+# ------------------------------------------------------------------------
+# Scaling: more or fewer pods for a run that goes on, and runs that change hands.
+
+
+class RunScaling(RunStopping):
+    """What becomes of a run whose owner asks for another number of pods."""
+
+    def scale(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
+        """Give a run as many pods as its sets say now; the newest go first."""
+        for pod_set in pod_sets:
+            pods = self.pods_of(run, pod_set["name"])
+            for pod in pods[int(pod_set["count"]) :]:
+                run.pods.remove(pod)
+                run.ready.pop(pod, None)
+                run.waiting.pop(pod, None)
+                self.owners.pop(pod, None)
+                self.terminate(pod)
+        self.fill_up(run, owner, pod_sets)
+        self._touch(owner.key)
+
+    def hand_over(self, replaced: Key, owner: Object) -> Run:
+        """Let a run, its pods and its timers belong to another Workload.
+
+        What it has done, lost and kept goes with it.
+        """
+        run = self.runs.pop(replaced)
+        run.owner = owner.key
+        run.waiting = {
+            owner.key if key == replaced else key: at for key, at in run.waiting.items()
+        }
+        for pod, (of, at) in list(self.reclaims.items()):
+            if of == replaced:
+                self.reclaims[pod] = owner.key, at
+        for pod in run.pods:
+            self.owners[pod] = owner.key
+            self._give_owner(pod, owner)
+        self._restore_run(run)
+        self._touch(replaced)
+        self._touch(owner.key)
+        return run
+
+    def _give_owner(self, pod: Key, owner: Object) -> None:
+        """Let a pod's reference name the Workload that it belongs to now."""
+        metadata = self.host.objects[pod].metadata
+        known: list[dict[str, Any]] = metadata.get("ownerReferences") or []
+        if known:
+            given = {"name": owner.key.name, "uid": owner.uid}
+            metadata["ownerReferences"] = [
+                one | given if one.get("kind") == owner.key.kind else one
+                for one in known
+            ]
+        self._touch(pod)
+
+    def stretch(self, run: Run, before: int, after: int) -> None:
+        """Let what is left of a run take as many rounds of its pods as it needs now.
+
+        `before` and `after` are how often its pods run one after another.
+        """
+        if run.ends_ms is None or run.failed or before == after:
+            return
+        left = run.ends_ms - self.context.now_ms
+        run.ends_ms = self.context.now_ms + left * after // before
+        self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+        self._touch(run.owner)
+
+    def _restore_run(self, run: Run) -> None:
+        """Keep a run under its owner, with the timers that it has."""
+        self.runs[run.owner] = run
+        if run.ends_ms is not None:
+            self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
+        if run.rounds is not None and run.rounds.next_ms is not None:
+            self.timers.add(run.rounds.next_ms, Due.ROUND, run.owner, run.attempt)
+        if run.deadline_ms is not None:
+            self.timers.add(run.deadline_ms, Due.DEADLINE, run.owner)
+        if run.step is not None:
+            self.timers.add(run.step[1], Due(run.step[0]), run.owner)
+        if run.seen_ms is not None:
+            self.timers.add(run.seen_ms, Due.SEEN, run.owner)
+        for pod, at in run.waiting.items():
+            if at < NEVER:
+                self.timers.add(at, Due.READY, pod, run.attempt)
+        for pod, at in run.ends.items():
+            self.timers.add(at, Due.POD_ENDS, pod, run.attempt)

@@ -2,20 +2,271 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.multikueue.admitting import (
-    AdmittingCluster,
-    eviction_message,
-    was_evicted,
+from scheduler.engine.multikueue import workers
+from scheduler.engine.multikueue.checks import CHECK, CheckObjects
+from scheduler.engine.multikueue.copies import (
+    Dispatch,
+    copies,
+    differences,
+    is_copy,
+    is_priority,
+    job_of,
+    refusal,
+    with_priority,
 )
-from scheduler.engine.multikueue.checks import CHECK
-from scheduler.engine.multikueue.copies import is_copy, job_of, refusal
-from scheduler.engine.multikueue.dispatch import Dispatch
-from scheduler.engine.multikueue.state import ROUND_MS, WORKLOAD
-from scheduler.model.kueue.check_state import PENDING, READY, REJECTED, RETRY
-from scheduler.model.kueue.multikueue import ALL_AT_ONCE, INCREMENTAL
-from scheduler.model.objects import Key
-from scheduler.model.reasons import ADMITTED, FINISHED
+from scheduler.engine.multikueue.workers import MultiKueueHost, Workers
+from scheduler.engine.stage import Context
+from scheduler.model.kueue.check_state import (
+    PENDING,
+    READY,
+    REJECTED,
+    RETRY,
+    CheckState,
+)
+from scheduler.model.kueue.multikueue import ALL_AT_ONCE, INCREMENTAL, read_multi_kueue
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import Policy
+from scheduler.model.reasons import ADMITTED, EVICTED, FINISHED, PODS_READY
+
+# ------------------------------------------------------------------------
+# What MultiKueue keeps of the Workloads that it dispatches, and what follows of it.
+
+
+WORKLOAD = "Workload"
+#: How long an incremental dispatcher waits before it nominates more clusters.
+ROUND_MS = 300_000
+
+
+class DispatchState:
+    """The workers, the checks, and where each Workload is or is tried.
+
+    The parts build on one another: copies in workers, the cluster that admitted,
+    one instant, and the stage that has them all.
+    """
+
+    def __init__(self, context: Context, policy: Policy, host: MultiKueueHost) -> None:
+        self.context = context
+        self.host = host
+        self.settings = read_multi_kueue(policy.spec.kueue.get("multiKueue") or {})
+        self.workers = Workers(context, host)
+        self.checks = CheckObjects(self.workers)
+        self.dispatches: dict[Key, Dispatch] = {}
+
+    def runs_elsewhere(self, key: Key) -> bool:
+        """Return whether a Workload of the manager runs in a worker."""
+        found = self.dispatches.get(key)
+        return found is not None and bool(found.cluster)
+
+    def copies_of(self, key: Key) -> Iterator[tuple[str, WorkloadInfo]]:
+        """Yield (cluster, copy) of a Workload in all workers, in the configs' order."""
+        for cluster in self.checks.order():
+            world = self.workers.worlds[cluster]
+            obj = world.objects.get(key)
+            if obj is not None and is_copy(obj) and world.kueue is not None:
+                yield cluster, world.kueue.cluster.workloads[key]
+
+    def name_taken(self, cluster: str, key: Key) -> bool:
+        """Return whether a worker's own Workload or job has the name of a copy."""
+        job = job_of(self.host.objects[key], self.host.objects)
+        theirs = self.workers.worlds[cluster].objects
+        names = (key,) if job is None else (key, job.key)
+        return any(name in theirs and not is_copy(theirs[name]) for name in names)
+
+    def _check_of(self, work: WorkloadInfo) -> str:
+        """Return the check of a Workload that is answered here; "" for none."""
+        return next((name for name in work.checks if name in self.checks.handled), "")
+
+    def clusters_of(self, key: Key) -> list[str]:
+        """Return the clusters of a Workload's check in its config's order."""
+        work = self._work(key)
+        check = "" if work is None else self._check_of(work)
+        return (self.checks.clusters(check) or []) if check else []
+
+    def _work(self, key: Key) -> WorkloadInfo | None:
+        kueue = self.host.kueue
+        return None if kueue is None else kueue.cluster.workloads.get(key)
+
+    def lost_until_ms(self, key: Key) -> int | None:
+        """Return when a Workload is taken from its cluster that is not reached."""
+        found = self.dispatches.get(key)
+        if found is None or found.lost_ms is None:
+            return None
+        return found.lost_ms + self.settings.lost_ms
+
+    def next_round_ms(self, key: Key) -> int | None:
+        """Return when more clusters are nominated for a Workload."""
+        found = self.dispatches.get(key)
+        if found is None or found.cluster or found.round_ms is None:
+            return None
+        if self.settings.dispatcher != INCREMENTAL:
+            return None
+        left = set(self.clusters_of(key)) - set(found.nominated)
+        return found.round_ms + ROUND_MS if left else None
+
+
+# ------------------------------------------------------------------------
+# The copies of a Workload in worker clusters: sent, kept alike, deleted.
+
+
+class WorkerCopies(DispatchState):
+    """Puts copies into the clusters that are reached and takes them out again."""
+
+    def _send(self, work: WorkloadInfo, found: Dispatch) -> None:
+        """Put copies into the nominated clusters that have none."""
+        obj, seed = self.host.objects[work.key], self.context.seed
+        for cluster in found.nominated:
+            if not self.checks.reached(cluster) or self.name_taken(cluster, work.key):
+                continue
+            if work.key in self.workers.worlds[cluster].objects:
+                continue
+            job, origin = job_of(obj, self.host.objects), self.settings.origin
+            for copied in copies(obj, job, origin=origin, seed=seed):
+                self.workers.put(cluster, copied)
+            self._give_kept_work(cluster, work.key)
+
+    def _give_kept_work(self, cluster: str, key: Key) -> None:
+        """Let a copy go on from what checkpoints kept of earlier attempts."""
+        ours = self.host.lifetime.runs.get(key)
+        if ours is None or not (ours.kept_ms or ours.lost_ms):
+            return
+        world = self.workers.world(cluster)
+        theirs = world.lifetime.run_of(key)
+        theirs.kept_ms, theirs.lost_ms = ours.kept_ms, ours.lost_ms
+        world.touch(key)
+        self.workers.drain(cluster)
+
+    def _align(self, obj: Object, reached: dict[str, WorkloadInfo]) -> None:
+        """Forward another priority; delete copies that differ in anything else."""
+        for cluster in list(reached):
+            world = self.workers.world(cluster)
+            copied = world.get(obj.key)
+            fields = differences(obj, copied)
+            if is_priority(fields):
+                self.workers.put(cluster, with_priority(copied, obj))
+            elif fields:
+                self._delete(cluster, obj.key)
+                del reached[cluster]
+
+    def _delete(self, cluster: str, key: Key) -> None:
+        """Delete a copy, its job first: that takes the Workload with it."""
+        world = self.workers.world(cluster)
+        job = job_of(world.objects[key], world.objects)
+        if job is not None and is_copy(job):
+            world.delete(job.key)
+        if key in world.objects:
+            world.delete(key)
+        self.workers.drain(cluster)
+
+    def _call_back(self, key: Key) -> None:
+        """Delete the copies of a Workload that has no quota, where they are reached."""
+        for cluster, _ in list(self.copies_of(key)):
+            if self.checks.reached(cluster):
+                self._delete(cluster, key)
+        if self.dispatches.pop(key, None) is not None:
+            self.context.journal.touch(key)
+
+
+# ------------------------------------------------------------------------
+# The cluster that admitted a copy: settled on, followed, missed, done.
+
+
+class AdmittingCluster(WorkerCopies):
+    """Has one cluster run a Workload, and answers the check by what it does."""
+
+    def _settle_on(
+        self,
+        work: WorkloadInfo,
+        check: str,
+        found: Dispatch,
+        winner: str,
+        reached: dict[str, WorkloadInfo],
+    ) -> None:
+        """Have the winner alone run the Workload and answer the check."""
+        for cluster in reached:
+            if cluster != winner:
+                self._delete(cluster, work.key)
+        if (found.cluster, found.lost_ms) != (winner, None):
+            found.cluster, found.nominated = winner, []
+            found.round_ms = found.lost_ms = None
+            found.evictions = sum(reached[winner].evictions.values())
+            self.context.journal.touch(work.key)
+        if work.checks[check].state != READY:
+            message = f'The workload was admitted on "{winner}"'
+            self._answer(work, check, READY, message)
+        self._see_ready(work, winner, reached[winner])
+
+    def _see_ready(
+        self, work: WorkloadInfo, cluster: str, copied: WorkloadInfo
+    ) -> None:
+        """Let the manager's run stand where the copy's does, and report its pods."""
+        lifetime = self.host.lifetime
+        theirs = self.workers.worlds[cluster].lifetime.runs.get(work.key)
+        if theirs is not None:
+            workers.follow(lifetime, work.key, theirs)
+        ready = copied.has_condition(PODS_READY)
+        ours = lifetime.runs.get(work.key)
+        if ours is None or not ours.active or self.host.kueue is None:
+            return
+        if ready != work.has_condition(PODS_READY):
+            self.host.kueue.pods_ready(work.key, ready)
+            lifetime.request_advance()
+
+    def _miss(self, work: WorkloadInfo, check: str, found: Dispatch) -> None:
+        """Bear with a cluster that is not reached, for a while."""
+        if self.checks.reached(found.cluster):
+            message = "Admitting remote no longer exists"
+            self._answer(work, check, RETRY, message)
+            return
+        now = self.context.now_ms
+        if found.lost_ms is None:
+            found.lost_ms = now
+            self.context.journal.touch(work.key)
+        if found.lost_ms + self.settings.lost_ms <= now:
+            workers.lose_sight(self.host.lifetime, work.key, found.lost_ms)
+            self._answer(work, check, RETRY, "Admitting remote lost")
+
+    def _finish(self, work: WorkloadInfo, cluster: str) -> None:
+        """Finish a Workload as its copy was finished."""
+        world = self.workers.worlds[cluster]
+        assert world.kueue is not None
+        ended = world.kueue.cluster.workloads[work.key].conditions[FINISHED]
+        theirs = world.lifetime.runs.get(work.key)
+        workers.end(self.host.lifetime, work.key, theirs, ended.reason, ended.message)
+        self._call_back(work.key)
+        self.host.lifetime.request_advance()
+
+    def _answer(self, work: WorkloadInfo, check: str, state: str, message: str) -> None:
+        assert self.host.kueue is not None
+        answer = CheckState(state=state, message=message, since_us=0)
+        self.host.kueue.answer_check(work.key, check, answer)
+        self.host.lifetime.request_advance()
+
+
+def was_evicted(found: Dispatch, reached: dict[str, WorkloadInfo]) -> bool:
+    """Return whether the admitted copy lost its quota, though it may have it again.
+
+    What happened while its cluster was not reached was not seen.
+    """
+    copied = reached.get(found.cluster)
+    if copied is None:
+        return False
+    again = sum(copied.evictions.values()) > found.evictions
+    return copied.has_condition(EVICTED) or (again and found.lost_ms is None)
+
+
+def eviction_message(cluster: str) -> str:
+    """Return the message of the check when the admitted copy was evicted."""
+    return (
+        f'Workload evicted on worker cluster: "{cluster}", '
+        f'resetting for re-admission. Previously: "{READY}"'
+    )
+
+
+# ------------------------------------------------------------------------
+# One instant of MultiKueue: checks, Workloads and copies brought in line.
 
 
 class Reconciling(AdmittingCluster):

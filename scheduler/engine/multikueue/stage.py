@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scheduler.engine.multikueue.checks import KINDS
-from scheduler.engine.multikueue.dispatch import Dispatch
-from scheduler.engine.multikueue.reconciling import Reconciling
-from scheduler.engine.multikueue.state import WORKLOAD
+from scheduler.engine.multikueue.copies import Dispatch
+from scheduler.engine.multikueue.reconciling import WORKLOAD, Reconciling
 from scheduler.engine.multikueue.workers import MultiKueueHost
 from scheduler.engine.stage import Context
 from scheduler.model.objects import Key, Object, cluster_of

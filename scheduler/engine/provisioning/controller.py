@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.provisioning import verdicts
+from scheduler.engine.provisioning import request as verdicts
 from scheduler.engine.provisioning.request import (
     TEMPLATE,
     documents,

@@ -12,12 +12,28 @@ from typing import Any
 
 import msgspec
 
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.stage import Context
+from scheduler.model import durations
 from scheduler.model.autoscaling.provisioning_config import (
     IDENTICAL,
     REQUEST,
     RequestConfig,
 )
+from scheduler.model.conditions import condition, is_true
+from scheduler.model.kueue.check_state import (
+    PENDING,
+    READY,
+    REJECTED,
+    RETRY,
+    CheckState,
+)
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import ADMITTED
+
+# ------------------------------------------------------------------------
+# The documents of a request: its name, its pod sets, and a PodTemplate for each.
+
 
 PREFIX = "provreq.kueue.x-k8s.io/"
 TEMPLATE = "PodTemplate"
@@ -144,3 +160,129 @@ def names_managed(pod_set: Mapping[str, Any], managed: frozenset[str]) -> bool:
         for container in spec.get(group) or ()
         for part in ("requests", "limits")
     )
+
+
+# ------------------------------------------------------------------------
+# What the conditions of a request mean for its check.
+
+
+_CONSUMES = "autoscaling.x-k8s.io/consume-provisioning-request"
+_CLASS = "autoscaling.x-k8s.io/provisioning-class-name"
+
+
+def state_of(
+    context: Context,
+    request: Object,
+    work: WorkloadInfo,
+    name: str,
+    config: RequestConfig,
+) -> CheckState:
+    """Return the state of the check; the first condition that applies decides."""
+    status, known = request.status, work.checks[name]
+    if is_true(status, FAILED):
+        return _again(request, FAILED, "failure", known, config)
+    if is_true(status, REVOKED):
+        return _state(REJECTED, message_of(request, REVOKED))
+    if is_true(status, EXPIRED):
+        if not work.has_condition(ADMITTED):
+            return _again(request, EXPIRED, "booking expired", known, config)
+        return known
+    if is_true(status, PROVISIONED):
+        updates = tuple(_update(request, part.name, config) for part in work.pod_sets)
+        return _state(READY, message_of(request, PROVISIONED), updates)
+    if is_true(status, ACCEPTED):
+        return _state(PENDING, message_of(request, PROVISIONED))
+    return _state(PENDING, known.message if known.state == PENDING else "")
+
+
+def _again(
+    request: Object, kind: str, what: str, known: CheckState, config: RequestConfig
+) -> CheckState:
+    """Return Retry with a delay, or Rejected when there were enough attempts."""
+    message, retries = message_of(request, kind), known.retry_count or 0
+    if retries + 1 > config.limit:
+        return _state(REJECTED, message)
+    return CheckState(
+        state=RETRY,
+        message=f"Retrying after {what}: {message}",
+        since_us=0,
+        requeue_after_s=config.delay_s(retries),
+    )
+
+
+def _state(state: str, message: str, updates: tuple[Any, ...] = ()) -> CheckState:
+    return CheckState(state=state, message=message, since_us=0, pod_set_updates=updates)
+
+
+def _update(request: Object, pod_set: str, config: RequestConfig) -> dict[str, Any]:
+    """Return what the pods of a pod set get: whose request they use, and where."""
+    details = request.status.get("provisioningClassDetails") or {}
+    selector = {
+        label: details[detail]
+        for label, detail in config.node_selector.items()
+        if detail in details
+    }
+    annotations = {_CONSUMES: request.key.name, _CLASS: config.class_name}
+    update: dict[str, Any] = {"name": pod_set, "annotations": annotations}
+    return {**update, "nodeSelector": selector} if selector else update
+
+
+# ------------------------------------------------------------------------
+# Conditions of a ProvisioningRequest, and how they are written.
+
+
+ACCEPTED, PROVISIONED, FAILED = "Accepted", "Provisioned", "Failed"
+EXPIRED, REVOKED = "BookingExpired", "CapacityRevoked"
+CHECK_CAPACITY = "check-capacity.autoscaling.x-k8s.io"
+ATOMIC = "best-effort-atomic-scale-up.autoscaling.x-k8s.io"
+_US = 1_000_000
+
+
+def set_condition(
+    context: Context, request: Object, kind: str, reason: str, message: str, ok: bool
+) -> None:
+    """Write one condition; its time moves with its status."""
+    status = "True" if ok else "False"
+    known = condition(request.status, kind)
+    now = durations.stamp_text(context.now_us // _US * _US)
+    kept = known is not None and known.get("status") == status
+    written = {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": known["lastTransitionTime"] if known and kept else now,
+    }
+    others = [one for one in conditions_of(request) if one.get("type") != kind]
+    request.status = {**request.status, "conditions": [*others, written]}
+    context.journal.touch(request.key)
+
+
+def conditions_of(request: Object) -> list[dict[str, Any]]:
+    """Return its conditions."""
+    return request.status.get("conditions") or []
+
+
+def message_of(request: Object, kind: str) -> str:
+    """Return the message of a condition, "" without one."""
+    found = condition(request.status, kind)
+    return str(found.get("message") or "") if found else ""
+
+
+def is_open(request: Object) -> bool:
+    """Return whether the autoscaler has not answered it for good."""
+    return not is_true(request.status, PROVISIONED, FAILED)
+
+
+def is_booked(request: Object) -> bool:
+    """Return whether capacity is kept for it."""
+    return is_true(request.status, PROVISIONED) and not is_true(
+        request.status, EXPIRED, REVOKED, FAILED
+    )
+
+
+def since_ms(context: Context, request: Object, kind: str) -> int:
+    """Return when (virtual ms) the condition took its status."""
+    found: Mapping[str, Any] = condition(request.status, kind) or {}
+    stamp = found.get("lastTransitionTime")
+    return context.ms(durations.stamp_us(stamp)) if stamp else context.now_ms

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
 
 from scheduler.engine.stage import SearchTally, Stage
-from scheduler.engine.worlds import edits
-from scheduler.engine.worlds.digests import Digests
-from scheduler.engine.worlds.encoding import Header
-from scheduler.engine.worlds.in_use import is_in_use
-from scheduler.engine.worlds.sharing import share_equal_parts
-from scheduler.engine.worlds.stages import WorldStages
+from scheduler.engine.worlds.encoding import Digests, Header
+from scheduler.engine.worlds.stages import WorldStages, is_in_use
 from scheduler.model import durations, streams
 from scheduler.model.autoscaling.kinds import GROWING
+from scheduler.model.autoscaling.provisioning_config import REQUEST
+from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
+from scheduler.model.kueue.check_answers import check_answers, check_gate_positions
+from scheduler.model.kueue.reclaimable import check_reclaimable
 from scheduler.model.objects import (
     Key,
     Object,
@@ -25,6 +32,9 @@ from scheduler.model.objects import (
     qualified,
 )
 from scheduler.model.problems import Form
+
+# ------------------------------------------------------------------------
+# The objects of a world: put, introduced, deleted; what changed since the last look.
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,9 +77,7 @@ class WorldObjects(WorldStages):
             return self._put_into(cluster, obj)
         share_equal_parts(obj.manifest)
         known = self.objects.get(obj.key)
-        answers = (
-            edits.reported_status(obj).get(edits.CHECKS) if known is not None else None
-        )
+        answers = reported_status(obj).get(CHECKS) if known is not None else None
         if known is None:
             if 0 < Room.most <= len(self.objects):
                 raise SchedulerError(Form.WORLD_FULL.said(key=obj.key, most=Room.most))
@@ -125,9 +133,9 @@ class WorldObjects(WorldStages):
         return self.lifetime.uses(key)
 
     def _replace(self, known: Object, obj: Object) -> None:
-        if edits.is_checked(obj):
+        if is_checked(obj):
             self.freshen()
-        edits.replace_manifest(known, obj)
+        replace_manifest(known, obj)
 
     def delete(self, key: Key) -> None:
         """Remove an object; unknown keys are an error."""
@@ -230,3 +238,132 @@ class WorldObjects(WorldStages):
         for stage in stages:
             stage.write(obj)
         self.digests.change(obj.key)
+
+
+# ------------------------------------------------------------------------
+# What an edit of a known object may change, and what it keeps.
+
+
+RECLAIMABLE = "reclaimablePods"
+CHECKS = "admissionChecks"
+GATES = "preemptionGates"
+#: What the status of a known object may be given from outside: no stage writes it.
+_REPORTED = {
+    "Workload": (RECLAIMABLE, CHECKS, GATES, "nominatedClusterNames"),
+    "AdmissionCheck": ("conditions",),
+    "MultiKueueCluster": ("conditions",),
+    REQUEST: ("conditions", "provisioningClassDetails"),
+    "Node": ("allocatable", "capacity", "conditions", "images"),
+}
+
+
+def reported_status(obj: Object) -> dict[str, Any]:
+    """Return the part of a status that an edit of a known object may change."""
+    if obj.key.kind == "Pod":  # that it has ended; its kubelet says the rest
+        return {"phase": obj.status["phase"]} if has_ended(obj.status) else {}
+    fields = _REPORTED.get(obj.key.kind, ())
+    return {name: obj.status[name] for name in fields if name in obj.status}
+
+
+def is_checked(edited: Object) -> bool:
+    """Return whether an edit is held against what the stages wrote."""
+    if edited.key.kind == "Workload" and edited.spec.get(GATES):
+        return True  # an eviction closes them again
+    return not reported_status(edited).keys().isdisjoint({CHECKS, RECLAIMABLE})
+
+
+def replace_manifest(known: Object, edited: Object) -> None:
+    """Put an edited manifest in place; identity stays, generation counts.
+
+    An edit that `is_checked` needs a known object with its status up to date.
+    Raises ManifestError for reclaimable pods, or answers of admission checks,
+    that it cannot have; nothing has changed then.
+    """
+    given = reported_status(edited)
+    if CHECKS in given:
+        check_answers(known, given.pop(CHECKS))
+    if RECLAIMABLE in given:
+        check_reclaimable(known, given[RECLAIMABLE])
+    if GATES in given:
+        check_gate_positions(edited, given[GATES])
+    metadata, before = edited.metadata, known.metadata
+    for name in ("uid", "creationTimestamp"):
+        metadata[name] = before[name]
+    if "deletionTimestamp" in before:
+        metadata["deletionTimestamp"] = before["deletionTimestamp"]
+    changed = edited.spec != known.spec
+    metadata["generation"] = int(before.get("generation", 1)) + changed
+    known.manifest = edited.manifest
+    known.status = {**known.status, **given}
+
+
+# ------------------------------------------------------------------------
+# Equal parts of documents held once: most Workloads have the podsets of others.
+
+
+_MOST = 4096  # some 8 MiB where each is of one container
+#: Podsets by their text, of all worlds of this process.
+_known: dict[bytes, Any] = {}
+
+
+def share_equal_parts(manifest: dict[str, Any]) -> None:
+    """Have a manifest hold the podsets, kind and names that others hold already.
+
+    Only what is equal takes the place of what was there. Nobody writes into the
+    podsets of an object: an edit puts another manifest. Some 2 µs for a Workload.
+    """
+    _share_text(manifest, "apiVersion")
+    _share_text(manifest, "kind")
+    _share_text(manifest["metadata"], "namespace")
+    spec = manifest.get("spec")
+    if manifest.get("kind") != "Workload" or not isinstance(spec, dict):
+        return
+    given = spec.get("podSets")
+    if given:
+        kept = _kept(msgspec.json.encode(given))
+        if kept == given:
+            spec["podSets"] = kept
+        _share_text(spec, "queueName")
+
+
+def _share_text(holder: dict[str, Any], name: str) -> None:
+    text = holder.get(name)
+    if type(text) is str:
+        holder[name] = sys.intern(text)
+
+
+def _kept(text: bytes) -> Any:
+    kept = _known.get(text)
+    if kept is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        kept = _known[text] = msgspec.json.decode(text)
+    return kept
+
+
+def violations() -> Iterator[str]:
+    """Yield a sentence per podsets that somebody wrote into."""
+    for text, kept in list(_known.items()):
+        if msgspec.json.encode(kept) != text:
+            yield f"podsets that many share were written into: {text.decode()}"
+
+
+# ------------------------------------------------------------------------
+# The garbage collector, held off while many values are made that all stay.
+
+
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Hold the garbage collector off while many small values are made.
+
+    They are all kept, and looking at every one of them again and again is most of the
+    cost of opening a large page, and two fifths of copying a world of 10,000 workloads. What
+    is let go of meanwhile is young, so the first collection afterwards frees it.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()

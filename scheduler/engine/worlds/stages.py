@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
+from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.lifetime.stage import Lifetime
 from scheduler.engine.stack import build_stages
 from scheduler.engine.stage import Context, Stage
 from scheduler.engine.worlds.encoding import Header
-from scheduler.engine.worlds.in_use import USES
 from scheduler.model import durations
 from scheduler.model.autoscaling.kinds import AUTOSCALED, GROWING
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.policy import Policy, read_policy
 
 if TYPE_CHECKING:
-    from scheduler.engine.autoscaling.host import AutoscalingHost
     from scheduler.engine.autoscaling.stage import AutoscalingStage
+    from scheduler.engine.autoscaling.supply import AutoscalingHost
     from scheduler.engine.lifetime.runtime_state import LifetimeHost
     from scheduler.engine.multikueue.stage import MultiKueueStage
     from scheduler.engine.multikueue.workers import MultiKueueHost
+
+
+# ------------------------------------------------------------------------
+# The stages of a world: built from its policy, restored from its objects.
+
 
 AUTOSCALING = "autoscaling"
 MULTIKUEUE = "multikueue"
@@ -169,3 +175,47 @@ class WorldStages:
 
     def _state(self) -> dict[str, dict[str, Any]]:
         return {stage.name: stage.dump_state() for stage in self.stages()}
+
+
+# ------------------------------------------------------------------------
+# Objects of Kueue that stay, Terminating, until nothing uses them.
+
+
+def is_in_use(kueue: KueueStage, key: Key) -> bool:
+    """Return whether something uses an object that would stay until it is free."""
+    uses = USES.get(key.kind)
+    if uses is None:
+        return False
+    kueue.settle()
+    return uses(kueue.cluster, key.name)
+
+
+def _queue_holds(cluster: Cluster, name: str) -> bool:
+    queue = cluster.forest.queues.get(name)
+    return queue is not None and bool(queue.admitted.workloads)
+
+
+def _flavor_is_named(cluster: Cluster, name: str) -> bool:
+    groups = (one.spec.groups for one in cluster.forest.queues.values())
+    return any(name in group.flavors for several in groups for group in several)
+
+
+def _topology_is_named(cluster: Cluster, name: str) -> bool:
+    flavors: Iterable[str] = (
+        one.topology for one in cluster.topologies.flavors.values()
+    )
+    return name in flavors
+
+
+def _check_is_named(cluster: Cluster, name: str) -> bool:
+    checks = (one.spec.checks for one in cluster.forest.queues.values())
+    return any(check.name == name for several in checks for check in several)
+
+
+#: Kind -> whether something uses the object of this name.
+USES: dict[str, Callable[[Cluster, str], bool]] = {
+    "ClusterQueue": _queue_holds,
+    "ResourceFlavor": _flavor_is_named,
+    "Topology": _topology_is_named,
+    "AdmissionCheck": _check_is_named,
+}

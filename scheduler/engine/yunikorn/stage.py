@@ -7,25 +7,27 @@ from typing import Any
 
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
-from scheduler.engine.yunikorn.objects import application_states, invariants
-from scheduler.engine.yunikorn.objects.model import Ask
-from scheduler.engine.yunikorn.objects.partition import CYCLE_MS
+from scheduler.engine.yunikorn.objects import partition as application_states
+from scheduler.engine.yunikorn.objects import partition as invariants
+from scheduler.engine.yunikorn.objects.model import Ask, Queue
+from scheduler.engine.yunikorn.objects.partition import CYCLE_MS, Partition
+from scheduler.engine.yunikorn.objects.partition_state import build
 from scheduler.engine.yunikorn.preemption import quota_change
 from scheduler.engine.yunikorn.scheduling import cycle
-from scheduler.engine.yunikorn.scheduling.outstanding import outstanding
-from scheduler.engine.yunikorn.shim import (
-    pods,
-    state,
-    status,
-)
-from scheduler.engine.yunikorn.shim.node_handlers import (
+from scheduler.engine.yunikorn.scheduling.cycle import outstanding
+from scheduler.engine.yunikorn.shim import pods, recorder, state
+from scheduler.engine.yunikorn.shim.pod_handlers import (
     NODE,
     POD,
     PRIORITY_CLASS,
     NodeHandlers,
 )
+from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import APPLICATION_REJECTED, RESERVATION_TIMEOUT
+
+# ------------------------------------------------------------------------
+# YuniKorn inside a world: Pods and Nodes in, placements and preemptions out.
 
 
 class YunikornStage(NodeHandlers):
@@ -78,15 +80,15 @@ class YunikornStage(NodeHandlers):
             rejected = self.rejected.get(obj.key)
             if obj.key in self.timed_out:
                 why = RESERVATION_TIMEOUT, messages.TIMED_OUT
-                status.fail_pod(obj, *why, self.name)
+                recorder.fail_pod(obj, *why, self.name)
             elif rejected:
                 why = APPLICATION_REJECTED, f" {rejected.partition(':')[0]}"
-                status.fail_pod(obj, *why, self.name)
+                recorder.fail_pod(obj, *why, self.name)
             else:
-                status.write_pod(obj, ask, rejected, self.name)
+                recorder.write_pod(obj, ask, rejected, self.name)
         elif obj.key.kind == NODE:
             node = self.partition.nodes.by_name.get(obj.key.name)
-            status.write_node(obj, node, self.partition.nodes, self.name)
+            recorder.write_node(obj, node, self.partition.nodes, self.name)
 
     def due(self) -> int | None:
         """Return the instant of the next cycle that may decide something."""
@@ -165,3 +167,38 @@ class YunikornStage(NodeHandlers):
         """Yield a sentence per sum that is not what it sums."""
         self.finish_restore()
         yield from invariants.violations(self.partition)
+
+
+# ------------------------------------------------------------------------
+# A new queues.yaml for a partition that runs.
+
+
+def reconfigure(partition: Partition, spec: PartitionSpec) -> None:
+    """Take a new configuration; applications and allocations stay where they are.
+
+    Queues that it no longer names are drained: they take no new application.
+    """
+    before = {
+        queue.path: (queue.max, queue.properties.quota_delay_ms)
+        for queue in partition.root.walk()
+    }
+    _apply(partition.root, spec.root)
+    partition.configure(spec)
+    partition.limits.recount(partition.apps.values())
+    for queue in partition.root.walk():
+        old_max, old_delay_ms = before.get(queue.path, (None, 0))
+        quota_change.update_clock(queue, old_max, old_delay_ms, partition.now_ms)
+
+
+def _apply(queue: Queue, spec: QueueConfig) -> None:
+    queue.configure(spec)
+    queue.managed = True
+    named = {child.name: child for child in spec.queues}
+    for name, child in queue.children.items():
+        if name in named:
+            _apply(child, named[name])
+        elif child.managed:
+            child.state = "Draining"
+    for name, child_spec in named.items():
+        if name not in queue.children:
+            queue.children[name] = build(child_spec, queue)

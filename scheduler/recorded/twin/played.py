@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.jobs.given import WORKLOAD_NAME
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.annotations import PREFIX

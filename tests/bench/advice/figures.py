@@ -23,7 +23,7 @@ from scheduler.analysis.advice.advisor import Advisor
 from scheduler.analysis.advice.goal import Numbers, mean_of
 from scheduler.analysis.advice.ledger import PRICE, Ask
 from scheduler.analysis.advice.space import Point
-from scheduler.analysis.experiments.intervals import interval
+from scheduler.analysis.experiments.results import interval
 from tests.bench.advice.drawn import MEASURED, drawn_world
 from tests.bench.advice.ten import KEPT_ASIDE, LOOKED_AT
 from tests.bench.advice.ways import WAYS, Runner

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from scheduler.analysis.advice.advisor import LEAST_SHRINKING, Advisor
+from scheduler.analysis.advice.answer import proven, to_set
 from scheduler.analysis.advice.goal import Numbers
 from scheduler.analysis.advice.ledger import Ask, RunLedger
 from scheduler.analysis.advice.proof import Proof
 from scheduler.analysis.advice.search import Search
 from scheduler.analysis.advice.space import Point
-from scheduler.analysis.advice.verdicts import proven, to_set
 from tests.bench.advice.by_hand import hand_made
 from tests.bench.advice.worlds import LargerWorld, advisor_of
 from tests.bench.size import sized

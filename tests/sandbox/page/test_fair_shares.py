@@ -15,9 +15,8 @@ from scheduler.analysis.measures import Measures
 from scheduler.analysis.measures.samples import FAIR_WITHIN, unfair_spans
 from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
-from scheduler.engine.simulation import simulate
 from scheduler.engine.stage import SearchTally
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 
 LIBRARY = Path(pages.__file__).parents[1] / "scenarios"
 TICK_MS = 1_000

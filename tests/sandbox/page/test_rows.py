@@ -15,9 +15,8 @@ from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.wording import LONGEST, shortened
 from sandbox.page.wire_rows import Row
 from scheduler.assembly import assemble, prepare
-from scheduler.engine.simulation import simulate
 from scheduler.engine.stage import SearchTally
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.model.decisions import Finish
 from tests.bench.page_world import World
 from tests.bench.worlds import crowded

@@ -19,10 +19,8 @@ from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import SeedVerdict, compare_pair
 from scheduler.assembly import merge
 from scheduler.cli.run import main as run_by_command_line
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.tick import run_tick, simulate
+from scheduler.engine.world import World, fork
 from scheduler.model.decisions import Decision
 from tests.builders import (
     cluster_queue,

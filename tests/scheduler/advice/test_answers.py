@@ -12,8 +12,7 @@ from scheduler.analysis.advice.advisor import advise
 from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.reports.markdown import markdown_of
 from scheduler.analysis.advice.reports.page import html_of
-from scheduler.analysis.experiments.document import ExperimentError
-from scheduler.analysis.experiments.goals import Constraint
+from scheduler.analysis.experiments.document import Constraint, ExperimentError
 from scheduler.cli.advise import main
 from tests.scheduler.advice.worlds import (
     SmallWorld,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.analysis.advice.shares import guesses
+from scheduler.analysis.advice.goal import guesses
 from scheduler.analysis.advice.space import Point, Space
 from tests.scheduler.advice.test_spaces import quota, space
 

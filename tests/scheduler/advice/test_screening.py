@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scheduler.analysis.advice.advisor import advise
-from scheduler.analysis.advice.candidates import kind_of
 from scheduler.analysis.advice.goal import Numbers
-from scheduler.analysis.advice.screening import drawn, screening
+from scheduler.analysis.advice.search import drawn, kind_of, screening
 from scheduler.analysis.advice.space import Point, Space
 from tests.scheduler.advice.test_spaces import quota, space
 from tests.scheduler.advice.worlds import SmallWorld, Team, advisor_of

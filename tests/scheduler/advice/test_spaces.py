@@ -7,11 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.analysis.advice.changes import dimension, space_of
-from scheduler.analysis.advice.moves import moves, without
-from scheduler.analysis.advice.space import Space, repair
+from scheduler.analysis.advice.space import Space, moves, repair, without
 from scheduler.analysis.advice.wording import FORMS, read_constraint, text_of
-from scheduler.analysis.experiments.document import Change, ExperimentError, Variant
-from scheduler.analysis.experiments.goals import Constraint, MayChange
+from scheduler.analysis.experiments.document import (
+    Change,
+    Constraint,
+    ExperimentError,
+    MayChange,
+    Variant,
+)
 from scheduler.analysis.experiments.runs import Plan, run
 from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, local_queue, node, world_of

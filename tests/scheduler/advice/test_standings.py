@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.analysis.advice.goal import Goal
-from scheduler.analysis.advice.standing import SearchStanding, standings
-from scheduler.analysis.experiments.document import read_experiment
-from scheduler.analysis.experiments.goals import Constraint
+from scheduler.analysis.advice.goal import Goal, SearchStanding, standings
+from scheduler.analysis.experiments.document import Constraint, read_experiment
 
 
 def goal_of(**spec: Any) -> Goal:

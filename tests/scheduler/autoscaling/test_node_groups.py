@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from scheduler.analysis.measures import Measures
 from scheduler.assembly import InputError
-from scheduler.engine.autoscaling.priorities import CONFIG_MAP
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import advance
+from scheduler.engine.autoscaling.growing import CONFIG_MAP
+from scheduler.engine.tick import advance, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Evict, Finish, NodeChange
 from scheduler.model.objects import Key

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.explain.capacity import capacity
+from scheduler.analysis.explain.pods import capacity
 from scheduler.assembly import InputError
 from scheduler.engine.tick import advance, next_instant
 from scheduler.engine.world import World

@@ -11,8 +11,7 @@ from scheduler.analysis.conversion.unsimulated import features_of
 from scheduler.analysis.explain.workloads import explain
 from scheduler.assembly import InputError
 from scheduler.engine.provisioning.request import merged, request_name
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import advance
+from scheduler.engine.tick import advance, simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.load import load
 from scheduler.model.decisions import Admit, Evict, NodeChange

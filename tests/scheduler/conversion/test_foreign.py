@@ -10,7 +10,7 @@ import yaml
 
 from scheduler.assembly import assemble
 from scheduler.cli.convert import converted, main, text_of
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Finish
 from scheduler.model.objects import Key

@@ -10,8 +10,13 @@ from scheduler.analysis.experiments.document import (
     ExperimentError,
     Objective,
 )
-from scheduler.analysis.experiments.intervals import bootstrap, interval, t_value
-from scheduler.analysis.experiments.results import VariantMeasure, table
+from scheduler.analysis.experiments.results import (
+    VariantMeasure,
+    bootstrap,
+    interval,
+    t_value,
+    table,
+)
 
 LOW_WAIT = [Objective(measure="wait"), Objective(measure="jain", better="high")]
 

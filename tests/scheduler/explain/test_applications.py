@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.analysis.explain.applications import explain_application
 from scheduler.analysis.explain.asks import explain_ask
+from scheduler.analysis.explain.queues import explain_application
 from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler.analysis.explain.pods import explain_pod
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.model.objects import Key
 from tests.builders import node, pod, world_of
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from scheduler.analysis.explain.fairness import fairness
-from scheduler.engine.forking import fork
-from scheduler.engine.kueue.tree.shares import weighted_share
-from scheduler.engine.world import World
+from scheduler.engine.kueue.tree.quota import weighted_share
+from scheduler.engine.world import World, fork
 from tests.builders import job
 from tests.scheduler.explain.worlds import (
     FAIR,

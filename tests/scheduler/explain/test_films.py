@@ -13,9 +13,8 @@ from scheduler.analysis.explain.film.moments import (
 )
 from scheduler.analysis.explain.shapes.film import Film
 from scheduler.cli.run import assemble_as, read_sources
-from scheduler.engine.forking import fork
 from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.model.decisions import Bind, Decision, PermitWait, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key

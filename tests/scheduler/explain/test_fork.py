@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.explain.fork import fork_kueue
+from scheduler.analysis.explain.changes import fork_kueue
 from scheduler.analysis.explain.workloads import attempt, explain, explain_with
-from scheduler.engine.forking import fork
 from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import Trace
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
+from scheduler.engine.world import fork
 from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 from tests.scheduler.explain.worlds import contended, run_to, waiting, workload

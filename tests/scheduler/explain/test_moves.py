@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.analysis.explain.changes import (
-    apply,
-    move_workload,
-    without_limit,
-)
-from scheduler.analysis.explain.moves import move
+from scheduler.analysis.explain.changes import apply, move, move_workload, without_limit
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.analysis.explain.names import meant, named
+from scheduler.analysis.explain.sentences import meant, named_object
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
@@ -25,19 +25,23 @@ def world() -> World:
     "name", ["train", "default/train", "job/train", "job/default/train", "JOB/train"]
 )
 def test_a_job_names_its_workload(world, name):
-    assert str(named(world, name)).startswith(OWN)
+    assert str(named_object(world, name)).startswith(OWN)
 
 
 def test_a_workload_names_itself(world):
-    own = named(world, "train")
+    own = named_object(world, "train")
     assert own is not None
-    assert named(world, own.name) == named(world, f"default/{own.name}") == own
+    assert (
+        named_object(world, own.name)
+        == named_object(world, f"default/{own.name}")
+        == own
+    )
     assert meant(world, own) == own
 
 
 @pytest.mark.parametrize("name", ["gone", "other/train", "job/job-train", ""])
 def test_a_name_that_nobody_has_names_nothing(world, name):
-    assert named(world, name) is None
+    assert named_object(world, name) is None
 
 
 @pytest.mark.parametrize("kind", ["Workload", "Job"])

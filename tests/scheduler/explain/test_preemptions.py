@@ -10,9 +10,8 @@ import pytest
 from scheduler.analysis.explain.preemptions import explain_preemption
 from scheduler.analysis.explain.shapes import Preemption
 from scheduler.cli.explain import main as command
-from scheduler.engine.forking import fork
 from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.model.decisions import Preempt
 from scheduler.model.errors import SchedulerError
 from tests.builders import job

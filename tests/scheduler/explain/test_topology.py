@@ -6,7 +6,7 @@ from typing import Any
 
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.workloads import explain
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scheduler.analysis.explain.workloads import explain
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.durations import stamp_us
 from scheduler.model.objects import Key, Object

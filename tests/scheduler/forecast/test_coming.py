@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from scheduler.analysis.forecast.coming import HOUR_MS, QueueArrivals, fit
+from scheduler.analysis.forecast.arrivals import HOUR_MS, QueueArrivals, fit
 from scheduler.analysis.forecast.world import forecast
 from scheduler.engine.tick import advance
 from tests.builders import job, small_cluster, world_of

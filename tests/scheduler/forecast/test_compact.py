@@ -8,7 +8,7 @@ import pytest
 
 from scheduler.analysis.forecast.backtest.log import policy_log, run_through
 from scheduler.assembly import assemble
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.input.traces.formats.swf import read_trace
 from scheduler.model.decisions import Admit
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
-from scheduler.analysis.forecast.conformal import LEAST
-from scheduler.analysis.forecast.correction import Correction
-from scheduler.analysis.forecast.given import GivenStart
-from scheduler.analysis.forecast.scores import LEVELS, crps, quantiles
+from scheduler.analysis.forecast.present import GivenStart
+from scheduler.analysis.forecast.scores import LEAST, LEVELS, crps, quantiles
 from scheduler.analysis.forecast.starts import (
     StartChance,
     StartForecast,
     corrected_start,
 )
-from scheduler.analysis.forecast.track_record import PastForecast
+from scheduler.analysis.forecast.track_record import Correction, PastForecast
 
 MINUTE = 60_000
 HORIZON = 10 * 60 * MINUTE

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.analysis.forecast.curves import (
+from scheduler.analysis.forecast.present import (
     MOST_QUEUES,
     POINTS,
     bands_of,
     curves_of,
+    future_of,
     instants,
     level_of,
-)
-from scheduler.analysis.forecast.present import (
-    future_of,
     played,
     present_of,
     random_of,
@@ -21,7 +19,7 @@ from scheduler.analysis.forecast.present import (
     waiting,
 )
 from scheduler.analysis.forecast.world import forecast
-from scheduler.engine.kueue.tree.shares import share_of_node
+from scheduler.engine.kueue.tree.quota import share_of_node
 from scheduler.engine.tick import advance
 from scheduler.model.objects import Key, Object
 from tests.builders import (

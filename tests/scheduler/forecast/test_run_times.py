@@ -7,8 +7,12 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.analysis.forecast.run_times import STEPS, UNKNOWN, RunTimes
-from scheduler.analysis.forecast.workload_profile import WorkloadProfile
+from scheduler.analysis.forecast.run_times import (
+    STEPS,
+    UNKNOWN,
+    RunTimes,
+    WorkloadProfile,
+)
 
 MINUTE = 60_000
 

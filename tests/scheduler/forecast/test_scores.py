@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.forecast.baselines import binomial_bound, last_waits
-from scheduler.analysis.forecast.conformal import LEAST, Conformal
-from scheduler.analysis.forecast.scores import LEVELS, crps, pinball, quantiles
+from scheduler.analysis.forecast.scores import (
+    LEAST,
+    LEVELS,
+    Conformal,
+    binomial_bound,
+    crps,
+    last_waits,
+    pinball,
+    quantiles,
+)
 
 WAITS = st.lists(st.integers(0, 10**9), max_size=120)
 

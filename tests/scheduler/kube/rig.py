@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from scheduler.engine.kube.cache.invariants import sum_violations
+from scheduler.engine.kube.cache.cluster import sum_violations
 from scheduler.engine.kube.extender.ports import Port
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.stage import Context

@@ -9,11 +9,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from scheduler.engine.kube.cache.invariants import sum_violations
+from scheduler.engine.kube.cache.cluster import sum_violations
 from scheduler.engine.kube.framework.plugin import Plugin
 from scheduler.engine.kube.framework.status import CycleState
-from scheduler.engine.kube.scheduling.plugin_table import table
-from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.engine.kube.scheduling.scheduler import Scheduler, table
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod, read_pod
 from tests.scheduler.kube.rig import Rig, node, pod, profile

@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.engine.kube.extender.ports import (
-    ExtenderError,
-    Port,
-)
+from scheduler.engine.kube.extender.ports import ExtenderError, Port
 from scheduler.model.decisions import Bind, Fail, Preempt
 from scheduler.model.errors import PolicyError
 from scheduler.model.kube.configuration import read_configurations

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler.engine.kube.framework.status import CycleState
 from scheduler.engine.kube.preemption.dry_run import VictimSearch
-from scheduler.engine.kube.scheduling.plugin_table import table
+from scheduler.engine.kube.scheduling.scheduler import table
 from scheduler.model.decisions import PermitWait
 from scheduler.model.objects import Key
 from scheduler.model.pod import read_pod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.engine.kube.binding.rules import BindingCounts
+from scheduler.engine.kube.binding.host import BindingCounts
 from scheduler.model.decisions import Bind, Fail
 from tests.scheduler.kube.rig import GANG_PLUGINS, Rig, node, pod, pod_group, profile
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Nominate, Preempt
 from scheduler.model.objects import Key, Object

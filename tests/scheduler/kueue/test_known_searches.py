@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
-from scheduler.engine.kueue.cache.known_searches import KnownSearches
+from scheduler.engine.kueue.cache.candidates import KnownSearches
 from scheduler.engine.kueue.trace import Trace
-from scheduler.engine.simulation import simulate
 from scheduler.engine.stage import SearchTally
+from scheduler.engine.tick import simulate
 from tests.scheduler.kueue.random_runs.run import digest
 from tests.scheduler.kueue.rig import Rig
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.engine.kueue.queries import violations
-from scheduler.engine.kueue.tree.quota import add_usages, remove_usages
-from scheduler.engine.kueue.tree.shares import share_of_node
+from scheduler.engine.kueue.tree.quota import add_usages, remove_usages, share_of_node
 from scheduler.engine.kueue.tree.tree import Cohort, ResourceNode
 from scheduler.model.decisions import Admit, Preempt
 from scheduler.model.objects import Key

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.engine.kueue.flavorassigner.partial import reduce_counts
+from scheduler.engine.kueue.flavorassigner.assigner import reduce_counts
 from scheduler.model.objects import Key
 from scheduler.model.podset_template import PodShape
 from scheduler.model.workload import PodSet

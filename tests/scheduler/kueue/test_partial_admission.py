@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.engine.kueue.flavorassigner.partial import reduce_counts
+from scheduler.engine.kueue.flavorassigner.assigner import reduce_counts
 from scheduler.model.workload import Catalogue, PodSet
 
 SIZES = st.lists(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.engine.kueue.usage.decay import decayed, share_of_now
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.kueue.check_state import STATES, CheckState
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of

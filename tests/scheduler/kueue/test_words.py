@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from scheduler.engine.kueue.concurrent.following import standing
-from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.concurrent.admissions import standing
+from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.model.decisions import Wait
 from scheduler.model.errors import PolicyError
 from scheduler.model.kueue.configuration import read_configuration

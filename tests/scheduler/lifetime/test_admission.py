@@ -8,7 +8,7 @@ import pytest
 
 from scheduler.assembly import InputError
 from scheduler.engine.lifetime.admission import apply_limit_ranges
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object

@@ -11,8 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scheduler.analysis.invariants import violations
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import next_instant
+from scheduler.engine.tick import next_instant, simulate
 from scheduler.engine.world import World
 from scheduler.model.conditions import is_true
 from scheduler.model.errors import SchedulerError

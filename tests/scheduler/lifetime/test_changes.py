@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.assembly import InputError
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Edit, Evict, NodeChange
 from scheduler.model.objects import Key

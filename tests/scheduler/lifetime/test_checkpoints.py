@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.analysis.measures import Measures, Summary
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Checkpoint, Finish
 from tests.builders import job, small_cluster, workload_priority, world_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler.assembly import InputError
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit
 from scheduler.model.objects import Key

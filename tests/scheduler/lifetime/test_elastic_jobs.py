@@ -9,7 +9,7 @@ import pytest
 
 from scheduler.analysis.explain.workloads import explain
 from scheduler.analysis.invariants import violations
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.conditions import true_condition
 from scheduler.model.decisions import Admit, Evict, Finish, Preempt

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scheduler.analysis.measures import Measures
 from scheduler.engine.lifetime.changes import UNREACHABLE
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Checkpoint, Evict, Finish, NodeChange
 from scheduler.model.errors import PolicyError

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Decision, Evict, Finish, NodeChange
 from scheduler.model.objects import Key

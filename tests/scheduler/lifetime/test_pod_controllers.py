@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import advance, next_instant
+from scheduler.engine.tick import advance, next_instant, simulate
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
 from tests.builders import job, node, pod, small_cluster, world_of

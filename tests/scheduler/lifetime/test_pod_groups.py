@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object

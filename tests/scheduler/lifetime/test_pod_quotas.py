@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import next_instant
+from scheduler.engine.tick import next_instant, simulate
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
 from tests.builders import job, node, small_cluster, world_of

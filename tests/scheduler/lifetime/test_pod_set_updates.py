@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.engine.lifetime.jobs.pod_set_updates import contradictions, with_updates
+from scheduler.engine.lifetime.jobs.starting import contradictions, with_updates
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
 from tests.builders import Manifest, job, node, small_cluster, world_of

@@ -10,7 +10,7 @@ import copy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object

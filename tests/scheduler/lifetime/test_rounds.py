@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
 from tests.builders import job, node, small_cluster, workload_priority, world_of

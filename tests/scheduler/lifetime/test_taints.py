@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from scheduler.engine.lifetime.taint_eviction import tolerated_s
-from scheduler.engine.simulation import simulate
+from scheduler.engine.lifetime.continuing import tolerated_s
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Evict
 from scheduler.model.selectors import read_taints, read_tolerations

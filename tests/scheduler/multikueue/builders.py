@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.analysis.invariants import check
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from tests.builders import Manifest, job, small_cluster, world_of
 

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.explain.fork import fork_kueue
+from scheduler.analysis.explain.changes import fork_kueue
 from scheduler.analysis.invariants import check
 from scheduler.analysis.measures import Measures
 from scheduler.assembly import InputError
-from scheduler.engine.forking import fork
-from scheduler.engine.simulation import simulate
-from scheduler.engine.world import World
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World, fork
 from scheduler.input.manifests.effects import Effect
 from scheduler.model.decisions import Admit, Evict, Finish
 from scheduler.model.objects import Key, Object, cluster_of

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.analysis.plan.assertions import read_assertions, words_of
+from scheduler.analysis.plan.assertions import read_assertions, shown, words_of
 from scheduler.analysis.plan.faults import FaultsError
 from scheduler.analysis.plan.sentences import EXAMPLES
-from scheduler.analysis.plan.terms import shown
 
 
 def read(*lines: str):

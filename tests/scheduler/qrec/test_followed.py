@@ -9,7 +9,7 @@ import pytest
 
 from scheduler.assembly import prepare
 from scheduler.cli.files import read_paths
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.model.errors import SchedulerError
 from scheduler.recorded.arrivals import arrivals_of
 from scheduler.recorded.followed import incident, snapshot

@@ -15,7 +15,7 @@ import yaml
 
 from scheduler.cli import rerun as command
 from scheduler.cli.recording_folder import read_folder, read_snapshot
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.model.decisions import Admit, Decision, Finish, Wait
 from scheduler.model.objects import Key, Object
 from scheduler.recorded.cycles import CycleClock, cycle_ends

@@ -16,8 +16,7 @@ from scheduler.analysis.reproduction import (
 from scheduler.assembly import Assembled, assemble
 from scheduler.cli.reproduce import main as command
 from scheduler.cli.run import main as run
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Decision, Preempt
 from scheduler.model.scenario import Match

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scheduler.analysis.reproduction.shrinking import shrink, shrink_groups
+from scheduler.analysis.reproduction.trimming import shrink, shrink_groups
 
 
 def always() -> bool:

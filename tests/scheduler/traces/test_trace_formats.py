@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from scheduler.assembly import Assembled, InputError, assemble
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.input.files.unpacking import Text, Unpacking, UnreadText
 from scheduler.input.manifests.dumps.openb import GPU_MILLI
 from scheduler.input.traces.formats.philly import Philly

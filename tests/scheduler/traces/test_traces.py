@@ -8,7 +8,7 @@ import pytest
 
 from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.cli.run import read_sources
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.input.manifests.report import report_of
 from scheduler.input.traces.formats.swf import read_trace
 from scheduler.model.decisions import Finish

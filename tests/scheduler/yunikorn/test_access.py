@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.engine.yunikorn.objects.listener import NullListener
+from scheduler.engine.yunikorn.objects.model import NullListener
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.placement.access import read
-from scheduler.engine.yunikorn.placement.manager import place
-from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.placement.rules import Submission, place, read
 from scheduler.input.manifests import queues_yaml as manifests
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key

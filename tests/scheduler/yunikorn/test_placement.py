@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.engine.yunikorn.placement.manager import place
-from scheduler.engine.yunikorn.placement.rules import Submission
+from scheduler.engine.yunikorn.placement.rules import Submission, place
 from scheduler.model.hierarchy import PlacementRule, RuleFilter, Template
 from tests.scheduler.yunikorn.worlds import World, cores, queue
 

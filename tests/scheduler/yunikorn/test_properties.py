@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.engine.yunikorn.objects import invariants
+from scheduler.engine.yunikorn.objects import partition
 from scheduler.engine.yunikorn.objects.model import Ask, Queue
 from scheduler.engine.yunikorn.preemption.guaranteed_documented import policy_of
 from scheduler.model.hierarchy import QueueConfig
@@ -136,7 +136,7 @@ def test_no_preemption_breaks_a_law_and_none_goes_on_for_ever(
         quiet = quiet + 1 if world.rounds == before else 0
     assert world.broken == []
     assert quiet == 400, "preemption went on and on"
-    assert list(invariants.violations(world.partition)) == []
+    assert list(partition.violations(world.partition)) == []
 
 
 def _come_again(world: World, victim: Ask, number: int) -> None:

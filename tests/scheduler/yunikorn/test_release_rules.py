@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.engine.yunikorn.preemption import quota_change
-from scheduler.engine.yunikorn.preemption.candidates import scope_of
+from scheduler.engine.yunikorn.preemption.attempts import scope_of
 from tests.scheduler.yunikorn.worlds import HOUR_MS, World, queue
 
 DELAY = {"preemption_delay": "1s"}

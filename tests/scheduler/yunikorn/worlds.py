@@ -8,7 +8,7 @@ from typing import Any
 
 from scheduler.engine.yunikorn.objects.model import Application, Ask, SchedulingNode
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.objects.release_rules import rules_of
+from scheduler.engine.yunikorn.objects.partition_state import rules_of
 from scheduler.engine.yunikorn.scheduling import cycle
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.registry import lookup

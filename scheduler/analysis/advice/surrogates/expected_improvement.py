@@ -12,9 +12,14 @@ import numpy as np
 from scheduler.analysis.advice.goal import Bound, Goal
 from scheduler.analysis.advice.ledger import PRICE, RunLedger
 from scheduler.analysis.advice.space import Point
-from scheduler.analysis.advice.surrogates.kernels import Array, Kernels, Places
 from scheduler.analysis.advice.surrogates.parts import parts_of, whole_of
-from scheduler.analysis.advice.surrogates.surrogate import Posterior, Surrogate
+from scheduler.analysis.advice.surrogates.surrogate import (
+    Array,
+    Kernels,
+    Places,
+    Posterior,
+    Surrogate,
+)
 from scheduler.analysis.measures import better
 
 #: How many outcomes are looked at for each setting.

@@ -7,10 +7,10 @@ from typing import Any
 
 from scheduler.analysis.explain import changes
 from scheduler.analysis.explain.asks import explanation_of
+from scheduler.analysis.explain.changes import check_of_manager, fork_yunikorn, kueue_of
 from scheduler.analysis.explain.film import kube, kueue, yunikorn
 from scheduler.analysis.explain.film.reel import Room
 from scheduler.analysis.explain.flavor_options import traced_flavors
-from scheduler.analysis.explain.fork import check_of_manager, fork_yunikorn, kueue_of
 from scheduler.analysis.explain.pod_preemptions import kube as kube_victims
 from scheduler.analysis.explain.pod_preemptions import yunikorn as yunikorn_victims
 from scheduler.analysis.explain.pods import rows_of, scorers_of
@@ -25,16 +25,14 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.explain.topology.searches import topology_searches
 from scheduler.analysis.explain.workloads import explain
-from scheduler.engine.forking import fork
 from scheduler.engine.kube.framework.framework import Framework, PluginCall
 from scheduler.engine.kube.framework.status import Code
 from scheduler.engine.kube.plugins.coscheduling import Coscheduling
 from scheduler.engine.kube.plugins.gang_scheduling import GangScheduling
-from scheduler.engine.kube.scheduling.plugin_table import table
-from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.engine.kube.scheduling.scheduler import Scheduler, table
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.model.decisions import Bind, Decision, Fail, PermitWait, Preempt
 from scheduler.model.errors import SchedulerError

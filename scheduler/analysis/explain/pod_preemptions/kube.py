@@ -13,15 +13,13 @@ from scheduler.analysis.explain.shapes import (
     TriedPod,
     Victim,
 )
-from scheduler.engine.forking import fork
-from scheduler.engine.kube.framework.candidate import Candidate
+from scheduler.engine.kube.framework.plugin import Candidate
 from scheduler.engine.kube.plugins.default_preemption import DefaultPreemption
-from scheduler.engine.kube.preemption import traced
-from scheduler.engine.kube.preemption.dry_run import guards
-from scheduler.engine.kube.preemption.traced import TracedSearch
+from scheduler.engine.kube.preemption import dry_run
+from scheduler.engine.kube.preemption.dry_run import TracedSearch, guards
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.model.decisions import Decision, Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.pod import Pod
@@ -103,7 +101,7 @@ class _Reader:
             requests=_amounts(pod),
             node=self.chosen.node,
             rules=list(search.rules()),
-            nodes=list(self._nodes())[: traced.MOST],
+            nodes=list(self._nodes())[: dry_run.MOST],
             total_nodes=len(search.cluster.node_infos),
             wanted=search.wanted,
             tied=sorted(candidate.node for candidate in search.tied),
@@ -157,7 +155,7 @@ class _Reader:
         costs["latestStart"] = -self.context.ms(-costs["latestStart"])
         return costs
 
-    def _pods(self, tried: traced.NodeTrial) -> Iterator[TriedPod]:
+    def _pods(self, tried: dry_run.NodeTrial) -> Iterator[TriedPod]:
         for pod in tried.removed:
             yield self._pod(tried, pod, "candidate", "removed")
         for pod, status in tried.put_back:
@@ -167,7 +165,7 @@ class _Reader:
             yield row
 
     def _pod(
-        self, tried: traced.NodeTrial, pod: Pod, kind: str, verdict: str
+        self, tried: dry_run.NodeTrial, pod: Pod, kind: str, verdict: str
     ) -> TriedPod:
         started = pod.started_us
         protected = any(other.key == pod.key for other in tried.protected)

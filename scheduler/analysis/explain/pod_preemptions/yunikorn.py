@@ -14,15 +14,14 @@ from scheduler.analysis.explain.shapes import (
     TriedPod,
     Victim,
 )
-from scheduler.engine.forking import fork
 from scheduler.engine.tick import run_tick
-from scheduler.engine.world import World
+from scheduler.engine.world import World, fork
 from scheduler.engine.yunikorn.explain import verdict
 from scheduler.engine.yunikorn.objects.model import Ask, Queue
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
-from scheduler.engine.yunikorn.preemption import guaranteed_documented, required_node
-from scheduler.engine.yunikorn.preemption.candidates import scope_of
+from scheduler.engine.yunikorn.preemption import attempts, guaranteed_documented
+from scheduler.engine.yunikorn.preemption.attempts import scope_of
 from scheduler.model.decisions import Preempt
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems.files import Unshown
@@ -197,7 +196,7 @@ class _Reader:
         """Read a preemption on the one node that a pod must run on."""
         node = self.partition.nodes.by_name[self.node]
         daemons = self.partition.laws.name == "documented"
-        pods = required_node.candidates(node, self.ask, daemons=daemons)
+        pods = attempts.victims_of_node(node, self.ask, daemons=daemons)
         tried = TriedNode(node=self.node, outcome="chosen")
         tried.victims = self._chosen_victims()
         tried.pods = [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.analysis.explain.shapes.numbers import Amount, NodeName, Shape
-from scheduler.analysis.explain.shapes.waiting import Victim
+from scheduler.analysis.explain.shapes.searching import Amount, NodeName, Shape, Victim
 
 
 class Fraction(Shape):

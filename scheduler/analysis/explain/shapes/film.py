@@ -5,7 +5,7 @@ Amounts of bars and terms are numbers in canonical units of their resource.
 
 from __future__ import annotations
 
-from scheduler.analysis.explain.shapes.numbers import Amount, Shape
+from scheduler.analysis.explain.shapes.searching import Amount, Shape
 from scheduler.model.sentence import Sentence
 
 

@@ -2,26 +2,86 @@
 
 from __future__ import annotations
 
-from scheduler.analysis.explain.shapes.numbers import (
-    Amount,
-    NodeName,
-    QuotaCheck,
-    Shape,
-    ShareChange,
-    ShareRow,
-    Standing,
-)
-from scheduler.analysis.explain.shapes.waiting import (
-    CheckRow,
-    ClusterRow,
-    Condition,
-    FlavorAttempt,
-    FlavorRow,
-    UsageRow,
-    Victim,
-    Waiting,
-)
+import msgspec
+
 from scheduler.model.sentence import Sentence
+
+# ------------------------------------------------------------------------
+# Numbers in answers: amounts, shares, headrooms, the levels of a quota tree.
+
+
+class Shape(msgspec.Struct, kw_only=True, rename="camel"):
+    """The base of all: keyword arguments, camelCase on the wire."""
+
+
+class Amount(Shape):
+    """An amount of one resource, of one flavor when `flavor` says so."""
+
+    resource: str
+    amount: str
+    flavor: str = ""
+
+
+class NodeName(Shape):
+    """A place in the quota tree."""
+
+    kind: str  # ClusterQueue or Cohort
+    name: str
+
+
+class ShareRow(NodeName, kw_only=True):
+    """The weighted share of one node."""
+
+    share: float | None
+    weight: float
+    borrowing: bool
+
+
+class ShareChange(NodeName, kw_only=True):
+    """A weighted share before and after something."""
+
+    before: float | None
+    after: float | None
+
+
+class Level(NodeName, kw_only=True):
+    """Quota and usage of one node for one flavor and resource.
+
+    `subtree` is what the node and all below bring together, `lendable` the
+    part of it that the parent may give to others.
+    """
+
+    nominal: str
+    subtree: str
+    used: str
+    borrowed: str
+    lendable: str
+    borrowing_limit: str | None
+    lending_limit: str | None
+
+
+class QuotaCheck(Amount, kw_only=True):
+    """What is free for a request at one step of a search.
+
+    `amount` is asked. `within_nominal` is what is left of the ClusterQueue's
+    own quota where it may not borrow, None where it may.
+    """
+
+    available: str
+    within_nominal: str | None
+
+
+class Standing(NodeName, kw_only=True):
+    """What a node uses of what it brings, for one flavor and resource."""
+
+    flavor: str
+    resource: str
+    used: str
+    quota: str
+
+
+# ------------------------------------------------------------------------
+# A search for victims, step by step, and the explanation that holds it.
 
 
 class Source(Shape):
@@ -218,3 +278,137 @@ class Preemption(Shape):
     targets: list[Victim]
     reason: str
     message: str
+
+
+# ------------------------------------------------------------------------
+# Why a Workload waits: conditions, flavors, the attempt, its place in line.
+
+
+class Condition(Shape):
+    """A condition as the API shows it."""
+
+    type: str
+    status: bool
+    reason: str
+    message: str
+    since_ms: int
+
+
+class FlavorRow(Shape):
+    """What one flavor offers a podset for one resource.
+
+    `verdict`: "fit", "preempt" (somebody of the same ClusterQueue goes),
+    "reclaim" (only others go), "noCandidates", "noFit", "barred" (taints,
+    affinity, no such flavor), "notTried" (an earlier flavor was good enough)
+    or "uncovered" (no quota of this resource at all: no numbers).
+    `requested` includes `assigned`, which earlier podsets ask of the same.
+    `potential` is what would be available if nothing were used. `chain` goes
+    from the ClusterQueue to the root.
+    """
+
+    pod_set: str
+    flavor: str
+    resource: str
+    verdict: str
+    reason: str
+    requested: str
+    assigned: str = "0"
+    chosen: bool = False
+    borrow: int = 0  # how high in the tree it must borrow
+    available: str = "0"
+    potential: str = "0"
+    shortfall: str = "0"
+    chain: list[Level] = []
+
+
+class Victim(Shape):
+    """Who is evicted, and why."""
+
+    workload: str
+    queue: str
+    reason: str
+    priority: int = 0
+    held: list[Amount] = []
+    message: str = ""
+    at_ms: int | None = None
+    work_lost_ms: int = 0
+
+
+class FlavorAttempt(Shape):
+    """What one admission cycle decides about the workload now.
+
+    `ran` is False when the workload may not be tried; `reason` and `message`
+    say why, and `said` is the message with its code. `order` is its turn among `heads`, from 1. `status`: "admitted",
+    "preempting", "skipped" (others of the cycle came first), "held" (pods of
+    those admitted are waited for) or "refused".
+    """
+
+    ran: bool
+    status: str
+    reason: str
+    message: str
+    borrow: int = 0
+    order: int | None = None
+    heads: list[str] = []
+    targets: list[Victim] = []
+    said: Sentence | None = None
+
+
+class CheckRow(Shape):
+    """One admission check of a workload; `answers_ms`: when its rule answers.
+
+    `since_ms`: since when it is in its state, None where the status does not say.
+    """
+
+    name: str
+    state: str
+    message: str
+    since_ms: int | None
+    answers_ms: int | None
+
+
+class ClusterRow(Shape):
+    """A worker cluster of a workload's check, in the order of the MultiKueueConfig.
+
+    `state`: what its copy there is, "admitted", "reserved" or "pending"; or why
+    there is none: "missing" (no MultiKueueCluster), "lost" (not reached), "absent"
+    (no object of it is in this world), "unasked" (not nominated), "dropped" (another
+    cluster admitted it), "taken" (the cluster has a Workload or job of its own of this name).
+    `reason`, `message` and `since_ms` are of the condition that says so. `until_ms`:
+    of "lost", when the workload is taken from it; of "unasked", the next round.
+    """
+
+    cluster: str
+    state: str
+    copy: str = ""  # key of the copy
+    reason: str = ""
+    message: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
+class UsageRow(Shape):
+    """A LocalQueue of the ClusterQueue as admission fair sharing orders it.
+
+    `usage` is consumed and pending together, weighted; None is infinite.
+    """
+
+    local_queue: str
+    weight: float
+    usage: float | None
+    consumed: dict[str, str]
+    pending: dict[str, str]
+    ours: bool
+
+
+class Waiting(Shape):
+    """Where a workload stands in its ClusterQueue; positions from 1."""
+
+    position: int
+    of: int
+    ahead: list[str]  # the nearest of those before it, first in line first
+    more_ahead: int  # how many more there are
+    inadmissible: bool  # set aside until quota is released
+    sticky: bool  # heads the queue until it is admitted
+    strategy: str
+    not_before_ms: int | None  # backoff

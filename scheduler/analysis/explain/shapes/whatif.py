@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.analysis.explain.shapes.numbers import Amount, Shape, ShareChange
-from scheduler.analysis.explain.shapes.waiting import Victim
+from scheduler.analysis.explain.shapes.searching import (
+    Amount,
+    Shape,
+    ShareChange,
+    Victim,
+)
 
 
 class Edit(Shape):

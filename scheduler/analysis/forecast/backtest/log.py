@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scheduler.analysis.forecast.arrivals import HOUR_MS
-from scheduler.analysis.forecast.compact import (
+from scheduler.analysis.forecast.futures import (
     Claim,
     CompactCluster,
     CompactRun,
     CompactState,
 )
-from scheduler.analysis.forecast.workload_profile import WorkloadProfile
+from scheduler.analysis.forecast.run_times import WorkloadProfile
 from scheduler.input.traces.trace import Trace, TraceJob
 from scheduler.model.errors import SchedulerError
 

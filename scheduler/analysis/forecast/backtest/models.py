@@ -7,16 +7,14 @@ from dataclasses import replace
 from random import Random
 
 from scheduler.analysis.forecast.backtest.past import Past
-from scheduler.analysis.forecast.baselines import last_waits
-from scheduler.analysis.forecast.compact import CompactState
 from scheduler.analysis.forecast.futures import (
+    CompactState,
     ForecastInstant,
     FutureArrivals,
     starts_of,
 )
-from scheduler.analysis.forecast.run_times import RunTime
-from scheduler.analysis.forecast.scores import quantiles
-from scheduler.analysis.forecast.workload_profile import WorkloadProfile
+from scheduler.analysis.forecast.run_times import RunTime, WorkloadProfile
+from scheduler.analysis.forecast.scores import last_waits, quantiles
 from scheduler.model import streams
 
 #: The rest of each wait (ms) as quantiles at LEVELS.

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from scheduler.engine.kube.cache.elastic_quotas import ElasticQuota
-from scheduler.engine.kube.cache.gangs import Gangs
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import NodeTable, Rows
-from scheduler.engine.kube.cache.pod_group import PodDisruptionBudget, PodGroup
-from scheduler.engine.kube.cache.spread_selectors import SpreadSelectors
-from scheduler.engine.kube.devices.known import Devices
-from scheduler.engine.kube.numa.known import Topologies
+from scheduler.engine.kube.cache.node_info import NodeInfo, NodeTable, Rows
+from scheduler.engine.kube.cache.pod_group import (
+    ElasticQuota,
+    Gangs,
+    PodDisruptionBudget,
+    PodGroup,
+)
+from scheduler.engine.kube.devices.allocator import Devices
+from scheduler.engine.kube.numa.topology import Topologies
 from scheduler.engine.kube.volumes.known import Volumes
 from scheduler.model.node import Node
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
-from scheduler.model.selectors import Selector
+from scheduler.model.selectors import Requirement, Selector, read_selector
+
+# ------------------------------------------------------------------------
+# What one scheduler believes of the cluster: nodes, the pods on them, indexes.
+
 
 #: pods of one namespace, one set of labels, staying or on their way out
 LabelClass = tuple[str, tuple[tuple[str, str], ...], bool]
@@ -289,3 +295,102 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     return value
+
+
+# ------------------------------------------------------------------------
+# What must hold of a scheduler's view: sums, columns, indexes are what the pods say.
+
+
+def sum_violations(cluster: ClusterCache) -> Iterator[str]:
+    """Yield a sentence for every sum and index kept by deltas that a recount refutes."""
+    node_table = cluster.node_table
+    for row, node_info in enumerate(node_table.node_infos):
+        again = NodeInfo(node_info.node, row)
+        for pod in node_info.pods.values():
+            again.add(pod)
+        name = node_info.node.name
+        kept = {k: v for k, v in node_info.requested.items() if v}
+        if kept != {k: v for k, v in again.requested.items() if v}:
+            yield f"node {name}: requested is {kept}, its pods hold {again.requested}"
+        if node_info.ports != again.ports:
+            yield f"node {name}: ports are {node_info.ports}, its pods hold {again.ports}"
+        if int(node_table.pod_count[row]) != len(node_info.pods):
+            yield f"node {name}: column counts {node_table.pod_count[row]} pods"
+        if int(node_table.assumed_cpu[row]) != again.assumed_cpu:
+            yield f"node {name}: cpu column is {node_table.assumed_cpu[row]}"
+        for resource, amount in kept.items():
+            if int(node_table.requested(resource)[row]) != amount:
+                yield f"node {name}: {resource} column is not {amount}"
+    yield from _index_violations(cluster)
+
+
+def _index_violations(cluster: ClusterCache) -> Iterator[str]:
+    """Yield a sentence for every index of placed pods that placing them anew refutes."""
+    fresh = ClusterCache()
+    for pod, node in cluster.placed.values():
+        fresh.place(pod, node)
+    indexes = {
+        "priorities": (cluster.priorities, fresh.priorities),
+        "pods by labels": (cluster.by_labels, fresh.by_labels),
+        "pods with terms": (_owners(cluster), _owners(fresh)),
+    }
+    for name, (kept, counted) in indexes.items():
+        if kept != counted:
+            yield f"{name} are {kept}, the placed pods say {counted}"
+
+
+def _owners(cluster: ClusterCache) -> dict[TermClass, dict[str, int]]:
+    return {owners: nodes for owners, (_, nodes) in cluster.with_terms.items()}
+
+
+# ------------------------------------------------------------------------
+# Who selects a pod: Services, and the controllers that make pods.
+
+
+SERVICE = "Service"
+CONTROLLERS = ("ReplicaSet", "StatefulSet", "ReplicationController")
+KINDS = (SERVICE, *CONTROLLERS)
+
+
+class SpreadSelectors:
+    """Selectors of Services and controllers, by object."""
+
+    def __init__(self) -> None:
+        self.services: dict[Key, Selector] = {}
+        self.controllers: dict[Key, Selector] = {}
+
+    def put(self, key: Key, manifest: Mapping[str, Any]) -> None:
+        """Take an object of one of KINDS; a Service without a selector has none."""
+        given = (manifest.get("spec") or {}).get("selector")
+        if key.kind == SERVICE:
+            self.services.pop(key, None)
+            if given:
+                self.services[key] = _of_labels(given)
+        elif key.kind == "ReplicationController":
+            self.controllers[key] = _of_labels(given or {})
+        else:
+            self.controllers[key] = read_selector(given)
+
+    def remove(self, key: Key) -> None:
+        """Forget an object."""
+        self.services.pop(key, None)
+        self.controllers.pop(key, None)
+
+    def of(self, pod: Pod) -> Selector | None:
+        """Return the selector of the pod's Services and controller; None without any.
+
+        All Services that select it count together with the controller that
+        made it. Source: docs/semantics/kube-scheduler.md#podtopologyspread-score.
+        """
+        found: list[Requirement] = []
+        for key, selector in self.services.items():
+            if key.namespace == pod.namespace and selector.matches(pod.labels):
+                found += selector.requirements
+        maker = self.controllers.get(Key(pod.owner_kind, pod.namespace, pod.owner_name))
+        if maker is not None:
+            found += maker.requirements
+        return Selector(tuple(dict.fromkeys(found))) if found else None
+
+
+def _of_labels(labels: Mapping[str, Any]) -> Selector:
+    return read_selector({"matchLabels": labels})

@@ -12,10 +12,9 @@ import msgspec
 import numpy as np
 
 from scheduler.engine.kube.cache.cluster import ClusterCache
-from scheduler.engine.kube.cache.node_table import Ints, Mask
-from scheduler.engine.kube.extender.ports import ExtenderError, Port
-from scheduler.engine.kube.extender.static import states
-from scheduler.engine.kube.framework.candidate import Candidate
+from scheduler.engine.kube.cache.node_info import Ints, Mask
+from scheduler.engine.kube.extender.ports import ExtenderError, Port, states
+from scheduler.engine.kube.framework.plugin import Candidate
 from scheduler.engine.kube.framework.status import OK, Code, Status, error
 from scheduler.model.durations import duration_text
 from scheduler.model.kube.extender import Extender

@@ -8,12 +8,7 @@ from typing import Any
 
 from scheduler.engine.kube.cache.node_info import NodeInfo
 from scheduler.engine.kube.framework.plugin import Plugin
-from scheduler.engine.kube.framework.status import (
-    OK,
-    Code,
-    CycleState,
-    Status,
-)
+from scheduler.engine.kube.framework.status import OK, Code, CycleState, Status
 from scheduler.model.kube.profiles import Profile
 from scheduler.model.pod import Pod
 

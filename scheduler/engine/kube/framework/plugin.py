@@ -8,30 +8,174 @@ the same for whole columns and are there for speed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import (
+from scheduler.engine.kube.cache.cluster import ClusterCache
+from scheduler.engine.kube.cache.node_info import (
     Codes,
     Ints,
+    NodeInfo,
+    Nominations,
     View,
 )
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
 from scheduler.engine.kube.framework.status import (
     OK,
     SKIP,
     CycleState,
     Status,
+    Verdicts,
 )
-from scheduler.engine.kube.framework.verdicts import Verdicts
+from scheduler.engine.stage import Context
 from scheduler.model.kube.profiles import NoArgs
+from scheduler.model.node import Node
+from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
+
+# ------------------------------------------------------------------------
+# What a plug-in may see and do of the scheduler that runs it.
+
+
+class PodFilters(Protocol):
+    """The filters of a profile, and the pods they take into account."""
+
+    def filter_with(
+        self, state: CycleState, pod: Pod, node_info: NodeInfo, others: list[Pod]
+    ) -> Status:
+        """Return the first rejection, with the nominated pods and without them."""
+
+    def add_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
+        """Put a pod on the node, in the plug-ins' state as well."""
+
+    def remove_pod(
+        self, state: CycleState, pod: Pod, other: Pod, node_info: NodeInfo
+    ) -> None:
+        """Take a pod off the node, in the plug-ins' state as well."""
+
+
+class Handle(Protocol):
+    """What a plug-in may see and do of the scheduler that runs it."""
+
+    context: Context
+    cluster: ClusterCache
+    nominations: Nominations
+    framework: PodFilters
+
+    def waiting(self) -> Iterable[Pod]:
+        """Yield the pods that wait at Permit, in key order."""
+
+    def allow(self, key: Key, plugin: str) -> None:
+        """Allow a waiting pod on behalf of this plug-in."""
+
+    def reject(self, key: Key, plugin: str, reason: str) -> None:
+        """Reject a waiting pod."""
+
+    def activate(self, keys: Iterable[Key]) -> None:
+        """Move waiting-to-be-tried pods to the active queue at once."""
+
+    def members(self, group: Key) -> Iterable[Pod]:
+        """Return the known pods of a PodGroup or gang, finished ones not."""
+
+    def ask_extenders(self, pod: Pod, candidates: list[Candidate]) -> list[Candidate]:
+        """Let the extenders that preempt drop candidates or change victims."""
+
+    def bind_volumes(self, pod: Key) -> None:
+        """Bind the claims of a pod to the volumes that were assumed for it."""
+
+    def bind_devices(self, pod: Pod) -> None:
+        """Give a pod's claims the devices that were assumed for it."""
+
+    def clear_nomination(self, pod: Pod) -> None:
+        """Take a pod's nomination away, so that it is tried again."""
+
+    def evict(self, victim: Pod, node: str, preemptor: Pod, plugin: str) -> None:
+        """Remove a pod from its node to make room, as a plug-in chose."""
+
+
+# ------------------------------------------------------------------------
+# A node that preemption could free, and the victims that it would take.
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node and who would have to go, the most important first."""
+
+    node: str
+    victims: tuple[Pod, ...]
+    violations: int = 0  # victims that a disruption budget protects
+
+
+# ------------------------------------------------------------------------
+# What happens in the cluster that may make a waiting pod schedulable.
+
+
+POD_ADDED = "AssignedPodAdd"
+POD_CHANGED = "AssignedPodUpdate"
+POD_DELETED = "AssignedPodDelete"
+PENDING_ADDED = "UnscheduledPodAdd"
+PENDING_DELETED = "UnscheduledPodDelete"
+NODE_ADDED = "NodeAdd"
+NODE_CHANGED = "NodeUpdate"
+NODE_DELETED = "NodeDelete"
+GROUP_ADDED = "PodGroupAdd"
+GROUP_CHANGED = "PodGroupUpdate"
+NODE_UNLOCKED = "NodeUnlock"  # ours: only under pessimistic locking
+CLAIM_ADDED = "PersistentVolumeClaimAdd"
+CLAIM_CHANGED = "PersistentVolumeClaimUpdate"
+VOLUME_ADDED = "PersistentVolumeAdd"
+VOLUME_CHANGED = "PersistentVolumeUpdate"
+CLASS_ADDED = "StorageClassAdd"
+CLASS_CHANGED = "StorageClassUpdate"
+CSI_NODE_ADDED = "CSINodeAdd"
+CSI_NODE_CHANGED = "CSINodeUpdate"
+DEVICE_CLAIM_ADDED = "ResourceClaimAdd"
+DEVICE_CLAIM_CHANGED = "ResourceClaimUpdate"
+DEVICE_CLASS_ADDED = "DeviceClassAdd"
+DEVICE_CLASS_CHANGED = "DeviceClassUpdate"
+SLICE_ADDED = "ResourceSliceAdd"
+SLICE_CHANGED = "ResourceSliceUpdate"
+GANG_ADDED = "GangAdd"  # a PodGroup or Workload of scheduling.k8s.io
+GANG_CHANGED = "GangUpdate"
+QUOTA_CHANGED = "ElasticQuotaUpdate"  # or added, or deleted
+TOPOLOGY_CHANGED = "NodeResourceTopologyUpdate"  # or added, or deleted
+NAMESPACE_CHANGED = "NamespaceUpdate"
+
+
+class Event(NamedTuple):
+    """One event: its name, and the object as it was and as it is."""
+
+    name: str
+    old: Any = None
+    new: Any = None
+
+    @property
+    def node(self) -> Node:
+        """Return the node as it is now."""
+        node: Node = self.new
+        return node
+
+    @property
+    def old_node(self) -> Node | None:
+        """Return the node as it was; None when it was added."""
+        node: Node | None = self.old
+        return node
+
+    @property
+    def pod(self) -> Pod:
+        """Return the pod the event is about."""
+        pod: Pod = self.new if self.new is not None else self.old
+        return pod
+
+
+# ------------------------------------------------------------------------
+# What a plug-in is: one class, any of the framework's points, nothing else.
+
 
 MAX_SCORE = 100
 MAX_PERMIT_MS = 15 * 60 * 1000
@@ -241,3 +385,46 @@ class CountingPlugin(Plugin):
     ) -> None:
         """Count `other` once more or less (`by` is 1 or -1)."""
         raise NotImplementedError
+
+
+# ------------------------------------------------------------------------
+# A pod in the scheduling queue, and what its attempts came to.
+
+
+#: active: to be tried; backoff, error: tried again later; pool: until an event
+#: helps; gated: PreEnqueue said no; flight: being tried or bound
+QueuePlace = Literal["active", "backoff", "error", "pool", "gated", "flight"]
+
+MAX_FAILURES = 8  # different messages that are counted per pod
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class QueuedPodInfo:
+    """A pod in the queue and what its attempts came to."""
+
+    pod: Pod
+    timestamp_us: int = 0  # of the last queueing
+    first_us: int | None = None  # when it first entered the active queue
+    seq: int = 0  # parts pods that were queued at one instant
+    place: QueuePlace = "flight"
+    attempts: int = 0
+    rejections: int = 0
+    errors: int = 0  # in a row
+    ready_ms: int = 0  # when a backoff ends
+    rejectors: set[str] = field(default_factory=set)
+    waiting_on: set[str] = field(default_factory=set)  # rejected as Pending
+    woken: set[str] = field(default_factory=set)  # plug-ins an event helped in flight
+    attempt_ms: int = -1  # instant of the last attempt
+    tried_before_ms: int = -1  # and of the one before
+    message: str = ""
+    reason: str = ""
+    #: message of a failure -> how often, and since when (ms); the last few only
+    failures: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def note_failure(self, message: str, now_ms: int) -> tuple[int, int]:
+        """Count a failure; return how often it happened, and since when (ms)."""
+        count, since = self.failures.pop(message, (0, now_ms))
+        self.failures[message] = count + 1, since
+        while len(self.failures) > MAX_FAILURES:
+            del self.failures[next(iter(self.failures))]
+        return self.failures[message]

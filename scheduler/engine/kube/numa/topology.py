@@ -5,23 +5,21 @@ Source: docs/semantics/kube-scheduler.md#numa-zones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
+from statistics import variance
 from typing import Any
 
-from scheduler.engine.kube.numa.zones import (
-    Amounts,
-    Zone,
-    fewest,
-    fitting,
-    parts,
-    subtract,
-)
 from scheduler.model import amounts
 from scheduler.model.amounts import is_whole
-from scheduler.model.node import CPU
+from scheduler.model.node import CPU, MEMORY, STORAGE, is_extended
 from scheduler.model.objects import Key
-from scheduler.model.pod import Pod
+from scheduler.model.pod import BURSTABLE, GUARANTEED, Pod
+
+# ------------------------------------------------------------------------
+# NodeResourceTopology: the zones of a node, kept as its agent would report them.
+
 
 NODE_TOPOLOGY = "NodeResourceTopology"
 SINGLE = "single-numa-node"
@@ -191,3 +189,250 @@ def _amounts(zone: Mapping[str, Any], fields: tuple[str, ...]) -> Amounts:
         name = str(item.get("name"))
         found[name] = amounts.canonical(name, texts[0]) if texts else 0
     return found
+
+
+# ------------------------------------------------------------------------
+# Zones of one node, and which of them containers may be aligned to.
+
+
+Amounts = dict[str, int]
+_FURTHEST = 255  # the distance of zones whose cost is not given
+
+
+@dataclass(slots=True)
+class Zone:
+    """One zone: its number, what is free, and how far the others are."""
+
+    number: int
+    available: Amounts
+    costs: Mapping[int, int]
+
+    def copy(self) -> Zone:
+        """Return a zone of which something can be taken without touching this one."""
+        return Zone(self.number, dict(self.available), self.costs)
+
+
+def is_affine(resource: str) -> bool:
+    """Return whether only Guaranteed pods get it from a zone: cpu and memory."""
+    return resource in (CPU, MEMORY) or resource.startswith("hugepages-")
+
+
+def is_looked_at(pod: Pod) -> bool:
+    """Return whether alignment concerns the pod: all but BestEffort without devices."""
+    if pod.qos in (GUARANTEED, BURSTABLE):
+        return True
+    return any(is_extended(name) for c in pod.shape.containers for name in c.asked)
+
+
+def fitting(
+    zones: list[Zone], asked: Amounts, qos: str, on_node: Collection[str]
+) -> Zone | None:
+    """Return the zone with the lowest number that has all of it, None for none.
+
+    A device or ephemeral storage that no zone lists is the whole node's.
+    """
+    fit = list(zones)
+    for name, amount in asked.items():
+        if name not in on_node:
+            return None
+        listed = [zone for zone in zones if name in zone.available]
+        if not listed and (name == STORAGE or is_extended(name)):
+            continue
+        having = [z for z in listed if _has(z.available, name, amount, qos)]
+        fit = [zone for zone in fit if zone in having]
+    return fit[0] if fit else None
+
+
+def _has(available: Mapping[str, int], name: str, amount: int, qos: str) -> bool:
+    if qos != GUARANTEED and is_affine(name):
+        return True
+    return available.get(name, 0) >= amount
+
+
+def subtract(zones: Iterable[Zone], asked: Amounts, qos: str) -> dict[int, Amounts]:
+    """Take what is asked from zones in their order; return what each gave."""
+    given: dict[int, Amounts] = {}
+    for name, amount in asked.items():
+        if qos != GUARANTEED and is_affine(name):
+            continue
+        left = amount
+        for zone in zones:
+            part = min(left, zone.available.get(name, 0))
+            if part > 0:
+                zone.available[name] -= part
+                given.setdefault(zone.number, {})[name] = part
+                left -= part
+    return given
+
+
+def fewest(zones: list[Zone], asked: Amounts, qos: str) -> tuple[list[Zone], bool]:
+    """Return the fewest zones that have all of it together, nearest first.
+
+    The flag says whether no as many zones are nearer to each other. Cost:
+    exponential in the zones of a node, of which the kubelet allows 8.
+    """
+    for size in range(1, len(zones) + 1):
+        near = [(distance(group), group) for group in combinations(zones, size)]
+        fit = [(d, group) for d, group in near if _have(group, asked, qos)]
+        if fit:
+            found, group = min(fit, key=lambda item: item[0])
+            return list(group), found == min(d for d, _ in near)
+    return [], False
+
+
+def _have(group: Iterable[Zone], asked: Amounts, qos: str) -> bool:
+    total: Amounts = {}
+    for zone in group:
+        for name, amount in zone.available.items():
+            total[name] = total.get(name, 0) + amount
+    return all(_has(total, name, amount, qos) for name, amount in asked.items())
+
+
+def distance(group: Collection[Zone]) -> float:
+    """Return the mean cost between the zones of a group, their own included."""
+    costs = [one.costs.get(two.number, _FURTHEST) for one in group for two in group]
+    return sum(costs) / len(costs)
+
+
+def listed(zones: Iterable[Zone], asked: Amounts) -> bool:
+    """Return whether any zone lists something of what is asked."""
+    return any(name in zone.available for zone in zones for name in asked)
+
+
+def parts(pod: Pod, *, by_pod: bool, init: bool = True) -> Iterator[Amounts]:
+    """Yield the requests that are aligned together: the pod's sum, or one per container."""
+    if by_pod:
+        yield pod.shape.requests.asked
+        return
+    for container in pod.shape.containers:
+        if init or not container.init:
+            yield container.asked
+
+
+# ------------------------------------------------------------------------
+# The zones of all nodes that report any, the same for every scheduler of a run.
+
+
+Touch = Callable[[Key], None]  # notes an object that is to be written
+
+
+class Topologies:
+    """Zones by the name of the node; empty where no object was given."""
+
+    def __init__(self) -> None:
+        self.by_node: dict[str, Topology] = {}
+
+    def admit(self, pod: Pod, node: str, touch: Touch) -> None:
+        """Give a pod with this node what it gets of the zones, once."""
+        topology = self.by_node.get(node)
+        if topology is not None and pod.key not in topology.holds:
+            topology.admit(pod)
+            touch(Key(NODE_TOPOLOGY, "", node))
+
+    def release(self, pod: Pod, node: str, touch: Touch) -> None:
+        """Take back what a pod got that does not have the node after all."""
+        topology = self.by_node.get(node)
+        if topology is not None and topology.release(pod.key):
+            touch(Key(NODE_TOPOLOGY, "", node))
+
+    def end(self, pod: Pod, node: str, touch: Touch) -> None:
+        """Free what a pod had that ended, whenever it came."""
+        topology = self.by_node.get(node)
+        if topology is not None:
+            if not topology.release(pod.key):
+                topology.end_earlier(pod)
+            touch(Key(NODE_TOPOLOGY, "", node))
+
+
+# ------------------------------------------------------------------------
+# What a node's zones score for a pod, 0 to 100, by the strategies of the plug-in.
+
+
+FEWEST = "LeastNUMANodes"
+Weights = Mapping[str, int]
+Strategy = Callable[[Amounts, Amounts, Weights], int]
+
+
+def score(topology: Topology, pod: Pod, strategy: str, weights: Weights) -> int:
+    """Return the score of a node for a Guaranteed pod."""
+    zones = topology.free(pod.key)
+    if strategy == FEWEST:
+        return _fewest(topology, zones, pod)
+    if topology.policy != SINGLE:
+        return 0
+    found = [
+        _lowest([STRATEGIES[strategy](asked, z.available, weights) for z in zones])
+        for asked in parts(pod, by_pod=topology.by_pod)
+    ]
+    return sum(found) // len(found)
+
+
+def _lowest(scores: list[int]) -> int:
+    """Return the lowest score that is not 0: a zone of 0 would not be taken."""
+    return min((one for one in scores if one), default=0)
+
+
+def _fewest(topology: Topology, zones: list[Zone], pod: Pod) -> int:
+    most, nearest = 0, True
+    for asked in parts(pod, by_pod=topology.by_pod):
+        if not listed(zones, asked):
+            continue
+        group, near = fewest(zones, asked, pod.qos)
+        if not group:
+            return 0
+        nearest = nearest and near
+        most = max(most, len(group))
+        subtract(group, asked, pod.qos)
+    if not most:
+        return 100
+    step = 100 // topology.most_zones
+    return max(0, 100 - most * step + (step // 2 if nearest else 0))
+
+
+def _share(asked: Amounts, free: Amounts, name: str) -> tuple[int, int] | None:
+    """Return request and free amount in whole units; None where it cannot fit."""
+    have = free.get(name, 0)
+    if not have or asked[name] > have:
+        return None
+    return _whole(name, asked[name]), _whole(name, have)
+
+
+def _whole(name: str, amount: int) -> int:
+    return -(-amount // 1000) if name == CPU else amount
+
+
+def _mean(
+    one: Callable[[int, int], int], asked: Amounts, free: Amounts, weights: Weights
+) -> int:
+    total = sum(weights.get(name) or 1 for name in asked)
+    found = 0
+    for name in asked:
+        share = _share(asked, free, name)
+        if share is not None:
+            found += (weights.get(name) or 1) * one(*share)
+    return found // total if total else 0
+
+
+def _least(asked: Amounts, free: Amounts, weights: Weights) -> int:
+    return _mean(lambda want, have: (have - want) * 100 // have, asked, free, weights)
+
+
+def _most(asked: Amounts, free: Amounts, weights: Weights) -> int:
+    return _mean(lambda want, have: want * 100 // have, asked, free, weights)
+
+
+def _balanced(asked: Amounts, free: Amounts, weights: Weights) -> int:
+    shares = []
+    for name, amount in asked.items():
+        have = _whole(name, free.get(name, 0))
+        shares.append(_whole(name, amount) / have if have else 1.0)
+    if any(share > 1 for share in shares):
+        return 0
+    return int((1 - (variance(shares) if len(shares) > 1 else 0.0)) * 100)
+
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "LeastAllocated": _least,
+    "MostAllocated": _most,
+    "BalancedAllocation": _balanced,
+}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from scheduler.engine.kube.cache.elastic_quotas import QuotaUse, add, requests
 from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.framework import events
+from scheduler.engine.kube.cache.pod_group import QuotaUse, add, requests
+from scheduler.engine.kube.framework import plugin
 from scheduler.engine.kube.framework.plugin import CountingPlugin, Hint
 from scheduler.engine.kube.framework.status import (
     OK,
     CycleState,
     Status,
+    Verdicts,
     unschedulable,
 )
-from scheduler.engine.kube.framework.verdicts import Verdicts
 from scheduler.engine.kube.plugins.default_preemption import DefaultPreemption
-from scheduler.engine.kube.preemption.dry_run import NEVER, TERMINATING
-from scheduler.engine.kube.preemption.quota_victims import (
+from scheduler.engine.kube.preemption.dry_run import (
     NAME,
+    NEVER,
+    TERMINATING,
     Demand,
     QuotaVictimSearch,
 )
@@ -116,4 +117,4 @@ class CapacityScheduling(CountingPlugin, DefaultPreemption):
 
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a pod goes, or a quota comes or changes."""
-        return {events.POD_DELETED: None, events.QUOTA_CHANGED: None}
+        return {plugin.POD_DELETED: None, plugin.QUOTA_CHANGED: None}

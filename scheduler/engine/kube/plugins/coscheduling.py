@@ -12,21 +12,19 @@ from scheduler.engine.kube.cache.pod_group import (
     OLD_GROUP_LABEL,
     OLD_MINIMUM_LABEL,
     PodGroup,
+    group_key,
 )
-from scheduler.engine.kube.cache.pod_group_index import group_key
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.plugin import Hint, Plugin
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Handle, Hint, Plugin, QueuedPodInfo
 from scheduler.engine.kube.framework.status import (
     OK,
     Code,
     CycleState,
     Status,
+    Verdicts,
     unresolvable,
     unschedulable,
 )
-from scheduler.engine.kube.framework.verdicts import Verdicts
 from scheduler.model import amounts
 from scheduler.model.amounts import is_whole
 from scheduler.model.node import PODS
@@ -125,9 +123,9 @@ class Coscheduling(Plugin):
     def hints(self) -> dict[str, Hint | None]:
         """Try again when any pod got a node, or a group came or changed."""
         return {
-            events.POD_ADDED: None,
-            events.GROUP_ADDED: None,
-            events.GROUP_CHANGED: None,
+            plugin.POD_ADDED: None,
+            plugin.GROUP_ADDED: None,
+            plugin.GROUP_CHANGED: None,
         }
 
     # --- finding a node

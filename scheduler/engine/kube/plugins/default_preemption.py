@@ -6,25 +6,25 @@ from typing import ClassVar
 
 import msgspec
 
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.candidate import Candidate
-from scheduler.engine.kube.framework.plugin import Hint, Plugin
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Candidate, Hint, Plugin
 from scheduler.engine.kube.framework.status import (
     OK,
     CycleState,
     Status,
+    Verdicts,
+    counted,
     unschedulable,
 )
-from scheduler.engine.kube.framework.verdicts import Verdicts, counted
 from scheduler.engine.kube.preemption.dry_run import (
     NEVER,
     NOT_HELPFUL,
     TERMINATING,
     DryRun,
+    TracedSearch,
     VictimSearch,
     wanted_candidates,
 )
-from scheduler.engine.kube.preemption.traced import TracedSearch
 from scheduler.model import streams
 from scheduler.model.pod import Pod
 from scheduler.model.registry import register
@@ -166,4 +166,4 @@ class DefaultPreemption(Plugin):
 
     def hints(self) -> dict[str, Hint | None]:
         """A preemptor is tried again when one of its victims is gone."""
-        return {events.POD_DELETED: None}
+        return {plugin.POD_DELETED: None}

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.devices.allocator import allocate
-from scheduler.engine.kube.devices.known import DeviceId, Devices
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.plugin import Hint, Plugin
+from scheduler.engine.kube.devices.allocator import DeviceId, Devices, allocate
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Event, Hint, Plugin
 from scheduler.engine.kube.framework.status import (
     OK,
     SKIP,
@@ -140,14 +138,14 @@ class DynamicResources(Plugin):
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a claim changes or devices, classes or nodes come."""
         return {
-            events.DEVICE_CLAIM_ADDED: _asks,
-            events.DEVICE_CLAIM_CHANGED: _asks,
-            events.DEVICE_CLASS_ADDED: None,
-            events.DEVICE_CLASS_CHANGED: None,
-            events.SLICE_ADDED: None,
-            events.SLICE_CHANGED: None,
-            events.NODE_ADDED: None,
-            events.NODE_CHANGED: other_labels,
+            plugin.DEVICE_CLAIM_ADDED: _asks,
+            plugin.DEVICE_CLAIM_CHANGED: _asks,
+            plugin.DEVICE_CLASS_ADDED: None,
+            plugin.DEVICE_CLASS_CHANGED: None,
+            plugin.SLICE_ADDED: None,
+            plugin.SLICE_CHANGED: None,
+            plugin.NODE_ADDED: None,
+            plugin.NODE_CHANGED: other_labels,
         }
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from scheduler.engine.kube.cache.gangs import Policy, gang_key
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.plugin import Hint, Plugin
+from scheduler.engine.kube.cache.pod_group import Policy, gang_key
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Event, Hint, Plugin
 from scheduler.engine.kube.framework.status import (
     OK,
     Code,
@@ -84,10 +83,10 @@ class GangScheduling(Plugin):
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a member or the group comes, or the group changes."""
         return {
-            events.PENDING_ADDED: _same_gang,
-            events.POD_ADDED: _same_gang,
-            events.GANG_ADDED: _own_group,
-            events.GANG_CHANGED: _own_group,
+            plugin.PENDING_ADDED: _same_gang,
+            plugin.POD_ADDED: _same_gang,
+            plugin.GANG_ADDED: _own_group,
+            plugin.GANG_CHANGED: _own_group,
         }
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import Ints, View
+from scheduler.engine.kube.cache.node_info import Ints, NodeInfo, View
 from scheduler.engine.kube.framework.plugin import MAX_SCORE, Plugin
 from scheduler.engine.kube.framework.status import CycleState
 from scheduler.model.node import Node

@@ -9,18 +9,12 @@ import msgspec
 import numpy as np
 
 from scheduler.engine.kube.cache.cluster import ClusterCache
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import (
-    Codes,
-    Ints,
-    Mask,
-    View,
-)
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
+from scheduler.engine.kube.cache.node_info import Codes, Ints, Mask, NodeInfo, View
+from scheduler.engine.kube.framework import plugin
 from scheduler.engine.kube.framework.plugin import (
     MAX_SCORE,
     CountingPlugin,
+    Event,
     Hint,
 )
 from scheduler.engine.kube.framework.status import (
@@ -270,21 +264,21 @@ class InterPodAffinity(CountingPlugin):
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a pod that matters came or went, or a node."""
         return {
-            events.POD_ADDED: self._matters,
-            events.POD_CHANGED: self._matters,
-            events.POD_DELETED: self._matters,
-            events.NODE_ADDED: None,
-            events.NODE_CHANGED: _labels_changed,
+            plugin.POD_ADDED: self._matters,
+            plugin.POD_CHANGED: self._matters,
+            plugin.POD_DELETED: self._matters,
+            plugin.NODE_ADDED: None,
+            plugin.NODE_CHANGED: _labels_changed,
         }
 
     def _matters(self, pod: Pod, event: Event) -> bool:
         other = event.pod
         own: tuple[PodTerm, ...] = pod.shape.anti_affinity
-        if event.name != events.POD_DELETED:
+        if event.name != plugin.POD_DELETED:
             own = pod.shape.affinity
         if any(self._concerns(term, pod, other) for term in own):
             return True
-        if event.name == events.POD_ADDED:
+        if event.name == plugin.POD_ADDED:
             return False
         return any(self._concerns(t, other, pod) for t in other.shape.anti_affinity)
 

@@ -7,17 +7,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import (
-    Codes,
-    Ints,
-    Mask,
-    View,
+from scheduler.engine.kube.cache.node_info import Codes, Ints, Mask, NodeInfo, View
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import (
+    MAX_SCORE,
+    Event,
+    Handle,
+    Hint,
+    Plugin,
 )
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.plugin import MAX_SCORE, Hint, Plugin
 from scheduler.engine.kube.framework.status import (
     OK,
     SKIP,
@@ -32,7 +30,11 @@ from scheduler.model.node import Node
 from scheduler.model.pod import Pod, read_preferred_nodes
 from scheduler.model.problems import Form, in_field
 from scheduler.model.registry import register
-from scheduler.model.selectors import NodeTerm, read_node_term
+from scheduler.model.selectors import NodeTerm, Taint, read_node_term, tolerated
+
+# ------------------------------------------------------------------------
+# NodeAffinity: nodeSelector and node affinity, required and preferred.
+
 
 MISMATCH = "node(s) didn't match Pod's node affinity/selector"
 ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
@@ -148,7 +150,7 @@ class NodeAffinity(Plugin):
 
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a node's labels became right."""
-        return {events.NODE_ADDED: self._matches, events.NODE_CHANGED: self._matches}
+        return {plugin.NODE_ADDED: self._matches, plugin.NODE_CHANGED: self._matches}
 
     def _matches(self, pod: Pod, event: Event) -> bool:
         before = event.old_node
@@ -200,3 +202,85 @@ def matching(term: NodeTerm, view: View) -> Mask:
     for need in term.expressions:
         good &= view.meets(need)
     return good
+
+
+# ------------------------------------------------------------------------
+# NodeName: a pod that names its node goes nowhere else.
+
+
+@register(
+    "plugin",
+    "NodeName",
+    label="Named node",
+    help="Filters out every node but the one in spec.nodeName, when that is set.",
+)
+class NodeName(Plugin):
+    """Source: docs/semantics/kube-scheduler.md#filters."""
+
+    name = "NodeName"
+    scope = "node"
+    reason = "node(s) didn't match the requested node name"
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
+        """Reject a node of another name."""
+        if not pod.wanted_node or pod.wanted_node == node_info.node.name:
+            return OK
+        return unresolvable(self.reason)
+
+    def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
+        """Reject the rows of other names."""
+        if not pod.wanted_node:
+            return view.full(0, np.int8)
+        wrong = int(Code.UNRESOLVABLE)
+        return view.each(
+            lambda node_info: 0 if node_info.node.name == pod.wanted_node else wrong,
+            np.int8,
+        )
+
+    def hints(self) -> dict[str, Hint | None]:
+        """Try again when the named node comes."""
+        return {
+            plugin.NODE_ADDED: lambda pod, event: event.node.name == pod.wanted_node
+        }
+
+
+# ------------------------------------------------------------------------
+# NodeUnschedulable: a cordoned node takes no pod that does not tolerate it.
+
+
+CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+
+
+@register(
+    "plugin",
+    "NodeUnschedulable",
+    label="Cordoned nodes",
+    help="Filters out nodes with spec.unschedulable, unless the pod tolerates it.",
+)
+class NodeUnschedulable(Plugin):
+    """Source: docs/semantics/kube-scheduler.md#filters."""
+
+    name = "NodeUnschedulable"
+    scope = "node"
+    reason = "node(s) were unschedulable"
+
+    def filter(self, state: CycleState, pod: Pod, node_info: NodeInfo) -> Status:
+        """Reject a cordoned node."""
+        if not node_info.node.unschedulable or tolerated(CORDON, pod.shape.tolerations):
+            return OK
+        return unresolvable(self.reason)
+
+    def filter_rows(self, state: CycleState, pod: Pod, view: View) -> Codes:
+        """Reject the cordoned rows."""
+        if tolerated(CORDON, pod.shape.tolerations):
+            return view.full(0, np.int8)
+        return view.unschedulable.astype(np.int8) * np.int8(Code.UNRESOLVABLE)
+
+    def hints(self) -> dict[str, Hint | None]:
+        """Try again when a node comes or is uncordoned."""
+        return {plugin.NODE_ADDED: _open, plugin.NODE_CHANGED: _open}
+
+
+def _open(pod: Pod, event: Event) -> bool:
+    before = event.old_node
+    return not event.node.unschedulable and (before is None or before.unschedulable)

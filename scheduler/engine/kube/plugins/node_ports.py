@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.engine.kube.cache.node_info import NodeInfo, ports_conflict
-from scheduler.engine.kube.cache.node_table import Codes, View
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.plugin import Hint, Plugin
+from scheduler.engine.kube.cache.node_info import Codes, NodeInfo, View, ports_conflict
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Event, Hint, Plugin
 from scheduler.engine.kube.framework.status import (
     OK,
     SKIP,
@@ -58,7 +56,7 @@ class NodePorts(Plugin):
 
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a wanted port is freed or a node comes."""
-        return {events.POD_DELETED: _frees, events.NODE_ADDED: None}
+        return {plugin.POD_DELETED: _frees, plugin.NODE_ADDED: None}
 
 
 def _frees(pod: Pod, event: Event) -> bool:

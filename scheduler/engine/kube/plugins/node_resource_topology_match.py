@@ -7,17 +7,25 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import Codes, View
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.plugin import MAX_SCORE, Hint, Plugin
+from scheduler.engine.kube.cache.node_info import Codes, NodeInfo, View
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import (
+    MAX_SCORE,
+    Event,
+    Handle,
+    Hint,
+    Plugin,
+)
 from scheduler.engine.kube.framework.status import OK, CycleState, Status, unschedulable
-from scheduler.engine.kube.noderesources.resources import ResourceSpec
-from scheduler.engine.kube.numa.scoring import score
-from scheduler.engine.kube.numa.topology import SINGLE
-from scheduler.engine.kube.numa.zones import Zone, fitting, is_looked_at, subtract
+from scheduler.engine.kube.noderesources.scoring import ResourceSpec
+from scheduler.engine.kube.numa.topology import (
+    SINGLE,
+    Zone,
+    fitting,
+    is_looked_at,
+    score,
+    subtract,
+)
 from scheduler.model.pod import GUARANTEED, Pod
 from scheduler.model.registry import register
 
@@ -111,10 +119,10 @@ class NodeResourceTopologyMatch(Plugin):
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a pod goes, a node comes or grows, or zones change."""
         return {
-            events.POD_DELETED: None,
-            events.NODE_ADDED: None,
-            events.NODE_CHANGED: _other_allocatable,
-            events.TOPOLOGY_CHANGED: None,
+            plugin.POD_DELETED: None,
+            plugin.NODE_ADDED: None,
+            plugin.NODE_CHANGED: _other_allocatable,
+            plugin.TOPOLOGY_CHANGED: None,
         }
 
 

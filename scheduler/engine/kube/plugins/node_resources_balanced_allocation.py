@@ -8,17 +8,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import Ints, View
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.plugin import MAX_SCORE, Plugin
-from scheduler.engine.kube.framework.status import (
-    OK,
-    SKIP,
-    CycleState,
-    Status,
-)
-from scheduler.engine.kube.noderesources.resources import ResourceSpec, skips
+from scheduler.engine.kube.cache.node_info import Ints, NodeInfo, View
+from scheduler.engine.kube.framework.plugin import MAX_SCORE, Handle, Plugin
+from scheduler.engine.kube.framework.status import OK, SKIP, CycleState, Status
+from scheduler.engine.kube.noderesources.scoring import ResourceSpec, skips
 from scheduler.model.pod import Pod
 from scheduler.model.registry import register
 from scheduler.model.releases.rules import BALANCE, BALANCE_SKIPS

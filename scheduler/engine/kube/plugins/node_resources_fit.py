@@ -9,32 +9,18 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import (
-    Codes,
-    Ints,
-    View,
-)
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.plugin import Hint, Plugin
-from scheduler.engine.kube.framework.status import (
-    OK,
-    Code,
-    CycleState,
-    Status,
-)
-from scheduler.engine.kube.noderesources.resources import (
+from scheduler.engine.kube.cache.node_info import Codes, Ints, NodeInfo, View
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import Event, Handle, Hint, Plugin
+from scheduler.engine.kube.framework.status import OK, Code, CycleState, Status
+from scheduler.engine.kube.noderesources.scoring import (
     ResourceSpec,
+    Rule,
     Shortage,
     column,
-    skips,
-)
-from scheduler.engine.kube.noderesources.scoring import (
-    Rule,
     ratio_rule,
     rules,
+    skips,
 )
 from scheduler.model.errors import PolicyError
 from scheduler.model.node import PODS, Node, is_extended
@@ -196,10 +182,10 @@ class NodeResourcesFit(Plugin):
     def hints(self) -> dict[str, Hint | None]:
         """Try again when something was freed that the pod could use."""
         return {
-            events.POD_DELETED: None,
-            events.POD_CHANGED: _shrunk,
-            events.NODE_ADDED: self._could_fit,
-            events.NODE_CHANGED: self._grew,
+            plugin.POD_DELETED: None,
+            plugin.POD_CHANGED: _shrunk,
+            plugin.NODE_ADDED: self._could_fit,
+            plugin.NODE_CHANGED: self._grew,
         }
 
     def _could_fit(self, pod: Pod, event: Event) -> bool:

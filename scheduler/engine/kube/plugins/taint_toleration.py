@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import (
-    Codes,
-    Ints,
-    View,
-)
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.plugin import (
-    MAX_SCORE,
-    Hint,
-    Plugin,
-)
+from scheduler.engine.kube.cache.node_info import Codes, Ints, NodeInfo, View
+from scheduler.engine.kube.framework import plugin
+from scheduler.engine.kube.framework.plugin import MAX_SCORE, Event, Hint, Plugin
 from scheduler.engine.kube.framework.status import (
     OK,
     Code,
@@ -80,7 +70,7 @@ class TaintToleration(Plugin):
 
     def hints(self) -> dict[str, Hint | None]:
         """Try again when a node's taints became tolerable."""
-        return {events.NODE_ADDED: _tolerable, events.NODE_CHANGED: _tolerable}
+        return {plugin.NODE_ADDED: _tolerable, plugin.NODE_CHANGED: _tolerable}
 
 
 def refuses(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> bool:

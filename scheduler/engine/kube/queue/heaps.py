@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
+from scheduler.engine.kube.framework.plugin import QueuedPodInfo
 
 SortKey = Callable[[QueuedPodInfo], tuple[Any, ...]]
 

@@ -6,8 +6,7 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo, QueuePlace
+from scheduler.engine.kube.framework.plugin import Event, QueuedPodInfo, QueuePlace
 from scheduler.engine.kube.framework.status import Status
 from scheduler.engine.kube.queue.heaps import (
     ActiveHeap,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
+from scheduler.engine.kube.framework import plugin as events
+from scheduler.engine.kube.framework.plugin import Event
 from scheduler.engine.kube.framework.status import Code, Status
-from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
 from scheduler.engine.kube.scheduling.event_handlers import (
     DELETED,
     EventHandlers,
     one_node,
 )
+from scheduler.engine.kube.scheduling.host import AssumedPod
 from scheduler.model.durations import duration_text
 from scheduler.model.objects import Key
 

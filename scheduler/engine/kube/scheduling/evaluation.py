@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler.engine.kube.cache.cluster import ClusterCache
-from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.cache.node_table import (
+from scheduler.engine.kube.cache.node_info import (
     Codes,
     Ints,
     Mask,
+    NodeInfo,
     NodeTable,
+    Nominations,
     Rows,
     View,
 )
-from scheduler.engine.kube.cache.nominations import Nominations
 from scheduler.engine.kube.framework.framework import Framework, PreFilterResult
 from scheduler.engine.kube.framework.plugin import MAX_SCORE, Plugin
 from scheduler.engine.kube.framework.status import (
@@ -25,9 +25,9 @@ from scheduler.engine.kube.framework.status import (
     Code,
     CycleState,
     Status,
+    Verdicts,
     error,
 )
-from scheduler.engine.kube.framework.verdicts import Verdicts
 from scheduler.model.pod import Pod
 
 _LOWEST = np.iinfo(np.int64).min

@@ -6,24 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from scheduler.engine.kube.cache.cluster import ClusterCache
-from scheduler.engine.kube.cache.nominations import Nominations
+from scheduler.engine.kube.cache.node_info import Nominations
 from scheduler.engine.kube.extender.extenders import PSEUDO_PLUGIN, Extenders
-from scheduler.engine.kube.framework import events
-from scheduler.engine.kube.framework.events import Event
+from scheduler.engine.kube.framework import plugin as events
 from scheduler.engine.kube.framework.framework import Framework
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.plugin import Plugin
-from scheduler.engine.kube.framework.queued_pod import QueuedPodInfo
-from scheduler.engine.kube.framework.status import (
-    OK,
-    Code,
-    Status,
-)
-from scheduler.engine.kube.framework.verdicts import no_node
+from scheduler.engine.kube.framework.plugin import Event, Handle, Plugin, QueuedPodInfo
+from scheduler.engine.kube.framework.status import OK, Code, Status, no_node
 from scheduler.engine.kube.queue.scheduling_queue import SchedulingQueue
-from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
 from scheduler.engine.kube.scheduling.evaluation import Evaluator
-from scheduler.engine.kube.scheduling.host import SchedulerHost
+from scheduler.engine.kube.scheduling.host import AssumedPod, SchedulerHost
 from scheduler.engine.kube.scheduling.profile_handle import ProfileHandle
 from scheduler.engine.kube.scheduling.schedule_one import LOCK, NodeSearch
 from scheduler.engine.stage import Context

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from scheduler.engine.kube.cache.cluster import ClusterCache
-from scheduler.engine.kube.framework.events import Event
-from scheduler.engine.kube.framework.status import Status
-from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
+from scheduler.engine.kube.framework.framework import Framework
+from scheduler.engine.kube.framework.plugin import Event, QueuedPodInfo
+from scheduler.engine.kube.framework.status import CycleState, Status
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
+
+# ------------------------------------------------------------------------
+# What a scheduler asks of the run that it is part of: locks, bindings, deletions.
 
 
 class SchedulerRef(Protocol):
@@ -62,3 +66,29 @@ class SchedulerHost(Protocol):
 
     def node_version(self, node: str) -> int:
         """Return the node's version, which every change raises by one."""
+
+
+# ------------------------------------------------------------------------
+# A pod with a node that it is not bound to yet.
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class AssumedPod:
+    """A pod with a node that it is not bound to yet."""
+
+    queued: QueuedPodInfo
+    node: str
+    framework: Framework
+    state: CycleState = field(default_factory=CycleState)
+    waits: dict[str, int] = field(default_factory=dict)  # plug-in -> deadline (ms)
+    waited_ms: dict[str, int] = field(default_factory=dict)  # plug-in -> its timeout
+    bind_at: int | None = None  # when the binding is written
+    seen: int = 0  # how often others had changed the node when it was chosen
+    read: int = 1  # version of the node then
+    deleted: bool = False  # while it waited: ends once its rejection is through
+    order: int = 0  # which of the assumed ones came first
+
+    @property
+    def pod(self) -> Pod:
+        """Return the pod."""
+        return self.queued.pod

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from scheduler.engine.kube.cache.cluster import ClusterCache
-from scheduler.engine.kube.cache.nominations import Nominations
+from scheduler.engine.kube.cache.node_info import Nominations
 from scheduler.engine.kube.extender.extenders import Extenders
-from scheduler.engine.kube.framework.candidate import Candidate
-from scheduler.engine.kube.framework.handle import PodFilters
+from scheduler.engine.kube.framework.plugin import Candidate, PodFilters
 from scheduler.engine.kube.framework.status import Code, Status
-from scheduler.engine.kube.scheduling.assumed_pod import AssumedPod
-from scheduler.engine.kube.scheduling.host import SchedulerHost
+from scheduler.engine.kube.scheduling.host import AssumedPod, SchedulerHost
 from scheduler.engine.stage import Context
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod

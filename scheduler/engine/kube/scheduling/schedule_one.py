@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scheduler.engine.kube.cache.node_table import Mask, Rows
+from scheduler.engine.kube.cache.node_info import Mask, Rows
 from scheduler.engine.kube.extender.extenders import Extenders
 from scheduler.engine.kube.framework.framework import PreFilterResult
 from scheduler.engine.kube.framework.status import (
@@ -14,15 +14,18 @@ from scheduler.engine.kube.framework.status import (
     Code,
     CycleState,
     Status,
+    Verdicts,
     error,
     unresolvable,
 )
-from scheduler.engine.kube.framework.verdicts import Verdicts
 from scheduler.engine.kube.scheduling.evaluation import Evaluator, Failure, ScoreError
-from scheduler.engine.kube.scheduling.sampling import enough, sample
 from scheduler.engine.stage import Context
 from scheduler.model import streams
 from scheduler.model.pod import Pod
+
+# ------------------------------------------------------------------------
+# One pod's search: from PreFilter to the node, or to why there is none.
+
 
 #: the pseudo plug-in that rejects what another scheduler has locked
 LOCK = "NodeLock"
@@ -253,3 +256,33 @@ class NodeSearch:
         for row, status in refused.items():
             verdicts.override(row, status)
         return SearchResult(status=Status(Code.UNSCHEDULABLE), verdicts=verdicts)
+
+
+# ------------------------------------------------------------------------
+# How many feasible nodes are enough, and where the search for them starts.
+
+
+_ALWAYS = 100  # fewer nodes than this are all looked at
+_LEAST_PERCENT = 5
+
+
+def enough(nodes: int, percentage: int) -> int:
+    """Return how many feasible nodes end the search (0: adaptive percentage).
+
+    Source: docs/semantics/kube-scheduler.md#node-sampling.
+    """
+    if nodes < _ALWAYS or percentage >= 100:
+        return nodes
+    if percentage == 0:
+        percentage = max(50 - nodes // 125, _LEAST_PERCENT)
+    return max(nodes * percentage // 100, _ALWAYS)
+
+
+def sample(mask: Mask, scan: Rows, start: int, wanted: int) -> tuple[Rows, int]:
+    """Return the first feasible rows from `start` on, and how many were looked at."""
+    order = np.concatenate((scan[start:], scan[:start]))
+    passed = np.flatnonzero(mask[order])
+    if len(passed) > wanted:
+        passed = passed[:wanted]
+        return order[passed], int(passed[-1]) + 1
+    return order[passed], len(order)

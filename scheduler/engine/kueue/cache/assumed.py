@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.topology.cache import DomainUsage, ReservedDomains
-from scheduler.engine.kueue.tree.protocols import FlavorResource
 from scheduler.engine.kueue.tree.quota import add_usages, remove_usages
-from scheduler.engine.kueue.tree.tree import ClusterQueue, ResourceNode
-from scheduler.engine.kueue.workload.info import NO_FLAVORS, NO_RANK, WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.tree.tree import ClusterQueue, FlavorResource, ResourceNode
+from scheduler.engine.kueue.workload.info import (
+    NO_FLAVORS,
+    NO_RANK,
+    LocalQueue,
+    WorkloadInfo,
+)
 from scheduler.model.reasons import ADMITTED
 from scheduler.model.workload import remaining_usage
 

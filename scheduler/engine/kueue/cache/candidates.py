@@ -10,11 +10,24 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
 
-from scheduler.engine.kueue.tree.protocols import FlavorResource, FlavorResources, Rank
-from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.tree.quota import within_nominal
+from scheduler.engine.kueue.tree.tree import (
+    ClusterQueue,
+    Cohort,
+    FlavorResource,
+    FlavorResources,
+    QuotaNode,
+    Rank,
+    ResourceNode,
+)
+from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.model.reasons import ADMITTED
+
+# ------------------------------------------------------------------------
+# Who may be evicted: admitted workloads of a queue, kept in victim order.
+
 
 UsageOf = Callable[[LocalQueue], float]
 
@@ -168,3 +181,125 @@ def merged(runs: list[CandidateRange]) -> Iterator[Rank]:
     if len(runs) == 1:
         return iter(runs[0])
     return heapq.merge(*runs)
+
+
+# ------------------------------------------------------------------------
+# Who uses more than its quota, found once for all searches on one state of the tree.
+
+
+Needed = frozenset[FlavorResource]
+
+
+class Borrowers:
+    """Remembers, per cohort and needed quota, the children that use too much.
+
+    Holds while usage does not change; make a new one when it has.
+    """
+
+    def __init__(self) -> None:
+        self._queues: dict[tuple[Cohort, Needed], list[ClusterQueue]] = {}
+        self._cohorts: dict[tuple[Cohort, Needed], list[Cohort]] = {}
+        self._nominal: dict[tuple[Cohort, Needed], list[ClusterQueue]] = {}
+
+    def queues(self, cohort: Cohort, needed: Needed) -> list[ClusterQueue]:
+        """Return the child ClusterQueues above their subtree quota.
+
+        Source: docs/semantics/kueue.md#candidates-in-the-cohort.
+        """
+        found = self._queues.get((cohort, needed))
+        if found is None:
+            found = [q for q in cohort.queues if not within_nominal(q, needed)]
+            self._queues[cohort, needed] = found
+        return found
+
+    def cohorts(self, cohort: Cohort, needed: Needed) -> list[Cohort]:
+        """Return the child Cohorts above their subtree quota."""
+        found = self._cohorts.get((cohort, needed))
+        if found is None:
+            found = [c for c in cohort.cohorts if not within_nominal(c, needed)]
+            self._cohorts[cohort, needed] = found
+        return found
+
+    def below(self, root: Cohort, needed: Needed) -> list[ClusterQueue]:
+        """Return the ClusterQueues of a whole tree above their nominal quota.
+
+        Source: docs/semantics/kueue.md#fair-preemption-candidates.
+        """
+        found = self._nominal.get((root, needed))
+        if found is None:
+            found = [q for q in root.subtree() if not within_nominal(q, needed)]
+            self._nominal[root, needed] = found
+        return found
+
+
+# ------------------------------------------------------------------------
+# Victims that were found, kept while nothing changes in the tree of their queue.
+
+
+#: Preemptor, its priority and place in line, what it asks for, what is short.
+Question = tuple[
+    WorkloadInfo,
+    int,
+    int,
+    tuple[tuple[ResourceNode, int], ...],
+    frozenset[FlavorResource],
+]
+#: The targets of each question, and the tally of its search; neither is changed.
+Answers = dict[Question, tuple[list[Any], Any]]
+
+
+class KnownSearches:
+    """What searches found, per root, with the state of the tree that it holds for."""
+
+    def __init__(self) -> None:
+        self._links = -1
+        self._trees: dict[QuotaNode, tuple[list[Any], Answers]] = {}
+
+    def now(self, links: int) -> SearchesNow:
+        """Return what is known for as long as usage stays: during nominations.
+
+        `links` counts how often the trees were built; older ones are forgotten.
+        """
+        if links != self._links:
+            self._links = links
+            self._trees.clear()
+        return SearchesNow(self)
+
+    def of(self, root: QuotaNode) -> Answers | None:
+        """Return the answers that hold for the present state of a tree.
+
+        None where the order of victims depends on usage over time.
+        Cost: O(queues x resources) of the tree.
+        """
+        state: list[Any] = []
+        for queue in root.subtree() if isinstance(root, Cohort) else _alone(root):
+            if queue.admitted.usage_of is not None:
+                return None
+            state.append(queue.active)
+            state.append(queue.admitted.changes)
+            state.extend([each.usage for each in queue.resource_nodes.values()])
+        kept = self._trees.get(root)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        answers: Answers = {}
+        self._trees[root] = state, answers
+        return answers
+
+
+def _alone(root: QuotaNode) -> tuple[ClusterQueue, ...]:
+    assert isinstance(root, ClusterQueue)
+    return (root,)
+
+
+class SearchesNow:
+    """Finds the answers of a tree once for all searches on one state of it."""
+
+    def __init__(self, known: KnownSearches) -> None:
+        self._known = known
+        self._found: dict[QuotaNode, Answers | None] = {}
+
+    def of(self, root: QuotaNode) -> Answers | None:
+        """Return the answers that hold now; None where none may be kept."""
+        if root not in self._found:
+            self._found[root] = self._known.of(root)
+        return self._found[root]

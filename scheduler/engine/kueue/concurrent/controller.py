@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scheduler.engine.kueue.concurrent import preemption_gates
-from scheduler.engine.kueue.concurrent.admissions import admit_parent, sync_pods_ready
-from scheduler.engine.kueue.concurrent.following import standing
-from scheduler.engine.kueue.concurrent.making import VariantMaking
+from scheduler.engine.kueue.concurrent import admissions
+from scheduler.engine.kueue.concurrent.admissions import (
+    VariantMaking,
+    admit_parent,
+    standing,
+    sync_pods_ready,
+)
 from scheduler.engine.kueue.controller import evictions
-from scheduler.engine.kueue.controller.finishing import finish
+from scheduler.engine.kueue.controller.evictions import finish
 from scheduler.engine.kueue.controller.lifecycle import Lifecycle
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.families import Families
@@ -72,7 +75,7 @@ class VariantController:
         if queue is None:
             return
         variants = self.families.variants(key, _flavors(queue))
-        work, at = preemption_gates.next_to_open(variants)
+        work, at = admissions.next_to_open(variants)
         if work is not None and at > self.life.context.now_us:
             self._due[key] = at
 
@@ -106,7 +109,7 @@ class VariantController:
         if self._evict_with_variant(parent, variants):
             return
         for work in variants if parent.preemption_gates else ():
-            if preemption_gates.inherit(parent, work):
+            if admissions.inherit(parent, work):
                 self._tried_again(work)
         flavors = _flavors(queue)
         migration = queue.spec.migration or Migration()
@@ -183,14 +186,14 @@ class VariantController:
 
     def _open_gate(self, parent: WorkloadInfo, variants: Variants) -> None:
         """Let the next variant preempt, five minutes after the last one at the earliest."""
-        work, at = preemption_gates.next_to_open(variants)
+        work, at = admissions.next_to_open(variants)
         if work is None:
             return
         now = self.life.context.now_us
         if at > now:
             self._due[parent.key] = at
             return
-        preemption_gates.open_gate(work, now)
+        admissions.open_gate(work, now)
         self.making.report(work.key, UNGATED_VARIANT, ungated_variant(work.key.path))
         self._tried_again(work)
 

@@ -5,14 +5,14 @@ Source: docs/semantics/kueue-lifecycle.md#preemption-message.
 
 from __future__ import annotations
 
-from scheduler.engine.kueue.controller.finishing import give_way
 from scheduler.engine.kueue.controller.lifecycle import Lifecycle
-from scheduler.engine.kueue.scheduler.entries import Entry
+from scheduler.engine.kueue.scheduler.second_pass import Entry
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model import streams
-from scheduler.model.decisions import Deactivate, Evict, Preempt, Requeue
+from scheduler.model.decisions import Deactivate, Evict, Finish, Preempt, Requeue
 from scheduler.model.kueue.check_state import reset
 from scheduler.model.kueue.preemption_gates import closed_again
+from scheduler.model.objects import Key
 from scheduler.model.reasons import (
     ADMISSION_CHECK,
     ADMITTED,
@@ -21,8 +21,10 @@ from scheduler.model.reasons import (
     DEACTIVATED_SENTENCE,
     DEACTIVATION_TARGET,
     EVICTED,
+    FINISHED,
     FLAVOR_MIGRATION,
     MAXIMUM_EXECUTION_TIME_EXCEEDED,
+    NEW_SLICE_SENTENCE,
     PENDING_EVALUATION,
     PODS_DO_NOT_RUN,
     PODS_READY,
@@ -30,11 +32,17 @@ from scheduler.model.reasons import (
     PREEMPTED,
     REQUEUED,
     REQUEUED_AT_ONCE,
+    SLICE_REPLACED,
     WAIT_FOR_START,
     migrated_for,
     pods_ready_timeout,
     preempted_for,
+    slice_replaced,
 )
+
+# ------------------------------------------------------------------------
+# Evictions: for a preemptor, for pods that are late, for a stopped queue, for good.
+
 
 _JITTER = 0.0001
 _US = 1_000_000
@@ -299,3 +307,60 @@ def evict_pods_ready_timeout(life: Lifecycle, work: WorkloadInfo) -> None:
     until -= until % _US  # an object holds whole seconds, and the timer follows it
     work.requeue_at_us = max(work.requeue_at_us or 0, until)
     evict(life, work, PODS_READY_TIMEOUT, pods_ready_timeout(work.name))
+
+
+# ------------------------------------------------------------------------
+# The end of a workload: its job is over, or another slice of it took its place.
+
+
+def finish(life: Lifecycle, work: WorkloadInfo, reason: str, message: str) -> None:
+    """Record that a workload ran to its end.
+
+    Source: docs/semantics/kueue-lifecycle.md#finishing.
+    """
+    life.set_condition(work, FINISHED, True, reason, message)
+    if life.ledger is not None:
+        life.ledger.forget(work)
+    life.stopping.pop(work, None)
+    life.leave_queue(work)
+    life.release_usage(work)
+    life.arm_timer(work)
+    life.note_second_pass(work)
+    life.context.journal.emit(
+        Finish(
+            at_ms=life.context.now_ms,
+            subject=work.key,
+            reason=reason,
+            message=message,
+        )
+    )
+
+
+def replace_slice(life: Lifecycle, work: WorkloadInfo, *, by: WorkloadInfo) -> None:
+    """Finish a slice as its successor is admitted; the quota passes without a gap.
+
+    Source: docs/semantics/kueue-elastic-jobs.md#scaling-up.
+    """
+    finish(life, work, SLICE_REPLACED, slice_replaced(by.uid, by.job_uid))
+
+
+def give_way(life: Lifecycle, work: WorkloadInfo) -> bool:
+    """Finish a slice that lost its quota while another waits to replace it.
+
+    Returns whether there was one.
+    Source: docs/semantics/kueue-elastic-jobs.md#when-the-old-slice-is-evicted.
+    """
+    if life.cluster.successor_of(work) is None:
+        return False
+    finish(life, work, SLICE_REPLACED, NEW_SLICE_SENTENCE)
+    return True
+
+
+def end_elsewhere(life: Lifecycle, replaced: Key) -> None:
+    """Finish a slice whose successor got all of its quota in another ClusterQueue.
+
+    Source: docs/semantics/kueue-elastic-jobs.md#another-queue.
+    """
+    work = life.cluster.workloads.get(replaced)
+    if work is not None and life.cluster.successor_of(work) and not work.finished:
+        finish(life, work, SLICE_REPLACED, NEW_SLICE_SENTENCE)

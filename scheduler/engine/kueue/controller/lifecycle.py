@@ -5,26 +5,30 @@ Source: docs/semantics/kueue-lifecycle.md#conditions.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from scheduler.engine.kueue.cache.assumed import drop_quota
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.controller.check_answers import CheckAnswers
-from scheduler.engine.kueue.controller.retention import Retention
-from scheduler.engine.kueue.queue.clocks import Timers
-from scheduler.engine.kueue.queue.requeue import backoff_over
-from scheduler.engine.kueue.scheduler.entries import Entry
-from scheduler.engine.kueue.scheduler.second_pass import needs_second_pass, wait_us
+from scheduler.engine.kueue.queue.requeue import TimerHeap, Timers, backoff_over
+from scheduler.engine.kueue.scheduler.second_pass import (
+    Entry,
+    needs_second_pass,
+    wait_us,
+)
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.usage.ledger import UsageLedger
-from scheduler.engine.kueue.workload.checks import all_ready
-from scheduler.engine.kueue.workload.conditions import set_condition
-from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
-from scheduler.engine.kueue.workload.reading import queue_order_timestamp
+from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo, set_condition
+from scheduler.engine.kueue.workload.reading import all_ready, queue_order_timestamp
 from scheduler.engine.stage import Context
 from scheduler.model.decisions import Wait
+from scheduler.model.kueue.retention_settings import RetentionSettings
+from scheduler.model.objects import Key
 from scheduler.model.reasons import (
     ADMITTED,
+    DEACTIVATED_DUE_TO,
     EVICTED,
+    FINISHED,
     NO_PODS_ARE_MISSING,
     NO_RESERVATION,
     NO_RESERVATION_SENTENCE,
@@ -42,6 +46,10 @@ from scheduler.model.reasons import (
     WAITING_FOR_REPLACEMENT_PODS,
 )
 from scheduler.model.releases import kueue_words as words
+
+# ------------------------------------------------------------------------
+# What happens to a workload: reserved, evicted, stopped, requeued, finished.
+
 
 #: A longer message is cut.
 #: Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
@@ -372,3 +380,44 @@ def is_on_hold(work: WorkloadInfo) -> bool:
     """
     known = work.conditions.get(QUOTA_RESERVED)
     return known is not None and not known.status and known.reason == ON_HOLD
+
+
+# ------------------------------------------------------------------------
+# Retention: how long a workload stays that has finished, or that Kueue gave up on.
+
+
+_US = 1_000_000
+
+
+class Retention(TimerHeap):
+    """When each workload is to be deleted."""
+
+    def __init__(self, context: Context, settings: RetentionSettings) -> None:
+        super().__init__(context)
+        self.settings = settings
+
+    def arm(self, work: WorkloadInfo) -> None:
+        """Set or drop the end of a workload's stay after it changed."""
+        self.set(work.key, self._ends_ms(work))
+
+    def take_due(self) -> Iterable[Key]:
+        """Take out the workloads whose stay is over by now."""
+        while (key := self.pop_due()) is not None:
+            yield key
+
+    def _ends_ms(self, work: WorkloadInfo) -> int | None:
+        finished, evicted = work.conditions.get(FINISHED), work.conditions.get(EVICTED)
+        if finished is not None and finished.status:
+            return self._after(finished.since_us, self.settings.finished_ms)
+        if work.active or evicted is None or not evicted.status or work.reserved:
+            return None
+        if not evicted.reason.startswith(DEACTIVATED_DUE_TO):
+            return None  # a person did it
+        return self._after(evicted.since_us, self.settings.deactivated_ms)
+
+    def _after(self, since_us: int, stays_ms: int | None) -> int | None:
+        """Return the end of a stay, counted from the whole second that is written."""
+        if stays_ms is None:
+            return None
+        at = self.context.ms(since_us // _US * _US) + stays_ms
+        return max(at, self.context.ms(since_us))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from scheduler.engine.kueue.controller.lifecycle import Lifecycle
 from scheduler.engine.kueue.controller.stored_state import StoredState
 from scheduler.engine.kueue.queue.requeue import backoff_over
-from scheduler.engine.kueue.scheduler.pace import CyclePace
+from scheduler.engine.kueue.scheduler.preempting import CyclePace
 from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from scheduler.engine.kueue.cache.activity import COHORT_CYCLE, TERMINATING
-from scheduler.engine.kueue.cache.cluster import Cluster
-from scheduler.engine.kueue.tree.protocols import FlavorResource
-from scheduler.engine.kueue.tree.shares import weighted_share
-from scheduler.engine.kueue.tree.tree import ClusterQueue
+from scheduler.engine.kueue.cache.cluster import COHORT_CYCLE, TERMINATING, Cluster
+from scheduler.engine.kueue.tree.quota import weighted_share
+from scheduler.engine.kueue.tree.tree import ClusterQueue, FlavorResource
 from scheduler.engine.kueue.usage.decay import NANO, Usage
 from scheduler.engine.kueue.usage.ledger import UsageEntry
-from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.model import durations
 from scheduler.model.amounts import decimal_si, parse, text_of
 from scheduler.model.objects import Object

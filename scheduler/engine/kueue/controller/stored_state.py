@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from scheduler.engine.kueue.controller import status
-from scheduler.engine.kueue.controller.edits import REQUEUE, TOUCHED
 from scheduler.engine.kueue.controller.object_handlers import ObjectHandlers
+from scheduler.engine.kueue.controller.queue_assignment import REQUEUE, TOUCHED
+from scheduler.engine.kueue.workload.families import PARENT
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.kueue.workload.reading import STATUS_FIELDS, dump_state, status_of
-from scheduler.engine.kueue.workload.variants import PARENT
 from scheduler.model.objects import Key, Object
 
 

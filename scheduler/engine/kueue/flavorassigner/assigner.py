@@ -5,46 +5,52 @@ Source: docs/semantics/kueue.md#flavor-assignment.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from scheduler.engine.kueue.flavorassigner.assignment import (
-    Assignment,
-    PodSetPlan,
-    Severity,
-)
-from scheduler.engine.kueue.flavorassigner.eligible import ineligibility_of
-from scheduler.engine.kueue.flavorassigner.modes import (
     WORST,
+    Assignment,
     FlavorFit,
     Mode,
+    PodSetPlan,
     Ranking,
-)
-from scheduler.engine.kueue.flavorassigner.podset_groups import (
+    Severity,
+    held_by_pod_set,
     joined,
     podset_groups,
     share_out,
 )
-from scheduler.engine.kueue.flavorassigner.preemption_oracle import PreemptionOracle
-from scheduler.engine.kueue.flavorassigner.resources import group_searches_of
-from scheduler.engine.kueue.flavorassigner.search import FlavorSearch
-from scheduler.engine.kueue.flavorassigner.slices import held_by_pod_set
-from scheduler.engine.kueue.flavorassigner.topology import TopologyPlacement
-from scheduler.engine.kueue.flavorassigner.topology_flavors import topology_refusal
+from scheduler.engine.kueue.flavorassigner.search import (
+    FlavorSearch,
+    PreemptionOracle,
+    group_searches_of,
+    ineligibility_of,
+)
+from scheduler.engine.kueue.flavorassigner.topology import (
+    TopologyPlacement,
+    topology_refusal,
+)
 from scheduler.engine.kueue.preemption.targets import Target, TargetSearch
 from scheduler.engine.kueue.topology.cache import TopologyCache
 from scheduler.engine.kueue.trace import Trace
-from scheduler.engine.kueue.tree.protocols import FlavorResource
-from scheduler.engine.kueue.tree.quota import (
-    available_non_negative,
-    borrowing_height,
+from scheduler.engine.kueue.tree.quota import available_non_negative, borrowing_height
+from scheduler.engine.kueue.tree.tree import (
+    ClusterQueue,
+    FlavorResource,
+    GroupSearch,
+    ResourceNode,
 )
-from scheduler.engine.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
-from scheduler.engine.kueue.workload.checks import Delays
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.reading import Delays
 from scheduler.model.amounts import request_text, text_of
 from scheduler.model.podset_template import PodShape
 from scheduler.model.quota import Flavor
 from scheduler.model.workload import Amounts, PodSet
+
+# ------------------------------------------------------------------------
+# The search for flavors: which flavor each resource of each podset gets.
+
 
 PODS = "pods"
 Refusals = dict[tuple[str, str], str]
@@ -363,4 +369,49 @@ def _insufficient(resource_node: ResourceNode, missing: int) -> str:
     return (
         f"insufficient unused quota for {resource} in flavor {flavor}, "
         f"{text_of(resource, missing)} more needed"
+    )
+
+
+# ------------------------------------------------------------------------
+# Partial admission: the fewest pods to leave out so that the rest gets in.
+
+
+T = TypeVar("T")
+
+
+def reduce_counts(
+    pod_sets: Sequence[PodSet], attempt: Callable[[tuple[int, ...]], T | None]
+) -> T | None:
+    """Return what `attempt` gave for the largest counts that succeed.
+
+    Bisects over how much is left out, in Kueue's order of probes: where success
+    is not monotonic, another order would find something else.
+    Source: docs/semantics/kueue.md#partial-admission.
+    """
+    spare = [part.count - _least(part) for part in pod_sets]
+    total = sum(spare)
+    if total == 0:
+        return None
+    low, high, last, found = 0, total + 1, 0, None
+    while low < high:
+        middle = (low + high) // 2
+        got = attempt(_counts(pod_sets, spare, middle, total))
+        if got is None:
+            low = middle + 1
+        else:
+            high = last = middle
+            found = got
+    return found if low == last else None
+
+
+def _least(part: PodSet) -> int:
+    return part.count if part.min_count is None else part.min_count
+
+
+def _counts(
+    pod_sets: Sequence[PodSet], spare: Sequence[int], step: int, total: int
+) -> tuple[int, ...]:
+    return tuple(
+        part.count - less * step // total
+        for part, less in zip(pod_sets, spare, strict=True)
     )

@@ -2,20 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
+from typing import NamedTuple
 
-from scheduler.engine.kueue.flavorassigner.modes import FlavorFit, Mode
+import msgspec
+
 from scheduler.engine.kueue.topology.cache import DomainUsage
 from scheduler.engine.kueue.tree.quota import Amount
 from scheduler.engine.kueue.tree.tree import ResourceNode
+from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.model.topology import TopologyAssignment
 from scheduler.model.workload import (
     Admission,
     Amounts,
+    PodSet,
     PodSetAssignment,
     plain_assignment,
+    remaining_usage,
 )
+
+# ------------------------------------------------------------------------
+# How well a flavor serves a request, and which of two ways is preferred.
+
+
+class Mode(IntEnum):
+    """How a request can be served in a flavor; greater is better by default."""
+
+    NO_FIT = 0
+    NO_CANDIDATES = 1  # preemption would be needed, and nobody may be preempted
+    PREEMPT = 2  # somebody of the same ClusterQueue goes
+    RECLAIM = 3  # only workloads of other ClusterQueues go
+    FIT = 4
+
+
+class FlavorFit(NamedTuple):
+    """A mode, and how high in the tree the ClusterQueue must borrow for it."""
+
+    mode: Mode
+    borrow: int
+
+
+class Ranking(NamedTuple):
+    """How flavors are compared in a release: `scheduler/model/releases/rules.py`."""
+
+    no_candidates_last: bool = True
+    preference_as_written: bool = True
+
+
+BEST = FlavorFit(Mode.FIT, 0)
+WORST = FlavorFit(Mode.NO_FIT, 0)
+
+TRY_NEXT = "TryNextFlavor"
+LESS_BORROWING = "PreemptionOverBorrowing"
+
+
+def preferred(
+    left: FlavorFit,
+    right: FlavorFit,
+    preference: str,
+    ranking: Ranking = Ranking(),  # noqa: B008 - it cannot change
+) -> bool:
+    """Return whether `left` is strictly better than `right`.
+
+    Source: docs/semantics/kueue.md#preference-between-flavors.
+    """
+    if left.mode is Mode.NO_FIT:
+        return False
+    if right.mode is Mode.NO_FIT:
+        return True
+    left_stuck = left.mode is Mode.NO_CANDIDATES
+    right_stuck = right.mode is Mode.NO_CANDIDATES
+    if ranking.no_candidates_last and left_stuck != right_stuck:
+        return right_stuck
+    by_mode, by_borrow = left.mode - right.mode, right.borrow - left.borrow
+    by_borrow_first = preference == LESS_BORROWING
+    if preference and not ranking.preference_as_written:
+        by_borrow_first = not by_borrow_first
+    if by_borrow_first:
+        return (by_borrow or by_mode) > 0
+    return (by_mode or by_borrow) > 0
+
+
+def should_try_next(granted: FlavorFit, when_borrow: str, when_preempt: str) -> bool:
+    """Return whether the search goes on to the next flavor.
+
+    Source: docs/semantics/kueue.md#when-the-flavor-search-stops.
+    """
+    if granted.mode <= Mode.NO_CANDIDATES:
+        return True
+    if granted.mode is not Mode.FIT and when_preempt == TRY_NEXT:
+        return True
+    return granted.borrow != 0 and when_borrow == TRY_NEXT
+
+
+# ------------------------------------------------------------------------
+# What a search for flavors found: per podset and as a whole.
 
 
 class Severity(IntEnum):
@@ -172,3 +254,60 @@ def _assigned(part: PodSetPlan) -> PodSetAssignment:
     return PodSetAssignment(
         part.name, part.count, flavors, found.usage, part.topology, part.delayed
     )
+
+
+# ------------------------------------------------------------------------
+# Podsets that get one flavor together: found, joined into one, and shared out again.
+
+
+def podset_groups(
+    scaled: Sequence[tuple[PodSet, int, Amounts]],
+) -> list[list[tuple[PodSet, int, Amounts]]]:
+    """Return the podsets that get their flavors together, in order of the first."""
+    groups: dict[tuple[str, str], list[tuple[PodSet, int, Amounts]]] = {}
+    for each in scaled:
+        request = each[0].topology
+        name = request.group if request is not None else ""
+        key = ("group", name) if name else ("podset", each[0].name)
+        groups.setdefault(key, []).append(each)
+    return list(groups.values())
+
+
+def joined(plans: Sequence[PodSetPlan]) -> PodSetPlan:
+    """Return a plan that asks for what several podsets ask together."""
+    requests: Amounts = {}
+    for plan in plans:
+        for name, amount in plan.requests.items():
+            requests[name] = requests.get(name, 0) + amount
+    whole = PodSetPlan(plans[0].name, sum(plan.count for plan in plans), requests)
+    return whole
+
+
+def share_out(whole: PodSetPlan, plan: PodSetPlan) -> None:
+    """Give a podset of a group the flavors of what it requests.
+
+    One that requests nothing gets all of them.
+    """
+    own = [name for name in whole.flavors if name in plan.requests]
+    for name in own or whole.flavors:
+        plan.flavors[name] = whole.flavors[name]
+        plan.fits[name] = whole.fits[name]
+        plan.tried[name] = whole.tried[name]
+    plan.reasons = list(whole.reasons)
+    plan.severe, plan.searched = list(whole.severe), list(whole.searched)
+
+
+# ------------------------------------------------------------------------
+# What the slice before holds, podset by podset: a new slice needs only the rest.
+
+
+def held_by_pod_set(work: WorkloadInfo) -> dict[str, PodSetAssignment]:
+    """Return the assignments of a slice by podset, with what they use now."""
+    assert work.admission is not None
+    left = {part.name: work.count_after_reclaim(part) for part in work.pod_sets}
+    return {
+        part.name: msgspec.structs.replace(
+            part, usage=remaining_usage(part, left.get(part.name, part.count))
+        )
+        for part in work.admission.pod_sets
+    }

@@ -5,24 +5,44 @@ Source: docs/semantics/kueue.md#flavor-search.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Protocol
 
-from scheduler.engine.kueue.flavorassigner.assignment import PodSetPlan, Severity
-from scheduler.engine.kueue.flavorassigner.modes import (
+from scheduler.engine.kueue.flavorassigner.assignment import (
     BEST,
     WORST,
     FlavorFit,
     Mode,
+    PodSetPlan,
     Ranking,
+    Severity,
     preferred,
     should_try_next,
 )
+from scheduler.engine.kueue.flavorassigner.topology import TopologyPlacement
+from scheduler.engine.kueue.preemption.targets import Target, TargetSearch
 from scheduler.engine.kueue.trace import Trace
-from scheduler.engine.kueue.tree.tree import ClusterQueue, GroupSearch, ResourceNode
+from scheduler.engine.kueue.tree.quota import (
+    add_usages,
+    borrowing_height,
+    remove_usages,
+)
+from scheduler.engine.kueue.tree.tree import (
+    ClusterQueue,
+    FlavorResource,
+    GroupSearch,
+    ResourceNode,
+)
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.model.podset_template import PodShape
+from scheduler.model.quota import Flavor
 from scheduler.model.reasons import barred_flavor, other_flavor
+from scheduler.model.selectors import HARD_EFFECTS, Requirement, Taint, tolerated
 from scheduler.model.workload import PodSet
+
+# ------------------------------------------------------------------------
+# One walk over the flavors of a resource group, for one podset.
 
 
 class QuotaFit(Protocol):
@@ -202,3 +222,186 @@ class FlavorSearch:
             self.plan.tried[resource] = -1 if last else self.at
         if self.best.mode is not Mode.FIT:
             self.plan.reasons.extend(self.reasons)
+
+
+# ------------------------------------------------------------------------
+# Whether a flavor's nodes could run a pod: taints and node affinity.
+
+
+def ineligibility_of(
+    shape: PodShape, flavor: Flavor, keys: Collection[str] | None = None
+) -> str:
+    """Return why the flavor cannot run such a pod, or "".
+
+    Only these label keys count; None: those that the flavor has.
+    Source: docs/semantics/kueue.md#flavor-eligibility.
+    """
+    taint = _untolerated(shape, flavor)
+    if taint is not None:
+        return f"untolerated taint {taint} in flavor {flavor.name}"
+    if not _matches(shape, flavor.labels, flavor.labels if keys is None else keys):
+        return f"flavor {flavor.name} doesn't match node affinity"
+    return ""
+
+
+def _untolerated(shape: PodShape, flavor: Flavor) -> Taint | None:
+    tolerations = (*shape.tolerations, *flavor.tolerations)
+    for taint in flavor.taints:
+        if taint.effect in HARD_EFFECTS and not tolerated(taint, tolerations):
+            return taint
+    return None
+
+
+def _matches(shape: PodShape, labels: Mapping[str, str], keys: Collection[str]) -> bool:
+    for key, value in shape.selector.items():
+        if key in keys and labels.get(key) != value:
+            return False
+    if shape.affinity is None:
+        return True
+    terms = [_kept(term, keys) for term in shape.affinity]
+    # A term with nothing left matches any node, and terms are alternatives.
+    if not all(terms):
+        return True
+    return any(all(r.matches(labels) for r in term) for term in terms)
+
+
+def _kept(term: Iterable[Requirement], keys: Collection[str]) -> list[Requirement]:
+    return [requirement for requirement in term if requirement.key in keys]
+
+
+# ------------------------------------------------------------------------
+# In which order the resources of a podset are looked at, and by which group.
+
+
+_FNV_OFFSET = 0xCBF29CE484222325
+_FNV_PRIME = 0x100000001B3
+_64_BITS = 2**64 - 1
+
+
+@lru_cache(maxsize=4096)
+def fnv1a(name: str) -> int:
+    """Return the 64 bit FNV-1a hash of a resource name."""
+    value = _FNV_OFFSET
+    for byte in name.encode():
+        value = ((value ^ byte) * _FNV_PRIME) & _64_BITS
+    return value
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Return resource names in the order in which Kueue looks at them.
+
+    Source: docs/semantics/kueue.md#order-of-resources.
+    """
+    return sorted(names, key=lambda name: (fnv1a(name), name))
+
+
+def group_searches_of(
+    queue: ClusterQueue, names: Iterable[str]
+) -> tuple[GroupSearch, ...]:
+    """Return the searches for these resources in a ClusterQueue; remembered there."""
+    known = frozenset(names)
+    steps = queue.group_searches.get(known)
+    if steps is None:
+        steps = queue.group_searches[known] = tuple(_steps(queue, in_order(known)))
+    return steps
+
+
+def _steps(queue: ClusterQueue, names: list[str]) -> Iterable[GroupSearch]:
+    searched: set[int] = set()
+    for name in names:
+        index = queue.group_of.get(name)
+        if index is None:
+            yield GroupSearch(None, name, (name,))
+        elif index not in searched:
+            searched.add(index)
+            resources = tuple(n for n in names if queue.group_of.get(n) == index)
+            yield GroupSearch(queue.spec.groups[index], name, resources)
+
+
+# ------------------------------------------------------------------------
+# Preemption simulated while flavors are searched: the victims that one resource would
+# need.
+
+
+class PreemptionOracle:
+    """Answers for one workload in one state of the quota tree; keeps what it found."""
+
+    __slots__ = ("queue", "search", "simulated", "trace", "work")
+
+    def __init__(
+        self,
+        work: WorkloadInfo,
+        queue: ClusterQueue,
+        search: TargetSearch,
+        trace: Trace | None,
+    ) -> None:
+        self.work = work
+        self.queue = queue
+        self.search = search
+        self.trace = trace
+        self.simulated: dict[tuple[ResourceNode, int], list[Target]] = {}
+
+    def simulate(self, resource_node: ResourceNode, amount: int) -> FlavorFit:
+        """Return how `amount` would be served by preemption."""
+        targets = self.simulated.get((resource_node, amount))
+        if targets is None:
+            needed = frozenset((resource_node.flavor_resource,))
+            targets = self._searched("flavor", {resource_node: amount}, needed)
+            self.simulated[resource_node, amount] = targets
+        if not targets:
+            return FlavorFit(
+                Mode.NO_CANDIDATES, borrowing_height(resource_node, amount)[0]
+            )
+        return FlavorFit(
+            _mode(targets, self.queue), _height_without(targets, resource_node, amount)
+        )
+
+    def targets(
+        self,
+        requests: dict[ResourceNode, int],
+        needed: set[FlavorResource],
+        placement: TopologyPlacement | None,
+    ) -> list[Target]:
+        """Return the workloads to preempt so that all of it fits and places are free."""
+        known = self._simulated_whole(requests, needed) if placement is None else None
+        if known is not None:
+            return known
+        return self._searched("assignment", requests, frozenset(needed), placement)
+
+    def _searched(
+        self,
+        what: str,
+        requests: dict[ResourceNode, int],
+        needed: frozenset[FlavorResource],
+        placement: TopologyPlacement | None = None,
+    ) -> list[Target]:
+        if self.trace is not None:
+            self.trace.search(what, requests, needed)
+        return self.search(self.work, self.queue, requests, needed, placement)
+
+    def _simulated_whole(
+        self, requests: Mapping[ResourceNode, int], needed: set[FlavorResource]
+    ) -> list[Target] | None:
+        """Return the targets already found for exactly this, if it was simulated."""
+        if len(requests) != 1 or len(needed) != 1:
+            return None
+        ((resource_node, amount),) = requests.items()
+        if resource_node.flavor_resource not in needed:
+            return None
+        return self.simulated.get((resource_node, amount))
+
+
+def _mode(targets: Sequence[Target], queue: ClusterQueue) -> Mode:
+    own = any(target.work.cluster_queue is queue for target in targets)
+    return Mode.PREEMPT if own else Mode.RECLAIM
+
+
+def _height_without(
+    targets: Sequence[Target], resource_node: ResourceNode, amount: int
+) -> int:
+    for target in targets:
+        remove_usages(target.work.usage)
+    height = borrowing_height(resource_node, amount)[0]
+    for target in reversed(targets):
+        add_usages(target.work.usage)
+    return height

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
 from scheduler.engine.kueue.cache.candidates import (
     NEVER,
+    Borrowers,
     CandidateRange,
+    Needed,
     below_priority,
     merged,
 )
@@ -25,10 +26,7 @@ from scheduler.engine.kueue.preemption.targets import (
     trace_targets,
 )
 from scheduler.engine.kueue.trace import Excluded, Trace, quota_checks, shares
-from scheduler.engine.kueue.tree.quota import (
-    local_available,
-    within_nominal,
-)
+from scheduler.engine.kueue.tree.quota import local_available, within_nominal
 from scheduler.engine.kueue.tree.tree import (
     ClusterQueue,
     Cohort,

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
-from scheduler.engine.kueue.cache.candidates import merged
-from scheduler.engine.kueue.preemption.ordering import (
-    TargetClusterQueue,
-    TargetClusterQueueOrdering,
-)
+from scheduler.engine.kueue.cache.candidates import Borrowers, Needed, merged
 from scheduler.engine.kueue.preemption.targets import (
     Placement,
     Requests,
     Target,
+    TargetClusterQueue,
+    TargetClusterQueueOrdering,
     fill_back,
     fits,
     restore,
@@ -25,19 +22,16 @@ from scheduler.engine.kueue.preemption.targets import (
     trace_targets,
 )
 from scheduler.engine.kueue.trace import Excluded, Trace, quota_checks, share_of, shares
-from scheduler.engine.kueue.tree.protocols import Rank
-from scheduler.engine.kueue.tree.quota import add_usages, remove_usages, undo_usages
-from scheduler.engine.kueue.tree.shares import (
+from scheduler.engine.kueue.tree.quota import (
     PreemptorNewShare,
     TargetNewShare,
     TargetOldShare,
+    add_usages,
+    remove_usages,
     share_of_node,
+    undo_usages,
 )
-from scheduler.engine.kueue.tree.tree import (
-    ClusterQueue,
-    Cohort,
-    QuotaNode,
-)
+from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode, Rank
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import SearchTally
 from scheduler.model.reasons import (

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.trace import shares as trace_shares
-from scheduler.engine.kueue.tree.protocols import FlavorResource
 from scheduler.engine.kueue.tree.quota import (
+    DRS,
     add_usages,
     available_non_negative,
+    dominant_resource_share,
     remove_usages,
     undo_usages,
 )
-from scheduler.engine.kueue.tree.tree import ClusterQueue, ResourceNode
+from scheduler.engine.kueue.tree.tree import (
+    ClusterQueue,
+    Cohort,
+    FlavorResource,
+    QuotaNode,
+    Rank,
+    ResourceNode,
+)
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import SearchTally
+
+# ------------------------------------------------------------------------
+# Whom a preemption is aimed at, and the port through which searches are called.
 
 
 class Target(NamedTuple):
@@ -141,3 +154,135 @@ def trace_targets(
     undo_usages(reversed(requests.items()))
     found = [[str(target.work.key), target.reason] for target in targets]
     trace.note("targets", targets=found, shares=after)
+
+
+# ------------------------------------------------------------------------
+# Which ClusterQueue gives a victim next under fair sharing.
+
+
+_BELOW_ALL = DRS(-1.0)
+#: Share (negated), first candidate, and the stamp that says whether it still holds.
+Standing = tuple[float, float, tuple[bool, bool, Rank], int, ClusterQueue]
+
+
+class TargetClusterQueue:
+    """The candidates of one queue that are left, best victim first; read lazily."""
+
+    __slots__ = ("_rest", "first")
+
+    def __init__(self, ranks: Iterator[tuple[bool, Rank]]) -> None:
+        self._rest = ranks
+        self.first = next(ranks, None)
+
+    def pop(self) -> Rank:
+        """Take the best one."""
+        assert self.first is not None
+        rank = self.first[1]
+        self.first = next(self._rest, None)
+        return rank
+
+    def drain(self) -> Iterator[Rank]:
+        """Take all."""
+        while self.first is not None:
+            yield self.pop()
+
+
+class TargetClusterQueueOrdering:
+    """Descends from the root to the queue that holds the largest share.
+
+    A heap per cohort holds its queues; only the one that changed is measured
+    again. What was pruned never comes back: usage only falls while victims are
+    removed.
+    """
+
+    def __init__(
+        self, queue: ClusterQueue, targets: Mapping[ClusterQueue, TargetClusterQueue]
+    ) -> None:
+        self.queue = queue
+        self.targets = targets
+        self.ancestors = frozenset(queue.ancestors)
+        self.pruned: set[QuotaNode] = set()
+        self.heaps: dict[Cohort, list[Standing]] = {}
+        self.versions = dict.fromkeys(targets, 0)
+        self.cohort_shares: dict[Cohort, tuple[DRS, bool]] = {}
+        for member in targets:
+            self._enter(member)
+
+    def next(self) -> ClusterQueue | None:
+        """Return the queue to take a victim from, None when nobody is left."""
+        root = self.queue.root
+        if not isinstance(root, Cohort):
+            return self.queue if self._has(self.queue) else None
+        while root not in self.pruned:
+            found = self._descend(root)
+            if found is not None:
+                return found
+        return None
+
+    def changed(self, queue: ClusterQueue) -> None:
+        """Note that the queue has fewer candidates, or less usage, than before."""
+        self.versions[queue] += 1
+        self._enter(queue)
+        for cohort in queue.ancestors:
+            self.cohort_shares.pop(cohort, None)
+
+    def drop(self, queue: ClusterQueue) -> None:
+        """Leave the queue out from now on."""
+        self.pruned.add(queue)
+        self.changed(queue)
+
+    def _has(self, queue: ClusterQueue) -> bool:
+        return queue in self.targets and self.targets[queue].first is not None
+
+    def _enter(self, queue: ClusterQueue) -> None:
+        """Let the queue stand in its cohort, unless it has nothing to give."""
+        first, cohort = self.targets[queue].first, queue.parent
+        if first is None or cohort is None or queue in self.pruned:
+            return
+        value, borrowing = dominant_resource_share(queue)
+        own = queue is self.queue
+        if not (borrowing or own):
+            self.pruned.add(queue)
+            return
+        order = (first[0], own, first[1])
+        standing = (-value.value, -value.ratio, order, self.versions[queue], queue)
+        heapq.heappush(self.heaps.setdefault(cohort, []), standing)
+
+    def _descend(self, cohort: Cohort) -> ClusterQueue | None:
+        """Return the queue found below, or None after something was pruned."""
+        queue, queue_share = self._best_queue(cohort)
+        child, child_share = self._best_cohort(cohort)
+        if queue is None and child is None:
+            self.pruned.add(cohort)
+            return None
+        if child is not None and (queue is None or child_share >= queue_share):
+            return self._descend(child)
+        return queue
+
+    def _best_queue(self, cohort: Cohort) -> tuple[ClusterQueue | None, DRS]:
+        """Return the queue with the largest share; ties go by first candidate."""
+        heap = self.heaps.get(cohort, [])
+        while heap:
+            value, ratio, _, stamp, queue = heap[0]
+            if stamp == self.versions[queue] and queue not in self.pruned:
+                return queue, DRS(-value, -ratio)
+            heapq.heappop(heap)
+        return None, _BELOW_ALL
+
+    def _best_cohort(self, cohort: Cohort) -> tuple[Cohort | None, DRS]:
+        best, best_share = None, _BELOW_ALL
+        for child in cohort.cohorts:
+            if child in self.pruned:
+                continue
+            value, borrowing = self._measure(child)
+            if not borrowing and child not in self.ancestors:
+                self.pruned.add(child)
+            elif value >= best_share:
+                best, best_share = child, value
+        return best, best_share
+
+    def _measure(self, cohort: Cohort) -> tuple[DRS, bool]:
+        known = self.cohort_shares.get(cohort)
+        if known is None:
+            known = self.cohort_shares[cohort] = dominant_resource_share(cohort)
+        return known

@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scheduler.engine.kueue.cache.borrowers import Borrowers
+from scheduler.engine.kueue.cache.candidates import Borrowers
 from scheduler.engine.kueue.cache.cluster import Cluster
-from scheduler.engine.kueue.flavorassigner.modes import Mode
+from scheduler.engine.kueue.flavorassigner.assignment import Mode
 from scheduler.engine.kueue.queue.requeue import RequeueReason
-from scheduler.engine.kueue.scheduler.entries import (
-    SEVERITY_REASONS,
-    Entry,
-    EntryStatus,
-)
 from scheduler.engine.kueue.scheduler.nominate import (
     assign_flavors,
+    is_overtaken,
+    moves_from,
     nominate,
     store_last_assignment,
 )
 from scheduler.engine.kueue.scheduler.preempting import ActivePreemption
-from scheduler.engine.kueue.scheduler.second_pass import nominate_replacement
-from scheduler.engine.kueue.scheduler.variants import is_overtaken, moves_from
+from scheduler.engine.kueue.scheduler.second_pass import (
+    SEVERITY_REASONS,
+    Entry,
+    EntryStatus,
+    nominate_replacement,
+)
 from scheduler.engine.kueue.topology.cache import DomainUsage
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.quota import (

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scheduler.engine.kueue.scheduler.entries import Entry
-from scheduler.engine.kueue.tree.quota import add_usages, undo_usages
-from scheduler.engine.kueue.tree.shares import DRS, dominant_resource_share
-from scheduler.engine.kueue.tree.tree import (
-    ClusterQueue,
-    Cohort,
-    QuotaNode,
+from scheduler.engine.kueue.scheduler.second_pass import Entry
+from scheduler.engine.kueue.tree.quota import (
+    DRS,
+    add_usages,
+    dominant_resource_share,
+    undo_usages,
 )
+from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 
 #: Borrowing, share, priority (negated), age, name: the lowest goes first.

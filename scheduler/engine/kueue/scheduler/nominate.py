@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from scheduler.engine.kueue.cache.borrowers import Borrowers
+from scheduler.engine.kueue.cache.candidates import Borrowers, SearchesNow
 from scheduler.engine.kueue.cache.cluster import Cluster
-from scheduler.engine.kueue.cache.known_searches import SearchesNow
-from scheduler.engine.kueue.flavorassigner.assigner import FlavorAssigner
-from scheduler.engine.kueue.flavorassigner.assignment import Assignment
-from scheduler.engine.kueue.flavorassigner.modes import Mode
-from scheduler.engine.kueue.flavorassigner.partial import reduce_counts
+from scheduler.engine.kueue.flavorassigner.assigner import FlavorAssigner, reduce_counts
+from scheduler.engine.kueue.flavorassigner.assignment import Assignment, Mode
 from scheduler.engine.kueue.preemption.targets import Target
 from scheduler.engine.kueue.queue.requeue import RequeueReason
-from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.scheduler.preempting import ActivePreemption
+from scheduler.engine.kueue.scheduler.second_pass import Entry, EntryStatus
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue
-from scheduler.engine.kueue.workload.checks import failed
 from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.kueue.workload.reading import failed
 from scheduler.engine.kueue.workload.status_records import LastAssignment
 from scheduler.model.podset_template import PodShape
 from scheduler.model.reasons import (
     ABOVE_LIMITS,
+    BELOW_LAST_ACCEPTABLE,
     FAILED_CHECKS,
     MISCONFIGURED,
     OUTSIDE_LIMIT_RANGES,
     PENDING_EVALUATION,
+    PREFERRED_ADMITTED,
+    WAITING_FOR_PREEMPTED,
     WRONG_NAMESPACE,
+    pending_migration,
 )
+
+# ------------------------------------------------------------------------
+# Nomination: what each head would get, all on one state of the tree.
+
 
 Found = tuple[Assignment, list[Target]]
 
@@ -199,3 +204,45 @@ def _fewer(assigner: FlavorAssigner, work: WorkloadInfo) -> Found | None:
         return None
 
     return reduce_counts(work.pod_sets, attempt)
+
+
+# ------------------------------------------------------------------------
+# A variant in a cycle: not where a better one runs, and not before a worse one ends.
+
+
+def is_overtaken(cluster: Cluster, entry: Entry) -> bool:
+    """Skip a variant while one of a more preferred flavor is admitted."""
+    if _sibling(cluster, entry, preferred=True) is None:
+        return False
+    entry.skip(PREFERRED_ADMITTED)
+    entry.reason = PENDING_EVALUATION
+    return True
+
+
+def moves_from(cluster: Cluster, entry: Entry) -> bool:
+    """Have a variant that fits wait for the end of the one that runs, if one does.
+
+    Where the policy does not let it move there, it is refused.
+    """
+    sibling = _sibling(cluster, entry, preferred=False)
+    if sibling is None:
+        return False
+    assert entry.assignment is not None
+    migration, flavors = entry.queue.spec.migration, entry.queue.spec.groups[0].flavors
+    if migration is not None and not migration.reaches(entry.work.flavor, flavors):
+        entry.refuse(RequeueReason.GENERIC, PENDING_EVALUATION, BELOW_LAST_ACCEPTABLE)
+        return True
+    entry.status, entry.migrated = EntryStatus.MIGRATING, sibling
+    entry.requeue = RequeueReason.PENDING_MIGRATION
+    entry.reason = WAITING_FOR_PREEMPTED
+    entry.message = pending_migration(entry.assignment.message())
+    entry.work.last_assignment = None
+    return True
+
+
+def _sibling(cluster: Cluster, entry: Entry, *, preferred: bool) -> WorkloadInfo | None:
+    groups = entry.queue.spec.groups
+    if cluster.families is None or not groups:
+        return None
+    flavors = groups[0].flavors
+    return cluster.families.admitted_sibling(entry.work, flavors, preferred=preferred)

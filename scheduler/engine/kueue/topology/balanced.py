@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scheduler.engine.kueue.topology.counts import NOTHING, Count, Counts
 from scheduler.engine.kueue.topology.descent import DomainShare, each_alone
-from scheduler.engine.kueue.topology.ordering import by_capacity
+from scheduler.engine.kueue.topology.levels import by_capacity
 from scheduler.engine.kueue.topology.question import Question
 from scheduler.engine.kueue.topology.tree import Domain, Leaf
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from scheduler.engine.kueue.topology.nodes import (
+from scheduler.engine.kueue.topology.placement import CountsCache
+from scheduler.engine.kueue.topology.tree import (
     OtherPod,
     TopologyNode,
+    TopologyTree,
     read_other_pod,
     read_topology_node,
 )
-from scheduler.engine.kueue.topology.search import CountsCache
-from scheduler.engine.kueue.topology.tree import TopologyTree
 from scheduler.model.kueue.topology_gates import TopologyGates
 from scheduler.model.objects import Key, Object
 from scheduler.model.placement_needs import PODS

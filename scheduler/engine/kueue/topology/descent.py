@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from scheduler.engine.kueue.topology.counts import Count, Counts
-from scheduler.engine.kueue.topology.levels import Level
-from scheduler.engine.kueue.topology.ordering import (
+from scheduler.engine.kueue.topology.levels import (
+    Level,
     Numbers,
     best_fit,
     by_capacity,

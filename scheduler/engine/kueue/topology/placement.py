@@ -5,26 +5,28 @@ Source: docs/semantics/kueue-topology.md#several-podsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from scheduler.engine.kueue.topology import balanced
+from scheduler.engine.kueue.topology.counts import Counts
+from scheduler.engine.kueue.topology.descent import DomainShare, descend
+from scheduler.engine.kueue.topology.levels import NoLevel, find_level
 from scheduler.engine.kueue.topology.question import (
     NO_REQUEST,
     Question,
     UnplaceableError,
     ask,
 )
-from scheduler.engine.kueue.topology.search import (
-    CountsCache,
-    Placed,
-    Stand,
-    assignment_of,
-    place,
-)
-from scheduler.engine.kueue.topology.tree import Leaf, TopologyTree
+from scheduler.engine.kueue.topology.tree import Domain, Leaf, TopologyTree
 from scheduler.model.kueue.topology_gates import TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
-from scheduler.model.topology import TopologyAssignment, TopologyRequest
+from scheduler.model.topology import DomainCount, TopologyAssignment, TopologyRequest
+
+# ------------------------------------------------------------------------
+# PodSetPlacement the podsets of a workload: groups together, one after another.
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +158,148 @@ def workers_and_leader(
         return group[0], None
     first, second = group[0], group[1]
     return (second, first) if second.count > first.count else (first, second)
+
+
+# ------------------------------------------------------------------------
+# One placement: counts, level, descent, and the assignment that comes of it.
+
+
+_MOST_COUNTS = 24
+
+
+class Stand(NamedTuple):
+    """So many pods on one leaf."""
+
+    leaf: Leaf
+    pods: int
+
+
+class Placed(NamedTuple):
+    """Where the pods stand, and the leader, if there is one."""
+
+    workers: tuple[Stand, ...]
+    leader: tuple[Stand, ...]
+
+
+class CountsCache:
+    """The counts of the questions asked last, each kept up to date when it is used."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[object, ...], Counts] = OrderedDict()
+
+    def of(self, tree: TopologyTree, question: Question, *, empty: bool) -> Counts:
+        """Return the counts of a question on a tree as it is now."""
+        identity = (id(tree), empty, *question.identity)
+        counts = self._kept.get(identity)
+        if counts is None or counts.tree is not tree:
+            counts = Counts(tree, question, empty=empty)
+            self._kept[identity] = counts
+            if len(self._kept) > _MOST_COUNTS:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(identity)
+        return counts.refresh()
+
+
+def place(counts: Counts, question: Question) -> Placed | str:
+    """Return where the pods stand, or why they do not.
+
+    Source: docs/semantics/kueue-topology.md#the-search.
+    """
+    if question.gates.balanced and not (question.required or question.unconstrained):
+        shares = balanced.place(counts, question)
+        if shares is not None:
+            return _placed(shares)
+    level = find_level(counts, question)
+    if level is None:
+        return no_domains(counts.tree.topology.levels[question.level])
+    if isinstance(level, NoLevel):
+        return no_fit(counts, question, level)
+    return _placed(descend(counts, question, level))
+
+
+def _placed(shares: list[DomainShare]) -> Placed:
+    ordered = sorted(shares, key=lambda share: share.domain.path)
+    leaves = [(share, share.domain) for share in ordered]
+    return Placed(
+        tuple(
+            Stand(leaf, share.pods)
+            for share, leaf in leaves
+            if isinstance(leaf, Leaf) and share.pods
+        ),
+        tuple(
+            Stand(leaf, share.leaders)
+            for share, leaf in leaves
+            if isinstance(leaf, Leaf) and share.leaders
+        ),
+    )
+
+
+def assignment_of(tree: TopologyTree, stands: tuple[Stand, ...]) -> TopologyAssignment:
+    """Return the stored form: hostnames alone where those are the lowest level.
+
+    Source: docs/semantics/kueue-topology.md#the-stored-assignment.
+    """
+    levels = tree.topology.levels
+    return TopologyAssignment(
+        levels[-1:] if tree.topology.has_hostname else levels,
+        tuple(DomainCount(tree.key(leaf.path), count) for leaf, count in stands),
+    )
+
+
+# ------------------------------------------------------------------------
+# Why a placement found nothing, in Kueue's words.
+
+
+def no_domains(level: str) -> str:
+    """Return the reason where no node has the level's label."""
+    return f"no topology domains at level: {level}"
+
+
+def no_fit(counts: Counts, question: Question, failed: NoLevel) -> str:
+    """Return the reason of a search that failed, with what left nodes out."""
+    text = (
+        _layers(counts, question, failed)
+        if len(question.layers) > 1
+        else _single(counts, question, failed)
+    )
+    left_out = counts.exclusions()
+    if not left_out:
+        return text
+    listed = ", ".join(sorted(f"{what}: {n}" for what, n in left_out.items()))
+    return f"{text}. Total nodes: {len(counts.tree.leaves)}; excluded: {listed}"
+
+
+def _single(counts: Counts, question: Question, failed: NoLevel) -> str:
+    name = counts.tree.topology.name
+    unit = "pod" if question.size == 1 else "slice"
+    if failed.fitting == 0:
+        return (
+            f'topology "{name}" doesn\'t allow to fit any of '
+            f"{question.slices} {unit}(s)"
+        )
+    return (
+        f'topology "{name}" allows to fit only {failed.fitting} out of '
+        f"{question.slices} {unit}(s)"
+    )
+
+
+def _layers(counts: Counts, question: Question, failed: NoLevel) -> str:
+    domains = counts.tree.level(failed.level)
+    most = min(domains, key=lambda d: (-counts.of(d).slices, ",".join(d.path)))
+    parts = [f'topology "{counts.tree.topology.name}" doesn\'t allow to fit']
+    for layer in question.layers:
+        level = counts.tree.topology.levels.index(layer.level)
+        fitting = sum(
+            counts.of(domain).pods // layer.size for domain in _below(most, level)
+        )
+        wanted = question.count // layer.size
+        parts.append(f"{fitting}/{wanted} slice(s) fit on level {layer.level}")
+    return "; ".join(parts)
+
+
+def _below(domain: Domain, level: int) -> Iterator[Domain]:
+    if domain.level == level:
+        yield domain
+        return
+    for child in domain.children.values():
+        yield from _below(child, level)

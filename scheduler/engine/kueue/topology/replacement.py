@@ -5,28 +5,39 @@ Source: docs/semantics/kueue-topology.md#replacement-of-a-failed-node.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
+from scheduler.engine.kueue.topology.counts import Counts
 from scheduler.engine.kueue.topology.placement import (
     PodSetPlacement,
     PodSetToPlace,
     Results,
+    assignment_of,
 )
 from scheduler.engine.kueue.topology.question import (
     NO_REQUEST,
+    Question,
     UnplaceableError,
     ask,
     level_key,
 )
-from scheduler.engine.kueue.topology.search import assignment_of
-from scheduler.engine.kueue.topology.tree import TopologyTree
+from scheduler.engine.kueue.topology.tree import Domain, Leaf, TopologyTree
+from scheduler.model.amounts import is_whole
+from scheduler.model.problems.problems import Left
+from scheduler.model.sentence import Sentence, plain
 from scheduler.model.topology import (
     DomainCount,
     Path,
     SliceLayer,
     TopologyAssignment,
+    TopologyRequest,
 )
+
+# ------------------------------------------------------------------------
+# A node failed: other places for the pods that stood on it.
+
 
 Assignments = dict[str, TopologyAssignment]
 
@@ -174,3 +185,188 @@ def _merged(
     return TopologyAssignment(
         more.levels, tuple(DomainCount(values, counts[values]) for values in ordered)
     )
+
+
+# ------------------------------------------------------------------------
+# A placement written down level by level: what fits into each domain, and why not
+# there.
+
+
+#: Of one level so many domains are listed, those that are taken first.
+MOST_DOMAINS = 24
+
+
+def describe(
+    counts: Counts, question: Question, found: TopologyAssignment | str
+) -> list[dict[str, Any]]:
+    """Return the levels from the highest down, each with its domains."""
+    taken = {} if isinstance(found, str) else _taken(counts, found)
+    return [
+        _level(counts, question, index, taken)
+        for index in range(len(counts.tree.topology.levels))
+    ]
+
+
+def _taken(counts: Counts, found: TopologyAssignment) -> dict[Path, int]:
+    """Return how many pods are placed below each domain."""
+    below: dict[Path, int] = {}
+    for values, pods in found.domains:
+        leaf = counts.tree.leaves.get(values)
+        for size in range(1, len(leaf.path) + 1) if leaf is not None else ():
+            path = leaf.path[:size] if leaf is not None else ()
+            below[path] = below.get(path, 0) + pods
+    return below
+
+
+def _level(
+    counts: Counts, question: Question, index: int, taken: dict[Path, int]
+) -> dict[str, Any]:
+    domains = counts.tree.level(index)
+    ordered = sorted(
+        domains,
+        key=lambda d: (-taken.get(d.path, 0), -counts.of(d).pods, d.path),
+    )
+    return {
+        "level": counts.tree.topology.levels[index],
+        "requested": index == question.level,
+        "needed": question.count,
+        "domains": [
+            {
+                "path": "/".join(domain.path),
+                "fits": counts.of(domain).pods,
+                "taken": taken.get(domain.path, 0),
+                "said": _why(counts, question, domain, taken),
+            }
+            for domain in ordered[:MOST_DOMAINS]
+        ],
+        "more": max(0, len(domains) - MOST_DOMAINS),
+    }
+
+
+def _why(
+    counts: Counts, question: Question, domain: Domain, taken: dict[Path, int]
+) -> Sentence | None:
+    """Return why a domain was left; None where it was taken."""
+    if taken.get(domain.path):
+        return None
+    fits = counts.of(domain).pods
+    if fits == 0:
+        return _excluded(counts, domain)
+    if not taken:
+        return Left.FEW.said(fits=fits, count=question.count)
+    parent = domain.parent.path if domain.parent is not None else ()
+    if parent and not taken.get(parent):
+        return Left.ABOVE.said()
+    if fits < question.count and domain.level <= question.level:
+        return Left.FEW.said(fits=fits, count=question.count)
+    return Left.LATER.said()
+
+
+def _excluded(counts: Counts, domain: Domain) -> Sentence:
+    """Return why not one pod fits into a domain."""
+    if not isinstance(domain, Leaf):
+        return Left.NOTHING.said()
+    short, excluded = counts.short_of(domain), counts.exclusion(domain)
+    if short:
+        return Left.RESOURCE.said(name=short)
+    return plain(excluded) if excluded else Left.NOTHING.said()
+
+
+# ------------------------------------------------------------------------
+# Which pod goes to which domain: by rank where all have one, else as they come.
+
+
+#: Annotation of a pod template: what the first index of its podset is.
+INDEX_OFFSET = "kueue.x-k8s.io/pod-index-offset"
+
+
+class RankedPod(NamedTuple):
+    """A pod: its labels, and the domain it stands in once it has lost its gate."""
+
+    name: str
+    labels: Mapping[str, str]
+    domain: Path | None = None
+
+
+def domains_for(
+    pods: Sequence[RankedPod],
+    assignment: TopologyAssignment,
+    request: TopologyRequest | None = None,
+    *,
+    offset: int = 0,
+) -> dict[str, Path]:
+    """Return the domain of each gated pod, by name; pods without one are left out.
+
+    `offset` is what the first index of the podset is. Ended pods are not given.
+    """
+    slots = [d.values for d in assignment.domains for _ in range(d.pods)]
+    ranks = _ranks(pods, request, len(slots), offset)
+    if ranks is not None and all(
+        pod.domain is None or slots[ranks[pod.name]] == pod.domain for pod in pods
+    ):
+        return {pod.name: slots[ranks[pod.name]] for pod in pods if pod.domain is None}
+    return _as_they_come(pods, assignment)
+
+
+def index_offset(template: Mapping[str, Any]) -> int:
+    """Return the index of the first pod of a podset, as its template says it.
+
+    What is no whole number counts as 0.
+    """
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    return _number(annotations.get(INDEX_OFFSET)) or 0
+
+
+def _ranks(
+    pods: Sequence[RankedPod],
+    request: TopologyRequest | None,
+    count: int,
+    offset: int,
+) -> dict[str, int] | None:
+    """Return every pod's rank; None where one has none, or two have the same."""
+    if request is None or not request.index_label:
+        return None
+    ranks: dict[str, int] = {}
+    for pod in pods:
+        rank = _rank(pod, request, count, offset)
+        if rank is None or not 0 <= rank < count:
+            return None
+        ranks[pod.name] = rank
+    return ranks if len(set(ranks.values())) == len(ranks) else None
+
+
+def _rank(
+    pod: RankedPod, request: TopologyRequest, count: int, offset: int
+) -> int | None:
+    index = _number(pod.labels.get(request.index_label))
+    if index is None or index >= offset + count:
+        return None
+    if not request.sub_group_label:
+        return index - offset
+    group = _number(pod.labels.get(request.sub_group_label))
+    if group is None or not request.sub_groups:
+        return None
+    size = count // request.sub_groups
+    return None if index - offset >= size else index + group * size - offset
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and is_whole(text) else None
+
+
+def _as_they_come(
+    pods: Sequence[RankedPod], assignment: TopologyAssignment
+) -> dict[str, Path]:
+    standing: dict[Path, int] = {}
+    for pod in pods:
+        if pod.domain is not None:
+            standing[pod.domain] = standing.get(pod.domain, 0) + 1
+    gated = iter([pod.name for pod in pods if pod.domain is None])
+    found: dict[str, Path] = {}
+    for domain in assignment.domains:
+        for _ in range(domain.pods - standing.get(domain.values, 0)):
+            name = next(gated, None)
+            if name is None:
+                return found
+            found[name] = domain.values
+    return found

@@ -19,8 +19,7 @@ from scheduler.engine.kueue.usage.decay import (
     scale,
     share_of_now,
 )
-from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.engine.stage import Context
 from scheduler.model.kueue.usage_settings import UsageFairSharing
 from scheduler.model.objects import Key

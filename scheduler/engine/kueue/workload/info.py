@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler.engine.kueue.topology.cache import ReservedDomains
-from scheduler.engine.kueue.tree.protocols import (
+from scheduler.engine.kueue.tree.quota import Amount
+from scheduler.engine.kueue.tree.tree import (
+    ClusterQueue,
+    FlavorResource,
     FlavorResources,
     PendingWorkloads,
     Rank,
+    Workload,
 )
-from scheduler.engine.kueue.tree.quota import Amount
-from scheduler.engine.kueue.tree.tree import ClusterQueue
-from scheduler.engine.kueue.workload.equivalence_class import EquivalenceClass
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
 from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
 from scheduler.model.kueue.check_state import States
 from scheduler.model.kueue.preemption_gates import States as GateStates
 from scheduler.model.kueue.preemption_gates import any_closed
 from scheduler.model.objects import Key
+from scheduler.model.quota import LocalQueueSpec
+from scheduler.model.reasons import BLOCKED_ON_GATES, EVICTED, PREEMPTED, QUOTA_RESERVED
 from scheduler.model.workload import (
     NO_POD_SETS,
     Admission,
@@ -28,6 +31,10 @@ from scheduler.model.workload import (
     PodSets,
     scale,
 )
+
+# ------------------------------------------------------------------------
+# One Workload as the engine holds it: what it asks, what it has, where it waits.
+
 
 #: What a workload has that has nothing yet, one for all: nobody writes into them.
 NO_FLAVORS: FlavorResources = frozenset()
@@ -240,3 +247,113 @@ class WorkloadInfo:
         reserved = self.conditions.get("QuotaReserved")
         since = reserved.since_us if reserved is not None else 0
         return (self.priority, -since, self.uid, self.name, self)
+
+
+# ------------------------------------------------------------------------
+# Workloads that fail alike, in the order in which they would be tried.
+
+
+Order = tuple[int, int, str, str]
+
+
+class EquivalenceClass:
+    """Workloads that the scheduler treats alike, best first."""
+
+    __slots__ = ("heap", "inadmissible", "key", "namespace", "scheduling_hash", "size")
+
+    def __init__(self, identity: str, namespace: str, key: str) -> None:
+        self.scheduling_hash = identity
+        self.key = key  # the namespace, or the LocalQueue where usage decides
+        self.namespace = namespace
+        self.heap: list[tuple[Order, int, Workload]] = []
+        self.size = 0
+        self.inadmissible = False
+
+    def first(self) -> Workload | None:
+        """Return the best member; drops those that have left."""
+        heap = self.heap
+        while heap:
+            _, ticket, work = heap[0]
+            if work.equivalence_class is self and work.heap_entry == ticket:
+                return work
+            heapq.heappop(heap)
+        return None
+
+    def workloads(self) -> Iterator[Workload]:
+        """Yield the members, unordered."""
+        for _, ticket, work in self.heap:
+            if work.equivalence_class is self and work.heap_entry == ticket:
+                yield work
+
+
+# ------------------------------------------------------------------------
+# Setting conditions as the Kubernetes API machinery does.
+
+
+def set_condition(
+    work: WorkloadInfo, kind: str, status: bool, reason: str, message: str, now_us: int
+) -> bool:
+    """Set a condition; its time moves only with its status. Return whether it changed."""
+    known = work.conditions.get(kind)
+    if known is None:
+        work.conditions[kind] = Condition(
+            status, reason, message, now_us, work.generation
+        )
+        return True
+    if (known.status, known.reason, known.message) == (status, reason, message):
+        known.generation = work.generation
+        return False
+    since = known.since_us if known.status == status else now_us
+    work.conditions[kind] = Condition(status, reason, message, since, work.generation)
+    return True
+
+
+def clear_eviction(work: WorkloadInfo, now_us: int) -> None:
+    """Turn what an earlier eviction left behind to False.
+
+    Source: docs/semantics/kueue-lifecycle.md#quota-reserved-and-admitted.
+    """
+    for kind in (EVICTED, PREEMPTED, BLOCKED_ON_GATES):
+        known = work.conditions.get(kind)
+        if known is not None and known.status:
+            message = f"Previously: {known.message}"
+            set_condition(work, kind, False, QUOTA_RESERVED, message, now_us)
+
+
+# ------------------------------------------------------------------------
+# A LocalQueue: the queue of a namespace that leads to a ClusterQueue.
+
+
+class LocalQueue:
+    """A LocalQueue, and the workloads that name it."""
+
+    __slots__ = (
+        "active_since_us",
+        "admitted",
+        "admitted_usage",
+        "key",
+        "pending",
+        "reserving",
+        "spec",
+        "usage",
+        "workloads",
+    )
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.active_since_us: int | None = None
+        self.spec: LocalQueueSpec | None = None  # None: named, but not there
+        self.workloads: dict[Workload, None] = {}
+        self.pending = 0
+        self.reserving = 0
+        self.admitted = 0
+        self.usage: dict[FlavorResource, int] = {}  # of those with quota
+        self.admitted_usage: dict[FlavorResource, int] = {}  # of those admitted
+
+    @property
+    def is_active(self) -> bool:
+        """Return whether it exists and is not held.
+
+        Source: docs/semantics/kueue.md#eligibility-for-a-queue.
+        """
+        return self.spec is not None and self.spec.stop == "None"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from scheduler.engine.kueue.workload.families import PARENT, allowed_flavors, parent_of
 from scheduler.engine.kueue.workload.info import (
     NO_CHECKS,
     NO_COUNTS,
@@ -13,7 +14,6 @@ from scheduler.engine.kueue.workload.info import (
     WorkloadInfo,
 )
 from scheduler.engine.kueue.workload.status_records import Condition, LastAssignment
-from scheduler.engine.kueue.workload.variants import PARENT, allowed_flavors, parent_of
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import (
@@ -21,14 +21,26 @@ from scheduler.model.annotations import (
     MAX_EXECUTION,
     PRIORITY_BOOST,
 )
-from scheduler.model.kueue.check_state import read_states, written
+from scheduler.model.kueue.check_state import (
+    READY,
+    REJECTED,
+    RETRY,
+    States,
+    read_states,
+    written,
+)
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.kueue.preemption_gates import read_gates
 from scheduler.model.kueue.preemption_gates import written as written_gates
 from scheduler.model.kueue.slices import is_elastic, replaced_slice
 from scheduler.model.objects import Object
+from scheduler.model.quota import ClusterQueueSpec
 from scheduler.model.reasons import ADMISSION_CHECK, EVICTED, PODS_READY_TIMEOUT
-from scheduler.model.workload import Catalogue, read_admission
+from scheduler.model.workload import Admission, Catalogue, read_admission
+
+# ------------------------------------------------------------------------
+# Workload documents and stored status into WorkloadInfo, and back.
+
 
 Manifest = Mapping[str, Any]
 
@@ -247,3 +259,59 @@ def load_state(work: WorkloadInfo, state: Mapping[str, Any]) -> None:
             generation=state["generation"],
             scheduling_hash=state["identity"],
         )
+
+
+# ------------------------------------------------------------------------
+# Which admission checks a workload needs, and whether they are met.
+
+
+#: Where a podset's delayedTopologyRequest stands.
+PENDING_TOPOLOGY, READY_TOPOLOGY = "Pending", "Ready"
+
+
+class Delays(NamedTuple):
+    """Flavors that are placed in a second pass; whether another cluster places."""
+
+    flavors: frozenset[str] = frozenset()
+    elsewhere: bool = False
+
+
+def required_checks(spec: ClusterQueueSpec, admission: Admission | None) -> list[str]:
+    """Return the names of the checks needed, in order.
+
+    With an admission those of its flavors; before it those of all flavors.
+    """
+    if not spec.checks:
+        return []
+    if admission is None:
+        every = {name for group in spec.groups for name in group.flavors}
+        return [check.name for check in spec.checks if every <= check.flavors]
+    assigned = {
+        flavor for part in admission.pod_sets for flavor in part.flavors.values()
+    }
+    return [
+        check.name for check in spec.checks if not check.flavors.isdisjoint(assigned)
+    ]
+
+
+def all_ready(states: States) -> bool:
+    """Return whether every listed check is ready; true for none."""
+    return all(check.state == READY for check in states.values())
+
+
+def waits_for_places(states: States, admission: Admission | None) -> bool:
+    """Return whether all checks are ready and podsets are still to be placed.
+
+    Source: docs/semantics/kueue-topology.md#delayed-assignments.
+    """
+    return (
+        admission is not None
+        and any(part.delayed == PENDING_TOPOLOGY for part in admission.pod_sets)
+        and bool(states)
+        and all_ready(states)
+    )
+
+
+def failed(states: States) -> bool:
+    """Return whether a check says Retry or Rejected."""
+    return any(check.state in (RETRY, REJECTED) for check in states.values())

@@ -12,9 +12,25 @@ from typing import Any
 
 import msgspec
 
+from scheduler.engine.lifetime.admission import POD_SET, make_pod
+from scheduler.engine.lifetime.continuing import TaintEviction
+from scheduler.engine.lifetime.runtime_state import RuntimeState
+from scheduler.engine.stage import US_PER_MS
+from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL, PREFIX
+from scheduler.model.conditions import has_ended, is_true
+from scheduler.model.cron import CronSchedule, read_schedule
+from scheduler.model.durations import stamp_text, stamp_us
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
+from scheduler.model.node import Node, read_node
 from scheduler.model.objects import Key, Object
+from scheduler.model.placement_needs import PlacementNeeds
+from scheduler.model.pod_defaults import default_pod_spec
+from scheduler.model.selectors import tolerated
+
+# ------------------------------------------------------------------------
+# Deployment: a ReplicaSet of its template, which makes the pods.
+
 
 REPLICA_SET = "ReplicaSet"
 #: On the pods of what Kueue admits by its pods: the integration that answers for them.
@@ -98,4 +114,284 @@ def ours(obj: Object) -> dict[str, str]:
         name: value
         for name, value in obj.annotations.items()
         if name.startswith(PREFIX) and name != ARRIVAL
+    }
+
+
+# ------------------------------------------------------------------------
+# ReplicaSet: so many pods, each for itself.
+
+
+def sync_replica_set(
+    lifetime: TaintEviction, replica_set: Object, pods: list[Object]
+) -> None:
+    """Make the pods that are missing, or delete those that are too many."""
+    wanted = int(replica_set.spec.get("replicas", 1))
+    active = active_pods(lifetime, pods)
+    for _ in range(wanted - len(active)):
+        if not make_owned_pod(lifetime, replica_set, {}):
+            break
+    else:
+        lifetime.jobs.has_its_pods(replica_set)
+    # Those without a node go first, then the newest.
+    active.sort(key=lambda pod: (pod.key in lifetime.placed, -_age(pod)))
+    for pod in active[: max(0, len(active) - wanted)]:
+        lifetime.terminate(pod.key)
+
+
+def active_pods(lifetime: TaintEviction, pods: list[Object]) -> list[Object]:
+    """Return the pods that count: neither ended nor being deleted."""
+    return [
+        pod
+        for pod in pods
+        if not has_ended(pod.status)
+        and pod.key not in lifetime.terminating
+        and not pod.metadata.get("deletionTimestamp")
+    ]
+
+
+def make_owned_pod(
+    lifetime: TaintEviction, owner: Object, spec: dict[str, Any]
+) -> bool:
+    """Put a pod of the owner's template, with these fields; False when refused."""
+    template = copy.deepcopy(owner.spec["template"])
+    template["spec"].update(spec)
+    default_pod_spec(template["spec"])
+    pod_set = {"name": "pod", "template": template}
+    ordinal = lifetime.next_ordinal(owner.key)
+    pod = make_pod(owner, pod_set, ordinal, node_selector={}, tolerations=[])
+    del pod.metadata["labels"][POD_SET]
+    if owner.key.kind == REPLICA_SET:
+        pod.metadata["annotations"] |= ours(owner) | _timed(template)
+    delay = lifetime.jobs.held_by_quota(owner, pod)
+    if delay is not None:
+        lifetime.jobs.sync_again(owner.key, lifetime.context.now_ms + delay)
+        return False
+    return lifetime.jobs.put_admitted(pod)
+
+
+def _timed(template: dict[str, Any]) -> dict[str, str]:
+    """Return what a pod template says of the time of its pods."""
+    annotations = (template.get("metadata") or {}).get("annotations") or {}
+    return {n: v for n, v in annotations.items() if n.startswith(PREFIX)}
+
+
+def _age(pod: Object) -> int:
+    """Return the number of a pod that was made here; one that came is older."""
+    number = pod.key.name.rpartition("-")[2]
+    return int(number) if is_whole(number) else 0
+
+
+# ------------------------------------------------------------------------
+# DaemonSet: a pod on every node that its template may run on.
+
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_NODE = "node.kubernetes.io/"
+#: Taints that each pod of a DaemonSet tolerates, without end.
+_TOLERATED = (
+    ("not-ready", "NoExecute"),
+    ("unreachable", "NoExecute"),
+    ("disk-pressure", "NoSchedule"),
+    ("memory-pressure", "NoSchedule"),
+    ("pid-pressure", "NoSchedule"),
+    ("unschedulable", "NoSchedule"),
+)
+_OF_THE_HOST = ("network-unavailable", "NoSchedule")
+
+
+def sync_daemon_set(
+    lifetime: TaintEviction, daemon_set: Object, pods: list[Object]
+) -> None:
+    """Make a pod for each node that lacks one; delete those that belong to none."""
+    template = daemon_set.spec["template"]["spec"]
+    needs = PlacementNeeds({**template, "tolerations": _tolerations(template)})
+    nodes = [lifetime.host.objects[key] for key in sorted(lifetime.nodes)]
+    read = [read_node(one.manifest, one.status) for one in nodes]
+    matching = {node.name: node for node in read if _matches(needs, node)}
+    taken: set[str] = set()
+    for pod in active_pods(lifetime, pods):
+        name = _node_of(pod)
+        node = matching.get(name)
+        if node is None or name in taken or not _fits(needs, node, ("NoExecute",)):
+            lifetime.terminate(pod.key)
+        taken.add(name)
+    for name, node in matching.items():
+        if name in taken or not _fits(needs, node, ("NoExecute", "NoSchedule")):
+            continue
+        if not make_owned_pod(lifetime, daemon_set, _bound_to(template, name)):
+            break
+    else:
+        lifetime.jobs.has_its_pods(daemon_set)
+
+
+def _matches(needs: PlacementNeeds, node: Node) -> bool:
+    """Return whether the template's selector and affinity let it on the node."""
+    if any(node.labels.get(key) != value for key, value in needs.selector.items()):
+        return False
+    terms = needs.terms
+    return terms is None or any(term.matches(node.name, node.labels) for term in terms)
+
+
+def _fits(needs: PlacementNeeds, node: Node, effects: tuple[str, ...]) -> bool:
+    """Return whether it tolerates the taints of these effects."""
+    return all(
+        tolerated(taint, needs.tolerations)
+        for taint in node.taints
+        if taint.effect in effects
+    )
+
+
+def _tolerations(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the tolerations of the template and those that each such pod gets."""
+    usual = [*_TOLERATED, *([_OF_THE_HOST] if template.get("hostNetwork") else [])]
+    added = [
+        {"key": _NODE + name, "operator": "Exists", "effect": effect}
+        for name, effect in usual
+    ]
+    return [*(template.get("tolerations") or []), *added]
+
+
+def _bound_to(template: dict[str, Any], node: str) -> dict[str, Any]:
+    """Return the fields that let a pod run on this node alone."""
+    affinity = copy.deepcopy(template.get("affinity") or {})
+    field = {"key": "metadata.name", "operator": "In", "values": [node]}
+    by_node = affinity.setdefault("nodeAffinity", {})
+    by_node[_REQUIRED] = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    return {"affinity": affinity, "tolerations": _tolerations(template)}
+
+
+def _node_of(pod: Object) -> str:
+    """Return the node that a pod is on, or is meant for."""
+    if name := pod.spec.get("nodeName"):
+        return str(name)
+    for term in PlacementNeeds(pod.spec).terms or ():
+        for name in sorted(term.names() or ()):
+            return name
+    return ""
+
+
+# ------------------------------------------------------------------------
+# CronJob: Jobs at the times of a schedule.
+
+
+SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+_US_PER_MINUTE = 60_000_000
+_US_PER_SECOND = 1_000_000
+#: Condition of Jobs that ended, the limit of how many are kept, and its default.
+_HISTORY = (
+    ("Complete", "successfulJobsHistoryLimit", 3),
+    ("Failed", "failedJobsHistoryLimit", 1),
+)
+
+
+def sync_cron_job(
+    lifetime: RuntimeState, cron_job: Object, jobs: list[Object]
+) -> int | None:
+    """Make the Job that is due and delete old ones; return when (ms) the next is due.
+
+    `jobs` are those that it owns, with their statuses. None: it waits for nothing.
+    """
+    spec = cron_job.spec
+    active = [job for job in jobs if not is_true(job.status, "Complete", "Failed")]
+    for condition, limit, default in _HISTORY:
+        ended = [job for job in jobs if is_true(job.status, condition)]
+        _clean_up(lifetime, ended, int(spec.get(limit, default)))
+    _note_success(cron_job, jobs)
+    at = None
+    if not spec.get("suspend"):
+        schedule = read_schedule(spec["schedule"], spec.get("timeZone") or "")
+        active = _start_due(lifetime, cron_job, schedule, active)
+        at = schedule.after(lifetime.context.now_us)
+    cron_job.status["active"] = [_reference(job) for job in active]
+    epoch_us = lifetime.context.epoch_us
+    return None if at is None else -((epoch_us - at) // US_PER_MS)
+
+
+def _clean_up(lifetime: RuntimeState, ended: list[Object], limit: int) -> None:
+    """Delete the oldest beyond the limit."""
+    ended.sort(key=lambda job: (str(job.status.get("startTime", "")), job.key))
+    for job in ended[: max(0, len(ended) - limit)]:
+        lifetime.host.delete(job.key)
+
+
+def _note_success(cron_job: Object, jobs: list[Object]) -> None:
+    times = [str(job.status.get("completionTime", "")) for job in jobs]
+    known = str(cron_job.status.get("lastSuccessfulTime", ""))
+    if latest := max([known, *times]):
+        cron_job.status["lastSuccessfulTime"] = latest
+
+
+def _start_due(
+    lifetime: RuntimeState,
+    cron_job: Object,
+    schedule: CronSchedule,
+    active: list[Object],
+) -> list[Object]:
+    """Make the Job of the last time that was missed; return the active Jobs then.
+
+    Forbid leaves the time missed: it is tried again when the active Job has ended.
+    """
+    at = _missed(lifetime, cron_job, schedule)
+    policy = cron_job.spec.get("concurrencyPolicy")
+    if at is None or (policy == "Forbid" and active):
+        return active
+    if policy == "Replace":
+        for job in active:
+            lifetime.host.delete(job.key)
+        active = []
+    cron_job.status["lastScheduleTime"] = stamp_text(at)
+    job = _job(cron_job, at)
+    if job.key in lifetime.host.objects:
+        return active
+    return [*active, lifetime.host.put(job)]
+
+
+def _missed(
+    lifetime: RuntimeState, cron_job: Object, schedule: CronSchedule
+) -> int | None:
+    """Return the last time of the schedule that has no Job and is not too late."""
+    now = lifetime.context.now_us
+    since = stamp_us(
+        cron_job.status.get("lastScheduleTime")
+        or cron_job.metadata["creationTimestamp"]
+    )
+    deadline = cron_job.spec.get("startingDeadlineSeconds")
+    if deadline is not None:
+        since = max(since, now - int(deadline) * _US_PER_SECOND)
+    return schedule.latest(since, now)
+
+
+def _job(cron_job: Object, at_us: int) -> Object:
+    """Return the Job of a scheduled time: named after it, as its template says."""
+    template = copy.deepcopy(cron_job.spec["jobTemplate"])
+    given = template.get("metadata") or {}
+    name = f"{cron_job.key.name}-{at_us // _US_PER_MINUTE}"
+    ours = {
+        name: value
+        for name, value in cron_job.annotations.items()
+        if name.startswith(PREFIX) and name != ARRIVAL
+    }
+    annotations = {**ours, **(given.get("annotations") or {})}
+    manifest = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": name,
+            "namespace": cron_job.key.namespace,
+            "labels": given.get("labels") or {},
+            "annotations": {**annotations, SCHEDULED: stamp_text(at_us)},
+            "ownerReferences": [{**_reference(cron_job), "controller": True}],
+        },
+        "spec": template["spec"],
+    }
+    key = Key("Job", cron_job.key.namespace, name)
+    return Object(key=key, manifest=manifest)
+
+
+def _reference(obj: Object) -> dict[str, Any]:
+    return {
+        "apiVersion": obj.manifest["apiVersion"],
+        "kind": obj.key.kind,
+        "name": obj.key.name,
+        "uid": obj.uid,
     }

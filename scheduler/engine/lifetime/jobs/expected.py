@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from scheduler.engine.lifetime.jobs.stage import Jobs
+from scheduler.engine.lifetime.admission import owner_key
+from scheduler.engine.lifetime.jobs.arriving import Jobs
 from scheduler.engine.lifetime.jobs.state import OWNERS
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object

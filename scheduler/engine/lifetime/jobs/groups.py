@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.engine.lifetime.jobs.pod_admission import ADMISSION_GATE
+from scheduler.engine.lifetime.admission import owner_key
+from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
 from scheduler.engine.lifetime.jobs.workloads import JobWorkloads
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runs import Run
 from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.durations import stamp_text

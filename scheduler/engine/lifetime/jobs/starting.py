@@ -2,31 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scheduler.engine.kueue.topology.ungating import (
+from scheduler.engine.kueue.topology.replacement import (
     RankedPod,
     domains_for,
     index_offset,
 )
-from scheduler.engine.lifetime.jobs.pod_admission import (
-    ADMISSION_GATE,
-    TOPOLOGY_GATE,
-)
-from scheduler.engine.lifetime.jobs.pod_set_updates import contradictions, with_updates
+from scheduler.engine.lifetime import admission
+from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.jobs.state import JobState, PodSets, pod_sets_of
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.model.annotations import PREFIX
 from scheduler.model.decisions import PodSetAdmission
+from scheduler.model.errors import ManifestError
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
-from scheduler.model.problems import GivenUp
+from scheduler.model.problems import GivenUp, Problem, in_field
 from scheduler.model.topology import (
     TopologyAssignment,
     read_topology_assignment,
     read_topology_request,
 )
+
+# ------------------------------------------------------------------------
+# What the API server's admission fills into a new pod.
+
+
+ADMISSION_GATE = "kueue.x-k8s.io/admission"
+#: Of Kueue, too, until it is known whether topology places the pod.
+TOPOLOGY_GATE = {"name": "kueue.x-k8s.io/topology"}
+#: What its webhook notes on a pod of a group: the podset that it belongs to.
+ROLE_HASH = "kueue.x-k8s.io/role-hash"
+
+#: The PriorityClasses that every cluster has.
+SYSTEM_CLASSES: dict[str, dict[str, Any]] = {
+    "system-cluster-critical": {"value": 2_000_000_000},
+    "system-node-critical": {"value": 2_000_001_000},
+}
+
+
+class PodAdmission(JobState):
+    """LimitRanges, RuntimeClass and priority; under Kueue, the admission gate."""
+
+    def prepare_pod(self, pod: Object) -> None:
+        """Do what admission does to a new pod; under Kueue, give it its gate.
+
+        Raises ManifestError for a pod that is refused.
+        Source: docs/semantics/kube-scheduler.md#admission-before-scheduling.
+        """
+        spec = pod.manifest.setdefault("spec", {})
+        self._limit(pod.key, spec)
+        self._give_priority(spec)
+        self._give_runtime_class(spec)
+        if self.manages(pod) and not spec.get("nodeName"):
+            gates = spec.setdefault("schedulingGates", [])
+            if {"name": ADMISSION_GATE} not in gates:
+                gates.append({"name": ADMISSION_GATE})
+            if TOPOLOGY_GATE not in gates:
+                gates.append(dict(TOPOLOGY_GATE))
+            if self._group(pod)[0]:
+                annotations = pod.metadata.setdefault("annotations", {})
+                annotations.setdefault(ROLE_HASH, self._grouped().role(pod.manifest))
+
+    def _limit(self, pod: Key, spec: dict[str, Any]) -> None:
+        ranges = [
+            (key.name, manifest)
+            for key, manifest in sorted(self.limit_ranges.items())
+            if key.namespace == pod.namespace
+        ]
+        admission.apply_limit_ranges(spec, ranges)
+
+    def _give_runtime_class(self, spec: dict[str, Any]) -> None:
+        name = spec.get("runtimeClassName")
+        if not name:
+            return
+        found = self.runtime_classes.get(name)
+        if found is None:
+            known = ", ".join(sorted(self.runtime_classes)) or "none"
+            raise ManifestError(
+                in_field(
+                    "spec.runtimeClassName",
+                    Problem.RUNTIME_CLASS.said(name=repr(name), known=known),
+                )
+            )
+        admission.apply_runtime_class(spec, found)
+
+    def _give_priority(self, spec: dict[str, Any]) -> None:
+        name = spec.get("priorityClassName") or self.surroundings().default_priority
+        found = SYSTEM_CLASSES.get(name) or self.classes.get(name)
+        if found is not None and "priority" not in spec:
+            spec["priority"] = int(found.get("value", 0))
+            spec.setdefault(
+                "preemptionPolicy",
+                found.get("preemptionPolicy", "PreemptLowerPriority"),
+            )
+
+
+# ------------------------------------------------------------------------
+# The start of an admitted Workload: its podSets with the nodes of their flavors.
+
 
 _GATE = {"name": ADMISSION_GATE}
 #: Of a podset: pods, flavors, and where topology puts them.
@@ -229,3 +304,62 @@ class JobStart(JobState):
         self.lifetime.context.journal.touch(pod.key)
         for stage in self.host.placers():
             stage.put(pod)
+
+
+# ------------------------------------------------------------------------
+# What admission checks add to the pods of a podset: podSetUpdates, merged.
+
+
+#: The fields of an update with one value per key.
+_MAPS = ("labels", "annotations", "nodeSelector")
+
+
+def with_updates(
+    pod_set: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the podset with what its updates add.
+
+    A key keeps the value of the template, else of the flavor, else of the first check.
+    """
+    found = dict(pod_set)
+    for update in _of_pod_set(pod_set, updates):
+        for field in _MAPS:
+            own = {**_of_template(pod_set, field), **(found.get(field) or {})}
+            added = (update.get(field) or {}).items()
+            new = {key: value for key, value in added if key not in own}
+            found[field] = {**(found.get(field) or {}), **new}
+        found["tolerations"] = [
+            *(found.get("tolerations") or []),
+            *(update.get("tolerations") or []),
+        ]
+    return found
+
+
+def contradictions(
+    pod_set: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]
+) -> list[str]:
+    """Return the updates that contradict the podset."""
+    found = []
+    for update in _of_pod_set(pod_set, updates):
+        for field in _MAPS:
+            own = {**_of_template(pod_set, field), **(pod_set.get(field) or {})}
+            found += [
+                f"{field}.{key}: {value!r} contradicts {own[key]!r}"
+                for key, value in sorted((update.get(field) or {}).items())
+                if own.get(key, value) != value
+            ]
+    return found
+
+
+def _of_pod_set(
+    pod_set: Mapping[str, Any], updates: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    return [update for update in updates if update.get("name") == pod_set["name"]]
+
+
+def _of_template(pod_set: Mapping[str, Any], field: str) -> Mapping[str, str]:
+    """Return what the podset's template says of a field."""
+    template = pod_set.get("template") or {}
+    part = template.get("spec" if field == "nodeSelector" else "metadata") or {}
+    given: Mapping[str, str] = part.get(field) or {}
+    return given

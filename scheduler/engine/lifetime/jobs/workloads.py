@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.jobs.state import JobState
-from scheduler.engine.lifetime.pods import owner_key
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.annotations import ADMISSION_GATED_BY, ARRIVAL, PREFIX
 from scheduler.model.conditions import is_true

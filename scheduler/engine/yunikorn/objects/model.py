@@ -7,20 +7,206 @@ is in `partition.py`, `requests.py` and `node_order.py`.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
 from scheduler.engine.yunikorn.objects.gang_state import GangState
-from scheduler.engine.yunikorn.objects.node_capacity import NodeCapacity
-from scheduler.engine.yunikorn.objects.pod_ref import PodRef
-from scheduler.engine.yunikorn.objects.queue_usage import QueueUsage
+from scheduler.engine.yunikorn.objects.queue_tree import QueueUsage
 from scheduler.model.hierarchy import QueueConfig
 from scheduler.model.node import Node as NodeRecord
+from scheduler.model.objects import Key
+from scheduler.model.pod import Shape
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.properties import MIN_PRIORITY
 from scheduler.model.yunikorn.resources import Amounts, Needs
+
+# ------------------------------------------------------------------------
+# The requests of an application: pending asks in the order they are tried.
+
+
+def add(app: Application, ask: Ask, counter: int) -> None:
+    """Put a pending ask in its place; `counter` grows with every call.
+
+    A newcomer not better than the last goes to the end, otherwise in front
+    of its equals. Source: docs/semantics/yunikorn.md#order-of-requests
+    """
+    requests = app.requests
+    base = (-ask.priority, ask.create_ms)
+    if not requests or base >= requests[-1].order[:2]:
+        ask.rank = counter
+    else:
+        ask.rank = -counter
+    insert(app, ask)
+
+
+def insert(app: Application, ask: Ask) -> None:
+    """Put a pending ask where its rank says, and count it as pending."""
+    ask.order = (-ask.priority, ask.create_ms, ask.rank)
+    requests = app.requests
+    if not requests or requests[-1].order < ask.order:
+        requests.append(ask)
+    else:
+        requests.insert(bisect_left(requests, ask.order, key=_order), ask)
+    app.asks[ask.key] = ask
+    app.priorities[ask.priority] = app.priorities.get(ask.priority, 0) + 1
+    if ask.priority > app.priority:
+        app.priority = ask.priority
+    app.submit_ms = min(app.submit_ms, ask.create_ms)
+    resources.add_to(app.pending, ask.resource)
+
+
+def remove(app: Application, ask: Ask) -> None:
+    """Take an ask out of the pending ones."""
+    requests = app.requests
+    if requests[0] is ask:
+        del requests[0]
+    else:
+        del requests[bisect_left(requests, ask.order, key=_order)]
+    del app.asks[ask.key]
+    left = app.priorities[ask.priority] - 1
+    if left:
+        app.priorities[ask.priority] = left
+    else:
+        del app.priorities[ask.priority]
+        app.priority = max(app.priorities, default=MIN_PRIORITY)
+    pending = app.pending
+    for name, value in ask.resource.items():
+        pending[name] -= value
+
+
+def _order(ask: Ask) -> tuple[int, int, int]:
+    return ask.order
+
+
+# ------------------------------------------------------------------------
+# What an ask keeps of the Pod that it stands for.
+
+
+@dataclass(slots=True)
+class PodRef:
+    """The Pod of an ask, and when it got its node."""
+
+    key: Key
+    shape: Shape
+    queue: str  # as asked for
+    submit_ms: int  # of its application when the pod came
+    since_ms: int | None = None  # placed at
+
+
+# ------------------------------------------------------------------------
+# Listeners: what a partition decides is reported to one, and its steps to a trace.
+
+
+class Listener(Protocol):
+    """Gets what the partition decides, in the order it decides."""
+
+    def allocated(self, ask: Ask, node: SchedulingNode) -> None:
+        """An ask got a node."""
+
+    def reserved(self, ask: Ask, node: SchedulingNode) -> None:
+        """A node was reserved for an ask."""
+
+    def unreserved(self, ask: Ask, node: SchedulingNode) -> None:
+        """A reservation ended."""
+
+    def attempting(self, ask: Ask) -> None:
+        """Preemption is tried for an ask; its next try is later."""
+
+    def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
+        """Victims were asked to end for an ask."""
+
+    def releasing(self, ask: Ask, reason: str, message: str) -> None:
+        """A pod ends for no other ask: timeout, quota change, replacement."""
+
+    def refused(self, ask: Ask, message: str) -> None:
+        """An ask got nothing, and why."""
+
+    def entered(self, app: Application) -> None:
+        """An application is in a new state."""
+
+
+class Trace(Protocol):
+    """Gets every step of a cycle with its numbers; for explanations."""
+
+    def step(self, name: str, **numbers: Any) -> None:
+        """Record one step: order, leaf, request, node, preemption."""
+
+
+class NullListener:
+    """A listener that does nothing."""
+
+    def allocated(self, ask: Ask, node: SchedulingNode) -> None:
+        """Do nothing."""
+
+    def reserved(self, ask: Ask, node: SchedulingNode) -> None:
+        """Do nothing."""
+
+    def unreserved(self, ask: Ask, node: SchedulingNode) -> None:
+        """Do nothing."""
+
+    def attempting(self, ask: Ask) -> None:
+        """Do nothing."""
+
+    def preempting(self, ask: Ask, victims: Sequence[Ask], strategy: str) -> None:
+        """Do nothing."""
+
+    def releasing(self, ask: Ask, reason: str, message: str) -> None:
+        """Do nothing."""
+
+    def refused(self, ask: Ask, message: str) -> None:
+        """Do nothing."""
+
+    def entered(self, app: Application) -> None:
+        """Do nothing."""
+
+
+# ------------------------------------------------------------------------
+# A node's capacity and what is available of it.
+
+
+class NodeCapacity:
+    """available = capacity - YuniKorn's pods - what other schedulers' pods occupy."""
+
+    __slots__ = ("available", "capacity", "name", "occupied", "schedulable")
+
+    def __init__(self, name: str, capacity: Amounts, *, schedulable: bool) -> None:
+        self.name = name
+        self.capacity = capacity
+        self.available: Amounts = dict(capacity)
+        self.occupied: Amounts = {}
+        self.schedulable = schedulable
+
+    def fits(self, needs: Needs) -> bool:
+        """Return whether the needs fit in what is available now."""
+        available = self.available
+        return all(value <= available.get(name, 0) for name, value in needs)
+
+    def could_hold(self, needs: Needs) -> bool:
+        """Return whether the needs fit the empty node."""
+        return resources.fits(self.capacity, needs)
+
+    def fit_score(self, needs: Mapping[str, int]) -> float:
+        """Return how badly an ask would fill what is available; low is tight.
+
+        Types of which nothing is available add nothing.
+        Source: docs/semantics/yunikorn.md#fit-score
+        """
+        score = 0.0
+        for name, available in self.available.items():
+            if available <= 0:
+                continue
+            wanted = needs.get(name, 0)
+            if wanted <= 0:
+                score += 1.0
+            elif available > wanted:
+                score += (available - wanted) / available
+        return score
+
+
+# ------------------------------------------------------------------------
+# Asks, applications, queues and nodes: they refer to each other, so in one file.
 
 
 class Predicate(Protocol):

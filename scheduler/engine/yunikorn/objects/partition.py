@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from scheduler.engine.yunikorn.objects import requests
+from scheduler.engine.yunikorn.objects import model
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
+    Queue,
     SchedulingNode,
     State,
 )
+from scheduler.engine.yunikorn.objects.node_order import NodeOrder
 from scheduler.engine.yunikorn.objects.partition_state import PartitionState
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
+
+# ------------------------------------------------------------------------
+# One partition: all changes to its nodes, asks, allocations and reservations.
+
 
 #: Time between two cycles when the first placed nothing.
 CYCLE_MS = 100
@@ -108,10 +114,10 @@ class Partition(PartitionState):
         self.pending += 1
         self.nodes.note_ask(ask.needs)
         if restore:
-            requests.insert(app, ask)
+            model.insert(app, ask)
         else:
             self.counter += 1
-            requests.add(app, ask, self.counter)
+            model.add(app, ask, self.counter)
         leaf.add_pending(ask.resource, positive=bool(ask.needs))
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
@@ -153,7 +159,7 @@ class Partition(PartitionState):
         if ask.reserved_on is not None:
             self.unreserve(ask)
         before = app.priority
-        requests.remove(app, ask)
+        model.remove(app, ask)
         self.pending -= 1
         ask.node = node
         leaf.allocate(ask.resource)
@@ -207,7 +213,7 @@ class Partition(PartitionState):
         before = app.priority
         del self.asks[ask.key]
         self.pending -= 1
-        requests.remove(app, ask)
+        model.remove(app, ask)
         leaf.remove_pending(ask.resource)
         if app.priority != before:
             leaf.reprioritize(before, app.priority)
@@ -308,3 +314,106 @@ class Partition(PartitionState):
         if message not in ask.log:
             self.listener.refused(ask, message)
         ask.log[message] = self.now_ms
+
+
+# ------------------------------------------------------------------------
+# What time alone does to applications: Starting and Completing run out.
+
+
+STARTING_MS = 5 * 60_000
+COMPLETING_MS = 30_000
+
+_LENGTH = {State.STARTING: STARTING_MS, State.COMPLETING: COMPLETING_MS}
+_NEXT = {State.STARTING: State.RUNNING, State.COMPLETING: State.COMPLETED}
+_OVER = (State.COMPLETED, State.FAILED, State.REJECTED)
+
+
+def advance(partition: Partition) -> None:
+    """Move on every application whose state has run out by now.
+
+    Completed ones are removed. Source: docs/semantics/yunikorn.md#application-states
+    """
+    for app in list(partition.timed_apps.values()):
+        if app.state in _OVER:
+            del partition.timed_apps[app.id]
+            if not app.requests and not app.allocations:
+                partition.remove_application(app)
+        elif app.state not in _NEXT:
+            del partition.timed_apps[app.id]
+        elif partition.now_ms >= ends_ms(app):
+            partition.set_state(app, _NEXT[app.state])
+
+
+def ends_ms(app: Application) -> int:
+    """Return when a timed_apps state of an application runs out."""
+    return app.state_ms + _LENGTH.get(app.state, 0)
+
+
+def due(partition: Partition) -> int | None:
+    """Return the next instant at which `advance` has something to do."""
+    return min((ends_ms(app) for app in partition.timed_apps.values()), default=None)
+
+
+# ------------------------------------------------------------------------
+# What must hold in a partition, counted anew from its pods.
+
+
+def violations(partition: Partition) -> Iterator[str]:
+    """Yield a sentence per sum that is not what it sums. O(pods x depth)."""
+    for queue in partition.root.walk():
+        yield from _queue_sums(queue)
+    for node in partition.nodes:
+        used: Amounts = {}
+        for ask in node.allocations.values():
+            resources.add_to(used, ask.resource)
+        left = resources.minus(resources.minus(node.capacity, node.occupied), used)
+        if _differ(left, node.available):
+            yield f"node {node.name}: available is {node.available}, counted {left}"
+        for name, value in resources.minus(node.capacity, used).items():
+            if value < 0:
+                yield f"node {node.name}: pods exceed its {name} by {-value}"
+    yield from _order_of_nodes(partition.nodes)
+    waiting = sum(ask.node is None for ask in partition.asks.values())
+    if waiting != partition.pending:
+        yield f"pending is {partition.pending}, counted {waiting}"
+
+
+def _order_of_nodes(order: NodeOrder) -> Iterator[str]:
+    for name, entries in (("with room", order.entries), ("full", order.full)):
+        if entries != sorted(entries):
+            yield f"nodes {name} are out of order: {[at[:2] for at in entries]}"
+        for entry in entries:
+            node = entry[2]
+            if node.entry != entry or node.full is not (name == "full"):
+                yield f"node {node.name} does not know that it is {name} at {entry[0]}"
+    known = sorted(entry[1] for entry in (*order.entries, *order.full))
+    if known != sorted(order.by_name):
+        yield f"nodes in the order are {known}, known are {sorted(order.by_name)}"
+
+
+def _queue_sums(queue: Queue) -> Iterator[str]:
+    allocated: Amounts = {}
+    pending: Amounts = {}
+    preempting: Amounts = {}
+    for leaf in queue.leaves():
+        for app in leaf.apps.values():
+            for ask in app.allocations.values():
+                resources.add_to(allocated, ask.resource)
+                if ask.preempted:
+                    resources.add_to(preempting, ask.resource)
+            for ask in app.requests:
+                resources.add_to(pending, ask.resource)
+    sums = (
+        ("allocated", queue.allocated, allocated),
+        ("pending", queue.pending, pending),
+        ("preempting", queue.preempting, preempting),
+    )
+    if queue.has_pending is not any(pending.values()):
+        yield f"{queue.path}: has_pending is {queue.has_pending}, counted {pending}"
+    for name, kept, counted in sums:
+        if _differ(kept, counted):
+            yield f"{queue.path}: {name} is {kept}, counted {counted}"
+
+
+def _differ(left: Amounts, right: Amounts) -> bool:
+    return any(resources.minus(left, right).values())

@@ -2,31 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from scheduler.engine.yunikorn.objects.listener import Listener, Trace
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
     Ended,
+    Listener,
     Queue,
     Rejected,
     SchedulingNode,
     State,
+    Trace,
 )
 from scheduler.engine.yunikorn.objects.node_order import NodeOrder
 from scheduler.engine.yunikorn.objects.preemption_laws import Laws
-from scheduler.engine.yunikorn.objects.queue_building import build
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
-from scheduler.engine.yunikorn.objects.release_rules import (
-    NEWEST_RULES,
-    ReleaseRules,
-)
 from scheduler.engine.yunikorn.objects.user_group_limits import UserGroupLimits
 from scheduler.model.errors import SchedulerError
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.registry import lookup
+from scheduler.model.releases.release import Release
+from scheduler.model.releases.rules import (
+    YUNIKORN_ATTEMPTS,
+    YUNIKORN_BACKOFF,
+    YUNIKORN_QUOTA,
+    YUNIKORN_RESERVATIONS,
+    YUNIKORN_RESERVED_NODES,
+    YUNIKORN_SCOPE,
+    YUNIKORN_TYPES,
+)
+
+# ------------------------------------------------------------------------
+# What releases of YuniKorn decide otherwise, asked once for a partition.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRules:
+    """The rules of `scheduler/model/releases/rules.py` that a partition follows."""
+
+    asked_types: bool = True  # preemption compares the types of the ask alone
+    counts_attempts_made: bool = True  # and no attempt that was too early
+    overdue_nodes: bool = True  # their reservations do not bar preemption
+    backoff: bool = True
+    quota_preemption: bool = True
+    reservations_end: bool = True  # after the wait
+    fenced_by_next: bool = True  # a maximum that the ask would pass ends the scope
+
+
+def rules_of(release: Release) -> ReleaseRules:
+    """Return the rules of a release; one that is not given has all."""
+    return ReleaseRules(
+        asked_types=YUNIKORN_TYPES.holds(release),
+        counts_attempts_made=YUNIKORN_ATTEMPTS.holds(release),
+        overdue_nodes=YUNIKORN_RESERVED_NODES.holds(release),
+        backoff=YUNIKORN_BACKOFF.holds(release),
+        quota_preemption=YUNIKORN_QUOTA.holds(release),
+        reservations_end=YUNIKORN_RESERVATIONS.holds(release),
+        fenced_by_next=YUNIKORN_SCOPE.holds(release),
+    )
+
+
+#: Of a partition that is made without a release.
+NEWEST_RULES = ReleaseRules()
+
+
+# ------------------------------------------------------------------------
+# A partition's configuration, queue tree and applications.
+
 
 _RUNNING = (State.STARTING, State.RUNNING)
 _ENDED = (State.COMPLETED, State.FAILED, State.REJECTED)
@@ -251,3 +295,15 @@ class PartitionState:
         if app.state is State.ACCEPTED:
             for queue in app.queue.route:
                 queue.allocating.add(app.id)
+
+
+# ------------------------------------------------------------------------
+# Building the queue tree from its configuration.
+
+
+def build(spec: QueueConfig, parent: Queue | None = None) -> Queue:
+    """Return the tree of queues that the specification describes."""
+    queue = Queue(spec, parent)
+    for child in spec.queues:
+        queue.children[child.name] = build(child, queue)
+    return queue

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from scheduler.engine.yunikorn.objects.listener import Trace
-from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode, Trace
 
 #: The partition: laws read it, and the partition holds its laws.
 P = TypeVar("P", contravariant=True)

@@ -6,17 +6,20 @@ Source: docs/semantics/yunikorn.md#preemption-for-guarantees
 from __future__ import annotations
 
 from scheduler.engine.yunikorn import messages
-from scheduler.engine.yunikorn.objects.listener import Trace
-from scheduler.engine.yunikorn.objects.model import Ask
+from scheduler.engine.yunikorn.objects.model import Ask, Trace
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
-from scheduler.engine.yunikorn.preemption.candidates import (
+from scheduler.engine.yunikorn.preemption.attempts import (
     CandidatesByQueue,
     candidates,
     victim_order,
 )
-from scheduler.engine.yunikorn.preemption.snapshot import Snapshot, remaining
-from scheduler.engine.yunikorn.preemption.victims import VictimSearch, candidate_nodes
+from scheduler.engine.yunikorn.preemption.victims import (
+    Snapshot,
+    VictimSearch,
+    candidate_nodes,
+    remaining,
+)
 from scheduler.model.yunikorn import resources
 
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.engine.yunikorn import messages
-from scheduler.engine.yunikorn.objects.listener import Trace
-from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode, Trace
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
 from scheduler.engine.yunikorn.preemption.victims import candidate_nodes

@@ -6,13 +6,17 @@ Source: docs/semantics/yunikorn.md#quota-change-preemption
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.objects.model import Ask, Queue
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.preemption import quota_victims
 from scheduler.model.yunikorn import resources
 from scheduler.model.yunikorn.resources import Amounts
+
+# ------------------------------------------------------------------------
+# Preemption after a quota was lowered: usage above the new max is taken back.
+
 
 PERIOD_MS = 1_000
 
@@ -118,7 +122,7 @@ def _take_back(partition: Partition, queue: Queue, wanted: Amounts) -> None:
     if not wanted:
         return
     if queue.leaf:
-        _preempt(partition, queue, quota_victims.choose(queue, wanted))
+        _preempt(partition, queue, choose(queue, wanted))
         return
     for child, share in split(queue, wanted):
         _take_back(partition, child, share)
@@ -164,3 +168,60 @@ def _preempt(partition: Partition, leaf: Queue, victims: list[Ask]) -> None:
         partition.listener.releasing(
             pod, "QuotaChange", messages.preempted_by_quota(leaf.path)
         )
+
+
+# ------------------------------------------------------------------------
+# Which pods of a leaf end after its quota was lowered.
+
+
+_HOUR_MS = 3_600_000
+_ORIGINATOR = 2**33
+_OPTED_OUT = 2**34
+
+
+def choose(leaf: Queue, wanted: Amounts) -> list[Ask]:
+    """Return pods of a leaf that together do not exceed the amount.
+
+    Types that the amount does not name are free.
+    Source: docs/semantics/yunikorn.md#quota-change-victims
+    """
+    total: Amounts = {}
+    victims: list[Ask] = []
+    for pod in sorted(
+        _candidates(leaf, wanted), key=lambda pod: _order(pod, leaf, wanted)
+    ):
+        new = resources.plus(total, pod.resource)
+        if all(new.get(name, 0) <= value for name, value in wanted.items()):
+            total = new
+            victims.append(pod)
+    return victims
+
+
+def _candidates(leaf: Queue, wanted: Amounts) -> list[Ask]:
+    return [
+        pod
+        for app in leaf.apps.values()
+        for pod in app.allocations.values()
+        if pod.required_node is None
+        and not (pod.preempted or pod.released)
+        and resources.share_any(pod.resource, wanted)
+    ]
+
+
+def _order(pod: Ask, leaf: Queue, wanted: Amounts) -> tuple[Any, ...]:
+    """Order as released code has it: opted-out pods and originators come first."""
+    matching = sum(name in wanted for name in pod.resource)
+    score = 100 * matching / len(pod.resource)
+    score += _ORIGINATOR * pod.originator + _OPTED_OUT * (not pod.allow_self)
+    limit = leaf.max or {}
+    shares = tuple(
+        sorted(
+            (
+                pod.resource[t] / limit[t]
+                for t in wanted
+                if t in pod.resource and limit.get(t)
+            ),
+            reverse=True,
+        )
+    )
+    return (-score, pod.priority, -(pod.create_ms // _HOUR_MS), shares, pod.key)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
-from scheduler.engine.yunikorn.objects import application_states
+from scheduler.engine.yunikorn.objects import partition as application_states
 from scheduler.engine.yunikorn.objects.model import Application, Ask, Queue
 from scheduler.engine.yunikorn.objects.partition import RESERVATION_DELAY_MS, Partition
 from scheduler.engine.yunikorn.preemption.attempts import MAX_ATTEMPTS, try_preemption
-from scheduler.engine.yunikorn.scheduling import backoff, reservations
+from scheduler.engine.yunikorn.scheduling import node_fit
 from scheduler.engine.yunikorn.scheduling.node_fit import (
+    AllocationResult,
     accepts,
     best_to_reserve,
     first_fit,
     fits_quota,
     may_run,
-)
-from scheduler.engine.yunikorn.scheduling.queue_traversal import (
-    AllocationResult,
     traverse,
 )
-from scheduler.model.yunikorn.resources import Amounts, fits_undefined
+from scheduler.engine.yunikorn.sorting.queues import children_in_order
+from scheduler.model.yunikorn.resources import Amounts, Needs, fits_undefined
+
+# ------------------------------------------------------------------------
+# One scheduling cycle: reservations, else placeholders, else the normal pass.
 
 
 def run(partition: Partition) -> bool:
@@ -74,7 +78,7 @@ def _replace_in_leaf(partition: Partition, leaf: Queue) -> AllocationResult | No
 def _try_reservations(partition: Partition) -> bool:
     if not partition.reservations:
         return False
-    result = traverse(partition, partition.root, reservations.try_leaf)
+    result = traverse(partition, partition.root, node_fit.try_leaf)
     return result is AllocationResult.ALLOCATED
 
 
@@ -88,7 +92,7 @@ def _try_leaf(partition: Partition, leaf: Queue) -> AllocationResult | None:
             "leaf", queue=leaf.path, headroom=headroom, applications=apps
         )
     for app in leaf.sort.candidates(leaf):
-        if not may_run(partition, app) or backoff.pauses(partition, app):
+        if not may_run(partition, app) or pauses(partition, app):
             continue
         result = _try_application(partition, app, headroom)
         if result is not None:
@@ -108,7 +112,7 @@ def _try_application(
         and partition.rules.counts_attempts_made
     )
     for ask in app.requests:  # nothing is taken out before the loop is left
-        if backoff.begins(partition, app, unschedulable):
+        if begins(partition, app, unschedulable):
             return None
         may_end_cycle = ask.required_node is not None
         if only_due and not may_end_cycle and not _is_due(partition, ask):
@@ -206,3 +210,81 @@ def _try_required(partition: Partition, ask: Ask) -> AllocationResult | None:
     partition.reserve(ask, node)
     partition.count_allocating(ask.app)
     return AllocationResult.RESERVED
+
+
+# ------------------------------------------------------------------------
+# Back-off of applications whose requests cannot be scheduled.
+
+
+def pauses(partition: Partition, app: Application) -> bool:
+    """Return whether an application is left out of the normal pass now."""
+    until = app.backoff_ms
+    if until is None:
+        return False
+    if partition.now_ms >= until:
+        app.backoff_ms = None
+        return False
+    _cycle_at(partition, until)
+    return True
+
+
+def begins(partition: Partition, app: Application, unschedulable: int) -> bool:
+    """Return whether this visit ends here; if so the application pauses.
+
+    `unschedulable`: how many of its requests found nothing in this visit.
+    """
+    own = app.queue.properties
+    if not own.backoff_count or unschedulable < own.backoff_count:
+        return False
+    if not partition.rules.backoff:
+        return False
+    app.backoff_ms = partition.now_ms + own.backoff_delay_ms
+    _cycle_at(partition, app.backoff_ms)
+    return True
+
+
+def _cycle_at(partition: Partition, at_ms: int) -> None:
+    """Run a cycle when the pause ends: it may begin anew though nothing changed."""
+    if partition.due_ms is None or at_ms < partition.due_ms:
+        partition.due_ms = at_ms
+
+
+# ------------------------------------------------------------------------
+# Requests that quota lets in and no node takes: what an autoscaler is told of.
+
+
+def outstanding(partition: Partition, queue: Queue | None = None) -> Iterator[Ask]:
+    """Yield them in the order of queues and applications that a cycle would take.
+
+    Each takes its part of what its queue and user may still use, whatever the size
+    of the cluster, so the order decides who is told of where that is not enough.
+    Pods that must run on one node are left out, as further nodes do not help them.
+    Source: docs/semantics/yunikorn.md#outstanding-requests
+    """
+    queue = queue or partition.root
+    if not queue.leaf:
+        for child in children_in_order(queue, positional=partition.laws.positional):
+            yield from outstanding(partition, child)
+        return
+    assert queue.sort is not None
+    room = queue.headroom(cluster=False)
+    for app in queue.sort.candidates(queue):
+        if not may_run(partition, app):
+            continue
+        limits = partition.limits
+        user_room = limits.headroom(app) if limits.active else None
+        for ask in app.requests:
+            if placeholders.waits(app, ask):
+                continue
+            fits = fits_undefined(room, ask.needs)
+            if fits and fits_undefined(user_room, ask.needs):
+                _take(room, ask.needs)
+                _take(user_room, ask.needs)
+                if ask.required_node is None:
+                    yield ask
+
+
+def _take(room: Amounts | None, needs: Needs) -> None:
+    for name, value in needs:
+        if room is not None and name in room:
+            room[name] -= value

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import Enum, auto
+
 from scheduler.engine.yunikorn.objects.model import (
     Application,
     Ask,
+    Queue,
     SchedulingNode,
     State,
+    Trace,
 )
-from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.partition import RESERVATION_EXPIRY_MS, Partition
+from scheduler.engine.yunikorn.preemption import attempts
+from scheduler.engine.yunikorn.sorting.queues import children_in_order, share_of
 from scheduler.model.yunikorn.resources import Amounts, fits_undefined
+
+# ------------------------------------------------------------------------
+# Where an ask fits now: applications that may run, quota, nodes in order.
 
 
 def may_run(partition: Partition, app: Application) -> bool:
@@ -87,3 +97,111 @@ def accepts(node: SchedulingNode, ask: Ask) -> bool:
     if not node.fits(ask.needs):
         return False
     return ask.predicate is None or ask.predicate(node) is None
+
+
+# ------------------------------------------------------------------------
+# The part of a cycle that comes first: asks that hold a node.
+
+
+def try_leaf(partition: Partition, leaf: Queue) -> AllocationResult | None:
+    """Place one ask of a leaf that holds a node, or give a reservation up."""
+    if not leaf.reserved:
+        return None
+    headroom = leaf.headroom()
+    for _, app in sorted(leaf.reserved.items()):
+        if not may_run(partition, app):
+            continue
+        result = _try_reserved(partition, app, headroom)
+        if result is not None:
+            return result
+    return None
+
+
+def _try_reserved(
+    partition: Partition, app: Application, headroom: Amounts | None
+) -> AllocationResult | None:
+    """Try the reserved nodes, then all others. Source: docs/semantics/yunikorn.md#reservations"""
+    limits = partition.limits
+    user_headroom = limits.headroom(app) if limits.active else None
+    held = sorted(app.reserved.values(), key=lambda a: (a.create_ms, a.key))
+    fitting: list[Ask] = []
+    for ask in held:
+        fits = fits_undefined(user_headroom, ask.needs)
+        if not (fits and fits_quota(partition, ask, headroom)):
+            if _give_up(partition, ask):
+                return AllocationResult.RESERVED
+            continue
+        fitting.append(ask)
+        if _try_held_node(partition, ask):
+            return AllocationResult.ALLOCATED
+    for ask in fitting:
+        if ask.required_node is not None:
+            continue
+        node = first_fit(partition, ask)
+        if node is not None:
+            partition.place(ask, node)
+            return AllocationResult.ALLOCATED
+    return None
+
+
+def _give_up(partition: Partition, ask: Ask) -> bool:
+    """Give a reservation back that has not fitted its queue for two hours.
+
+    Source: docs/semantics/yunikorn.md#reservations
+    """
+    if not partition.rules.reservations_end:
+        return False
+    expires = ask.reserved_ms + RESERVATION_EXPIRY_MS
+    if partition.now_ms <= expires:
+        partition.due_at(expires + 1, ask)
+        return False
+    partition.unreserve(ask)
+    return True
+
+
+def _try_held_node(partition: Partition, ask: Ask) -> bool:
+    node = ask.reserved_on
+    assert node is not None
+    if ask.required_node is not None and not node.fits(ask.needs):
+        if not ask.triggered:
+            attempts.preempt(partition, node, ask)
+        return False
+    if accepts(node, ask):
+        partition.place(ask, node)
+        return True
+    return False
+
+
+# ------------------------------------------------------------------------
+# Going through the queue tree in order, until one leaf has a result.
+
+
+class AllocationResult(Enum):
+    """What a cycle came to."""
+
+    ALLOCATED = auto()  # the next cycle follows at once
+    RESERVED = auto()  # a reservation was made or given up; ends the cycle
+
+
+TryLeaf = Callable[[Partition, Queue], AllocationResult | None]
+
+
+def traverse(
+    partition: Partition, queue: Queue, leaf: TryLeaf
+) -> AllocationResult | None:
+    """Go depth first through the queues that wait, until one has a result."""
+    if queue.leaf:
+        return leaf(partition, queue)
+    order = children_in_order(queue, positional=partition.laws.positional)
+    if partition.trace is not None:
+        _trace_order(partition.trace, queue, order)
+    for child in order:
+        result = traverse(partition, child, leaf)
+        if result is not None:
+            return result
+    return None
+
+
+def _trace_order(trace: Trace, parent: Queue, order: list[Queue]) -> None:
+    rows = [(child.path, child.published, share_of(child)) for child in order]
+    trace.step("order", queue=parent.path, children=rows)

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
-from scheduler.engine.yunikorn.objects import application_states
+from scheduler.engine.yunikorn.objects import partition
 from scheduler.engine.yunikorn.objects.gang_state import GangState
 from scheduler.engine.yunikorn.objects.model import Application, Ask, Rejected, State
-from scheduler.engine.yunikorn.placement import manager as placement
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.queue_tree import RECOVERY
+from scheduler.engine.yunikorn.placement import rules as placement
 from scheduler.engine.yunikorn.placement.rules import PlacementError, Submission
-from scheduler.engine.yunikorn.shim import namespaces, pods
+from scheduler.engine.yunikorn.shim import pods
+from scheduler.engine.yunikorn.shim.pod_predicates import PredicateSelection
 from scheduler.engine.yunikorn.shim.pods import PodDetails
-from scheduler.engine.yunikorn.shim.predicate_selection import PredicateSelection
+from scheduler.model import amounts
+from scheduler.model.amounts import is_whole
 from scheduler.model.decisions import Fail
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems import GivenUp, Wanted, expected
 from scheduler.model.reasons import APPLICATION_REJECTED as REJECTED
 from scheduler.model.reasons import RESERVATION_TIMEOUT
+from scheduler.model.sentence import Sentence
+from scheduler.model.yunikorn import resources
+from scheduler.model.yunikorn.resources import VCORE, Amounts
+
+# ------------------------------------------------------------------------
+# Applications that come in: placement, gangs, rejection.
 
 
 class ApplicationHandlers(PredicateSelection):
@@ -31,7 +45,7 @@ class ApplicationHandlers(PredicateSelection):
         tags = self._tags(obj)
         known = self.partition.apps.get(details.app)
         if known is not None and known.state is State.COMPLETED:
-            application_states.advance(self.partition)
+            partition.advance(self.partition)
         elif known is not None:
             if (known.user, known.groups, known.tags) != (user, groups, tags):
                 self.stored_apps[known.id] = None  # its pods no longer say whose it is
@@ -77,7 +91,7 @@ class ApplicationHandlers(PredicateSelection):
     def _tags(self, obj: Object) -> dict[str, str]:
         """Return the tags of an application that this pod submits now."""
         namespace = obj.key.namespace
-        return namespaces.tags_of(namespace, self.annotations.get(namespace, {}))
+        return tags_of(namespace, self.annotations.get(namespace, {}))
 
     def _begin(
         self, obj: Object, app: Application, details: PodDetails, *, restore: bool
@@ -85,7 +99,7 @@ class ApplicationHandlers(PredicateSelection):
         """Take a new application in, with its gang when it declares one."""
         self.partition.add_application(app)
         if not restore:
-            namespaces.apply_quota(self.partition, app, self.context.journal.complain)
+            apply_quota(self.partition, app, self.context.journal.complain)
         found = None if restore else self._gang(obj)
         if found is None:
             return app
@@ -146,3 +160,106 @@ class ApplicationHandlers(PredicateSelection):
                     message=message,
                 )
             )
+
+
+# ------------------------------------------------------------------------
+# Annotations of namespaces: quota for the queues that placement rules make.
+
+
+_DOMAIN = "yunikorn.apache.org/"
+_QUOTA = _DOMAIN + "namespace.quota"
+_MAX_CPU = _DOMAIN + "namespace.max.cpu"
+_MAX_MEMORY = _DOMAIN + "namespace.max.memory"
+#: Annotation -> tag of the application.
+_TAGS = {
+    _QUOTA: "namespace.resourcequota",
+    _DOMAIN + "namespace.guaranteed": "namespace.resourceguaranteed",
+    _DOMAIN + "namespace.maxApps": "namespace.resourcemaxapps",
+    _DOMAIN + "parentqueue": "namespace.parentqueue",
+}
+
+Complain = Callable[[Sentence], None]
+
+
+@dataclass(frozen=True, slots=True)
+class NamespaceQuota:
+    """What a namespace sets for its queue; None leaves all of it as it is."""
+
+    guaranteed: Amounts | None
+    max: Amounts | None
+    max_applications: int  # 0 leaves it as it is
+
+
+def tags_of(namespace: str, annotations: Mapping[str, str]) -> dict[str, str]:
+    """Return the tags of an application that is submitted in a namespace."""
+    tags = {"namespace": namespace}
+    older = {"cpu": annotations.get(_MAX_CPU), "memory": annotations.get(_MAX_MEMORY)}
+    given = {name: value for name, value in older.items() if value}
+    if given:
+        tags[_TAGS[_QUOTA]] = json.dumps(given)
+    for annotation, tag in _TAGS.items():
+        if annotations.get(annotation):
+            tags[tag] = annotations[annotation]
+    return tags
+
+
+def read(tags: Mapping[str, str], complain: Complain) -> NamespaceQuota:
+    """Return the quota in the tags; what cannot be read is left out with a notice."""
+    text = tags.get("namespace.resourcemaxapps", "0").strip()
+    if not is_whole(text):
+        complain(_ignored(tags, "namespace.maxApps", text, Wanted.WHOLE))
+        text = "0"
+    return NamespaceQuota(
+        guaranteed=_amounts(tags, "namespace.resourceguaranteed", complain),
+        max=_amounts(tags, "namespace.resourcequota", complain),
+        max_applications=int(text),
+    )
+
+
+def _amounts(tags: Mapping[str, str], tag: str, complain: Complain) -> Amounts | None:
+    text = tags.get(tag)
+    if not text:
+        return None
+    try:
+        data = json.loads(text)
+        found = {_name(key): _value(key, value) for key, value in data.items()}
+    except (ValueError, AttributeError, QuantityError):
+        found = {}
+    if not any(found.values()):
+        complain(_ignored(tags, tag, text, Wanted.QUANTITIES))
+    return resources.is_set(found)
+
+
+def _name(kind: str) -> str:
+    return VCORE if kind == "cpu" else kind
+
+
+def _value(kind: str, quantity: Any) -> int:
+    if not isinstance(quantity, str):
+        raise QuantityError(expected(Wanted.TEXT, quantity), kind)
+    return amounts.canonical(kind, quantity)
+
+
+def _ignored(tags: Mapping[str, str], what: str, text: str, wanted: Wanted) -> Sentence:
+    namespace = tags.get("namespace", "")
+    return GivenUp.IGNORED.said(
+        name=namespace, key=what, wanted=wanted, given=repr(text)
+    )
+
+
+def apply_quota(partition: Partition, app: Application, complain: Complain) -> None:
+    """Set the quota of the queue that an application enters, if a rule made it.
+
+    Guaranteed and max are set as a pair; ancestors are not checked.
+    """
+    leaf = app.queue
+    if leaf.managed or leaf.name == RECOVERY:
+        return
+    found = read(app.tags, complain)
+    if found.guaranteed is not None or found.max is not None:
+        leaf.guaranteed, leaf.max = found.guaranteed, found.max
+        partition.apply_sort_policy(leaf)
+        partition.stale_max = True
+    if found.max_applications:
+        leaf.max_applications = found.max_applications
+    partition.changed()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.engine.yunikorn.objects.model import Application, Ask
-from scheduler.engine.yunikorn.objects.pod_ref import PodRef
+from scheduler.engine.yunikorn.objects.model import (
+    Application,
+    Ask,
+    PodRef,
+    SchedulingNode,
+)
 from scheduler.engine.yunikorn.shim import pods, state
 from scheduler.engine.yunikorn.shim.application_handlers import ApplicationHandlers
 from scheduler.engine.yunikorn.shim.pod_predicates import needs_pod_predicates
@@ -13,6 +17,9 @@ from scheduler.engine.yunikorn.shim.pods import PodDetails
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.yunikorn.resources import Amounts
+
+# ------------------------------------------------------------------------
+# Pods that come, change and go.
 
 
 class PodHandlers(ApplicationHandlers):
@@ -173,3 +180,41 @@ class PodHandlers(ApplicationHandlers):
 
     def _store(self, ask: Ask) -> None:
         self.stored_apps[ask.app.id] = None
+
+
+# ------------------------------------------------------------------------
+# Nodes that come and change.
+
+
+POD = "Pod"
+NODE = "Node"
+PRIORITY_CLASS = "PriorityClass"
+
+
+class NodeHandlers(PodHandlers):
+    """The part of YuniKorn's Kubernetes shim that decides: objects to the core."""
+
+    def _put_node(self, obj: Object, *, restore: bool) -> None:
+        record = pods.read_node_object(obj)
+        capacity = pods.capacity_of(record)
+        partition = self.partition
+        node = partition.nodes.by_name.get(record.name)
+        if node is None:
+            node = SchedulingNode(record.name, capacity)
+            node.record = record
+            partition.add_node(node)
+            score = obj.state.get(self.name, {}).get("score") if restore else None
+            if score is not None:
+                self.stored_scores[record.name] = score
+        elif node.capacity != capacity:
+            partition.resize_node(node, capacity)
+        node.record = record
+        if self.predicate_context is not None:
+            self.predicate_context.put_node(record)
+        if record.taints and not self.tainted:
+            self._use_taints()
+        if node.schedulable is record.unschedulable:
+            partition.cordon(node, schedulable=not record.unschedulable)
+        for pod in self.waiting_for_node.pop(record.name, {}).values():
+            self._put_pod(pod, restore=False)
+        partition.changed()

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from scheduler.engine.kube.cache.cluster import ClusterCache, label_class
-from scheduler.engine.kube.framework.handle import Handle
-from scheduler.engine.kube.framework.plugin import Plugin
+from scheduler.engine.kube.framework.plugin import Handle, Plugin
 from scheduler.engine.kube.framework.status import Code, CycleState
 from scheduler.engine.kube.plugins.inter_pod_affinity import (
     InterPodAffinity,
@@ -22,16 +21,69 @@ from scheduler.engine.kube.plugins.pod_topology_spread import (
     PodTopologySpread,
     PodTopologySpreadArgs,
 )
-from scheduler.engine.yunikorn.objects.model import SchedulingNode
+from scheduler.engine.stage import Context
+from scheduler.engine.yunikorn.objects.model import Predicate, SchedulingNode
 from scheduler.engine.yunikorn.objects.partition import Partition
-from scheduler.engine.yunikorn.shim.node_predicates import NodePredicate
+from scheduler.engine.yunikorn.shim.recorder import ShimState
+from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.kube.profiles import NoArgs
 from scheduler.model.node import Node as NodeRecord
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod, Shape
+from scheduler.model.policy import Policy
+from scheduler.model.selectors import tolerated
 
 if TYPE_CHECKING:
     from scheduler.engine.yunikorn.objects.model import Ask
+
+
+# ------------------------------------------------------------------------
+# Predicates that look at the node alone: selector, required affinity, taints.
+
+
+class NodePredicate:
+    """Where pods of one shape may run: selector, affinity and taints."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+
+    def __call__(self, node: SchedulingNode, gone: Sequence[Ask] = ()) -> str | None:
+        """Return why a node is not for this shape, or None.
+
+        `gone`: pods on the node that would have left; they do not matter here.
+        """
+        record = node.record
+        if not isinstance(record, NodeRecord):
+            return None
+        shape = self.shape
+        if any(record.labels.get(k) != v for k, v in shape.node_selector):
+            return "node(s) didn't match Pod's node affinity/selector"
+        terms = shape.node_required
+        if terms is not None and not any(
+            term.matches(record.name, record.labels) for term in terms
+        ):
+            return "node(s) didn't match Pod's node affinity/selector"
+        for taint in record.taints:
+            hard = taint.effect in ("NoSchedule", "NoExecute")
+            if hard and not tolerated(taint, shape.tolerations):
+                return "node(s) had untolerated taint(s)"
+        return None
+
+
+def predicate_of(shape: Shape, *, tainted: bool) -> Predicate | None:
+    """Return the predicate of a shape; None when it may run anywhere.
+
+    `tainted`: whether any node has a taint.
+    """
+    if shape.node_selector or shape.node_required is not None or tainted:
+        return NodePredicate(shape)
+    return None
+
+
+# ------------------------------------------------------------------------
+# Predicates that look at other pods: kube-scheduler's own plug-ins are asked.
 
 
 def needs_pod_predicates(shape: Shape) -> bool:
@@ -174,3 +226,51 @@ class PodPredicate(NodePredicate):
             if not status.ok:
                 return ", ".join(status.reasons)
         return None
+
+
+# ------------------------------------------------------------------------
+# Which predicate a pod gets: none, of the node alone, or among other pods.
+
+
+class PredicateSelection(ShimState):
+    """Gives pods the cheapest predicate that decides for them."""
+
+    def __init__(self, context: Context, policy: Policy, spec: PartitionSpec) -> None:
+        super().__init__(context, policy, spec)
+        self.tainted = False  # some node has a taint
+        self._by_shape: dict[int, NodePredicate] = {}
+        #: From the first pod on that needs predicates among pods.
+        self.predicate_context: PredicateContext | None = None
+
+    def _use_taints(self) -> None:
+        """Give every pod a predicate, from the first tainted node on."""
+        self.tainted = True
+        for ask in self.partition.asks.values():
+            if ask.pod is not None and ask.predicate is None:
+                ask.predicate = self._predicate(self.records[ask.key])
+
+    def _use_pod_predicates(self) -> None:
+        """Give every pod predicates among pods, from the first on that needs them."""
+        found = self.predicate_context = PredicateContext(self.partition, self.records)
+        self._update_namespaces()
+        for node in self.partition.nodes.by_name.values():
+            if node.record is not None:
+                found.put_node(node.record)
+        for key, (name, _) in self.foreign.items():
+            found.put_foreign_pod(self.records[key.path], name)
+        for ask in self.partition.asks.values():
+            if ask.pod is not None:
+                ask.predicate = found.predicate(self.records[ask.key])
+
+    def _update_namespaces(self) -> None:
+        if self.predicate_context is not None:
+            self.predicate_context.put_namespaces(self.namespaces)
+            self.partition.changed()
+
+    def _predicate(self, pod: Pod) -> Predicate | None:
+        if self.predicate_context is not None:
+            return self.predicate_context.predicate(pod)
+        shape = pod.shape
+        if predicate_of(shape, tainted=self.tainted) is None:
+            return None
+        return self._by_shape.setdefault(shape.ordinal, NodePredicate(shape))

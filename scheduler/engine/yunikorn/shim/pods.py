@@ -14,7 +14,7 @@ from scheduler.engine.yunikorn.objects.gang_state import (
     TaskGroup,
     by_name,
 )
-from scheduler.engine.yunikorn.shim.node_predicates import predicate_of
+from scheduler.engine.yunikorn.shim.pod_predicates import predicate_of
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import QuantityError
 from scheduler.model.node import Node as NodeRecord

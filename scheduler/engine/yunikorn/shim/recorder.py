@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
 
 from scheduler.engine.stage import Context
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.objects.model import Application, Ask, SchedulingNode
+from scheduler.engine.yunikorn.objects.node_order import NodeOrder
+from scheduler.engine.yunikorn.objects.partition import Partition
+from scheduler.engine.yunikorn.objects.partition_state import rules_of
+from scheduler.engine.yunikorn.placement import rules as access
 from scheduler.model import reasons
 from scheduler.model.decisions import Bind, Evict, Fail, Preempt, Reserve, Unreserve
-from scheduler.model.objects import Key
+from scheduler.model.hierarchy import PartitionSpec
+from scheduler.model.objects import Key, Object
+from scheduler.model.pod import Pod
+from scheduler.model.policy import Policy, YuniKorn
+from scheduler.model.problems import GivenUp, in_field
+from scheduler.model.reasons import APPLICATION_REJECTED
+from scheduler.model.registry import lookup
+from scheduler.model.sentence import Sentence
+from scheduler.model.yunikorn import properties
+from scheduler.model.yunikorn.resources import Amounts
+
+# ------------------------------------------------------------------------
+# What the partition decides, as decisions of the world.
+
 
 PREEMPTED = "PreemptedByScheduler"
 UNSCHEDULABLE = "Unschedulable"
@@ -166,3 +187,172 @@ def _key(ask: Ask) -> Key:
         return application_key(ask.app)
     key: Key = ask.pod.key
     return key
+
+
+# ------------------------------------------------------------------------
+# What YuniKorn writes into Pods and Nodes: conditions, and what a restart needs.
+
+
+SCHEDULED = "PodScheduled"
+
+
+def fail_pod(obj: Object, reason: str, message: str, stage: str) -> None:
+    """End a Pod before it has a place, with all of its status said anew."""
+    obj.state.pop(stage, None)
+    obj.status.clear()
+    obj.status.update(phase="Failed", reason=reason, message=message)
+
+
+def write_pod(obj: Object, ask: Ask | None, rejected: str | None, stage: str) -> None:
+    """Write one Pod's state and its PodScheduled condition."""
+    state = {"rejected": rejected} if rejected else _state(ask) if ask else {}
+    if state:
+        obj.state[stage] = state
+    else:
+        obj.state.pop(stage, None)
+    condition = _condition(ask, rejected)
+    if condition is None:
+        return
+    others = [c for c in obj.status.get("conditions") or [] if c["type"] != SCHEDULED]
+    obj.status["conditions"] = [*others, condition]
+    if ask is not None and ask.reserved_on is not None:
+        obj.status["nominatedNodeName"] = ask.reserved_on.name
+    else:
+        obj.status.pop("nominatedNodeName", None)
+
+
+def _condition(ask: Ask | None, rejected: str | None) -> dict[str, str] | None:
+    if rejected:
+        return _unscheduled(APPLICATION_REJECTED, rejected)
+    if ask is None:
+        return None
+    if ask.node is not None:
+        return {"type": SCHEDULED, "status": "True"}
+    reasons = "; ".join(reasons_of(ask))
+    return _unscheduled(UNSCHEDULABLE, reasons) if reasons else None
+
+
+def _unscheduled(reason: str, message: str) -> dict[str, str]:
+    return {
+        "type": SCHEDULED,
+        "status": "False",
+        "reason": reason,
+        "message": message,
+    }
+
+
+def _state(ask: Ask) -> dict[str, Any]:
+    """Return what a restart needs of one pod; whatever is as usual is left out."""
+    origin = ask.pod
+    assert origin is not None
+    state: dict[str, Any] = {
+        "queue": ask.app.queue.path,
+        "submit": origin.submit_ms,
+        "create": ask.create_ms,
+        "rank": ask.rank,
+    }
+    odd = {
+        "allow": (ask.allow_self, True),
+        "since": (origin.since_ms, None),
+        "triggered": (ask.triggered, False),
+        "checked": (ask.checked_ms, None),
+        "preempted": (ask.preempted, False),
+    }
+    state.update({k: now for k, (now, usual) in odd.items() if now != usual})
+    state["origin"] = ask.originator
+    if ask.reserved_on is not None:
+        state["reserved"] = [ask.reserved_on.name, ask.reserved_ms]
+    if ask.node is None and (log := reasons_of(ask)):
+        state["log"] = log
+    return state
+
+
+def reasons_of(ask: Ask) -> list[str]:
+    """Return why an ask waits, in the order in which it was found out."""
+    return [message for message in ask.log if message not in messages.SILENT]
+
+
+def write_node(
+    obj: Object, node: SchedulingNode | None, order: NodeOrder, stage: str
+) -> None:
+    """Keep a node's place in the order where its present use does not give it."""
+    obj.state.pop(stage, None)
+    if node is not None:
+        score = node.entry[0]
+        if score != order.sort.score(order.used_share(node)):
+            obj.state[stage] = {"score": score}
+
+
+# ------------------------------------------------------------------------
+# What the shim knows of the cluster beside the core's partition.
+
+
+STAGE = "yunikorn"
+
+
+class ShimState:
+    """One partition, and what was read from the objects of the cluster."""
+
+    name = STAGE
+
+    def __init__(self, context: Context, policy: Policy, spec: PartitionSpec) -> None:
+        self.context = context
+        section = policy.spec.yunikorn
+        self.recorder = DecisionRecorder(context)
+        laws = lookup("laws", section.laws)()
+        rules = rules_of(policy.spec.decides_as())
+        self.partition = Partition(access.opened(spec), laws, self.recorder, rules)
+        self.partition.now_ms = context.now_ms
+        self.policy_ends = False  # the next state is read under another policy
+        self.policy_hash = hash_of(section)
+        self.opted_out: dict[str, bool] = {}  # PriorityClass -> says "false"
+        self.foreign: dict[Key, tuple[str, Amounts]] = {}  # pod -> node, use
+        #: Node name -> pods that run on it, while the node is not known.
+        self.waiting_for_node: dict[str, dict[Key, Object]] = {}
+        self.rejected: dict[Key, str] = {}  # pod -> why
+        self.timed_out: set[Key] = set()  # pods of gangs that failed
+        #: Applications that their pods alone do not describe: stored by name.
+        self.stored_apps: dict[str, None] = {}
+        self.records: dict[str, Pod] = {}  # by ask key, foreign pods by path
+        #: Namespace -> labels, and -> annotations.
+        self.namespaces: dict[str, dict[str, str]] = {}
+        self.annotations: dict[str, dict[str, str]] = {}
+        self.last_cycle_ms: int | None = None
+        # While a stored state is being restored:
+        self.same_policy = False  # it was stored under the present policy
+        self.stored_gangs: list[Any] = []  # restored after all pods
+        self.stored_scores: dict[str, float] = {}  # node -> place in the order
+        self.stored_quota: list[Any] = []
+        self.stored_counts: dict[str, list[Any]] = {}
+        self.stored_clock: tuple[bool, int | None] | None = None
+        for problem in _notices(spec):
+            context.journal.complain(problem)
+        self._warn_properties()
+
+    def _warn_properties(self) -> None:
+        for queue in self.partition.root.walk():
+            for problem in properties.problems(queue.own_texts):
+                self.context.journal.complain(in_field(queue.path, problem))
+            named = queue.own_texts.get("application.sort.policy", "").lower()
+            if named == "stateaware" and not self.partition.laws.starting:
+                self.context.journal.complain(
+                    GivenUp.STATE_AWARE.said(queue=queue.path)
+                )
+
+
+def _notices(spec: PartitionSpec) -> Iterator[Sentence]:
+    """Yield what people should know of a configuration."""
+    for path in spec.unsimulated:
+        yield GivenUp.SETTING.said(path=path)
+    for other in spec.others:
+        yield GivenUp.PARTITION.said(name=repr(other.name))
+    if spec.placement_error:
+        yield GivenUp.REJECTED.said(problem=spec.placement_error)
+    if access.names_no_list(spec):
+        yield GivenUp.NO_LIST.said()
+
+
+def hash_of(section: YuniKorn) -> str:
+    """Return a short text that changes with the policy's section."""
+    data = msgspec.msgpack.encode(section, order="sorted")
+    return hashlib.blake2b(data, digest_size=8).hexdigest()

@@ -17,12 +17,11 @@ from scheduler.engine.yunikorn.objects.model import (
     State,
 )
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
-from scheduler.engine.yunikorn.placement import manager as placement
+from scheduler.engine.yunikorn.placement import rules as placement
 from scheduler.engine.yunikorn.placement.rules import Submission
 from scheduler.engine.yunikorn.preemption import quota_change
 from scheduler.engine.yunikorn.shim.pods import read_task_group
-from scheduler.engine.yunikorn.shim.shim_state import ShimState
-from scheduler.engine.yunikorn.shim.status import reasons_of
+from scheduler.engine.yunikorn.shim.recorder import ShimState, reasons_of
 from scheduler.model.hierarchy import QueueConfig, Template
 from scheduler.model.yunikorn.resources import Amounts
 

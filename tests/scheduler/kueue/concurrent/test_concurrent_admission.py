@@ -13,12 +13,11 @@ from msgspec.structs import replace
 from scheduler.analysis.explain.workloads import explain
 from scheduler.analysis.invariants import violations
 from scheduler.analysis.measures.collector import Measures
-from scheduler.engine.kueue.concurrent.preemption_gates import WAIT_US, next_to_open
-from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.concurrent.admissions import WAIT_US, next_to_open
+from scheduler.engine.kueue.workload.families import GATE, make_variant, variant_name
+from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.engine.kueue.workload.status_records import Condition
-from scheduler.engine.kueue.workload.variants import GATE, make_variant, variant_name
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.simulation_gaps.gated import gated

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from scheduler.engine.kueue.workload.families import GATE, make_variant
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.variants import GATE, make_variant
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import BELOW_LAST_ACCEPTABLE
 from tests.scheduler.kueue.concurrent.test_concurrent_admission import (

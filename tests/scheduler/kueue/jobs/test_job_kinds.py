@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scheduler.engine.simulation import simulate
-from scheduler.engine.tick import advance
+from scheduler.engine.tick import advance, simulate
 from scheduler.input.manifests.load import load
 from scheduler.model import registry
 from scheduler.model.conditions import is_true

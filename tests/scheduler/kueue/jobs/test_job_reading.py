@@ -9,7 +9,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
 from tests.builders import job, local_queue, small_cluster, workload_priority, world_of

@@ -13,8 +13,7 @@ from scheduler.engine.kueue.cache.candidates import (
     below_priority,
     merged,
 )
-from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.engine.kueue.workload.status_records import Condition
 from scheduler.model.objects import Key
 

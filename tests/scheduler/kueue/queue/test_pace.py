@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from scheduler.engine.kueue.scheduler.pace import CyclePace
+from scheduler.engine.kueue.scheduler.preempting import CyclePace
 from scheduler.engine.latencies import StepTimes
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.model.decisions import Admit, Decision, Wait
 from scheduler.model.objects import Key
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of

@@ -10,8 +10,10 @@ from scheduler.engine.kueue.queue.requeue import (
     backoff_over,
     requeue_head,
 )
-from scheduler.engine.kueue.scheduler.strategies.best_effort_fifo import BestEffortFIFO
-from scheduler.engine.kueue.scheduler.strategies.strict_fifo import StrictFIFO
+from scheduler.engine.kueue.scheduler.strategies.strict_fifo import (
+    BestEffortFIFO,
+    StrictFIFO,
+)
 from scheduler.engine.kueue.workload.status_records import Condition
 from scheduler.model.objects import Key
 from tests.scheduler.kueue.rig import Rig

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from scheduler.engine.kueue.queue.timer_heap import TimerHeap
+from scheduler.engine.kueue.queue.requeue import TimerHeap
 from scheduler.engine.stage import Context
 from scheduler.model.objects import Key
 from tests.conformance import kueue

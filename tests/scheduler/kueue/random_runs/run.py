@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from scheduler.engine.kueue import queries
-from scheduler.engine.kueue.workload.variants import make_variant
+from scheduler.engine.kueue.workload.families import make_variant
 from scheduler.engine.stage import Context
 from scheduler.model import durations
 from scheduler.model.decisions import Admit

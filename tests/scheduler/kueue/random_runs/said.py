@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.engine.kueue.stage import KueueStage
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.info import LocalQueue
 from scheduler.model.objects import Key
 from tests.scheduler.kueue.transcripts.transcript import Objects, Transcript
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler.engine.kueue.flavorassigner.eligible import ineligibility_of
+from scheduler.engine.kueue.flavorassigner.search import ineligibility_of
 from scheduler.model import durations
 from scheduler.model.amounts import parse
 from scheduler.model.podset_template import PodShape, read_pod

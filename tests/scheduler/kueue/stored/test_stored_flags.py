@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scheduler.engine.kueue.usage.ledger import UsageLedger
-from scheduler.engine.kueue.workload.local_queue import LocalQueue
+from scheduler.engine.kueue.workload.info import LocalQueue
 from scheduler.engine.stage import Context
 from scheduler.model import durations
 from scheduler.model.kueue.preemption_gates import CLOSED, OPEN, GateState, closed_again

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from itertools import pairwise
 
-from scheduler.engine.kueue.topology.nodes import TopologyNode
 from scheduler.engine.kueue.topology.placement import PodSetToPlace
-from scheduler.engine.kueue.topology.tree import TopologyTree
+from scheduler.engine.kueue.topology.tree import TopologyNode, TopologyTree
 from scheduler.model.kueue.topology_gates import TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.quota import Flavor

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from scheduler.engine.kueue.topology.counts import Counts
-from scheduler.engine.kueue.topology.description import describe
-from scheduler.engine.kueue.topology.placement import PodSetPlacement, PodSetToPlace
-from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.engine.kueue.topology.placement import (
+    CountsCache,
+    PodSetPlacement,
+    PodSetToPlace,
+)
+from scheduler.engine.kueue.topology.replacement import describe
 from scheduler.engine.kueue.topology.tree import TopologyTree
 from scheduler.model.kueue.topology_gates import TopologyGates
 from scheduler.model.topology import SliceLayer, TopologyRequest

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from scheduler.engine.kueue.topology.counts import Count
-from scheduler.engine.kueue.topology.ordering import by_capacity
+from scheduler.engine.kueue.topology.levels import by_capacity
 from scheduler.engine.kueue.topology.tree import Domain
 
 FEW = 40

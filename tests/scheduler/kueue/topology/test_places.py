@@ -7,8 +7,7 @@ import re
 
 import pytest
 
-from scheduler.engine.kueue.topology.placement import PodSetPlacement
-from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.engine.kueue.topology.placement import CountsCache, PodSetPlacement
 from scheduler.model.topology import TopologyAssignment
 from tests.draws import fresh
 from tests.scheduler.kueue.reference.balance import balanced

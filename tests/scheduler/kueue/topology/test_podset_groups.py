@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from scheduler.engine.kueue.flavorassigner.assignment import PodSetPlan, Severity
-from scheduler.engine.kueue.flavorassigner.modes import BEST
-from scheduler.engine.kueue.flavorassigner.podset_groups import (
+from scheduler.engine.kueue.flavorassigner.assignment import (
+    BEST,
+    PodSetPlan,
+    Severity,
     joined,
     podset_groups,
     share_out,

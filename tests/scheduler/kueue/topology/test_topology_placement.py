@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.engine.kueue.topology.counts import Counts
-from scheduler.engine.kueue.topology.nodes import TopologyNode
-from scheduler.engine.kueue.topology.placement import PodSetPlacement, PodSetToPlace
+from scheduler.engine.kueue.topology.placement import (
+    CountsCache,
+    PodSetPlacement,
+    PodSetToPlace,
+)
 from scheduler.engine.kueue.topology.replacement import replace_node
-from scheduler.engine.kueue.topology.search import CountsCache
-from scheduler.engine.kueue.topology.tree import TopologyTree
+from scheduler.engine.kueue.topology.tree import TopologyNode, TopologyTree
 from scheduler.model.kueue.topology_gates import TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.quota import Flavor

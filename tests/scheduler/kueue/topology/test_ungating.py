@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scheduler.engine.kueue.topology.ungating import (
+from scheduler.engine.kueue.topology.replacement import (
     RankedPod,
     domains_for,
     index_offset,

@@ -13,10 +13,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from scheduler.engine.kueue.topology.description import describe
-from scheduler.engine.kueue.topology.placement import PodSetPlacement
-from scheduler.engine.kueue.topology.replacement import replace_node
-from scheduler.engine.kueue.topology.search import CountsCache
+from scheduler.engine.kueue.topology.placement import CountsCache, PodSetPlacement
+from scheduler.engine.kueue.topology.replacement import describe, replace_node
 from scheduler.model.topology import TopologyAssignment
 from tests.scheduler.kueue.topology.random_places import Case
 

@@ -15,7 +15,7 @@ import msgspec
 
 from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.kueue import queries
-from scheduler.engine.simulation import simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Decision
 from scheduler.model.objects import Key

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from scheduler.engine.kueue.cache.borrowers import Borrowers, Needed
+from scheduler.engine.kueue.cache.candidates import Borrowers, Needed
 from scheduler.engine.kueue.preemption.fair import FairPreemption, FairSharingStrategy
 from scheduler.engine.kueue.preemption.targets import Placement, Requests, Target
-from scheduler.engine.kueue.scheduler.entries import Entry
 from scheduler.engine.kueue.scheduler.fair_sharing_iterator import fair_sharing_order
+from scheduler.engine.kueue.scheduler.second_pass import Entry
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.tree.tree import ClusterQueue
 from scheduler.engine.kueue.workload.info import WorkloadInfo

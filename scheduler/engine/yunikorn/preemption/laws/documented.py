@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler.engine.yunikorn.objects.listener import Trace
-from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode, Trace
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
-from scheduler.engine.yunikorn.preemption import guaranteed_documented, required_node
+from scheduler.engine.yunikorn.preemption import attempts, guaranteed_documented
 from scheduler.model.registry import register
 from scheduler.model.yunikorn import resources
 
@@ -57,11 +56,11 @@ class Documented:
         """
         available = dict(node.available)
         victims: list[Ask] = []
-        for pod in required_node.candidates(node, ask, daemons=True):
-            if required_node.covers(available, ask.resource):
+        for pod in attempts.victims_of_node(node, ask, daemons=True):
+            if attempts.covers(available, ask.resource):
                 break
             if pod.required_node is not None and pod.priority >= ask.priority:
                 continue
             resources.add_to(available, pod.resource)
             victims.append(pod)
-        return victims if required_node.covers(available, ask.resource) else []
+        return victims if attempts.covers(available, ask.resource) else []

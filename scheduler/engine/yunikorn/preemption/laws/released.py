@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from scheduler.engine.yunikorn.objects.listener import Trace
-from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
+from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode, Trace
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import PreemptionPlan
-from scheduler.engine.yunikorn.preemption import guaranteed, required_node
+from scheduler.engine.yunikorn.preemption import attempts, guaranteed
 from scheduler.model.registry import register
 from scheduler.model.yunikorn import resources
 
@@ -59,10 +58,10 @@ class Released:
         """
         total: dict[str, int] = {}
         victims: list[Ask] = []
-        for pod in required_node.candidates(node, ask):
-            if required_node.covers(total, ask.resource):
+        for pod in attempts.victims_of_node(node, ask):
+            if attempts.covers(total, ask.resource):
                 break
             resources.add_to(total, pod.resource)
             victims.append(pod)
         with_available = resources.plus(total, node.available)
-        return victims if required_node.covers(with_available, ask.resource) else []
+        return victims if attempts.covers(with_available, ask.resource) else []
