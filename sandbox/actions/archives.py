@@ -57,13 +57,12 @@ def do_restore(user: User, data: bytes) -> Sandbox:
     with counted([("archive", data)]):
         most = settings.LIMITS["bytes_per_archive"]
         archive = archives.unseal(data, most)
-        world = restoring.check(archive, most)
-        limits.check_objects(len(world.objects))
-        sandbox = Sandbox(owner=user, **restoring.columns_of(archive, world))
+        found = restoring.check(archive, most, Sandbox(owner=user))
+        limits.check_objects(len(found.world.objects))
         with transaction.atomic():
-            sandbox.save(force_insert=True)
-            restoring.insert(sandbox, archive, world, people={user.username: user.pk})
-        return sandbox
+            found.sandbox.save(force_insert=True)
+            restoring.insert(found, people={user.username: user.pk})
+        return found.sandbox
 
 
 def do_archive(user: User, sandbox_id: str) -> Sandbox:
@@ -79,7 +78,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
             raise ConflictError(Refused.ARCHIVED_ALREADY.said())
         _refuse_forks(user, sandbox)
         body = archives.write(sandbox_id)
-        _check_readable(body)
+        _check_readable(body, sandbox_id)
         with transaction.atomic():
             Stored.objects.create(sandbox=sandbox, body=body)
             _delete_rows(sandbox)
@@ -114,10 +113,11 @@ def _refuse_forks(user: User, sandbox: Sandbox) -> None:
         raise ConflictError(Refused.HAS_FORKS.said(names=Items(tuple(names), all=True)))
 
 
-def _check_readable(body: bytes) -> None:
+def _check_readable(body: bytes, sandbox_id: str) -> None:
     """Read the file back before any row goes that only it would hold."""
     try:
-        restoring.check(archives.unseal(body, archives.LARGEST), archives.LARGEST)
+        archive = archives.unseal(body, archives.LARGEST)
+        restoring.check(archive, archives.LARGEST, Sandbox(id=sandbox_id))
     except InvalidError as error:
         raise ConflictError(NotNow.ARCHIVE.said(error=str(error))) from error
 
@@ -140,17 +140,18 @@ def do_unarchive(user: User, sandbox_id: str) -> Sandbox:
             raise ConflictError(Refused.OPEN.said())
         # It was written here, so only the database says how large it may be.
         archive = archives.unseal(bytes(sandbox.stored.body), archives.LARGEST)
-        world = restoring.check(archive, archives.LARGEST)
+        own = Sandbox(id=sandbox_id, owner=sandbox.owner)
+        found = restoring.check(archive, archives.LARGEST, own)
         with transaction.atomic():
             after = _inherited(sandbox)
             people = archives.people_of(archive)
-            restoring.insert(sandbox, archive, world, people=people, after=after)
+            restoring.insert(found, people=people, after=after)
             Sandbox.objects.filter(pk=sandbox_id).update(
                 archived_at=None,
-                header=worlds.header_bytes(world),
+                header=own.header,
                 parent=sandbox.parent if after else None,
-                kept_revision=archive.columns.kept_revision,
-                kept_tick=archive.columns.kept_tick,
+                kept_revision=own.kept_revision,
+                kept_tick=own.kept_tick,
                 **_followed_again(sandbox),
             )
             Stored.objects.filter(sandbox=sandbox).delete()

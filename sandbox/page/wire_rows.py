@@ -7,13 +7,17 @@ milliseconds from the start of the run.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from scheduler.model.sentence import Sentence
 
-Amounts = dict[str, str]  # resource -> canonical units as a decimal text
+#: Canonical units as a decimal text.
+Amount = Annotated[str, msgspec.Meta(pattern="^-?[0-9]+$", max_length=40)]
+#: A weighted share, or "inf".
+Share = Annotated[str, msgspec.Meta(pattern="^(inf|-?[0-9]+)$", max_length=40)]
+Amounts = dict[str, Amount]  # by resource
 
 
 class Wire(
@@ -27,13 +31,13 @@ class QuotaCell(Wire, frozen=True, kw_only=True):
 
     flavor: str
     resource: str
-    nominal: str
-    used: str
-    borrowed: str
-    lent: str  # of the nominal quota, what others in the cohort use now
-    available: str  # what one more workload could take now, borrowing included
-    borrowing_limit: str | None = None
-    lending_limit: str | None = None
+    nominal: Amount
+    used: Amount
+    borrowed: Amount
+    lent: Amount  # of the nominal quota, what others in the cohort use now
+    available: Amount  # what one more workload could take now, borrowing included
+    borrowing_limit: Amount | None = None
+    lending_limit: Amount | None = None
 
 
 class WorkloadCounts(Wire, frozen=True, kw_only=True):
@@ -65,7 +69,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     stack: Literal["kueue", "yunikorn", "kube"]
     fair_sharing: bool
     laws: str
-    seed: str
+    seed: Amount
     tick: int
     t_ms: int
     tick_ms: int
@@ -98,7 +102,7 @@ class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):
     parent: str
     implicit: bool
     weight: str
-    share: str  # weighted share; "inf" when weight is 0 and it borrows
+    share: Share  # "inf" when weight is 0 and it borrows
     cells: list[QuotaCell]
     lendable: Amounts
 
@@ -114,7 +118,7 @@ class ClusterQueueRow(
     active: bool
     inactive_reason: str
     weight: str
-    share: str
+    share: Share
     cells: list[QuotaCell]
     counts: WorkloadCounts
     within_cluster_queue: str
@@ -199,9 +203,7 @@ class WorkloadRow(Row, tag="Workload", tag_field="kind", frozen=True, kw_only=Tr
     message: str  # its sentence, cut after 300 characters
     conditions: list[ConditionCell]  # all of them, by type
     sticky: bool  # heads its queue until admitted
-    order_us: (
-        str  # queue-order time while it waits; order: sticky, priority desc, this, uid
-    )
+    order_us: Amount  # queue-order time while it waits; order: sticky, priority desc, this, uid
     created_ms: int
     reserved_ms: int | None
     admitted_ms: int | None

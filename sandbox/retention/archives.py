@@ -1,7 +1,8 @@
 """A whole sandbox as one file: world, policy, history and all; and back.
 
-The file is a line that names it and its format, then compressed msgpack. A fork
-takes the past that it shares along, so the file stands alone; its own forks are
+The file is a line that names it and its format, then compressed msgpack. What can be made
+of something else in it is not in it: pages, curves, times. `checking.py` says how the rest
+is held to be what was written. A fork takes the past that it shares along, so the file stands alone; its own forks are
 sandboxes, and files, of their own. `docs/decisions/stored-formats.md` describes how
 formats follow one another.
 """
@@ -28,11 +29,12 @@ from sandbox.models import (
     Event,
     RecordedTick,
     Revision,
-    Sample,
     Sandbox,
 )
 from sandbox.models.fields import text_alone
-from sandbox.world import history, lineage, worlds
+from sandbox.page.packing import unpack_page
+from sandbox.page.rows.transport import KEY
+from sandbox.world import lineage, worlds
 from scheduler.input.files.inflating import inflated_size, most_values
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence, plain
@@ -45,7 +47,6 @@ LARGEST = 1 << 34
 BYTES_PER_VALUE = 8
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
-_Seed = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _MANY = msgspec.Meta(max_length=10_000_000)
 
 
@@ -54,24 +55,18 @@ def _text(most: int) -> Any:
 
 
 class ArchiveColumns(msgspec.Struct, kw_only=True):
-    """The sandbox's own row."""
+    """Of the sandbox's own row what its world does not say."""
 
     title: Annotated[str, _text(200)]
     scenario: Annotated[str, _text(100)]
     branch: Annotated[str, _text(40)]
-    stack: Annotated[str, _text(8)]
-    seed: _Seed
     revision: _Count
-    tick: _Count
-    now_ms: _Count
-    tick_ms: Annotated[int, msgspec.Meta(gt=0, le=2**31 - 1)]
     speed: Annotated[float, msgspec.Meta(ge=0, le=1000)]
     hash: Annotated[str, _text(64)]
     problem: str
     keep_ticks: _Count
     keep_days: Annotated[int, msgspec.Meta(ge=0, le=36_500)]
     kept_revision: _Count
-    kept_tick: _Count
 
 
 class ArchivedRevision(msgspec.Struct, array_like=True):
@@ -106,21 +101,23 @@ class ArchivedEvent(msgspec.Struct, array_like=True):
     said: Sentence | None  # the message with its code
 
 
-class ArchivedSample(msgspec.Struct, array_like=True):
-    """A sample."""
+class ArchivedTransport(msgspec.Struct, frozen=True, rename="camel"):
+    """Of the sandbox's own row on a page what no world says: how it was played."""
 
-    revision: _Count
-    tick: _Count
-    body: dict[str, Any]
+    playing: bool
+    speed: Annotated[float, msgspec.Meta(ge=0, le=1000)]
+    until: Annotated[str, _text(1_000)]
+    problem: str
+    problem_said: list[Sentence]
+    lag_ms: _Count
 
 
 class ArchivedCheckpoint(msgspec.Struct, array_like=True):
-    """A checkpoint."""
+    """A checkpoint: its world as `sandbox.page.packing` packs it; the page is made of it."""
 
     revision: _Count
-    tick: _Count
     world: bytes
-    page: bytes
+    transport: ArchivedTransport
 
 
 class ArchivedSource(msgspec.Struct, kw_only=True, rename="camel"):
@@ -138,11 +135,9 @@ class Archive(msgspec.Struct, kw_only=True):
     columns: ArchiveColumns
     start_policy: dict[str, Any]
     world: bytes
-    page: dict[str, dict[str, Any]]
     revisions: list[ArchivedRevision]
     events: list[ArchivedEvent]
     diffs: Annotated[list[tuple[_Count, bytes]], _MANY]
-    samples: list[ArchivedSample]
     checkpoints: Annotated[list[ArchivedCheckpoint], _MANY]
     source: ArchivedSource | None
     #: Edits that were undone and what undid them, for redo; no part of its past.
@@ -159,10 +154,8 @@ class _Values(msgspec.Struct):
     columns: msgspec.Raw
     start_policy: msgspec.Raw
     world: msgspec.Raw
-    page: msgspec.Raw
     revisions: msgspec.Raw
     events: msgspec.Raw
-    samples: msgspec.Raw
     left: msgspec.Raw
     script: msgspec.Raw
 
@@ -253,7 +246,6 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
         ),
         start_policy=sandbox.start_policy,
         world=world,
-        page=history.page_at(sandbox, sandbox.revision),
         revisions=_revisions(lineage.rows(Revision, sandbox, whole=True)),
         left=_revisions(left),
         events=[
@@ -265,17 +257,11 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
             (n, bytes(body))
             for n, body in _values(lineage.of(Diff, past), ("revision", "body"))
         ],
-        samples=[
-            ArchivedSample(*row)
-            for row in _values(
-                lineage.of(Sample, past), ArchivedSample.__struct_fields__
-            )
-        ],
         checkpoints=[
-            ArchivedCheckpoint(revision, tick, bytes(world), bytes(page))
-            for revision, tick, world, page in _values(
+            ArchivedCheckpoint(revision, bytes(world), _transport(bytes(page)))
+            for revision, world, page in _values(
                 lineage.rows(Checkpoint, sandbox, whole=True),
-                ArchivedCheckpoint.__struct_fields__,
+                ("revision", "world", "page"),
             )
         ],
         source=_source(sandbox),
@@ -287,6 +273,14 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
         ],
         script=sandbox.script,
     )
+
+
+_NOT_PLAYED = ArchivedTransport(False, 1.0, "", "", [], 0)
+
+
+def _transport(page: bytes) -> ArchivedTransport:
+    row = unpack_page(page).get(KEY)
+    return _NOT_PLAYED if row is None else msgspec.convert(row, ArchivedTransport)
 
 
 def _source(sandbox: Sandbox) -> ArchivedSource | None:

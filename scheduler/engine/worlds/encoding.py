@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -120,6 +120,15 @@ class Digests:
         self._changed.clear()
         for name, fresh in came.items():
             self._kinds.setdefault(name, _Kind()).add(fresh)
+
+
+def hash_of(header: Header, objects: Iterable[Object]) -> str:
+    """Return the hash of a world that is not built, only decoded. O(objects)."""
+    found = {obj.key: obj for obj in objects}
+    digests = Digests()
+    for key in found:
+        digests.change(key)
+    return digests.hash(header, found)
 
 
 class _Kind:

@@ -93,7 +93,7 @@ def test_a_bomb_in_what_was_seen_is_refused_before_it_is_unpacked(twin, where):
         line.operation["seen"] = bomb
     tracemalloc.start()
     with pytest.raises(InvalidError, match="when opened"):
-        restoring.check(archive, 2**26)
+        restoring.check(archive, 2**26, Sandbox())
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 32 * 2**20
@@ -103,4 +103,4 @@ def test_a_recording_in_a_file_is_checked_as_one_that_is_uploaded(twin):
     archive = archives.unseal(archives.write(twin.pk), archives.LARGEST)
     archive.recorded[-1] = (archive.recorded[0][0], archive.recorded[-1][1])
     with pytest.raises(InvalidError, match="do not count up"):
-        restoring.check(archive, archives.LARGEST)
+        restoring.check(archive, archives.LARGEST, Sandbox())
