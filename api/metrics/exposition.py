@@ -61,6 +61,15 @@ class Exposition:
         lines.append(f"{name}_sum {_number(total)}")
         lines.append(f"{name}_count {_number(seen)}")
 
+    def take(self, other: Exposition) -> None:
+        """Add all samples of another one."""
+        for name, (type_, help_, lines) in other._families.items():
+            self._lines(name, type_, help_).extend(lines)
+
+    def is_empty(self) -> bool:
+        """Return whether nothing was added."""
+        return not self._families
+
     def _lines(self, name: str, type_: str, help_: str) -> list[str]:
         return self._families.setdefault(name, (type_, help_, []))[2]
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+
+from django.db import DatabaseError
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -15,6 +18,8 @@ from api.renderers import OneShape
 from api.views.base import View
 from sandbox.models import Sandbox
 from sandbox.world import history
+
+logger = logging.getLogger(__name__)
 
 #: One scrape of everything shows this many, changed last.
 MOST_SANDBOXES = 50
@@ -44,10 +49,29 @@ class AllMetrics(View):
     schema = None
 
     def get(self, request: Request) -> HttpResponse:
-        """Return Prometheus text, each sample labelled with its sandbox."""
+        """Return Prometheus text, each sample labelled with its sandbox.
+
+        A sandbox that cannot be read is left out, and named.
+        """
         out = Exposition()
-        for sandbox in Sandbox.objects.visible_to(self.user())[:MOST_SANDBOXES]:
-            _add(out, sandbox)
+        seen = Sandbox.objects.visible_to(self.user()).filter(archived_at=None)
+        for sandbox in seen[:MOST_SANDBOXES]:
+            own = Exposition()
+            try:
+                _add(own, sandbox)
+            except DatabaseError:
+                raise
+            except Exception:  # one sandbox that cannot be read hides no other
+                logger.exception("no metrics", extra={"sandbox": sandbox.pk})
+                own = Exposition()
+            out.add(
+                "quotalab_sandbox_left_out",
+                "gauge",
+                "1 for a sandbox that cannot be read",
+                float(own.is_empty()),
+                {"sandbox": sandbox.pk},
+            )
+            out.take(own)
         return HttpResponse(out.text(), content_type=CONTENT_TYPE)
 
 

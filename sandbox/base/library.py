@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,20 +16,29 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Problem
 from scheduler.model.scenario import ListedStatement, Scenario, read_scenario
 
+logger = logging.getLogger(__name__)
+
 FOLDER = Path(__file__).parents[1] / "scenarios"
 _FILE = "scenario.yaml"
-#: Former names; sandboxes and archives that were made under them still have them.
-RENAMED = {"thread-best-effort-line": "thread-best-effort-queue"}
 _READ = (".yaml", ".yml", ".json", ".swf", ".txt")
 
 
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
-    """Return the names of the scenarios, by their place in the library."""
+    """Return the names of the scenarios, by their place in the library.
+
+    One that cannot be read is left out, and named in the log.
+    """
     if not FOLDER.is_dir():
         return ()
-    found = [path.name for path in FOLDER.iterdir() if (path / _FILE).is_file()]
-    return tuple(sorted(found, key=lambda name: (scenario(name).spec.order, name)))
+    found = []
+    for path in FOLDER.iterdir():
+        if (path / _FILE).is_file():
+            try:
+                found.append((scenario(path.name).spec.order, path.name))
+            except (NotFoundError, ValueError):
+                logger.exception("%s cannot be read", path)
+    return tuple(name for _, name in sorted(found))
 
 
 @lru_cache(maxsize=1)
@@ -91,7 +101,7 @@ def known_files(name: str) -> list[tuple[str, str]] | None:
 
 
 def _folder(name: str) -> Path:
-    folder = FOLDER / RENAMED.get(name, name)
+    folder = FOLDER / name
     if not name.replace("-", "").isalnum() or not (folder / _FILE).is_file():
         near = difflib.get_close_matches(name, names())
         if near:

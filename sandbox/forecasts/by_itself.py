@@ -7,6 +7,7 @@ import time
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.utils import timezone
 
 from sandbox.base.errors import SandboxError
@@ -50,3 +51,7 @@ def begin(sandbox: Sandbox, every_s: int) -> None:
         asking.want(found, every_s)
     except (SchedulerError, SandboxError) as error:
         logger.info("not forecast: %s", error, extra={"sandbox": sandbox.pk})
+    except DatabaseError:
+        raise
+    except Exception:  # the others get theirs
+        logger.exception("not forecast", extra={"sandbox": sandbox.pk})

@@ -241,11 +241,16 @@ def tidy() -> int:
     answers.WORK.end_lapsed()
     gone, end = 0, time.monotonic() + TIDY_S
     for sandbox in candidates().iterator():
-        if beginning(sandbox) is not None:
-            _trim(sandbox.pk)
-        while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
-            gone += count
-            time.sleep(0.02)
+        try:
+            if beginning(sandbox) is not None:
+                _trim(sandbox.pk)
+            while time.monotonic() < end and (count := do_clear(sandbox.pk, BATCH)):
+                gone += count
+                time.sleep(0.02)
+        except DATABASE_AWAY:
+            raise
+        except Exception:  # the history of one is kept; that of the others goes
+            logger.exception("not tidied", extra={"sandbox": sandbox.pk})
     do_end_guests()
     return gone + prune()
 

@@ -56,11 +56,6 @@ def test_every_scenario_of_the_folder_is_in_the_library():
     assert all(durations.milliseconds(horizon) for horizon in horizons)
 
 
-@pytest.mark.parametrize(("former", "name"), library.RENAMED.items())
-def test_a_scenario_is_found_under_its_former_name(former, name):
-    assert library.files_of(former) == library.files_of(name)
-
-
 def test_the_board_at_an_answer_has_got_to_the_time_that_the_answer_names():
     """An answer that begins with a time is seen then; it is seen at the next stop else."""
     early = []
