@@ -39,7 +39,15 @@ from sandbox.retention.archives import (
     ArchivedTransport,
 )
 from sandbox.world import operations
-from sandbox.world.operations import Begin, Redo, Rewind, Undo
+from sandbox.world.operations import (
+    Begin,
+    Put,
+    Redo,
+    Rewind,
+    SetPolicy,
+    Several,
+    Undo,
+)
 from sandbox.world.revisions import CommitRequest
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world, hash_of
@@ -47,6 +55,7 @@ from scheduler.model.decisions import AnyDecision, Decision
 from scheduler.model.objects import stored_key
 from scheduler.model.policy import read_policy
 from scheduler.model.problems import RequestProblem
+from scheduler.recorded.qrec.entries import check_object
 from scheduler.recorded.qrec.reading import received_us
 
 #: The largest that a column of the database holds, and then some.
@@ -246,8 +255,13 @@ def _check_revision(line: ArchivedRevision) -> None:
         raise ValueError(f"{what} goes on from no other one")
     if line.said is not None and line.said.text[:300] != line.summary:
         raise ValueError(f"{what} says something else than its sentence")
-    if isinstance(operation, operations.SetPolicy):
-        read_policy(operation.document)
+    parts = operation.parts if isinstance(operation, Several) else [operation]
+    for part in parts:
+        if isinstance(part, SetPolicy):
+            read_policy(part.document)
+        elif isinstance(part, Put):
+            for manifest in part.manifests:
+                check_object(manifest)
 
 
 def _check_left(archive: Archive) -> None:

@@ -7,9 +7,11 @@ world with the operations done again.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Collection
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -29,6 +31,8 @@ from sandbox.world import lineage, operations
 from sandbox.world.lineage import RevisionRange
 from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import gc_paused
+
+logger = logging.getLogger(__name__)
 
 
 def revision_at(sandbox: Sandbox, tick: int) -> int:
@@ -181,22 +185,33 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
 
     Also before the first revision that is kept, for edits to be undone: what was
     done stays known, and some checkpoints stay to begin from. Raises GoneError when
-    an update of this program decides differently from then.
+    an update of this program decides differently from then, or cannot do it again.
     """
     ranges = lineage.lineage(sandbox, revision, whole=True)
     checkpoint = _checkpoint(ranges, revision)
     body = Checkpoint.objects.values_list("world", flat=True).get(pk=checkpoint.pk)
-    world = unpack_world(bytes(body))
-    documents = (
+    done = list(
         lineage.of(Revision, ranges)
         .filter(number__gt=checkpoint.revision, number__lte=revision)
         .order_by("number")
-        .values_list("operation", flat=True)
+        .values_list("operation", "tick")
     )
+    try:
+        world = _run_again(bytes(body), [document for document, _ in done])
+    except Exception as error:  # it came in a file, and is done nowhere
+        logger.exception("not run again", extra={"sandbox": sandbox.pk})
+        tick = done[-1][1] if done else checkpoint.tick
+        raise GoneError(Absent.NO_GOING_ON.said(tick=tick)) from error
+    _refuse_another(sandbox, ranges, revision, world)
+    return world
+
+
+def _run_again(body: bytes, documents: list[dict[str, Any]]) -> World:
+    """Return the world of a checkpoint, after these operations were done to it."""
+    world = unpack_world(body)
     for document in documents:
         operations.perform(world, operations.from_document(document))
         world.take()
-    _refuse_another(sandbox, ranges, revision, world)
     return world
 
 

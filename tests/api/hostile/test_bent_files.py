@@ -1,15 +1,17 @@
 """A file with any value bent: refused with 422, or a board that is its world's.
 
-`QUOTALAB_BENT=2000` bends as many; a failure names its number, and `QUOTALAB_BENT_AT=N`
-bends that one alone. Bytes that are damaged are in `test_hostile.py`; here the values in
+`QUOTALAB_BENT=2000` bends as many, from the number in `QUOTALAB_BENT_FROM`; a failure
+names its number, and `QUOTALAB_BENT_AT=N` bends that one alone. Bytes that are damaged are in `test_hostile.py`; here the values in
 them are other ones, and the hash is that of the bent world in every second file.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import copy
 import json
+import logging
 import os
 import random
 import zlib
@@ -20,6 +22,8 @@ import msgspec
 import pytest
 
 from sandbox import actions
+from sandbox.base import library
+from sandbox.base.scripts import script_part
 from sandbox.models import KeptForecast, Sandbox
 from sandbox.page.packing import VERSION
 from sandbox.retention import archives
@@ -27,16 +31,20 @@ from sandbox.world import worlds
 from scheduler.engine.world import World
 from scheduler.engine.worlds.encoding import decode_world, hash_of
 from scheduler.model.amounts import canonical
+from scheduler.recorded.qrec.frames import MAGIC, FrameReader, frame
 from tests.api.access.permissions import ONE
 from tests.sandbox.conftest import tick
 from tests.sandbox.older.written import OLDER, RECORDING, STACKS
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
-COUNT = int(os.environ.get("QUOTALAB_BENT", "60"))
 ALONE = os.environ.get("QUOTALAB_BENT_AT")
-#: Whether every path is asked for, or a few that are drawn.
-WHOLE = COUNT >= 1_000 or ALONE is not None
+LOG = logging.getLogger(__name__)
+_FIRST = int(ALONE or os.environ.get("QUOTALAB_BENT_FROM", "0"))
+_COUNT = 1 if ALONE else int(os.environ.get("QUOTALAB_BENT", "60"))
+NUMBERED = range(_FIRST, _FIRST + _COUNT)
+#: So many paths are drawn for each file that is taken.
+PATHS = 12
 Document = dict[str, Any]
 
 # -- bending
@@ -317,7 +325,7 @@ def failures(client: Any, sandbox: Sandbox, rng: random.Random) -> list[str]:
         return [*wrong, f"state: {state.status_code} {state.content[:200]!r}"]
     shown = state.json()
     paths = paths_of(shown["rows"], shown["events"])
-    for path in paths if WHOLE else rng.sample(paths, 12):
+    for path in paths if ALONE else rng.sample(paths, PATHS):
         ask(base + path)
     for path in ("/metrics", "/api/v1/sandboxes", "/api/v1/disk"):
         ask(path)
@@ -331,6 +339,7 @@ def failures(client: Any, sandbox: Sandbox, rng: random.Random) -> list[str]:
     wrong += differences(world, shown["rows"])
     for name, body in (
         ("fork", {"tick": 3}),
+        ("fork", {"tick": 9}),
         ("undo", {}),
         ("redo", {}),
         ("rewind", {"tick": 2}),
@@ -384,31 +393,100 @@ def test_files_that_are_not_bent_show_the_board_of_their_world(client, person, f
 MEDIA = "application/vnd.quotalab.sandbox"
 
 
-def test_a_bent_archive_is_refused_or_shows_the_board_of_its_world(
-    client, person, files
-):
-    client.raise_request_exception = False
+def bent_archives(person: Any) -> Callable[[random.Random], tuple[Any, bytes]]:
+    """Return what makes an archive with one value bent, and says where."""
+    files = [(OLDER / f"{title}.quotalab").read_bytes() for title in STACKS]
     bases = [opened(file) for file in [*files, twin_file(person)]]
-    numbers = [int(ALONE)] if ALONE else range(COUNT)
-    taken, wrong = 0, []
-    for number in numbers:
-        rng = random.Random(number)
+
+    def make(rng: random.Random) -> tuple[Any, bytes]:
         body = copy.deepcopy(rng.choice(bases))
         way = bend(body, rng)
-        file = closed(body, hashed=number % 2 == 0)
-        answer = client.post("/api/v1/archives", file, content_type=MEDIA)
+        return way, closed(body, hashed=rng.random() < 0.5)
+
+    return make
+
+
+def bent_recordings(person: Any) -> Callable[[random.Random], tuple[Any, bytes]]:
+    """Return what makes a recording with one value bent, and says where."""
+    with (OLDER / RECORDING).open("rb") as stream:
+        lines = [one for frames in FrameReader(stream, "") for one in frames]
+    entries = [json.loads(line) for line in lines]
+
+    def make(rng: random.Random) -> tuple[Any, bytes]:
+        body = copy.deepcopy(entries)
+        way = bend(body, rng)
+        return way, MAGIC + frame(msgspec.json.encode(one) for one in body)
+
+    return make
+
+
+def send_archive(client: Any, file: bytes) -> Any:
+    return client.post("/api/v1/archives", file, content_type=MEDIA)
+
+
+def send_recording(client: Any, file: bytes) -> Any:
+    data = {"name": "a.qrec", "data": base64.b64encode(file).decode()}
+    return client.post("/api/v1/twins", {"files": [data]}, format="json")
+
+
+@pytest.mark.parametrize(
+    ("bent", "send"),
+    [(bent_archives, send_archive), (bent_recordings, send_recording)],
+    ids=["archive", "recording"],
+)
+def test_a_bent_file_is_refused_or_shows_the_board_of_its_world(
+    client, person, bent, send
+):
+    client.raise_request_exception = False
+    make_one, taken, wrong = bent(person), 0, []
+    for number in NUMBERED:
+        rng = random.Random(number)
+        way, file = make_one(rng)
+        answer = send(client, file)
         if answer.status_code == 201:
             taken += 1
             sandbox = Sandbox.objects.get(pk=answer.json()["id"])
             Sandbox.objects.filter(pk=sandbox.pk).update(visibility="public")
-            found = failures(client, sandbox, rng)
-            wrong += [(number, way, one) for one in found]
+            for one in failures(client, sandbox, rng):
+                wrong.append((number, way, one))
+                LOG.critical("%s", wrong[-1])
             Sandbox.objects.all().delete()
             worlds.forget_all()
         elif answer.status_code != 422:
             wrong.append((number, way, answer.content[:300]))
-    assert wrong == [], f"{len(wrong)} wrong of {taken} taken of {len(numbers)} bent"
-    assert ALONE or taken > COUNT // 20
+            LOG.critical("%s", wrong[-1])
+    check(wrong, taken)
+
+
+def test_a_bent_lesson_is_refused_or_read_again(client, busy):
+    client.raise_request_exception = False
+    base = f"/api/v1/sandboxes/{busy.pk}"
+    known = [script_part(library.scenario(name)) for name in library.names()]
+    lessons = [one for one in known if one]
+    for one in lessons:
+        del one["expect"]
+    taken, wrong = 0, []
+    for number in NUMBERED:
+        rng = random.Random(number)
+        body = copy.deepcopy(rng.choice(lessons))
+        way = bend(body, rng)
+        text = msgspec.json.encode(body)
+        answer = client.put(f"{base}/script", text, content_type="application/json")
+        taken += answer.status_code == 200
+        if answer.status_code not in (200, 400, 422):
+            wrong.append((number, way, answer.status_code, answer.content[:300]))
+        for path in ("script", "script/file", "lesson", "archive"):
+            found = client.get(f"{base}/{path}")
+            if found.status_code >= 500:
+                wrong.append((number, way, path, found.content[:300]))
+    check(wrong, taken)
+
+
+def check(wrong: list[Any], taken: int) -> None:
+    said = f"{taken} taken of {len(NUMBERED)} bent, {len(wrong)} wrong"
+    LOG.critical(said)
+    assert wrong == [], said
+    assert ALONE or taken > len(NUMBERED) // 20
 
 
 def test_a_sandbox_that_cannot_be_read_hides_no_other(client, person, make):
