@@ -14,8 +14,7 @@ from rest_framework.request import Request
 
 from api.errors import coded
 from scheduler.model.problems import RequestProblem
-from scheduler.model.texts.plain_text import is_suspect, unstorable
-from scheduler.model.texts.writing import write, write_all
+from scheduler.model.texts.plain_text import is_suspect, unstorable, write, write_all
 
 YAML = "application/yaml"
 

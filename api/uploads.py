@@ -21,16 +21,16 @@ from scheduler.analysis.conversion.files import findings_of
 from scheduler.input.files.unpacking import Unpacking
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
+    EndedWork,
     RunTimeChoice,
     RunTimeRule,
 )
-from scheduler.input.manifests.learned_run_times import EndedWork
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.traces.options import TraceOptions, read_options
+from scheduler.model.durations import read_span
 from scheduler.model.errors import ManifestError, QuantityError, SchedulerError
 from scheduler.model.problems import RequestProblem, in_field
 from scheduler.model.sentence import Sentence
-from scheduler.model.spans import read_span
 from scheduler.recorded.ended_work import ended_in_files
 
 

@@ -16,7 +16,7 @@ VERBS = {
     "rerun": "scheduler.cli.rerun",
     "incident": "scheduler.cli.incident",
     "convert": "scheduler.cli.convert",
-    "outcomes": "scheduler.cli.outcomes",
+    "outcomes": "scheduler.cli.statuses",
     "shadow": "scheduler.cli.shadow",
     "backtest": "scheduler.cli.backtest",
     "explain": "scheduler.cli.explain",

@@ -13,8 +13,7 @@ from scheduler.engine.world import World
 from scheduler.input.arrivals import Taken, expand, name_apart
 from scheduler.input.files.unpacking import UnreadText, is_read
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.dumps.dump_time import time_of
-from scheduler.input.manifests.dumps.run_times import estimate_run_times
+from scheduler.input.manifests.dumps.run_times import estimate_run_times, time_of
 from scheduler.input.manifests.load import (
     UNREAD,
     load,
@@ -31,7 +30,7 @@ from scheduler.input.manifests.releases import (
     take_seen_releases,
 )
 from scheduler.input.manifests.run_times import take_written_run_times
-from scheduler.input.manifests.simulation_gaps.gated import find_gated
+from scheduler.input.manifests.simulation_gaps.unsimulated import find_gated
 from scheduler.input.manifests.stack_signs import disagreement, signs_of, stack_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces

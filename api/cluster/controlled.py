@@ -33,11 +33,11 @@ from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
 from scheduler.engine.world import World
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL
-from scheduler.model.conditions import is_true
 from scheduler.model.jobs import QUEUE, pods_at_once, workload_name, workload_of
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key
 from scheduler.model.policy import Policy, read_policy
+from scheduler.model.reasons import is_true
 
 Document = dict[str, Any]
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"

@@ -12,7 +12,7 @@ from typing import Any
 from api.cluster.checks.replicated import selects
 from api.cluster.controlled import owner_of
 from sandbox.models import StoredObject, table_of
-from scheduler.model.conditions import has_ended, is_true
+from scheduler.model.reasons import has_ended, is_true
 
 Document = dict[str, Any]
 

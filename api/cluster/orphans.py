@@ -18,7 +18,7 @@ from api.cluster.controlled import Owners
 from sandbox.models import TABLES, Sandbox, StoredObject
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL, PREFIX
-from scheduler.model.conditions import is_true
+from scheduler.model.reasons import is_true
 
 Document = dict[str, Any]
 _PODS = resources.find("", "v1", "pods")

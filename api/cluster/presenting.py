@@ -26,12 +26,11 @@ from api.cluster.role_hash import ROLE, role_hash
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.model import schemas
 from scheduler.model.amounts import parse
-from scheduler.model.conditions import condition
 from scheduler.model.errors import SchedulerError
-from scheduler.model.pod_defaults import default_container, default_pod_spec
-from scheduler.model.reasons import SLICE_REPLACED
+from scheduler.model.pod import default_container, default_pod_spec
+from scheduler.model.reasons import SLICE_REPLACED, condition
 from scheduler.model.schemas import Field
-from scheduler.model.schemas.defaults import fill as fill_defaults
+from scheduler.model.schemas.faults import fill as fill_defaults
 
 Document = dict[str, Any]
 Fill = Callable[[Document], None]

@@ -16,7 +16,7 @@ from api.cluster.resources import Resource
 from sandbox.models import StoredObject, table_of
 from scheduler.model import resource_quota
 from scheduler.model.amounts import canonical
-from scheduler.model.conditions import has_ended
+from scheduler.model.reasons import has_ended
 
 Document = dict[str, Any]
 #: Keys of core kinds that need no `count/`.

@@ -23,7 +23,7 @@ from scheduler.model.amounts import parse, text_of
 from scheduler.model.annotations import READY_AFTER
 from scheduler.model.errors import SchedulerError
 from scheduler.model.podset_template import pod_requests
-from scheduler.model.releases.kueue_words import COARSE
+from scheduler.model.releases.release import COARSE
 
 Document = dict[str, Any]
 _COMPUTE = ("cpu", "memory")

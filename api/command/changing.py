@@ -15,13 +15,17 @@ from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
 from scheduler.cli.convert import converted, text_of
 from scheduler.cli.files import add_stack_word, read_bytes, read_one, read_paths
-from scheduler.cli.run_time_words import add_run_time_words, run_times_from
-from scheduler.cli.trace_words import add_trace_words, traces_of
+from scheduler.cli.run_time_words import (
+    add_run_time_words,
+    add_trace_words,
+    run_times_from,
+    traces_of,
+)
 from scheduler.input.files.unpacking import PACKED
 from scheduler.input.manifests.chosen_run_times import read_rule
 from scheduler.model.errors import SchedulerError
+from scheduler.model.texts.plain_text import write
 from scheduler.model.texts.values import read_value
-from scheduler.model.texts.writing import write
 
 LOOK_EVERY_S = 0.1
 

@@ -8,7 +8,7 @@ from typing import Any
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
 from scheduler.model.amounts import is_whole
-from scheduler.model.texts.writing import write
+from scheduler.model.texts.plain_text import write
 
 #: Where `quotalab up` listens unless it is given another port.
 HERE = "http://127.0.0.1:8000"

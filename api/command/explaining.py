@@ -17,7 +17,7 @@ from scheduler.analysis.forecast.starts import (
 )
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.writing import write, write_all
+from scheduler.model.texts.plain_text import write, write_all
 
 
 def _explain(part: Part) -> None:

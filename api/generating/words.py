@@ -15,7 +15,7 @@ from scheduler.model.sentence import Stated, Words
 #: Modules outside of these packages that have sentences.
 _MODULES = (
     "scheduler.model.event_words",
-    "scheduler.model.kube.notice_words",
+    "scheduler.model.kube.older_names",
     "sandbox.base.absences",
     "sandbox.base.denials",
     "sandbox.base.refusals",

@@ -33,7 +33,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
 from scheduler.model.problems import Form, Wanted, expected
-from scheduler.model.texts.writing import write
+from scheduler.model.texts.plain_text import write
 
 #: How far a what-if looks unless it is told: as on the page.
 HORIZON = "10m"

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from api.proving import shown, shown_yunikorn
 from api.proving.resources import DEFAULT_NAMESPACE, Place
-from scheduler.model.texts.writing import write
+from scheduler.model.texts.plain_text import write
 
 Document = dict[str, Any]
 #: What a play was answered and saw: by number and name of the step.

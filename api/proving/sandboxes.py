@@ -11,7 +11,7 @@ from api.client.sending import Transport
 from api.proving.playing import CONFIGS, JSON, PATCHES, Document, text_of
 from api.proving.resources import DEFAULT_NAMESPACE, Place
 from scheduler.model.admission_check import MULTI_KUEUE, PROVISIONING
-from scheduler.model.texts.writing import write
+from scheduler.model.texts.plain_text import write
 
 #: The releases of records whose script names none.
 RELEASE = {"kueue": "0.19.2", "kubernetes": "1.36.3", "yunikorn": "1.9.0"}

@@ -36,7 +36,7 @@ from sandbox.world import worlds
 from sandbox.world.findings import causes_of
 from scheduler.analysis.conversion.files import ConvertedFiles
 from scheduler.input.files.unpacking import UnreadText
-from scheduler.input.manifests.learned_run_times import queue_of, size_of
+from scheduler.input.manifests.chosen_run_times import queue_of, size_of
 from scheduler.input.manifests.repairs import Repair
 from scheduler.input.manifests.report import Report
 from scheduler.input.traces.preview import preview

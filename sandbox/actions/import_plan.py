@@ -24,13 +24,13 @@ from sandbox.world.operations import (
 from scheduler.assembly import NOTHING_LEFT, merge
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import reported_status
-from scheduler.input.manifests.dumps.dump_time import time_of
+from scheduler.input.manifests.dumps.run_times import time_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.repairs import Repairs
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.run_times import take_written_run_times
-from scheduler.input.manifests.simulation_gaps.gated import find_gated
+from scheduler.input.manifests.simulation_gaps.unsimulated import find_gated
 from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.manifests.updates import Refused, check_update
 from scheduler.model import durations

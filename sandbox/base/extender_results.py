@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from scheduler.engine.kube.extender.ports import ExtenderError
-from scheduler.model.kube.extender import Extender
+from scheduler.model.kube.configuration import Extender
 
 T = TypeVar("T")
 

@@ -18,7 +18,7 @@ from sandbox.world.seen import unpack
 from scheduler.analysis.explain.shadow_decision import OpenedDecision, opened
 from scheduler.recorded.qrec.reading import stamp
 from scheduler.recorded.shadow.compare import Judge, Verdict
-from scheduler.recorded.shadow.history import History
+from scheduler.recorded.shadow.decisions import History
 from scheduler.recorded.twin.observing import Manifest, ObservedChange
 
 #: The time that was judged is cut into so many stretches.

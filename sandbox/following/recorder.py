@@ -20,8 +20,8 @@ from sandbox.following.files import RecordingFile
 from sandbox.following.reflector import Reflector
 from sandbox.following.releases import releases_of
 from sandbox.following.resources import NOT_SERVED, Resource, scheduler_settings, served
-from scheduler.recorded.qrec.entries import Entry, Header, Type, encode
-from scheduler.recorded.qrec.slimming import slim
+from scheduler.recorded.qrec.frames import slim
+from scheduler.recorded.qrec.reading import Entry, Header, Type, encode
 
 Json = dict[str, Any]
 Rewrite = Callable[[Json], Json]

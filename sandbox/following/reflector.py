@@ -14,7 +14,7 @@ from typing import Any
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import Resource
 from scheduler.model.amounts import is_whole
-from scheduler.recorded.qrec.entries import Type
+from scheduler.recorded.qrec.reading import Type
 
 Json = dict[str, Any]
 #: Takes (type of entry, object or None, message).

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sandbox.following.cluster import Cluster, ClusterError
 from scheduler.input.manifests.releases import release_of_image
-from scheduler.model.releases.versions import Scheduler, canonical
+from scheduler.model.releases.release import Scheduler, canonical
 
 _KUEUE_PODS = "/api/v1/namespaces/kueue-system/pods"
 

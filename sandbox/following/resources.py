@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.following.cluster import Cluster, ClusterError
 from scheduler.input.manifests.kinds import TABLE, Kind
-from scheduler.model.texts.writing import write
+from scheduler.model.texts.plain_text import write
 
 #: Kinds of this project: no cluster has them.
 _OURS = "quotalab.dev"

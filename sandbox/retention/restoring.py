@@ -30,7 +30,7 @@ from scheduler.engine.world import World
 from scheduler.input.files.inflating import inflated_size, inflated_values
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import RequestProblem
-from scheduler.recorded.qrec.entries import check_object
+from scheduler.recorded.qrec.reading import check_object
 
 _DAMAGE = (
     zlib.error,

@@ -21,8 +21,8 @@ from sandbox.following.resources import Resource
 from scheduler.model import durations
 from scheduler.model.problems import GivenUp
 from scheduler.model.sentence import Sentence
-from scheduler.recorded.qrec.entries import Type
-from scheduler.recorded.qrec.slimming import slim
+from scheduler.recorded.qrec.frames import slim
+from scheduler.recorded.qrec.reading import Type
 
 _WAITING = 20_000
 Json = dict[str, Any]

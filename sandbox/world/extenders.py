@@ -23,7 +23,7 @@ from sandbox.world.webhooks import (
 )
 from scheduler.engine.kube.extender.ports import ExtenderError, Port
 from scheduler.engine.world import World
-from scheduler.model.kube.extender import Extender
+from scheduler.model.kube.configuration import Extender
 from scheduler.model.sentence import plain
 
 _encode = msgspec.json.Encoder(order="sorted").encode

@@ -22,7 +22,7 @@ import msgspec
 
 from sandbox.base.extender_results import shaped
 from scheduler.engine.kube.extender.ports import ExtenderError
-from scheduler.model.kube.extender import Extender
+from scheduler.model.kube.configuration import Extender
 
 MOST_BYTES = 8 * 2**20  # of one answer
 MOST_S = 10.0  # of one call, whatever the policy says

@@ -8,9 +8,9 @@ from scheduler.engine.kueue import queries as kueue_queries
 from scheduler.engine.world import World
 from scheduler.engine.worlds import objects
 from scheduler.model import amounts
-from scheduler.model.conditions import has_ended
 from scheduler.model.errors import InvariantError
 from scheduler.model.objects import Key
+from scheduler.model.reasons import has_ended
 from scheduler.model.requests import read_requests
 
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from scheduler.input.manifests.dumps.run_times import span_of
-from scheduler.input.traces.jobs import job_of
-from scheduler.input.traces.trace import Trace, TraceJob
+from scheduler.input.traces.options import Trace, TraceJob
+from scheduler.input.traces.taking import job_of
 from scheduler.model.annotations import RUNTIME
 from scheduler.model.errors import SchedulerError
 

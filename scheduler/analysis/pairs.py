@@ -31,9 +31,9 @@ from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
 from scheduler.input.manifests.run_times import assumed_work
-from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import Admit, Arrive, Bind, Decision
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import has_ended
 from scheduler.model.sentence import Sentence
 
 Alter = Callable[[World], Any]

@@ -13,6 +13,7 @@ from scheduler.model.decisions import Decision, Wait
 from scheduler.model.kueue.slices import ELASTIC_JOB
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
+from scheduler.model.releases.release import DECIDING
 from scheduler.model.releases.rules import (
     ELASTIC_JOBS,
     GATED,
@@ -22,7 +23,6 @@ from scheduler.model.releases.rules import (
     Rule,
     between,
 )
-from scheduler.model.releases.versions import DECIDING
 
 #: Lists of which each entry makes a podset, and how many are taken in all releases.
 _PODSETS = ("podSets", "replicatedJobs", "workerGroupSpecs", "components")

@@ -45,7 +45,7 @@ from scheduler.model.objects import Key
 from scheduler.model.patches import merge
 from scheduler.model.releases.release import Release
 from scheduler.model.releases.rules import Rule, between, not_followed
-from scheduler.model.texts.writing import write_all
+from scheduler.model.texts.plain_text import write_all
 
 # ------------------------------------------------------------------------
 # The same work under two releases: which starts differ, and by which rule.

@@ -25,7 +25,7 @@ from scheduler.analysis.forecast.backtest.run import (
 )
 from scheduler.cli.statuses import refused
 from scheduler.input.traces.formats.swf import read_trace
-from scheduler.input.traces.trace import Trace
+from scheduler.input.traces.options import Trace
 from scheduler.model.errors import SchedulerError
 
 

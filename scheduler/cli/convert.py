@@ -13,7 +13,7 @@ from scheduler.cli.files import read_paths
 from scheduler.cli.statuses import refused
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.writing import write_all
+from scheduler.model.texts.plain_text import write_all
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

@@ -12,7 +12,7 @@ from scheduler.input.files.unpacking import READ, Text, Unpacking, UnreadText, i
 from scheduler.input.manifests.loading.rendered import OTHERS
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import Stack
-from scheduler.model.releases.versions import TITLES
+from scheduler.model.releases.release import TITLES
 
 _STDIN = "stdin.yaml"
 

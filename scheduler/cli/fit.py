@@ -12,10 +12,9 @@ from scheduler.analysis.load_fit import fit_load, said_of_fit
 from scheduler.cli.files import read_one
 from scheduler.cli.statuses import refused
 from scheduler.input.traces import formats
-from scheduler.input.traces.options import NO_OPTIONS
-from scheduler.input.traces.trace import Trace
+from scheduler.input.traces.options import NO_OPTIONS, Trace
 from scheduler.model.errors import SchedulerError
-from scheduler.model.texts.writing import write
+from scheduler.model.texts.plain_text import write
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

@@ -14,7 +14,7 @@ from scheduler.cli.statuses import refused
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import SchedulerError
-from scheduler.model.releases.versions import TITLES
+from scheduler.model.releases.release import TITLES
 from scheduler.recorded.followed import incident
 
 

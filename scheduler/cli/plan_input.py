@@ -12,7 +12,7 @@ from scheduler.cli.files import read_paths
 from scheduler.cli.git_files import files_at, range_of
 from scheduler.cli.recording_file import read_file
 from scheduler.cli.recording_folder import read_followed_folder
-from scheduler.cli.trace_words import options_of
+from scheduler.cli.run_time_words import options_of
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError, SourceLocation
 from scheduler.model.problems import Wanted, expected, in_field

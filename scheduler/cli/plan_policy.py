@@ -38,8 +38,8 @@ from scheduler.cli.plan_input import (
     no_library,
     read_inputs,
 )
+from scheduler.cli.run_time_words import add_trace_words
 from scheduler.cli.statuses import OURS, REFUSED, try_to_write
-from scheduler.cli.trace_words import add_trace_words
 from scheduler.model.errors import InvariantError, NoProgressError, SchedulerError
 
 _FILES = ("markdown", "junit", "sarif", "result")

@@ -33,12 +33,12 @@ from scheduler.cli.plan_input import (
     no_library,
     read_work,
 )
+from scheduler.cli.run_time_words import add_trace_words, options_of
 from scheduler.cli.statuses import refused
-from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
-from scheduler.model.releases.versions import TITLES
+from scheduler.model.releases.release import TITLES
 from scheduler.model.texts.plain_text import printable
 
 _HORIZON_MS = 24 * 3_600_000

@@ -17,8 +17,7 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Wanted, expected, in_field
 from scheduler.recorded.absences import late_begin, not_replayed
-from scheduler.recorded.qrec.entries import Header
-from scheduler.recorded.qrec.reading import Followed, RecordedChange
+from scheduler.recorded.qrec.reading import Followed, Header, RecordedChange
 from scheduler.recorded.recording import (
     CONFIGURATION,
     MEASURED_KINDS,

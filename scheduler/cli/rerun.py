@@ -21,8 +21,7 @@ from scheduler.model.latencies import INSTANT, USUAL
 from scheduler.recorded.followed import recording_of, snapshot
 from scheduler.recorded.latencies import RecordedTimes
 from scheduler.recorded.recording import Recording
-from scheduler.recorded.repeats import Repeats, repeats
-from scheduler.recorded.rerun import Rerun, rerun
+from scheduler.recorded.rerun import Repeats, Rerun, repeats, rerun
 from scheduler.recorded.worlds import Source
 
 #: Where the seeds of the runs with drawn steps begin, whatever `--seed` says.

@@ -27,9 +27,13 @@ from scheduler.cli.files import (
     read_paths,
     release_of,
 )
-from scheduler.cli.run_time_words import add_run_time_words, run_time_choice
+from scheduler.cli.run_time_words import (
+    add_run_time_words,
+    add_trace_words,
+    options_of,
+    run_time_choice,
+)
 from scheduler.cli.statuses import refused, try_to_write
-from scheduler.cli.trace_words import add_trace_words, options_of
 from scheduler.engine.tick import SimulationResult, advance, simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.chosen_run_times import (

@@ -15,7 +15,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.recorded.absences import SHADOW, notes_on
 from scheduler.recorded.followed import configuration
 from scheduler.recorded.shadow.compare import Judge, Shadow, Verdict
-from scheduler.recorded.shadow.history import KINDS
+from scheduler.recorded.shadow.decisions import KINDS
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:

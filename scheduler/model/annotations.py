@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from scheduler.model.amounts import canonical
+from scheduler.model.durations import Span, read_span
 from scheduler.model.errors import QuantityError
 from scheduler.model.problems import Form, Wanted, expected
-from scheduler.model.spans import Span, read_span
 
 PREFIX = "quotalab.dev/"
 ARRIVAL = PREFIX + "arrival"

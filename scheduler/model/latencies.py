@@ -6,9 +6,9 @@ from typing import Annotated
 
 import msgspec
 
+from scheduler.model.durations import Span, read_span
 from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.problems import in_field
-from scheduler.model.spans import Span, read_span
 
 INSTANT = "0s"
 _FORM = (

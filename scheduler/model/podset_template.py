@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from scheduler.model import amounts
-from scheduler.model.resource_limits import (
+from scheduler.model.requests import (
     Limits,
     Manifest,
     Quantities,

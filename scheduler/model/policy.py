@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from scheduler.model import durations, ranges, registry
-from scheduler.model.check_rule import CheckRule, check_rules
+from scheduler.model.admission_check import CheckRule, check_rules
+from scheduler.model.durations import NEVER, read_span
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.latencies import Latencies, read_latencies
 from scheduler.model.problems import Form, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
 from scheduler.model.releases.release import NO_RELEASE, Release, read_release
-from scheduler.model.spans import NEVER, read_span
 
 Stack = Literal["kueue", "yunikorn", "kube"]
 #: Where a request says which stack it means, and where an error asks for it.

@@ -12,7 +12,7 @@ import msgspec
 from scheduler.model import amounts
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.podset_template import PodShape, read_pod
-from scheduler.model.resource_limits import Limits, Manifest
+from scheduler.model.requests import Limits, Manifest
 from scheduler.model.topology import (
     TopologyAssignment,
     TopologyRequest,

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from scheduler.model import registry
 from scheduler.model.kueue.configuration import Settings
-from scheduler.recorded.qrec.entries import Manifest
-from scheduler.recorded.qrec.reading import Followed, place_of
+from scheduler.recorded.qrec.reading import Followed, Manifest, place_of
 
 Effects = Mapping[str, str]  # kind -> what its absence changes
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from scheduler.input.files.unpacking import Unpacking
-from scheduler.input.manifests.learned_run_times import EndedWork, ended_work
+from scheduler.input.manifests.chosen_run_times import EndedWork, ended_work
 from scheduler.input.manifests.load import load
 from scheduler.input.traces import formats
-from scheduler.input.traces.jobs import job_of
 from scheduler.input.traces.options import NO_OPTIONS
-from scheduler.input.traces.taking import is_trace
+from scheduler.input.traces.taking import is_trace, job_of
 from scheduler.model.objects import Key, Object
+from scheduler.recorded.arrivals import run_times
 from scheduler.recorded.qrec.frames import MAGIC
 from scheduler.recorded.qrec.reading import Followed
-from scheduler.recorded.run_times import run_times
 from scheduler.recorded.twin.files import read_files
 
 

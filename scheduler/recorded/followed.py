@@ -13,7 +13,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.latencies import USUAL
 from scheduler.model.problems import Wanted, expected
 from scheduler.recorded.absences import kinds_of_work, not_replayed
-from scheduler.recorded.arrivals import arrivals_of
+from scheduler.recorded.arrivals import Owner, arrivals_of, owner_of, run_times
 from scheduler.recorded.qrec.reading import Followed, Place, place_of, stamp
 from scheduler.recorded.recording import (
     CONFIGURATION,
@@ -21,7 +21,6 @@ from scheduler.recorded.recording import (
     Event,
     Recording,
 )
-from scheduler.recorded.run_times import Owner, owner_of, run_times
 from scheduler.recorded.worlds import Source
 
 Item = dict[str, Any]

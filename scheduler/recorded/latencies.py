@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.lifetime.stage import Lifetime
@@ -11,10 +12,12 @@ from scheduler.model import streams
 from scheduler.model.decisions import Decision, Preempt, Wait
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
-from scheduler.recorded.cycles import CycleClock, nearest
-from scheduler.recorded.recording import Recording
-from scheduler.recorded.steps import Job, Samples, Stopwatch, job_of, measure
-from scheduler.recorded.writes import IDLE_MS, WriteClock
+from scheduler.recorded.recording import Attempts, Recording
+from scheduler.recorded.steps import Job, Samples, Stopwatch, Writes, job_of, measure
+
+# ------------------------------------------------------------------------
+# Measured steps as the times of a run: each takes what it took, or near it.
+
 
 #: Of how many measured steps, the nearest in time, one is drawn.
 NEAREST = 15
@@ -143,3 +146,150 @@ def _clock(watch: Stopwatch) -> CycleClock | None:
     firsts = watch.samples.get("scheduling_cycle", [])
     shortest = min((took for _, took in firsts), default=None)
     return None if shortest is None else CycleClock(watch.decided, shortest)
+
+
+# ------------------------------------------------------------------------
+# How long Kueue's scheduler took to write what it decided.
+
+
+#: A cycle that writes nothing takes next to no time (ms).
+IDLE_MS = 2
+#: A write that comes so much later (ms) than a decision is of another one.
+ADMISSION_MS = 4000
+EVICTION_MS = 5000
+#: Writes that take so many times the usual are of later cycles.
+PATIENCE = 4
+SLACK_MS = 200
+_USUAL_MS = 200  # of a write, without metrics
+_SHORTEST_MS, _LONGEST_MS = 20, 3000
+
+
+class WriteClock:
+    """Gives each decision the time that writing it took in the recording.
+
+    The scheduler writes its verdicts one after the other and begins no cycle before
+    it has written the last; a client that is busy or slowed down lengthens cycles
+    thus. Admissions are written beside the cycles, the evictions of one preemption
+    side by side.
+    """
+
+    def __init__(self, writes: Writes, readings: Readings) -> None:
+        self.writes = writes
+        evicted = [at for times in writes.evictions.values() for at in times]
+        self.usual = _usual(sorted([*writes.verdicts, *evicted]), readings)
+
+    def verdicts(self, now: int, count: int) -> int:
+        """Return how long (ms) so many verdicts take that are written from now on.
+
+        Until as many were written in the recording; the usual time where it wrote
+        none for long.
+        """
+        usual = count * self._usual_at(now)
+        last = bisect_right(self.writes.verdicts, now) + count - 1
+        if last < len(self.writes.verdicts):
+            length = self.writes.verdicts[last] - now
+            if length <= PATIENCE * usual + SLACK_MS:
+                return length
+        return round(usual)
+
+    def admission(self, now: int, job: Job) -> int:
+        """Return after how long (ms) an admission that is decided now is seen.
+
+        As long as usual where the recording has none of this job soon.
+        """
+        return self._soon(self.writes.admissions.get(job, ()), now, ADMISSION_MS)
+
+    def eviction(self, now: int, job: Job) -> int:
+        """Return after how long (ms) an eviction that is decided now is seen."""
+        return self._soon(self.writes.evictions.get(job, ()), now, EVICTION_MS)
+
+    def _soon(self, times: Sequence[int], now: int, most: int) -> int:
+        """Return how long it is until the next of these, unless that is too long."""
+        following = bisect_left(times, now)
+        if following < len(times) and times[following] - now <= most:
+            return times[following] - now
+        return round(self._usual_at(now))
+
+    def _usual_at(self, now: int) -> float:
+        """Return how long (ms) one write takes now."""
+        later = (usual for until, usual in self.usual if now <= until)
+        return next(later, self.usual[-1][1] if self.usual else _USUAL_MS)
+
+
+def _usual(written: Sequence[int], readings: Readings) -> list[tuple[int, float]]:
+    """Return until when one write took how long (ms), by the metrics.
+
+    The attempts' time together is that of their writes: deciding takes none.
+    """
+    found = []
+    begin = 0
+    for until, seconds in since(readings):
+        count = bisect_left(written, until) - bisect_left(written, begin)
+        if count:
+            took = 1000 * seconds / count
+            found.append((until, max(_SHORTEST_MS, min(_LONGEST_MS, took))))
+        begin = until
+    return found
+
+
+# ------------------------------------------------------------------------
+# Admission cycles that wait for pods, and what Kueue's metrics say of cycles.
+
+
+#: A cycle of more than so many usual ones is several, which had nothing to write.
+CYCLE_PATIENCE = 6
+_GAP_MS = 50  # between the verdicts of one cycle, at most
+Queue = tuple[str, str]  # namespace and name of the LocalQueue
+Readings = Sequence[tuple[int, Attempts]]  # metrics by some instants (ms)
+
+
+class CycleClock:
+    """Lets each cycle last until the recorded scheduler wrote its next verdicts.
+
+    `decided` is when (ms) it wrote one, and of whose queue; `usual` how long (ms) a
+    cycle takes where nothing was written for long.
+    """
+
+    def __init__(self, decided: Sequence[tuple[int, Queue]], usual: int) -> None:
+        self.ends = cycle_ends(decided)
+        self.usual = usual
+
+    def length(self, now: int) -> int:
+        """Return how long (ms) a cycle takes that begins now."""
+        following = bisect_left(self.ends, now + self.usual // 2)
+        if following < len(self.ends):
+            length = self.ends[following] - now
+            return length if length <= CYCLE_PATIENCE * self.usual else self.usual
+        return self.usual
+
+
+def cycle_ends(decided: Sequence[tuple[int, Queue]]) -> list[int]:
+    """Return when (ms) each cycle wrote its first verdict: it writes one per queue."""
+    found: list[int] = []
+    queues: set[Queue] = set()
+    last = 0
+    for at, queue in decided:
+        if not found or queue in queues or at - last > _GAP_MS:
+            queues = set()
+            found.append(at)
+        queues.add(queue)
+        last = at
+    return found
+
+
+def nearest(
+    found: Sequence[tuple[int, int]], now: int, count: int
+) -> Sequence[tuple[int, int]]:
+    """Return the samples that began nearest to now."""
+    middle = bisect_left(found, (now, 0))
+    first = max(0, min(middle - count // 2, len(found) - count))
+    return found[first : first + count]
+
+
+def since(readings: Readings) -> Iterator[tuple[int, float]]:
+    """Yield each reading's instant (ms), and the seconds in attempts since the last."""
+    before = 0.0
+    for until, attempts in readings:
+        now = sum(seconds for seconds, _ in attempts.values())
+        yield until, now - before
+        before = now

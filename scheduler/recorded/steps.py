@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.model.annotations import READY_AFTER, RUNTIME
+from scheduler.model.durations import read_span
 from scheduler.model.errors import QuantityError
 from scheduler.model.reasons import WAITING_FOR_PODS_READY
-from scheduler.model.spans import read_span
 from scheduler.recorded.recording import Event, Item, Recording
 
 Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from scheduler.model.sentence import Words
 
+# ------------------------------------------------------------------------
+# What files of other programs and of running clusters are read as, in words.
+
 
 class ReadAs(Words):
     """What is read as something else, and what counts where two differ."""
@@ -88,4 +91,67 @@ class Instant(Words):
         "instant.none",
         "of no instant that they show (what was evicted shows none); the Workloads "
         "count",
+    )
+
+
+# ------------------------------------------------------------------------
+# What repairs a finding of an import, in words.
+
+
+class Repairing(Words):
+    """A document to add, or a text to put in place of another."""
+
+    ADD = ("repair.add", "Add {kind} {name}")
+    ADD_QUEUE = (
+        "repair.addQueue",
+        "Add LocalQueue {name} in namespace {namespace} for ClusterQueue {queue}",
+    )
+    ADD_CLASS = ("repair.addClass", "Add {kind} {name} with value 0")
+    ADD_NAMESPACE = ("repair.addNamespace", "Add Namespace {name} with {labels}")
+    ADD_TOPOLOGY = ("repair.addTopology", "Add Topology {name} with levels {levels}")
+    ADD_CHECK = (
+        "repair.addCheck",
+        "Add AdmissionCheck {name}, which is ready at once",
+    )
+    ADD_NODES = (
+        "repair.addNodes",
+        "Add the node, as large as what runs on it|"
+        "Add the {n} nodes, each as large as what runs on it",
+    )
+    ADD_NODES_OF = (
+        "repair.addNodesOf",
+        "Add a node of {each} {resource}, by the quota of the flavors|"
+        "Add {n} nodes of {each} {resource}, by the quota of the flavors",
+    )
+    REPLACE = ("repair.replace", "Write {new} instead of {old}")
+
+
+# ------------------------------------------------------------------------
+# Why a move cannot be done, in words.
+
+
+class MoveRefused(Words):
+    """Why an object cannot be moved where it was dropped."""
+
+    OWN_PARENT = ("moveRefused.ownParent", "{key} cannot be its own parent")
+    KINDS = ("moveRefused.kinds", "a {kind} cannot be moved to a {target}")
+    CLUSTERS = ("moveRefused.clusters", "{key} and {target} are of different clusters")
+    THERE = ("moveRefused.there", "{workload} is in LocalQueue {queue} already")
+    LEADS_NOWHERE = (
+        "moveRefused.leadsNowhere",
+        "LocalQueue {queue} leads to no ClusterQueue",
+    )
+    SELECTOR = (
+        "moveRefused.selector",
+        "namespace {namespace} does not match the selector of {queue}",
+    )
+    FINISHED = ("moveRefused.finished", "{workload} is finished")
+    NAMESPACE = (
+        "moveRefused.namespace",
+        "LocalQueue {queue} is in another namespace than {namespace}",
+    )
+    NO_LOCAL_QUEUE = ("moveRefused.noLocalQueue", "LocalQueue {queue} does not exist")
+    NOT_LED = (
+        "moveRefused.notLed",
+        "namespace {namespace} has no LocalQueue that leads to {target}",
     )

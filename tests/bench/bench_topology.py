@@ -29,7 +29,7 @@ TINY_INPUT = ROOT / "tests/vectors/kueue/topology.jsonl.gz"
 _PROGRAM = """
 import gc, gzip, json, statistics, sys, time
 import msgspec
-from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.kueue.feature_gates import TopologyGates
 from scheduler.engine.kueue.topology.placement import PodSetPlacement
 from scheduler.engine.kueue.topology.placement import CountsCache
 from tests.conformance import kueue_topology as replay

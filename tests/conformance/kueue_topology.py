@@ -20,7 +20,7 @@ from scheduler.engine.kueue.topology.tree import (
     read_topology_node,
 )
 from scheduler.model.amounts import canonical
-from scheduler.model.kueue.topology_gates import read_gates
+from scheduler.model.kueue.feature_gates import read_gates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.quota import read_flavor
 from scheduler.model.topology import (

@@ -17,8 +17,8 @@ CLOSED = {
     "api/views/reading.py _fields": "tables of the page",
     "scheduler/input/manifests/known_fields/finding.py _known": "types of the schemas",
     "scheduler/model/problems/validation.py _pattern": "words of the program",
-    "scheduler/model/releases/versions.py followed": "schedulers",
-    "scheduler/model/schemas/defaults.py _fillings": "types of the schemas",
+    "scheduler/model/releases/release.py followed": "schedulers",
+    "scheduler/model/schemas/faults.py _fillings": "types of the schemas",
     "scheduler/model/schemas/faults.py _plan": "types of the schemas",
     "scheduler/model/sentence.py _parts": "words of the program",
 }

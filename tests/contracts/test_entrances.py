@@ -20,17 +20,16 @@ ENTRANCES = {
         "scheduler/input/manifests/documents.py",
         "scheduler/model/texts/rewriting.py",
         "scheduler/model/texts/values.py",
-        "scheduler/model/texts/writing.py",
-        "scheduler/model/texts/yaml_events.py",
+        "scheduler/model/texts/plain_text.py",
     },
-    "re2": {"scheduler/model/texts/patterns.py"},
+    "re2": {"scheduler/model/texts/plain_text.py"},
 }
 #: Patterns that are put together here, of parts of ours: no text of a person.
 OURS = {
     "scheduler/analysis/advice/wording.py": "the rows of a table of ours",
     "scheduler/analysis/plan/sentences.py": "the forms of a table of ours",
     "scheduler/model/problems/validation.py": "our forms, with all letters escaped",
-    "scheduler/model/texts/yaml_events.py": "a column, which is a number",
+    "scheduler/model/texts/values.py": "a column, which is a number",
     "api/cluster/checks/names.py": "the rows of a table of ours",
     "api/generating/sockets.py": "the head of the schema that we write",
 }
@@ -86,7 +85,7 @@ def written(node: ast.expr) -> bool:
 
 
 def test_no_pattern_of_a_person_is_run_by_re():
-    """Use `scheduler.model.texts.patterns`; a pattern of ours is a constant in capitals."""
+    """Use `scheduler.model.texts.plain_text`; a pattern of ours is a constant in capitals."""
     found = [
         f"{name(path)}:{node.lineno}"
         for path in SOURCES

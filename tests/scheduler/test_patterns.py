@@ -8,7 +8,7 @@ from scheduler.engine.autoscaling.growing import read_priorities
 from scheduler.engine.yunikorn.placement.rules import passes
 from scheduler.model.errors import ManifestError, PatternError, QuantityError
 from scheduler.model.hierarchy import RuleFilter
-from scheduler.model.texts.patterns import read_pattern
+from scheduler.model.texts.plain_text import read_pattern
 from scheduler.model.texts.values import read_value, read_values
 
 LONG = "a" * 100_000 + "b"

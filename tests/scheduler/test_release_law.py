@@ -19,8 +19,8 @@ from scheduler.analysis.release_rules import rules_between
 from scheduler.analysis.upgrade import Run
 from scheduler.engine.world import World
 from scheduler.model.patches import merge
+from scheduler.model.releases.release import Scheduler, followed, parsed
 from scheduler.model.releases.rules import Rule
-from scheduler.model.releases.versions import Scheduler, followed, parsed
 from tests.builders import (
     cluster_queue,
     flavor,

@@ -28,17 +28,17 @@ from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.pod import read_pod
 from scheduler.model.policy import read_policy
-from scheduler.model.releases.gates import kueue_gates
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
-from scheduler.model.releases.release import Release
-from scheduler.model.releases.rules import RULES, missing, not_followed
-from scheduler.model.releases.versions import (
+from scheduler.model.releases.release import (
     KUEUE,
     NEWEST,
     UNRELEASED,
+    Release,
     followed,
+    kueue_gates,
     reaches,
 )
+from scheduler.model.releases.rules import RULES, missing, not_followed
 from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.topology.test_node_failures import Racks

@@ -8,8 +8,7 @@ import kubernetes.client
 
 from scheduler.input.manifests.effects import Effect
 from scheduler.model import schemas
-from scheduler.model.schemas.defaults import fill
-from scheduler.model.schemas.faults import What, faults_of
+from scheduler.model.schemas.faults import What, faults_of, fill
 
 TYPES = schemas.types()
 PLAIN = {

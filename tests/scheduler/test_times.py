@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from scheduler.model import durations, streams
 from scheduler.model.annotations import read_timing
+from scheduler.model.durations import Span, read_span
 from scheduler.model.errors import QuantityError
-from scheduler.model.spans import Span, read_span
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from scheduler.model.decisions import Admit, Decision
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.scenario import Scenario, TwinClaims
 from scheduler.recorded.shadow.compare import Judge
-from scheduler.recorded.shadow.history import History
+from scheduler.recorded.shadow.decisions import History
 from scheduler.recorded.twin import beginning
 from scheduler.recorded.twin.files import read_files
 from scheduler.recorded.twin.going_on import go_on, running_now

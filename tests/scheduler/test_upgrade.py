@@ -16,7 +16,7 @@ from scheduler.cli.plan import main
 from scheduler.model.kueue.slices import ELASTIC_JOB
 from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
-from scheduler.model.releases.versions import UNRELEASED
+from scheduler.model.releases.release import UNRELEASED
 from tests.builders import job, node, small_cluster, world_of
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scheduler.assembly import assemble
 from scheduler.cli import run
-from scheduler.input.manifests.learned_run_times import ended_work
+from scheduler.input.manifests.chosen_run_times import ended_work
 from scheduler.input.manifests.report import report_of
 from scheduler.model.annotations import RUNTIME, RUNTIME_SOURCE
 from scheduler.model.objects import Key, Object

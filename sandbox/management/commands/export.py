@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from sandbox.base.commands import CommandError
 from sandbox.models import Sandbox
 from sandbox.retention import exports
-from scheduler.model.texts.writing import write_all
+from scheduler.model.texts.plain_text import write_all
 
 
 class Command(BaseCommand):

@@ -13,7 +13,7 @@ from sandbox.base.commands import CommandError
 from sandbox.base.errors import Cause, SandboxError
 from sandbox.live.people import local_user
 from scheduler.cli.files import add_stack_word, read_paths
-from scheduler.cli.trace_words import add_trace_words, options_of
+from scheduler.cli.run_time_words import add_trace_words, options_of
 from scheduler.model.errors import SchedulerError
 from scheduler.model.policy import STACK_FIELD
 

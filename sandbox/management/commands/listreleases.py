@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sandbox.base.commands import PagesCommand
-from scheduler.model.releases.gates import kueue_gates
-from scheduler.model.releases.kueue_defaults import WAITING
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
-from scheduler.model.releases.release import Release
-from scheduler.model.releases.rules import RULES, Rule
-from scheduler.model.releases.versions import (
+from scheduler.model.releases.release import (
     FOLLOWED_FROM,
     KNOWN,
     NEWEST,
     TITLES,
     UNRELEASED,
+    WAITING,
+    Release,
     Scheduler,
     known,
+    kueue_gates,
     older,
 )
+from scheduler.model.releases.rules import RULES, Rule
 
 PAGE = Path(__file__).parents[3] / "docs" / "releases.md"
 _HEAD = """# Releases

@@ -11,7 +11,7 @@ from scheduler.analysis.advice.space import Point, Space
 from scheduler.analysis.experiments.bases import changed, key_of
 from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
-from scheduler.model.texts.writing import write, write_all
+from scheduler.model.texts.plain_text import write, write_all
 
 #: Metadata that says what an object is; the rest is the cluster's.
 _METADATA = ("name", "namespace", "labels", "annotations")

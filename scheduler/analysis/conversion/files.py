@@ -22,8 +22,8 @@ from scheduler.input.traces.taking import is_trace
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import Object
 from scheduler.model.sentence import Sentence
+from scheduler.model.texts.plain_text import write_all
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
-from scheduler.model.texts.writing import write_all
 from scheduler.words.losses import NotCarried
 
 #: The file of what was written.

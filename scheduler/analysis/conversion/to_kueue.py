@@ -14,7 +14,7 @@ from scheduler.engine.yunikorn.placement import rules
 from scheduler.engine.yunikorn.placement.rules import DEFAULT, Submission, place
 from scheduler.engine.yunikorn.shim import pods
 from scheduler.input.manifests import queues_yaml as manifests
-from scheduler.input.manifests.loading.naming import apart, label_of
+from scheduler.input.manifests.loading.checking import apart, label_of
 from scheduler.model import amounts
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
 from scheduler.model.objects import Key, Object

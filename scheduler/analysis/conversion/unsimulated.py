@@ -16,24 +16,22 @@ from msgspec import UnsetType
 
 from scheduler.analysis.release_rules import traits_of
 from scheduler.engine.world import World
-from scheduler.input.manifests.simulation_gaps.gated import gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
-from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.input.manifests.simulation_gaps.unsimulated import gated, unsimulated
 from scheduler.model import registry
 from scheduler.model.admission_check import (
     MULTI_KUEUE,
     PROVISIONING,
     read_admission_check,
 )
-from scheduler.model.autoscaling.kinds import GROWING
-from scheduler.model.autoscaling.provisioning_config import CONFIG
+from scheduler.model.autoscaling.group_spec import CONFIG, GROWING
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import Surroundings
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.objects import Key
+from scheduler.model.releases.release import DECIDING, FOLLOWED_FROM, TITLES
 from scheduler.model.releases.rules import not_followed
-from scheduler.model.releases.versions import DECIDING, FOLLOWED_FROM, TITLES
 from scheduler.model.sentence import Sentence
 from scheduler.words.gaps import Idle, Unfollowed
 

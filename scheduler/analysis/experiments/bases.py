@@ -22,11 +22,11 @@ from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.input.manifests.run_times import said_of_run_times
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
+from scheduler.model.durations import Span, read_span
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Stack, read_policy
 from scheduler.model.problems import Form, RequestProblem, Wanted, expected
-from scheduler.model.spans import Span, read_span
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 # ------------------------------------------------------------------------

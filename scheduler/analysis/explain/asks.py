@@ -30,9 +30,9 @@ from scheduler.engine.yunikorn.objects.model import Ask, Queue, SchedulingNode
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.scheduling.node_fit import may_run
 from scheduler.model import registry
-from scheduler.model.english import bare, counted, listed, quantity
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
+from scheduler.model.sentence import bare, counted, listed, quantity
 from scheduler.model.yunikorn.resources import Needs, fits_undefined
 
 Limits = Mapping[str, int]

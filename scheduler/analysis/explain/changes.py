@@ -15,7 +15,6 @@ from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
 from scheduler.engine.yunikorn.stage import YunikornStage
 from scheduler.model import amounts
-from scheduler.model.conditions import is_true
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import (
     Key,
@@ -27,7 +26,8 @@ from scheduler.model.objects import (
 from scheduler.model.policy import read_policy
 from scheduler.model.problems import Form, RequestProblem
 from scheduler.model.problems.files import Unshown
-from scheduler.words.refusals import MoveRefused
+from scheduler.model.reasons import is_true
+from scheduler.words.read_as import MoveRefused
 
 # ------------------------------------------------------------------------
 # Changes to a world as merge patches of objects, and doing them.

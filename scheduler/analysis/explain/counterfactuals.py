@@ -21,8 +21,8 @@ from scheduler.analysis.explain.questions.asking import (
 from scheduler.analysis.explain.shapes import ChangeOutcome, Counterfactuals, Verdict
 from scheduler.analysis.explain.workloads import explain
 from scheduler.engine.world import World
-from scheduler.model.english import bare, listed, share
 from scheduler.model.objects import Key
+from scheduler.model.sentence import bare, listed, share
 
 HORIZON_MS = 600_000
 MOST_RUNS = 40

@@ -27,11 +27,11 @@ from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.world import World, fork
 from scheduler.model.autoscaling.group_spec import NODE_GROUP
 from scheduler.model.autoscaling.pool_spec import NODE_POOL
-from scheduler.model.english import counted, listed
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.problems import RequestProblem, Wanted, expected
+from scheduler.model.sentence import counted, listed
 
 # ------------------------------------------------------------------------
 # Where a pod could go: plug-ins x nodes under kube-scheduler, asks under YuniKorn.

@@ -12,10 +12,10 @@ from scheduler.engine.yunikorn.objects.model import Application, NullListener, Q
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.scheduling.node_fit import may_run
 from scheduler.engine.yunikorn.sorting.queues import children_in_order, share_of
-from scheduler.model.english import counted
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.problems import Form
+from scheduler.model.sentence import counted
 from scheduler.model.yunikorn.properties import SORT_POLICY
 
 # ------------------------------------------------------------------------

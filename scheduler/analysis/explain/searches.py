@@ -20,14 +20,7 @@ from scheduler.analysis.explain.shapes import (
     Victim,
 )
 from scheduler.engine.kueue.stage import KueueStage
-from scheduler.model.english import (
-    bare,
-    counted,
-    listed,
-    quantity,
-    several,
-    share,
-)
+from scheduler.model.sentence import bare, counted, listed, quantity, several, share
 
 # ------------------------------------------------------------------------
 # Searches for victims, from the steps that a trace wrote down.

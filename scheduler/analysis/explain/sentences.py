@@ -13,9 +13,8 @@ from scheduler.analysis.explain.shapes import (
 from scheduler.engine.kueue.cache.cluster import Cluster
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
-from scheduler.model.conditions import is_true
 from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import ADMITTED, MISCONFIGURED, QUOTA_RESERVED
+from scheduler.model.reasons import ADMITTED, MISCONFIGURED, QUOTA_RESERVED, is_true
 from scheduler.model.sentence import Named, Place, Quantity, Sentence, named
 from scheduler.words.why import Short, Why
 

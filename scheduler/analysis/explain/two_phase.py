@@ -16,10 +16,9 @@ from scheduler.engine.multikueue.copies import Dispatch
 from scheduler.engine.world import World
 from scheduler.model import durations
 from scheduler.model.amounts import decimal_si
-from scheduler.model.conditions import condition, is_true
 from scheduler.model.kueue.check_state import READY
 from scheduler.model.objects import Key, qualified
-from scheduler.model.reasons import ADMITTED, QUOTA_RESERVED
+from scheduler.model.reasons import ADMITTED, QUOTA_RESERVED, condition, is_true
 from scheduler.model.sentence import Items, Sentence
 from scheduler.words.why import Awaited
 

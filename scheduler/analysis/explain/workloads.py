@@ -40,7 +40,7 @@ from scheduler.model.reasons import (
     MISCONFIGURED,
     QUOTA_RESERVED,
 )
-from scheduler.model.releases.kueue_words import coarse
+from scheduler.model.releases.release import coarse
 from scheduler.model.sentence import Sentence
 from scheduler.words.why import NotTried
 

@@ -38,10 +38,10 @@ from scheduler.engine.world import World, fork
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.references import check_references
 from scheduler.model.annotations import ARRIVAL
-from scheduler.model.conditions import condition
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Form, RequestProblem, Wanted
+from scheduler.model.reasons import condition
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
 
 #: What stands for every LocalQueue of the world.

@@ -12,8 +12,8 @@ from scheduler.engine.kueue.workload.families import is_variant
 from scheduler.engine.world import World
 from scheduler.input.manifests.dumps.run_times import ended_seconds
 from scheduler.model import durations
-from scheduler.model.conditions import is_true, true_condition
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import is_true, true_condition
 
 _COUNTER = re.compile(r"([-_.]?[0-9]+)+$")
 

@@ -24,7 +24,6 @@ from scheduler.analysis.measures.summary import Summary
 from scheduler.engine.kueue.workload.families import is_variant
 from scheduler.engine.world import World
 from scheduler.model.amounts import canonical
-from scheduler.model.conditions import has_ended
 from scheduler.model.decisions import (
     Admit,
     Arrive,
@@ -41,6 +40,7 @@ from scheduler.model.decisions import (
     Requeue,
 )
 from scheduler.model.objects import Key, cluster_of, plain
+from scheduler.model.reasons import has_ended
 
 # ------------------------------------------------------------------------
 # Decisions in, numbers out: follows a running world instant by instant.

@@ -23,7 +23,7 @@ from scheduler.analysis.reproduction.trimming import (
 )
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
-from scheduler.model.texts.writing import write_all
+from scheduler.model.texts.plain_text import write_all
 
 #: How many objects all tries of an assertion together may run, on each side.
 _MOST_OBJECTS = 40_000

@@ -26,10 +26,10 @@ from scheduler.engine.provisioning.request import (
 )
 from scheduler.engine.stage import Context
 from scheduler.model.amounts import is_whole
-from scheduler.model.conditions import is_true
 from scheduler.model.decisions import NodeChange
 from scheduler.model.durations import stamp_us
 from scheduler.model.objects import Object
+from scheduler.model.reasons import is_true
 
 _BOOKED_MS = 10 * 60_000
 _VALID_S = 7 * 24 * 3600

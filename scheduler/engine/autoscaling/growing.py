@@ -34,7 +34,7 @@ from scheduler.model.pod import Pod
 from scheduler.model.policy import Autoscaler
 from scheduler.model.problems import GivenUp, Wanted, expected
 from scheduler.model.sentence import Sentence
-from scheduler.model.texts.patterns import Pattern, read_pattern
+from scheduler.model.texts.plain_text import Pattern, read_pattern
 from scheduler.model.texts.values import read_value
 
 # ------------------------------------------------------------------------

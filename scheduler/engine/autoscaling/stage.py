@@ -34,11 +34,15 @@ from scheduler.engine.autoscaling.supply import (
 from scheduler.engine.provisioning.controller import RequestController
 from scheduler.engine.stage import Context
 from scheduler.model.amounts import text_of
-from scheduler.model.autoscaling.group_spec import NODE_GROUP, read_group_spec
-from scheduler.model.autoscaling.instance_type import INSTANCE_TYPE
-from scheduler.model.autoscaling.kinds import AUTOSCALED
+from scheduler.model.autoscaling.group_spec import (
+    AUTOSCALED,
+    CONFIG,
+    INSTANCE_TYPE,
+    NODE_GROUP,
+    REQUEST,
+    read_group_spec,
+)
 from scheduler.model.autoscaling.pool_spec import NODE_POOL
-from scheduler.model.autoscaling.provisioning_config import CONFIG, REQUEST
 from scheduler.model.decisions import Decision
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod

@@ -25,11 +25,11 @@ from scheduler.model.autoscaling.group_spec import (
     template_node,
 )
 from scheduler.model.decisions import NodeChange
+from scheduler.model.durations import NEVER, read_span
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
 from scheduler.model.policy import Autoscaler
 from scheduler.model.sentence import Sentence, plain
-from scheduler.model.spans import NEVER, read_span
 from scheduler.model.storage.claims import ONCE_POD
 
 if TYPE_CHECKING:

@@ -12,13 +12,11 @@ from scheduler.engine.kube.framework.plugin import Event
 from scheduler.engine.kube.state import SharedCluster
 from scheduler.model.devices.claims import (
     CLAIM,
+    DEVICE_CLASS,
+    SLICE,
     TEMPLATE,
     Allocation,
     read_device_claim,
-)
-from scheduler.model.devices.slices import (
-    DEVICE_CLASS,
-    SLICE,
     read_device_class,
     read_slice,
 )

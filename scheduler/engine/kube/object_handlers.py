@@ -29,7 +29,7 @@ from scheduler.model.node import Node, read_node
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod, read_pod
 from scheduler.model.problems import GivenUp
-from scheduler.model.storage.volumes import KINDS as VOLUME_KINDS
+from scheduler.model.storage.claims import KINDS as VOLUME_KINDS
 
 # ------------------------------------------------------------------------
 # Nodes and pods in: what each scheduler of a run is given to see, and when.

@@ -19,10 +19,7 @@ from scheduler.engine.kube.scheduling.scheduler import PluginTable, Scheduler, t
 from scheduler.engine.kube.state import SharedCluster
 from scheduler.engine.stage import Context
 from scheduler.model import streams
-from scheduler.model.kube.configuration import (
-    Configuration,
-    read_configurations,
-)
+from scheduler.model.kube.configuration import Configuration, read_configurations
 from scheduler.model.node import PODS
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod

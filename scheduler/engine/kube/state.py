@@ -20,7 +20,7 @@ from scheduler.engine.kube.volumes.known import Binding, Volumes
 from scheduler.engine.stage import Context
 from scheduler.model.objects import Key, Object
 from scheduler.model.pod import Pod
-from scheduler.model.storage.volumes import VOLUME
+from scheduler.model.storage.claims import VOLUME
 
 # ------------------------------------------------------------------------
 # What placement writes into a Pod, and how a restart takes it up again.

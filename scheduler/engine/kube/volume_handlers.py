@@ -13,11 +13,12 @@ from scheduler.engine.kube.state import SharedCluster
 from scheduler.engine.kube.volumes.known import Binding, Volumes, immediate_bindings
 from scheduler.model import amounts
 from scheduler.model.objects import Key, Object
-from scheduler.model.storage.claims import CLAIM, read_claim
-from scheduler.model.storage.volumes import (
+from scheduler.model.storage.claims import (
+    CLAIM,
     CSI_NODE,
     STORAGE_CLASS,
     VOLUME,
+    read_claim,
     read_csi_node,
     read_storage_class,
     read_volume,

@@ -29,7 +29,7 @@ from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.workload.info import LocalQueue
 from scheduler.engine.latencies import StepTimes
 from scheduler.engine.stage import Context
-from scheduler.model.check_rule import CheckRule
+from scheduler.model.admission_check import CheckRule
 from scheduler.model.kueue.check_state import CheckState, read_states
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.objects import Key, Object

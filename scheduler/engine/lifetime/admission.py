@@ -15,10 +15,10 @@ from scheduler.engine.kueue.topology.tree import PLACED_BY_TOPOLOGY, UNCONSTRAIN
 from scheduler.model.annotations import PREFIX
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key, Object
-from scheduler.model.pod_defaults import default_pod_spec
+from scheduler.model.pod import default_pod_spec
 from scheduler.model.podset_template import pod_requests
 from scheduler.model.problems import Problem, in_field
-from scheduler.model.resource_limits import Quantities, quantities
+from scheduler.model.requests import Quantities, quantities
 from scheduler.model.topology import Path
 
 # ------------------------------------------------------------------------

@@ -11,15 +11,15 @@ from scheduler.engine.lifetime.node_loss import NodeLoss
 from scheduler.engine.lifetime.runs import Due
 from scheduler.model import streams
 from scheduler.model.decisions import Edit, NodeChange
+from scheduler.model.durations import NEVER, Span, read_span
 from scheduler.model.errors import ManifestError
 from scheduler.model.event_words import PLANNED, Befallen, node_lost
-from scheduler.model.kueue.reclaimable import check_reclaimable
+from scheduler.model.kueue.check_answers import check_reclaimable
 from scheduler.model.objects import Key, Object
 from scheduler.model.patches import merge
 from scheduler.model.policy import Failures
 from scheduler.model.problems import GivenUp
 from scheduler.model.sentence import Sentence
-from scheduler.model.spans import NEVER, Span, read_span
 
 if TYPE_CHECKING:
     from scheduler.engine.lifetime.node_loss import NodeLoss

@@ -16,15 +16,10 @@ from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.engine.lifetime.stopping import grace_ms
 from scheduler.model import durations
-from scheduler.model.conditions import (
-    condition,
-    has_ended,
-    is_true,
-    true_condition,
-)
 from scheduler.model.decisions import Evict
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import condition, has_ended, is_true, true_condition
 from scheduler.model.selectors import (
     Taint,
     Toleration,

@@ -13,10 +13,9 @@ from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.stopping import RunScaling
-from scheduler.model.conditions import is_true
 from scheduler.model.jobs import pods_at_once
 from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import WAITING_FOR_REPLACEMENT_PODS
+from scheduler.model.reasons import WAITING_FOR_REPLACEMENT_PODS, is_true
 
 _JOB = frozenset({"Job"})
 

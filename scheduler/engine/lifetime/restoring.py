@@ -8,8 +8,8 @@ from scheduler.engine.lifetime import status
 from scheduler.engine.lifetime.advancing import Advancing
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE, POD
-from scheduler.model.conditions import has_ended
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import has_ended
 
 
 class Restoring(Advancing):

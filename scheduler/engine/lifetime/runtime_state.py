@@ -14,11 +14,11 @@ from scheduler.engine.stage import Context, Stage
 from scheduler.model import durations, registry
 from scheduler.model.annotations import Timing, read_timing
 from scheduler.model.decisions import Checkpoint, Decision, PodSetAdmission
+from scheduler.model.durations import NEVER, Span, read_span
 from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy, Simulation
 from scheduler.model.sentence import Sentence
-from scheduler.model.spans import NEVER, Span, read_span
 
 if TYPE_CHECKING:
     from scheduler.engine.kueue.stage import KueueStage

@@ -15,10 +15,10 @@ from scheduler.engine.lifetime.admission import (
 )
 from scheduler.engine.lifetime.runs import Due, Rounds, Run
 from scheduler.engine.lifetime.runtime_state import POD, WORKLOAD, RuntimeState
+from scheduler.model.durations import NEVER
 from scheduler.model.jobs import is_managed_elsewhere
 from scheduler.model.objects import Key, Object
-from scheduler.model.spans import NEVER
-from scheduler.model.storage.claim_templates import give_claims
+from scheduler.model.storage.claims import give_claims
 from scheduler.model.topology import TopologyAssignment
 
 # ------------------------------------------------------------------------

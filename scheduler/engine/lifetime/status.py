@@ -6,7 +6,6 @@ from typing import Any
 
 from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
-from scheduler.model.conditions import condition, has_ended, is_true, true_condition
 from scheduler.model.durations import stamp_text
 from scheduler.model.jobs import is_managed_elsewhere, pods_at_once
 from scheduler.model.objects import Key, Object
@@ -19,6 +18,10 @@ from scheduler.model.reasons import (
     JOB_SUSPENDED,
     SUCCESS_POLICY,
     SUCCESS_POLICY_SENTENCE,
+    condition,
+    has_ended,
+    is_true,
+    true_condition,
 )
 
 _OVER = ("Finished", "Complete", "Completed", "Failed")

@@ -15,9 +15,8 @@ from scheduler.engine.lifetime.runtime_state import POD
 from scheduler.engine.lifetime.starting import RunStarting
 from scheduler.model import reasons
 from scheduler.model.decisions import Fail, Finish
-from scheduler.model.durations import stamp_text
+from scheduler.model.durations import NEVER, stamp_text
 from scheduler.model.objects import Key, Object
-from scheduler.model.spans import NEVER
 
 # ------------------------------------------------------------------------
 # Ending: work that is done, and attempts that are stopped.

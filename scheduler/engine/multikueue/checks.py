@@ -12,8 +12,8 @@ from msgspec import UnsetType
 
 from scheduler.engine.multikueue.workers import Workers
 from scheduler.model.admission_check import MULTI_KUEUE, NO_PARAMETERS
-from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import condition
 
 CHECK = "AdmissionCheck"
 CLUSTER = "MultiKueueCluster"

@@ -18,8 +18,8 @@ from scheduler.model.annotations import (
     RUNTIME,
     read_timing,
 )
+from scheduler.model.durations import NEVER
 from scheduler.model.objects import Key, Object
-from scheduler.model.spans import NEVER
 
 # ------------------------------------------------------------------------
 # Where one Workload is, as MultiKueue knows it.

@@ -23,16 +23,16 @@ from scheduler.model.admission_check import (
     AdmissionCheck,
     read_admission_check,
 )
-from scheduler.model.autoscaling.provisioning_config import (
+from scheduler.model.autoscaling.group_spec import (
     CONFIG,
     REQUEST,
     RequestConfig,
     read_config,
 )
-from scheduler.model.conditions import condition
 from scheduler.model.decisions import NodeChange
 from scheduler.model.kueue.check_state import PENDING, READY, CheckState
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import condition
 
 if TYPE_CHECKING:
     from scheduler.engine.kueue.stage import KueueStage

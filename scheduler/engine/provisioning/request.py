@@ -15,12 +15,7 @@ import msgspec
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import Context
 from scheduler.model import durations
-from scheduler.model.autoscaling.provisioning_config import (
-    IDENTICAL,
-    REQUEST,
-    RequestConfig,
-)
-from scheduler.model.conditions import condition, is_true
+from scheduler.model.autoscaling.group_spec import IDENTICAL, REQUEST, RequestConfig
 from scheduler.model.kueue.check_state import (
     PENDING,
     READY,
@@ -29,7 +24,7 @@ from scheduler.model.kueue.check_state import (
     CheckState,
 )
 from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import ADMITTED
+from scheduler.model.reasons import ADMITTED, condition, is_true
 
 # ------------------------------------------------------------------------
 # The documents of a request: its name, its pod sets, and a PodTemplate for each.

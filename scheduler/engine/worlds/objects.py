@@ -15,13 +15,14 @@ from scheduler.engine.stage import SearchTally, Stage
 from scheduler.engine.worlds.encoding import Digests, Header
 from scheduler.engine.worlds.stages import WorldStages, is_in_use
 from scheduler.model import durations, streams
-from scheduler.model.autoscaling.kinds import GROWING
-from scheduler.model.autoscaling.provisioning_config import REQUEST
-from scheduler.model.conditions import has_ended
+from scheduler.model.autoscaling.group_spec import GROWING, REQUEST
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
-from scheduler.model.kueue.check_answers import check_answers, check_gate_positions
-from scheduler.model.kueue.reclaimable import check_reclaimable
+from scheduler.model.kueue.check_answers import (
+    check_answers,
+    check_gate_positions,
+    check_reclaimable,
+)
 from scheduler.model.objects import (
     Key,
     Object,
@@ -32,6 +33,7 @@ from scheduler.model.objects import (
     qualified,
 )
 from scheduler.model.problems import Form
+from scheduler.model.reasons import has_ended
 
 # ------------------------------------------------------------------------
 # The objects of a world: put, introduced, deleted; what changed since the last look.

@@ -12,7 +12,7 @@ from scheduler.engine.stack import build_stages
 from scheduler.engine.stage import Context, Stage
 from scheduler.engine.worlds.encoding import Header
 from scheduler.model import durations
-from scheduler.model.autoscaling.kinds import AUTOSCALED, GROWING
+from scheduler.model.autoscaling.group_spec import AUTOSCALED, GROWING
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.policy import Policy, read_policy
 

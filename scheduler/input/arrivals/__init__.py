@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from scheduler.input.manifests.loading.checking import apart
 from scheduler.input.manifests.loading.loaded import Finding
-from scheduler.input.manifests.loading.naming import apart
 from scheduler.model import durations, registry
 from scheduler.model.annotations import ARRIVAL, RUNTIME
 from scheduler.model.errors import ManifestError, PolicyError, QuantityError

@@ -10,8 +10,8 @@ import msgspec
 from scheduler.input.arrivals import Coming
 from scheduler.input.manifests.loading.loaded import Finding
 from scheduler.input.traces.formats.swf import read_trace
-from scheduler.input.traces.jobs import job_of
-from scheduler.input.traces.trace import TraceJob, cut
+from scheduler.input.traces.options import TraceJob, cut
+from scheduler.input.traces.taking import job_of
 from scheduler.model.errors import ManifestError
 from scheduler.model.problems import RequestProblem
 from scheduler.model.registry import register

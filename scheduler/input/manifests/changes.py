@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.fields import expect_choice, expect_object, expect_text
+from scheduler.input.manifests.fields import (
+    expect_choice,
+    expect_flag,
+    expect_known,
+    expect_object,
+    expect_text,
+)
 from scheduler.input.manifests.kinds import BY_KIND
-from scheduler.input.manifests.strict import expect_flag, expect_known
 from scheduler.model.problems import Form, Wanted, expected
 
 NODE_ACTIONS = ("cordon", "uncordon", "drain", "fail", "recover")

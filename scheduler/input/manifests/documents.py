@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from scheduler.input.manifests.dumps import simulator, terraform, yunikorn_state
+from scheduler.input.manifests.dumps import formats
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
@@ -23,13 +23,15 @@ from scheduler.model.texts.json_documents import (
     is_deeper,
     looks_like_json,
 )
-from scheduler.model.texts.values import DEFAULT_LIMITS, Limits, read_each
-from scheduler.model.texts.yaml_events import Loader as _Loader
-from scheduler.model.texts.yaml_events import (
+from scheduler.model.texts.values import (
+    DEFAULT_LIMITS,
+    Limits,
     Read,
     SpanLines,
+    read_each,
     refused,
 )
+from scheduler.model.texts.values import Loader as _Loader
 
 _INDEX = re.compile(r"\[([0-9]+)\]")
 
@@ -264,17 +266,17 @@ def _kind(data: object) -> str:
 
 def _take_apart(document: Document) -> Iterator[Document]:
     """Yield the items of a `List`, or the document itself."""
-    if not document.kind and simulator.is_export(document.data):
+    if not document.kind and formats.is_export(document.data):
         yield from _exported(document)
         return
-    if not document.kind and terraform.is_shown(document.data):
-        for address, text in terraform.texts(document.data):
+    if not document.kind and formats.is_shown(document.data):
+        for address, text in formats.texts(document.data):
             yield from read_documents(text, file=f"{document.file} {address}")
         return
-    if not document.kind and yunikorn_state.is_dump(document.data):
-        if text := yunikorn_state.queues_text(document.data):
+    if not document.kind and formats.is_dump(document.data):
+        if text := formats.queues_text(document.data):
             yield from read_documents(text, file=f"{document.file} config")
-        for item in yunikorn_state.objects(document.data):
+        for item in formats.objects(document.data):
             yield _part(document, item, None)
         return
     items = document.data.get("items")
@@ -293,7 +295,7 @@ def _take_apart(document: Document) -> Iterator[Document]:
 
 def _exported(document: Document) -> Iterator[Document]:
     """Yield the objects of an export of the kube-scheduler-simulator."""
-    for path, item in simulator.items(document.data):
+    for path, item in formats.items(document.data):
         if not isinstance(item, dict):
             raise document.error(path, expected(Wanted.OBJECT))
         yield _part(document, item, _node_at(document.node(), path))

@@ -21,6 +21,7 @@ from scheduler.input.manifests.queues_yaml import is_queues
 from scheduler.input.manifests.versions import as_written
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key
+from scheduler.model.texts.plain_text import write_all
 from scheduler.model.texts.rewriting import (
     Edit,
     UnwritableError,
@@ -33,7 +34,6 @@ from scheduler.model.texts.rewriting import (
 )
 from scheduler.model.texts.unified_diff import Changed, unified
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
-from scheduler.model.texts.writing import write_all
 
 #: The file that new objects come to; with a number where there is one of that name.
 ADDED = "what-if.yaml"

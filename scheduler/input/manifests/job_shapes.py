@@ -10,12 +10,13 @@ from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import (
     expect_amounts,
     expect_items,
+    expect_labels,
     expect_object,
     expect_text,
+    expect_texts,
     expect_whole,
 )
 from scheduler.input.manifests.jobs.job_set import pods_of
-from scheduler.input.manifests.strict import expect_labels, expect_texts
 from scheduler.input.manifests.workloads import check_template
 from scheduler.model import registry
 from scheduler.model.jobs import JobKind, Shape, count_of, pods_at_once

@@ -16,16 +16,16 @@ from scheduler.input.manifests.fields import (
     expect_choice,
     expect_items,
     expect_object,
+    expect_optional_text,
     expect_text,
     expect_whole,
 )
-from scheduler.input.manifests.strict import expect_optional_text
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.kube.configuration import read_configurations
-from scheduler.model.pod_defaults import default_pod_spec
+from scheduler.model.pod import default_pod_spec
 from scheduler.model.problems import Problem, Wanted, expected
-from scheduler.model.resource_limits import quantities
+from scheduler.model.requests import quantities
 from scheduler.model.selectors import Requirement
 
 #: The kinds whose pod templates the API server reads itself.

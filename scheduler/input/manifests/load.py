@@ -8,11 +8,10 @@ from dataclasses import replace
 from scheduler.input.files.unpacking import READ, UnreadText, is_read
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests.documents import Document, documents_of
-from scheduler.input.manifests.dumps import openb
-from scheduler.input.manifests.dumps.status_instants import status_instants
+from scheduler.input.manifests.dumps import formats
+from scheduler.input.manifests.dumps.run_times import status_instants
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.faults.further import further_faults
-from scheduler.input.manifests.faults.parts import read_all
+from scheduler.input.manifests.faults.parts import further_faults, read_all
 from scheduler.input.manifests.job_shapes import check_pods
 from scheduler.input.manifests.known_fields.finding import walk
 from scheduler.input.manifests.loading.checking import check_object, checked, served
@@ -36,9 +35,11 @@ from scheduler.input.manifests.run_times import (
     take_owner_annotations,
     take_template_annotations,
 )
-from scheduler.input.manifests.simulation_gaps.gated import find_gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
-from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.input.manifests.simulation_gaps.unsimulated import (
+    find_gated,
+    unsimulated,
+)
 from scheduler.model.errors import (
     ManifestError,
     SchedulerError,
@@ -198,10 +199,10 @@ def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     if kind.level == "simulated":
         check_pods(document, manifest, loaded.limits.pods)
     take_template_annotations(loaded, document, manifest)
-    manifest, notes = openb.filled(manifest)
+    manifest, notes = formats.filled(manifest)
     status = manifest.pop("status", None) or document.data.get("status") or {}
     if kind.kind == "Node":
-        status = openb.whole_devices(status)
+        status = formats.whole_devices(status)
     for note in notes:
         loaded.warn(document.place("metadata.annotations"), note)
     obj = Object(key=key, manifest=served(manifest, key, kind), status=dict(status))

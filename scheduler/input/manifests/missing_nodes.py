@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scheduler.model import amounts
-from scheduler.model.conditions import has_ended
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Object
 from scheduler.model.podset_template import read_pod
-from scheduler.model.texts.writing import write
+from scheduler.model.reasons import has_ended
+from scheduler.model.texts.plain_text import write
 
 #: Sizes that machines come in, per resource in canonical units; beyond the last, by it.
 _CPUS = (4, 8, 16, 32, 48, 64, 96, 128, 192, 256)

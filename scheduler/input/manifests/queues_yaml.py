@@ -11,8 +11,7 @@ from scheduler.model.hierarchy import PartitionSpec
 from scheduler.model.problems import Problem, Wanted, expected, in_field
 from scheduler.model.sentence import Sentence
 from scheduler.model.yunikorn.properties import problems
-from scheduler.model.yunikorn.reading import Reader, from_plain
-from scheduler.model.yunikorn.writing import to_plain
+from scheduler.model.yunikorn.reading import Reader, from_plain, to_plain
 
 __all__ = [
     "from_plain",

@@ -8,12 +8,10 @@ from typing import Any
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.jobs.making import BUILT_IN
 from scheduler.input.manifests.loading.loaded import Finding
-from scheduler.input.manifests.simulation_gaps.elastic_jobs import elastic_elsewhere
 from scheduler.input.manifests.simulation_gaps.missing_claims import missing_claims
 from scheduler.input.manifests.simulation_gaps.unfollowed import pod_specs
+from scheduler.input.manifests.simulation_gaps.unsimulated import elastic_elsewhere
 from scheduler.model import registry
-from scheduler.model.conditions import has_ended, is_true
-from scheduler.model.english import listed
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import (
     Key,
@@ -23,8 +21,9 @@ from scheduler.model.objects import (
     qualified_name,
 )
 from scheduler.model.problems import Problem
+from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.selectors import read_selector
-from scheduler.model.sentence import Sentence
+from scheduler.model.sentence import Sentence, listed
 from scheduler.words.findings import Missing
 
 Manifests = Mapping[Key, Mapping[str, Any]]

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.model.errors import SourceLocation
-from scheduler.model.releases.gates import newest_with
-from scheduler.model.releases.versions import (
+from scheduler.model.releases.release import (
     NEWEST,
     TITLES,
     UNRELEASED,
     Scheduler,
     canonical,
     known,
+    newest_with,
     older,
 )
 from scheduler.words.read_as import ReadAs

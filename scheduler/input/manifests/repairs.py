@@ -21,9 +21,9 @@ from scheduler.model.node import HOSTNAME
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Form, Wanted
 from scheduler.model.sentence import Sentence
-from scheduler.model.texts.writing import write
+from scheduler.model.texts.plain_text import write
 from scheduler.words.findings import Kept, Missing, Unknown
-from scheduler.words.repairs import Repairing
+from scheduler.words.read_as import Repairing
 
 #: The file that documents are added to.
 ADDED = "added.yaml"

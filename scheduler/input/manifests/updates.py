@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scheduler.input.manifests.workloads import MIN_PARALLELISM
-from scheduler.model.conditions import is_true
 from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Object
 from scheduler.model.problems import Problem
+from scheduler.model.reasons import is_true
 from scheduler.model.sentence import Sentence
 
 Fields = Mapping[str, Any]

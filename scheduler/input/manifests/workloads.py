@@ -10,13 +10,13 @@ from typing import Any
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import (
     expect_choice,
+    expect_flag,
     expect_items,
     expect_object,
     expect_text,
     expect_whole,
 )
 from scheduler.input.manifests.kubernetes import check_pod_spec
-from scheduler.input.manifests.strict import expect_flag
 from scheduler.input.manifests.topology import check_annotations, check_topology_request
 from scheduler.model.amounts import is_whole
 from scheduler.model.cron import read_schedule

@@ -12,10 +12,9 @@ from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.input.manifests.report import FindingGroup, groups_of
 from scheduler.input.traces import formats
 from scheduler.input.traces.formats.columns import FIELDS
-from scheduler.input.traces.options import TraceOptions, select
+from scheduler.input.traces.options import Trace, TraceJob, TraceOptions, select
 from scheduler.input.traces.queues import plan, value_of
 from scheduler.input.traces.taking import Files, is_trace, take_nodes
-from scheduler.input.traces.trace import Trace, TraceJob
 from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler.input.manifests.loading.naming import label_of
-from scheduler.input.traces.options import TraceOptions
-from scheduler.input.traces.trace import Trace, TraceJob
+from scheduler.input.manifests.loading.checking import label_of
+from scheduler.input.traces.options import Trace, TraceJob, TraceOptions
 from scheduler.model import amounts
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.objects import Key, Object

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,20 +13,29 @@ import msgspec
 
 from scheduler.input.files.unpacking import UnreadText
 from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.dumps.formats import GPU_MODEL
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.load import take_document
+from scheduler.input.manifests.loading.checking import label_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
-from scheduler.input.manifests.loading.naming import label_of
 from scheduler.input.traces import formats
-from scheduler.input.traces.jobs import QUEUE, job_of
-from scheduler.input.traces.options import NO_OPTIONS, TraceOptions, select
+from scheduler.input.traces.options import (
+    NO_OPTIONS,
+    Trace,
+    TraceJob,
+    TraceOptions,
+    select,
+)
 from scheduler.input.traces.queues import Queues, plan
-from scheduler.input.traces.remarks import remarks
-from scheduler.input.traces.trace import Trace, TraceJob
-from scheduler.model.annotations import ARRIVAL, RUNTIME
+from scheduler.model.annotations import ARRIVAL, MAX_EXECUTION, RUNTIME
 from scheduler.model.errors import SchedulerError, SourceLocation
 from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Sentence
 from scheduler.words.traces import Sent, Taken
+
+# ------------------------------------------------------------------------
+# Trace files among manifests: their jobs come in time, with defaults that are said.
+
 
 PRIORITY = "kueue.x-k8s.io/priority-class"
 
@@ -220,3 +230,111 @@ def _later(document: dict[str, Any], start_ms: int) -> dict[str, Any]:
     annotations = made["metadata"]["annotations"]
     annotations[ARRIVAL] = f"{start_ms + int(annotations[ARRIVAL][:-2])}ms"
     return made
+
+
+# ------------------------------------------------------------------------
+# What a report says of a trace that was taken: the defaults, and what is not used.
+
+
+def remarks(
+    trace: Trace, options: TraceOptions, *, start_ms: int
+) -> Iterator[Sentence]:
+    """Yield the sentences; the trace has at least one job."""
+    yield _times(trace, options, start_ms)
+    yield from trace.said
+    if all(job.manifest is None for job in trace.jobs):
+        yield _limits(trace)
+        unknown = sum(job.pods is None for job in trace.jobs)
+        if unknown and (trace.format == "swf" or "pods" in trace.fields):
+            yield Taken.ONE_POD.said(jobs=unknown)
+    if trace.format == "swf":
+        yield Taken.NOT_USED_SWF.said()
+    elif unused := [name for name in _unused(trace) if name != options.queue_by]:
+        yield Taken.NOT_USED.said(names=", ".join(unused))
+
+
+def _unused(trace: Trace) -> list[str]:
+    """Return the columns that decide nothing."""
+    used = {column.partition(":")[0] for column in trace.fields.values()}
+    return [name for name in trace.columns if name not in used]
+
+
+def _times(trace: Trace, options: TraceOptions, start_ms: int) -> Sentence:
+    last = max(job.submit_s for job in trace.jobs)
+    pace = Taken.TIMES_PACE.said(pace=float(options.pace))
+    said = Taken.ARRIVE.said(
+        jobs=len(trace.jobs),
+        last=round(last),
+        since=Taken.SINCE_NOW.said(start=start_ms / 1000) if start_ms else "0",
+        pace=Taken.OWN_PACE.said() if options.pace == 1 else pace,
+    )
+    if trace.format == "swf":
+        said = Taken.PER_PROCESSOR.said(what=said, cpu=options.cpu_per_processor)
+    if trace.fields and trace.format == "table":
+        read = ", ".join(f"{f}={column}" for f, column in trace.fields.items())
+        said = Taken.COLUMNS_READ.said(what=said, columns=read)
+    return Taken.CHOSEN.said(what=said)
+
+
+def _limits(trace: Trace) -> Sentence:
+    limited = [job for job in trace.jobs if job.limit_s is not None]
+    if not limited:
+        return Taken.NO_LIMITS.said()
+    over = sum(
+        (job.run_s or 0) >= job.limit_s for job in limited if job.limit_s is not None
+    )
+    return Taken.LIMITS.said(jobs=len(limited), over=over)
+
+
+# ------------------------------------------------------------------------
+# A job of a trace as a Job: size, requests, user, and the requested time as limit.
+
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+USER = "user"
+_YUNIKORN_USER = "yunikorn.apache.org/user.info"
+
+
+def job_of(
+    job: TraceJob, *, namespace: str, queue: str, limited: bool = True
+) -> dict[str, Any]:
+    """Return the Job without a name: `pods` pods, 1 where the trace has no number.
+
+    Without a `queue` it has no queue label.
+    """
+    labels = {QUEUE: queue} if queue else {}
+    if job.user:
+        labels[USER] = label_of(job.user) or "user"
+    if limited and job.limit_s is not None:
+        labels[MAX_EXECUTION] = str(math.ceil(job.limit_s))
+    pods = job.pods or 1
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"namespace": namespace, "labels": labels},
+        "spec": {
+            "parallelism": pods,
+            "completions": pods,
+            "template": _template(job),
+        },
+    }
+
+
+def _template(job: TraceJob) -> dict[str, Any]:
+    resources: dict[str, Any] = {"requests": dict(job.requests)}
+    if devices := {k: v for k, v in job.requests.items() if "/" in k}:
+        resources["limits"] = devices  # an extended resource must have its limit
+    container = {"name": "main", "image": "trace", "resources": resources}
+    spec: dict[str, Any] = {"restartPolicy": "Never", "containers": [container]}
+    if job.models:
+        spec["affinity"] = _affinity(job.models)
+    if not job.user:
+        return {"spec": spec}
+    user = msgspec.json.encode({"user": job.user}).decode()
+    return {"metadata": {"annotations": {_YUNIKORN_USER: user}}, "spec": spec}
+
+
+def _affinity(models: tuple[str, ...]) -> dict[str, Any]:
+    wanted = {"key": GPU_MODEL, "operator": "In", "values": list(models)}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
-from scheduler.model.devices.slices import read_expressions
+from scheduler.model import amounts
+from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key
 from scheduler.model.selectors import NodeTerm, read_node_term
+
+# ------------------------------------------------------------------------
+# Claims to devices: ResourceClaims, their templates, and the pods that name them.
+
 
 CLAIM = "ResourceClaim"
 TEMPLATE = "ResourceClaimTemplate"
@@ -134,4 +141,210 @@ def _allocation(given: Mapping[str, Any]) -> Allocation:
             for r in results
         ),
         terms=None if selector is None else tuple(read_node_term(t) for t in terms),
+    )
+
+
+# ------------------------------------------------------------------------
+# ResourceSlices and DeviceClasses: which devices there are, where, and of what sort.
+
+
+SLICE = "ResourceSlice"
+DEVICE_CLASS = "DeviceClass"
+
+
+class ResourceSlice(msgspec.Struct, frozen=True, kw_only=True):
+    """Devices of one pool: of one node, of the nodes of a selector, or of all."""
+
+    name: str
+    driver: str = ""
+    pool: str = ""
+    generation: int = 0
+    node: str = ""
+    terms: tuple[NodeTerm, ...] | None = None  # None: no selector
+    all_nodes: bool = False
+    devices: tuple[Device, ...] = ()
+
+    def reaches(self, node: str, labels: Mapping[str, str]) -> bool:
+        """Return whether its devices can be used on a node."""
+        if self.all_nodes or self.node == node:
+            return True
+        return any(term.matches(node, labels) for term in self.terms or ())
+
+
+class DeviceClass(msgspec.Struct, frozen=True, kw_only=True):
+    """A DeviceClass: the CEL expressions that each of its devices meets."""
+
+    name: str
+    selectors: tuple[str, ...] = ()
+
+
+def read_slice(manifest: Mapping[str, Any]) -> ResourceSlice:
+    """Return the slice of a document. Raises QuantityError for a capacity."""
+    spec = manifest.get("spec") or {}
+    pool, driver = spec.get("pool") or {}, str(spec.get("driver") or "")
+    selector = spec.get("nodeSelector")
+    terms = (selector or {}).get("nodeSelectorTerms") or ()
+    return ResourceSlice(
+        name=str((manifest.get("metadata") or {}).get("name", "")),
+        driver=driver,
+        pool=str(pool.get("name") or ""),
+        generation=int(pool.get("generation") or 0),
+        node=str(spec.get("nodeName") or ""),
+        terms=None if selector is None else tuple(read_node_term(t) for t in terms),
+        all_nodes=bool(spec.get("allNodes")),
+        devices=tuple(
+            _device(item, driver, str(pool.get("name") or ""))
+            for item in spec.get("devices") or ()
+        ),
+    )
+
+
+def _device(item: Mapping[str, Any], driver: str, pool: str) -> Device:
+    inner = item.get("basic") or item  # v1beta1 has one level more
+    return Device(
+        driver=driver,
+        pool=pool,
+        name=str(item.get("name")),
+        attributes={
+            full_name(name, driver): _value(given)
+            for name, given in (inner.get("attributes") or {}).items()
+        },
+        capacity={
+            full_name(name, driver): amounts.canonical("memory", _amount(given))
+            for name, given in (inner.get("capacity") or {}).items()
+        },
+    )
+
+
+def full_name(name: str, driver: str) -> str:
+    """Return an attribute's name with its domain, the driver's where it has none."""
+    return name if "/" in name else f"{driver}/{name}"
+
+
+def _value(given: Any) -> Attribute:
+    for kind in ("string", "int", "bool", "version"):
+        if isinstance(given, Mapping) and kind in given:
+            found: Attribute = given[kind]
+            return found
+    return ""
+
+
+def _amount(given: Any) -> Any:
+    return given.get("value", 0) if isinstance(given, Mapping) else given
+
+
+def read_device_class(manifest: Mapping[str, Any]) -> DeviceClass:
+    """Return the class of a document."""
+    spec = manifest.get("spec") or {}
+    return DeviceClass(
+        name=str((manifest.get("metadata") or {}).get("name", "")),
+        selectors=read_expressions(spec.get("selectors")),
+    )
+
+
+def read_expressions(items: Any) -> tuple[str, ...]:
+    """Return the CEL expressions of a list of selectors."""
+    return tuple(
+        str((item.get("cel") or {}).get("expression") or "") for item in items or ()
+    )
+
+
+# ------------------------------------------------------------------------
+# Which devices a CEL expression selects, where it only compares attributes.
+
+
+Attribute = str | int | bool
+
+
+class Device(msgspec.Struct, frozen=True, kw_only=True):
+    """One device of a pool; attributes and capacity by their full names."""
+
+    driver: str
+    pool: str
+    name: str
+    attributes: dict[str, Attribute] = {}
+    capacity: dict[str, int] = {}
+
+    @property
+    def id(self) -> tuple[str, str, str]:
+        """Return its unique name."""
+        return self.driver, self.pool, self.name
+
+
+Rule = Callable[[Device], bool]
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_OPERATOR = r"\s*(==|!=|>=|<=|>|<)\s*"
+_TEXT = r"""("[^"]*"|'[^']*')"""  # CEL has both quotes
+_NAMED = rf"\[{_TEXT}\]\.([A-Za-z_]\w*)"
+_DRIVER = re.compile(r"device\.driver" + _OPERATOR + _TEXT)
+_FLAG = re.compile(r"(!?)\s*device\.attributes" + _NAMED)
+_ATTRIBUTE = re.compile(
+    rf"device\.attributes{_NAMED}{_OPERATOR}({_TEXT}|-?[0-9]+|true|false)"
+)
+_CAPACITY = re.compile(
+    rf"device\.capacity{_NAMED}\.compareTo\(quantity\({_TEXT}\)\){_OPERATOR}0"
+)
+
+
+def read_rule(expression: str) -> Rule | None:
+    """Return the rule of a CEL expression; None for one that is not simple.
+
+    Simple: terms joined by `&&`, each of which compares the driver, an attribute or a
+    capacity with a literal, or names a boolean attribute. A device without the
+    attribute is not selected. Source: docs/semantics/kube-scheduler.md#devices.
+    """
+    rules = [_term(term.strip()) for term in expression.split("&&")]
+    known = [rule for rule in rules if rule is not None]
+    if len(known) < len(rules):
+        return None
+    return lambda device: all(rule(device) for rule in known)
+
+
+def _term(text: str) -> Rule | None:
+    if found := _DRIVER.fullmatch(text):
+        compare, driver = _COMPARE[found[1]], found[2][1:-1]
+        return lambda device: compare(device.driver, driver)
+    if found := _FLAG.fullmatch(text):
+        flag, wanted = _full(found[2], found[3]), found[1] == ""
+        return lambda device: device.attributes.get(flag) is wanted
+    if found := _ATTRIBUTE.fullmatch(text):
+        return _attribute(_full(found[1], found[2]), _COMPARE[found[3]], found[4])
+    if found := _CAPACITY.fullmatch(text):
+        return _capacity(_full(found[1], found[2]), _COMPARE[found[4]], found[3][1:-1])
+    return None
+
+
+def _full(quoted: str, name: str) -> str:
+    """Return the full name of an attribute of a domain in quotes."""
+    return f"{quoted[1:-1]}/{name}"
+
+
+def _attribute(name: str, compare: Callable[[Any, Any], bool], text: str) -> Rule:
+    literal: Attribute = text[1:-1]
+    if text in ("true", "false"):
+        literal = text == "true"
+    elif text[0] not in "\"'":
+        literal = int(text)
+
+    def rule(device: Device) -> bool:
+        value = device.attributes.get(name)
+        return type(value) is type(literal) and compare(value, literal)
+
+    return rule
+
+
+def _capacity(name: str, compare: Callable[[Any, Any], bool], text: str) -> Rule | None:
+    try:
+        amount = amounts.canonical("memory", text)
+    except QuantityError:
+        return None
+    return lambda device: (
+        name in device.capacity and compare(device.capacity[name], amount)
     )

@@ -12,7 +12,11 @@ from scheduler.model.errors import ManifestError
 from scheduler.model.kueue.check_state import STATES
 from scheduler.model.kueue.preemption_gates import POSITIONS
 from scheduler.model.objects import Object
-from scheduler.model.problems import Wanted, expected, in_field
+from scheduler.model.problems import Problem, Wanted, expected, in_field
+from scheduler.model.reasons import is_true
+
+# ------------------------------------------------------------------------
+# Which answers of admission checks, and positions of gates, a Workload would take.
 
 
 def check_answers(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
@@ -53,3 +57,70 @@ def _refuse_unknown(path: str, wanted: Wanted, name: Any, known: Sequence[str]) 
         names = ", ".join(known) or "none"
         problem = expected(wanted.said(known=names), name)
         raise ManifestError(in_field(path, problem))
+
+
+# ------------------------------------------------------------------------
+# Which change of reclaimable pods the API would take.
+
+
+def check_reclaimable(obj: Object, given: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse reclaimable pods that a Workload cannot have.
+
+    They name podsets, count up to the podset's count, and only grow while quota
+    is held. Raises ManifestError; the object is not changed.
+    """
+    counts = {
+        part["name"]: int(part["count"]) for part in obj.spec.get("podSets") or ()
+    }
+    before = {
+        item["name"]: int(item["count"])
+        for item in obj.status.get("reclaimablePods") or ()
+    }
+    held = is_true(obj.status, "QuotaReserved")
+    listed: dict[str, int] = {}
+    for index, item in enumerate(given):
+        path = f"status.reclaimablePods[{index}]"
+        name, count = _item(item, path, counts)
+        if held and count < before.get(name, 0):
+            raise ManifestError(
+                in_field(
+                    f"{path}.count",
+                    Problem.RECLAIMABLE_LEAST.said(
+                        least=before[name], name=name, given=count
+                    ),
+                )
+            )
+        listed[name] = count
+    missing = sorted(
+        name for name, count in before.items() if count and name not in listed
+    )
+    if held and missing:
+        raise ManifestError(
+            in_field(
+                "status.reclaimablePods",
+                Problem.RECLAIMABLE_STAYS.said(name=missing[0]),
+            )
+        )
+
+
+def _item(
+    item: Mapping[str, Any], path: str, counts: Mapping[str, int]
+) -> tuple[str, int]:
+    name, count = str(item.get("name")), item.get("count")
+    if name not in counts:
+        known = ", ".join(counts)
+        raise ManifestError(
+            in_field(f"{path}.name", expected(Wanted.ONE_OF.said(known=known), name))
+        )
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise ManifestError(in_field(f"{path}.count", expected(Wanted.WHOLE, count)))
+    if not 0 <= count <= counts[name]:
+        raise ManifestError(
+            in_field(
+                f"{path}.count",
+                expected(
+                    Wanted.PODSET_COUNT.said(least="0", most=counts[name]), given=count
+                ),
+            )
+        )
+    return name, count

@@ -15,39 +15,39 @@ from scheduler.model import durations, registry
 from scheduler.model.errors import PolicyError, QuantityError
 from scheduler.model.kueue.feature_gates import (
     DEFAULT_FEATURE_GATES,
+    DEFAULT_GATES,
     RELEASE_NAMES,
+    TOPOLOGY_GATES,
     FeatureGates,
+    TopologyGates,
     read_feature_gates,
+    read_gates,
 )
 from scheduler.model.kueue.feature_gates import NAMES as FEATURE_NAMES
 from scheduler.model.kueue.multikueue import FIELDS as MULTI_KUEUE_FIELDS
 from scheduler.model.kueue.multikueue import read_multi_kueue
-from scheduler.model.kueue.resource_settings import (
-    FIELDS,
-    ignores_undeclared,
-    read_transform,
-)
-from scheduler.model.kueue.retention_settings import FIELDS as RETENTION_FIELDS
-from scheduler.model.kueue.retention_settings import RetentionSettings, read_retention
-from scheduler.model.kueue.topology_gates import (
-    DEFAULT_GATES,
-    NAMES,
-    TopologyGates,
-    read_gates,
-)
 from scheduler.model.kueue.usage_settings import FIELDS as USAGE_FIELDS
 from scheduler.model.kueue.usage_settings import (
+    RESOURCE_FIELDS,
+    RETENTION_FIELDS,
+    RetentionSettings,
     UsageFairSharing,
+    ignores_undeclared,
+    read_retention,
+    read_transform,
     read_usage_fair_sharing,
 )
 from scheduler.model.problems import Form, Problem, Wanted, expected
-from scheduler.model.releases.gates import check_gates, kueue_gates, usual
-from scheduler.model.releases.kueue_defaults import (
+from scheduler.model.releases.release import (
+    NO_RELEASE,
+    Release,
     WaitingDefaults,
     api_version,
+    check_gates,
+    kueue_gates,
+    usual,
     waiting_defaults,
 )
-from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.model.releases.rules import (
     EXACT_TRANSFORMATIONS,
     FLAVOR_EDITS,
@@ -111,12 +111,12 @@ OF_PROCESS = frozenset(
 _SIMULATED = {
     "admissionFairSharing": USAGE_FIELDS,
     "fairSharing": ("enable", "preemptionStrategies"),
-    "featureGates": (*NAMES, *FEATURE_NAMES),
+    "featureGates": (*TOPOLOGY_GATES, *FEATURE_NAMES),
     "integrations": ("frameworks", "labelKeysToCopy"),
     "managedJobsNamespaceSelector": ("matchExpressions", "matchLabels"),
     "multiKueue": MULTI_KUEUE_FIELDS,
     "objectRetentionPolicies": RETENTION_FIELDS,
-    "resources": FIELDS,
+    "resources": RESOURCE_FIELDS,
     "waitForPodsReady": (
         "blockAdmission",
         "enable",

@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scheduler.model.releases.gates import kueue_gates
+from scheduler.model.releases.release import kueue_gates
+
+# ------------------------------------------------------------------------
+# The feature gates outside of topology that decide something here.
+
 
 _NAMES = {
     "ConcurrentAdmission": "concurrent_admission",
@@ -94,3 +98,51 @@ def fields_of(given: Mapping[str, bool], names: Mapping[str, str]) -> dict[str, 
 
 
 DEFAULT_FEATURE_GATES = FeatureGates()
+
+
+# ------------------------------------------------------------------------
+# The feature gates that change how topology is placed, with Kueue's defaults.
+
+
+_TOPOLOGY_NAMES = {
+    "TASProfileMixed": "profile_mixed",
+    "TASBalancedPlacement": "balanced",
+    "TASRespectNodeAffinityPreferred": "node_preferences",
+    "TASHandleOverlappingFlavors": "overlapping",
+    "TASRecomputeAssignmentWithinSchedulingCycle": "recompute",
+    "TASFailedNodeReplacementFailFast": "fail_fast",
+    "TASReplaceNodeOnNodeTaints": "node_taints",
+}
+
+
+#: The gates that decide something here.
+TOPOLOGY_GATES = tuple(_TOPOLOGY_NAMES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopologyGates:
+    """Which variants are on.
+
+    Source: docs/semantics/kueue-topology.md#feature-gates.
+    """
+
+    profile_mixed: bool = True  # unconstrained placements take the least free
+    balanced: bool = False  # preferred placements spread evenly
+    node_preferences: bool = False  # preferred node affinity orders domains
+    overlapping: bool = True  # flavors on the same hosts share their usage
+    recompute: bool = True  # search again when others of the cycle took the place
+    node_taints: bool = True  # taints that drive pods off make their node a failed one
+    fail_fast: bool = True  # evict at once when a failed node has no replacement
+
+
+def read_gates(given: Mapping[str, bool], release: str | None = None) -> TopologyGates:
+    """Return the topology gates of a featureGates section; other gates are left out.
+
+    A gate that is not given has its default in the `release` of Kueue.
+    """
+    return TopologyGates(
+        **fields_of(given_or_usual(given, _TOPOLOGY_NAMES, release), _TOPOLOGY_NAMES)
+    )
+
+
+DEFAULT_GATES = TopologyGates()

@@ -11,9 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from scheduler.model.releases.gates import kueue_gates
-from scheduler.model.releases.release import Release
-from scheduler.model.releases.versions import Scheduler, reaches
+from scheduler.model.releases.release import Release, Scheduler, kueue_gates, reaches
 
 #: Traits of worlds beside the kinds of their objects: `analysis/release_rules.py`.
 SEVERAL_FLAVORS = "several flavors"  # in one resource group

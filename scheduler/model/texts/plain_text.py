@@ -8,8 +8,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
+
+import re2
+import yaml
+
+from scheduler.model.errors import PatternError
+from scheduler.model.sentence import plain
+
+# ------------------------------------------------------------------------
+# Text that no database and no file can hold, and text that no terminal should print.
+
 
 #: What a text looks like that may come to such characters when it is read: raw, or
 #: as an escape of JSON or YAML. Everything else need not be walked through.
@@ -71,3 +82,107 @@ def printable(text: str) -> str:
         else letter.encode("unicode_escape").decode("ascii")
         for letter in text
     )
+
+
+# ------------------------------------------------------------------------
+# Regular expressions that people give, as Go reads them: the only entrance for them.
+
+
+#: RE2 alone has it: one byte, which may be half a letter.
+_BYTE = r"\C"
+
+
+class Pattern:
+    """A regular expression that has been read."""
+
+    __slots__ = ("_compiled", "text")
+
+    def __init__(self, text: str, compiled: Any) -> None:
+        self.text = text
+        self._compiled = compiled
+
+    def found_in(self, text: str) -> bool:
+        """Return whether it matches anywhere in a text. Cost: linear in the text."""
+        try:
+            return self._compiled.search(text) is not None
+        except UnicodeError:  # half a letter, which no name of a cluster has
+            return False
+
+
+@lru_cache(maxsize=1024)
+def read_pattern(text: str) -> Pattern:
+    """Return a regular expression. Raises PatternError for what Go refuses."""
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(text, options)
+    except UnicodeError as error:
+        raise PatternError(
+            plain(f"expected a regular expression in UTF-8: {error}")
+        ) from None
+    except re2.error as error:
+        raise _refused(text, _reason(error)) from None
+    if _has_byte(text):
+        raise _refused(text, rf"invalid escape sequence: {_BYTE}")
+    return Pattern(text, compiled)
+
+
+def _refused(text: str, reason: str) -> PatternError:
+    problem = (
+        f"expected a regular expression as Go has them, got {text!r:.200}: {reason}"
+    )
+    return PatternError(plain(problem))
+
+
+def _reason(error: Exception) -> str:
+    given = error.args[0] if error.args else ""
+    return given.decode(errors="replace") if isinstance(given, bytes) else str(given)
+
+
+def _has_byte(text: str) -> bool:
+    r"""Return whether `\C` is an escape in a pattern, not letters after `\\` or `\Q`."""
+    at = 0
+    while (at := text.find("\\", at)) >= 0:
+        escape = text[at : at + 2]
+        if escape == _BYTE:
+            return True
+        end = text.find(r"\E", at) if escape == r"\Q" else at
+        if end < 0:
+            return False
+        at = end + 2
+    return False
+
+
+# ------------------------------------------------------------------------
+# YAML that kubectl reads back as it was.
+
+
+_Base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _Dumper(_Base):  # type: ignore[misc]
+    """Quotes what YAML 1.1 takes for no text, and what kubectl takes for none."""
+
+
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:bool", re.compile(r"[yYnN]$"), list("yYnN")
+)
+# Wider than the numbers there are: a pair of quotes too many does no harm.
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?[0-9._]+([eEbBoOxX][-+]?[0-9a-fA-F_]*)?$"),
+    list("-+.0123456789"),
+)
+
+
+def write(document: Any) -> str:
+    """Return one document as YAML, its keys in the order given."""
+    return write_all([document])
+
+
+def write_all(documents: Iterable[Any]) -> str:
+    """Return documents as YAML, with a line `---` between them."""
+    text: str = yaml.dump_all(
+        documents, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
+    )
+    return text

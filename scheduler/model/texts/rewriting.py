@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from scheduler.model.texts.values import DEFAULT_LIMITS, Limits, read_each
-from scheduler.model.texts.writing import write
-from scheduler.model.texts.yaml_events import Loader
+from scheduler.model.texts.plain_text import write
+from scheduler.model.texts.values import DEFAULT_LIMITS, Limits, Loader, read_each
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w./-]*")
 

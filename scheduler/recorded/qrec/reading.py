@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import BinaryIO
+from typing import Annotated, Any, BinaryIO, Literal
 
 import msgspec
 
@@ -18,18 +18,166 @@ from scheduler.model import ranges
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import FileProblem, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
-from scheduler.model.releases.versions import TITLES, canonical
+from scheduler.model.releases.release import TITLES, canonical
 from scheduler.model.sentence import Sentence
-from scheduler.recorded.qrec.claims import lacking_claims, without_claims
-from scheduler.recorded.qrec.entries import (
-    EVENTS,
-    Entry,
-    Header,
-    Manifest,
-    check_object,
-    decode,
-)
 from scheduler.recorded.qrec.frames import FrameReader
+
+# ------------------------------------------------------------------------
+# Claims of pods in a recording that lacks them: its pods must not wait for them.
+
+
+_VOLUMES = ("persistentVolumeClaim", "ephemeral")
+_DEVICES = frozenset({"ResourceClaim", "DeviceClass", "ResourceSlice"})
+
+
+def lacking_claims(manifests: Iterable[Manifest]) -> frozenset[str]:
+    """Return the kinds of claims without which the pods are to be taken.
+
+    Those that were not recorded, or not what they are bound to: who may list a
+    namespace's claims need not be allowed to list volumes, classes and slices.
+    """
+    kinds, bound = set(), False
+    for manifest in manifests:
+        kinds.add(manifest["kind"])
+        if manifest["kind"] == "PersistentVolumeClaim":
+            bound = bound or bool((manifest.get("spec") or {}).get("volumeName"))
+    volumes = {"PersistentVolumeClaim", *(("PersistentVolume",) if bound else ())}
+    needed = {"PersistentVolumeClaim": volumes, "ResourceClaim": _DEVICES}
+    return frozenset(kind for kind, all_of in needed.items() if not all_of <= kinds)
+
+
+def without_claims(manifest: Manifest, absent: frozenset[str]) -> Manifest:
+    """Return an object without what its pods claim of the absent kinds.
+
+    Itself where there is nothing. Cost: that of its size, of a Pod that of its claims.
+    """
+    if manifest["kind"] == "Pod":
+        spec = manifest.get("spec")
+        kept = _pod(spec, absent) if isinstance(spec, dict) else spec
+        return manifest if kept is spec else {**manifest, "spec": kept}
+    found: Manifest = _anything(manifest, absent)
+    return found
+
+
+def _pod(spec: dict[str, Any], absent: frozenset[str]) -> dict[str, Any]:
+    if "ResourceClaim" in absent and spec.get("resourceClaims"):
+        spec = {n: part for n, part in spec.items() if n != "resourceClaims"}
+    volumes = spec.get("volumes")
+    if "PersistentVolumeClaim" not in absent or not isinstance(volumes, list):
+        return spec
+    kept = [one for one in volumes if not any(name in one for name in _VOLUMES)]
+    return spec if len(kept) == len(volumes) else {**spec, "volumes": kept}
+
+
+def _anything(value: Any, absent: frozenset[str]) -> Any:
+    if isinstance(value, list):
+        items = [_anything(item, absent) for item in value]
+        same = all(a is b for a, b in zip(items, value, strict=True))
+        return value if same else items
+    if not isinstance(value, dict):
+        return value
+    found = {name: _anything(part, absent) for name, part in value.items()}
+    if any(found[name] is not part for name, part in value.items()):
+        value = found
+    return _pod(value, absent) if "containers" in value else value
+
+
+# ------------------------------------------------------------------------
+# The lines of a `.qrec` file: what was listed, what changed, what was missed.
+
+
+Manifest = dict[str, Any]
+Type = Literal[
+    "BEGIN",  # a recorder began to write; `header` says what
+    "LISTED",  # an object of a list
+    "SYNCED",  # the list of this kind is complete
+    "ADDED",
+    "MODIFIED",
+    "DELETED",
+    "LOST",  # the watch of this kind broke; `message` says why
+    "BACK",  # it goes on; what it missed comes before, or follows at once
+    "END",  # the recorder stopped in order
+]
+#: Clocks are no further apart: 10 years.
+_MOST_SKEW_MS = 10 * 366 * 86_400_000
+#: The types that carry an object and change what is known.
+EVENTS = frozenset({"ADDED", "MODIFIED", "DELETED"})
+
+
+class Header(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What a recorder says of itself.
+
+    `skew_ms` is the server's clock less the recorder's, to be added to `at`.
+    `kinds` are those that are followed, `absent` those the cluster does not have
+    or did not allow, with the reason. `resumed`: nobody recorded for a while before;
+    what happened meanwhile shows as of the next complete lists. `releases` are those
+    that the cluster said it runs, by scheduler.
+    """
+
+    cluster: str = ""
+    recorder: str = ""
+    skew_ms: Annotated[int, msgspec.Meta(ge=-_MOST_SKEW_MS, le=_MOST_SKEW_MS)] = 0
+    kinds: list[str] = []
+    absent: dict[str, str] = {}
+    anonymised: bool = False
+    part: int = 0
+    resumed: bool = False
+    releases: dict[str, str] = {}
+
+
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line. `at` is the time of receipt by the recorder's clock, RFC 3339."""
+
+    at: str
+    type: Type
+    kind: str = ""
+    object: Manifest | None = None
+    header: Header | None = None
+    message: str = ""
+
+
+encode = msgspec.json.Encoder().encode
+decode = msgspec.json.Decoder(Entry).decode
+
+
+def check_object(manifest: Any) -> Manifest:
+    """Return what is an object as an API server sends it, as far as it names itself.
+
+    Raises SchedulerError for what has no kind and name, or parts that are no objects.
+    """
+    if not isinstance(manifest, dict):
+        raise SchedulerError(expected(Wanted.OBJECT, str(manifest)[:40]))
+    for part in ("metadata", "spec", "status", "data"):
+        if not isinstance(manifest.get(part) or {}, dict):
+            raise SchedulerError(
+                in_field(part, expected(Wanted.OBJECT, str(manifest[part])[:40]))
+            )
+    metadata = manifest.get("metadata") or {}
+    for place, text in (
+        ("kind", manifest.get("kind")),
+        ("metadata.name", metadata.get("name")),
+        ("metadata.namespace", metadata.get("namespace", "-")),
+    ):
+        if not isinstance(text, str) or not text:
+            raise SchedulerError(in_field(place, expected(Wanted.TEXT, str(text)[:40])))
+    _check_storable(manifest)
+    return manifest
+
+
+def _check_storable(manifest: Manifest) -> None:
+    """Refuse what no database holds: longer numbers, NUL, half a surrogate pair."""
+    try:
+        msgspec.msgpack.encode(manifest)
+        text = msgspec.json.encode(manifest)
+    except (OverflowError, ValueError, RecursionError) as error:
+        raise SchedulerError(f"{manifest['kind']}: cannot be kept: {error}") from error
+    if b"\\u0000" in text:
+        raise SchedulerError(in_field(manifest["kind"], FileProblem.NUL.said()))
+
+
+# ------------------------------------------------------------------------
+# A `.qrec` file as history: what stood at its begin, and the events since.
+
 
 Place = tuple[str, str, str]  # kind, namespace, name
 #: The kind of a gap in which nothing was recorded.

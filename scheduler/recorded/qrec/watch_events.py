@@ -17,14 +17,14 @@ from typing import Any
 from scheduler.model.durations import stamp_us
 from scheduler.model.errors import QuantityError, SchedulerError
 from scheduler.model.problems import FileProblem, in_field
-from scheduler.recorded.qrec.entries import (
+from scheduler.recorded.qrec.reading import (
     EVENTS,
     Entry,
     Header,
     Manifest,
     check_object,
+    stamp,
 )
-from scheduler.recorded.qrec.reading import stamp
 
 Event = dict[str, Any]
 _SPACE = re.compile(r"\s*")

@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
     EXCEEDS_MAX_QUOTA,
@@ -19,9 +18,9 @@ from scheduler.model.reasons import (
     WAITING_FOR_PODS_READY,
     WAITING_FOR_PREEMPTED,
     WAITING_FOR_QUOTA,
+    condition,
 )
-from scheduler.recorded.shadow.decisions import SPREAD_MS, Admission, Real
-from scheduler.recorded.shadow.history import History
+from scheduler.recorded.shadow.decisions import SPREAD_MS, Admission, History, Real
 
 STATES = 60  # at most so many states before a decision are tried
 

@@ -15,15 +15,16 @@ from scheduler.input.manifests.releases import releases_named
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import FileProblem, Form, Wanted, in_field
-from scheduler.recorded.qrec.entries import Entry, Header, check_object
-from scheduler.recorded.qrec.frames import MAGIC, FrameReader
+from scheduler.recorded.qrec.frames import MAGIC, FrameReader, slim
 from scheduler.recorded.qrec.reading import (
+    Entry,
     Followed,
+    Header,
     RecordedChange,
+    check_object,
     read_entry,
     read_followed,
 )
-from scheduler.recorded.qrec.slimming import slim
 from scheduler.recorded.qrec.watch_events import read_watch_events
 from scheduler.recorded.twin.observing import is_shown
 

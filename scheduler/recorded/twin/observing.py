@@ -22,8 +22,7 @@ from scheduler.model.annotations import ARRIVAL
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.twin.owners import Owners
-from scheduler.recorded.twin.real_decisions import Before, decisions_of
+from scheduler.recorded.twin.real_decisions import Before, Owners, decisions_of
 
 Manifest = dict[str, Any]
 #: Kinds whose status a scheduler's controllers write: it comes with the object.

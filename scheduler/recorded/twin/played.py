@@ -13,10 +13,8 @@ from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.annotations import PREFIX
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.qrec.entries import Entry, Header, Type, encode
-from scheduler.recorded.qrec.frames import MAGIC, frame
-from scheduler.recorded.qrec.reading import stamp
-from scheduler.recorded.qrec.slimming import slim
+from scheduler.recorded.qrec.frames import MAGIC, frame, slim
+from scheduler.recorded.qrec.reading import Entry, Header, Type, encode, stamp
 from scheduler.recorded.twin.observing import is_shown
 
 Manifest = dict[str, Any]

@@ -7,11 +7,12 @@ a decision is seen when it was written, not when it was taken.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from scheduler.engine.stage import Context
+from scheduler.engine.world import World
 from scheduler.model import durations
-from scheduler.model.conditions import condition, has_ended, is_true
 from scheduler.model.decisions import (
     Admit,
     Arrive,
@@ -31,10 +32,13 @@ from scheduler.model.decisions import (
 )
 from scheduler.model.errors import QuantityError
 from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import PREEMPTOR_UID
+from scheduler.model.reasons import PREEMPTOR_UID, condition, has_ended, is_true
 from scheduler.model.workload import read_admission
-from scheduler.recorded.twin.owners import Owners
 from scheduler.words.edits import Edited
+
+# ------------------------------------------------------------------------
+# The decisions that a change of a real cluster shows.
+
 
 Manifest = dict[str, Any]
 Status = Mapping[str, Any]
@@ -252,3 +256,52 @@ def _requeue_at(context: Context, was: Status, now: Status) -> int | None:
         return context.ms(durations.stamp_us(text))
     except QuantityError:
         return None
+
+
+# ------------------------------------------------------------------------
+# Whose pods are: a job's Workload, by the UIDs that the cluster gave.
+
+
+class Owners:
+    """Which Workload each pod and each UID belongs to, asked while changes are put in."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.pods: list[Key] = []
+
+    @cached_property
+    def _workloads(self) -> dict[str, Key]:
+        """Return the Workload of each UID: its own, and its owners'."""
+        found: dict[str, Key] = {}
+        for key, obj in self.world.objects.items():
+            if key.kind == "Workload":
+                self._note(found, obj)
+        return found
+
+    @staticmethod
+    def _note(found: dict[str, Key], obj: Object) -> None:
+        found[obj.uid] = obj.key
+        for owner in obj.metadata.get("ownerReferences") or ():
+            found[str(owner.get("uid", ""))] = obj.key
+
+    def came(self, obj: Object) -> None:
+        """Note an object that is put in."""
+        if obj.key.kind == "Workload":
+            self._note(self._workloads, obj)
+        elif obj.key.kind == "Pod":
+            self.pods.append(obj.key)
+
+    def of_uid(self, uid: str) -> Key | None:
+        """Return the Workload with this UID, or that an object with it owns."""
+        return self._workloads.get(uid)
+
+    def link(self) -> None:
+        """Say of the pods that came whose they are."""
+        owners = self.world.lifetime.owners
+        for pod in self.pods:
+            obj = self.world.objects.get(pod)
+            for reference in (obj.metadata.get("ownerReferences") or ()) if obj else ():
+                found = self.of_uid(str(reference.get("uid", "")))
+                if found is not None:
+                    owners[pod] = found
+                    self.world.touch(pod)

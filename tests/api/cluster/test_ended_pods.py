@@ -12,7 +12,7 @@ from django.test import AsyncClient
 from sandbox import actions
 from sandbox.live.people import local_user
 from scheduler.model.objects import Key
-from scheduler.model.pod_defaults import default_container
+from scheduler.model.pod import default_container
 from tests.api.cluster.test_controlled import JOBS, PODS, job, queued
 from tests.builders import cluster_queue, flavor, local_queue, node
 from tests.sandbox.conftest import row, tick

@@ -14,8 +14,8 @@ import pytest
 
 from scheduler.assembly import assemble
 from scheduler.model.errors import SchedulerError
-from scheduler.recorded.qrec.entries import encode
 from scheduler.recorded.qrec.frames import MAGIC, frame
+from scheduler.recorded.qrec.reading import encode
 from scheduler.recorded.twin import beginning
 from scheduler.recorded.twin.files import read_files
 from scheduler.recorded.twin.observing import observe

@@ -10,7 +10,7 @@ import yaml
 
 import api.notebook as quotalab
 from scheduler.model.errors import SchedulerError
-from scheduler.model.releases.versions import NEWEST
+from scheduler.model.releases.release import NEWEST
 from tests.builders import cluster_queue, job, local_queue, small_cluster
 from tests.services.default_run import DefaultRun
 

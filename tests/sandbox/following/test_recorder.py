@@ -19,8 +19,7 @@ from sandbox.following.resources import cluster_role
 from sandbox.following.resources import served as of_cluster
 from sandbox.management.commands import record
 from scheduler.cli.recording_file import read_file
-from scheduler.recorded.qrec.entries import Entry
-from scheduler.recorded.qrec.reading import Followed, read_entries
+from scheduler.recorded.qrec.reading import Entry, Followed, read_entries
 from tests.services.cluster import ApiServer, api_server
 from tests.services.default_run import wait_for
 

@@ -12,9 +12,8 @@ from scheduler.assembly import assemble
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.qrec.entries import Entry, Header, Type, encode
 from scheduler.recorded.qrec.frames import MAGIC, frame
-from scheduler.recorded.qrec.reading import stamp
+from scheduler.recorded.qrec.reading import Entry, Header, Type, encode, stamp
 from scheduler.recorded.twin.observing import is_shown
 from tests.sandbox.conftest import contended, text_of
 

@@ -22,7 +22,7 @@ from sandbox.world.webhooks import (
     is_outside,
 )
 from scheduler.engine.kube.extender.ports import ExtenderError
-from scheduler.model.kube.extender import Extender
+from scheduler.model.kube.configuration import Extender
 from tests import stored
 from tests.builders import node, pod
 from tests.sandbox.conftest import check_rows, row, text_of, tick

@@ -16,7 +16,7 @@ from sandbox.world import commits, leases, worlds
 from sandbox.world.operations import Transport
 from scheduler.engine.tick import run_tick
 from scheduler.model.objects import Key
-from scheduler.model.releases.versions import NEWEST
+from scheduler.model.releases.release import NEWEST
 from tests import stored
 from tests.builders import world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.model.devices.selectors import Device, read_rule
+from scheduler.model.devices.claims import Device, read_rule
 from scheduler.model.objects import Key
 from tests.scheduler.kube.rig import Rig, node, pod
 

@@ -12,8 +12,7 @@ import pytest
 from scheduler.engine.kube.extender.ports import ExtenderError, Port
 from scheduler.model.decisions import Bind, Fail, Preempt
 from scheduler.model.errors import PolicyError
-from scheduler.model.kube.configuration import read_configurations
-from scheduler.model.kube.extender import Extender
+from scheduler.model.kube.configuration import Extender, read_configurations
 from scheduler.model.objects import Key
 from scheduler.model.policy import ExtenderAnswers
 from tests.scheduler.kube.rig import Rig, node, pod

@@ -10,10 +10,7 @@ import pytest
 from scheduler.engine.kube.plugins.node_resources_fit import NodeResourcesFitArgs
 from scheduler.input.manifests.load import load
 from scheduler.model.errors import PolicyError
-from scheduler.model.kube.configuration import (
-    notices,
-    read_configurations,
-)
+from scheduler.model.kube.configuration import notices, read_configurations
 from scheduler.model.kube.older_names import modernized
 
 SHAPE = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]

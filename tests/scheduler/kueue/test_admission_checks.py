@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scheduler.engine.kueue.stage import KueueStage
-from scheduler.model.check_rule import CheckRule, RecordedAnswer
+from scheduler.model.admission_check import CheckRule, RecordedAnswer
 from scheduler.model.errors import PolicyError
 from scheduler.model.kueue.check_state import CheckState
 from scheduler.model.objects import Key

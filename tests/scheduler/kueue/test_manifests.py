@@ -12,8 +12,8 @@ from scheduler.input.manifests.load import load
 from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
 from scheduler.input.manifests.versions import as_written, to_older, to_served
 from scheduler.model.errors import ManifestError, PolicyError
+from scheduler.model.kueue.check_answers import check_reclaimable
 from scheduler.model.kueue.configuration import read_configuration
-from scheduler.model.kueue.reclaimable import check_reclaimable
 from scheduler.model.objects import Key, Object
 
 QUEUE = """

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scheduler.analysis.invariants import violations
 from scheduler.engine.tick import next_instant, simulate
 from scheduler.engine.world import World
-from scheduler.model.conditions import is_true
 from scheduler.model.errors import SchedulerError
 from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
+from scheduler.model.reasons import is_true
 from tests.builders import (
     Manifest,
     cluster_queue,

@@ -11,9 +11,9 @@ from scheduler.analysis.explain.workloads import explain
 from scheduler.analysis.invariants import violations
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.conditions import true_condition
 from scheduler.model.decisions import Admit, Evict, Finish, Preempt
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import true_condition
 from tests.builders import (
     cluster_queue,
     job,

@@ -8,9 +8,9 @@ import pytest
 
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
+from scheduler.model.reasons import condition
 from tests.builders import job, node, pod, small_cluster, workload_priority, world_of
 
 GROUP = "kueue.x-k8s.io/pod-group-name"

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
-from scheduler.model.pod_defaults import default_container
+from scheduler.model.pod import default_container
+from scheduler.model.reasons import condition
 from tests.builders import job, local_queue, node, small_cluster, world_of
 from tests.scheduler.lifetime.test_pod_controllers import controller
 

@@ -6,11 +6,11 @@ import pytest
 
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
-from scheduler.model.conditions import true_condition
 from scheduler.model.decisions import Edit
 from scheduler.model.errors import PolicyError
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key
+from scheduler.model.reasons import true_condition
 from tests.builders import job, small_cluster, world_of
 
 JOB = Key("Job", "default", "one")

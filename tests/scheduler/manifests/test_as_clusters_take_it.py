@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from scheduler.assembly import InputError, assemble
-from scheduler.input.manifests.known_fields.keys import nearest_key
+from scheduler.input.manifests.known_fields.finding import nearest_key
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.report import report_of
 from scheduler.model.kube.configuration import read_configurations

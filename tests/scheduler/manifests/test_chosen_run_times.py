@@ -10,11 +10,12 @@ import yaml
 
 from scheduler.cli import run
 from scheduler.input.manifests.chosen_run_times import (
+    EndedWork,
     RunTimeChoice,
     read_rule,
+    size_of,
     take_chosen_run_times,
 )
-from scheduler.input.manifests.learned_run_times import EndedWork, size_of
 from scheduler.input.manifests.load import load
 from scheduler.model.annotations import RUNTIME, RUNTIME_SOURCE
 from scheduler.model.errors import SchedulerError

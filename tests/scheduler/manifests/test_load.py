@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from scheduler.assembly import InputError, assemble
-from scheduler.cli import outcomes
+from scheduler.cli import statuses
 from scheduler.input.manifests.load import load
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.objects import Key
@@ -317,7 +317,7 @@ def test_a_table_of_outcomes_has_a_row_per_file(tmp_path):
     (tmp_path / "f.yaml").write_text(yaml.safe_dump(flavor()))
     (tmp_path / "kind.yaml").write_text(TOOL)
     out = io.StringIO()
-    assert outcomes.main([str(tmp_path)], out) == 0
+    assert statuses.main([str(tmp_path)], out) == 0
     rows = out.getvalue().splitlines()[2:]
     assert rows[0] == f"| `{tmp_path.name}/f.yaml` | 1 | 0 | 0 | 0 |  |"
     assert "| 0 | 0 | 0 | 1 | error: not an object of a cluster" in rows[1]

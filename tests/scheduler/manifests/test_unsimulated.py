@@ -14,12 +14,14 @@ from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.kinds import TABLE
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.report import report_of
-from scheduler.input.manifests.simulation_gaps.gated import find_gated, gated
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
-from scheduler.input.manifests.simulation_gaps.unsimulated import unsimulated
+from scheduler.input.manifests.simulation_gaps.unsimulated import (
+    find_gated,
+    gated,
+    unsimulated,
+)
 from scheduler.model.kueue.feature_gates import NAMES as FEATURE_GATES
-from scheduler.model.kueue.feature_gates import FeatureGates
-from scheduler.model.kueue.topology_gates import NAMES as TOPOLOGY_GATES
+from scheduler.model.kueue.feature_gates import TOPOLOGY_GATES, FeatureGates
 from scheduler.model.schemas import types
 
 ROOT = Path(__file__).parents[3]

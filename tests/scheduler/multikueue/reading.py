@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.engine.world import World
-from scheduler.model.conditions import is_true
 from scheduler.model.durations import stamp_us
 from scheduler.model.objects import Key
+from scheduler.model.reasons import is_true
 
 ORIGIN = "kueue.x-k8s.io/multikueue-origin"
 

@@ -11,11 +11,9 @@ from scheduler.assembly import prepare
 from scheduler.cli.files import read_paths
 from scheduler.engine.tick import simulate
 from scheduler.model.errors import SchedulerError
-from scheduler.recorded.arrivals import arrivals_of
+from scheduler.recorded.arrivals import arrivals_of, run_times
 from scheduler.recorded.followed import incident, snapshot
-from scheduler.recorded.qrec.entries import Header
-from scheduler.recorded.qrec.reading import Followed, RecordedChange, stamp
-from scheduler.recorded.run_times import run_times
+from scheduler.recorded.qrec.reading import Followed, Header, RecordedChange, stamp
 from scheduler.recorded.twin.beginning import begin_recording
 
 BEGIN = 1_800_000_000_000_000  # microseconds since the epoch

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scheduler.recorded.qrec.anonymising import Anonymiser
-from scheduler.recorded.qrec.slimming import slim
+from scheduler.recorded.qrec.frames import slim
 from tests.conformance import jobs, vectors
 from tests.scheduler.qrec.test_slimming import SECRET, pod
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from scheduler.model.errors import SchedulerError
 from scheduler.recorded.absences import RERUN, not_replayed, notes_on
-from scheduler.recorded.qrec.entries import Entry, Header
 from scheduler.recorded.qrec.reading import (
+    Entry,
     Followed,
+    Header,
     RecordedChange,
     read_followed,
     stamp,

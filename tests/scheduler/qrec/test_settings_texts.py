@@ -11,7 +11,7 @@ import yaml
 from scheduler.input.manifests import queues_yaml as yunikorn
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.recorded.qrec.anonymising import Anonymiser
-from scheduler.recorded.qrec.slimming import slim
+from scheduler.recorded.qrec.frames import slim
 
 CONFIGURATION = """
 # of the vision team

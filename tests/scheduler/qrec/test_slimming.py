@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.following.resources import followed
 from scheduler.recorded.qrec.anonymising import Anonymiser
-from scheduler.recorded.qrec.slimming import KEPT, slim
+from scheduler.recorded.qrec.frames import KEPT, slim
 
 SECRET = "hunter2"
 

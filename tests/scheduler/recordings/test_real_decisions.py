@@ -7,8 +7,7 @@ from typing import Any
 from scheduler.assembly import assemble
 from scheduler.model.decisions import Admit, Decision, Edit
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.twin.owners import Owners
-from scheduler.recorded.twin.real_decisions import decisions_of
+from scheduler.recorded.twin.real_decisions import Owners, decisions_of
 
 KEY = Key("Workload", "default", "train")
 

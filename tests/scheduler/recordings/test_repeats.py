@@ -7,8 +7,7 @@ import pytest
 from scheduler.cli import rerun as command
 from scheduler.model.objects import Key
 from scheduler.recorded.recording import Recording
-from scheduler.recorded.repeats import DrawnTimes, Repeats
-from scheduler.recorded.rerun import Rerun, use_times
+from scheduler.recorded.rerun import DrawnTimes, Repeats, Rerun, use_times
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
 JOB = ("default", "a")

@@ -18,8 +18,7 @@ from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.engine.tick import simulate
 from scheduler.model.decisions import Admit, Decision, Finish, Wait
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.cycles import CycleClock, cycle_ends
-from scheduler.recorded.instants import brought_to, received
+from scheduler.recorded.latencies import CycleClock, WriteClock, cycle_ends
 from scheduler.recorded.recording import Event, read_attempts
 from scheduler.recorded.rerun import compare
 from scheduler.recorded.steps import (
@@ -29,8 +28,7 @@ from scheduler.recorded.steps import (
     Writes,
     measure,
 )
-from scheduler.recorded.worlds import go_on, number_attempts
-from scheduler.recorded.writes import WriteClock
+from scheduler.recorded.worlds import brought_to, go_on, number_attempts, received
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 
 A, B = ("default", "a"), ("default", "b")

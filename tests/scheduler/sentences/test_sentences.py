@@ -5,15 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from scheduler.model.sentence import (
-    Items,
-    Named,
-    Place,
-    Quantity,
-    Words,
-    few,
-    named,
-)
+from scheduler.model.sentence import Items, Named, Place, Quantity, Words, few, named
 
 
 class _Said(Words):

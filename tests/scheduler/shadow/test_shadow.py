@@ -13,8 +13,7 @@ import pytest
 from scheduler.cli.shadow import main
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.recorded.shadow.compare import Judge, Verdict
-from scheduler.recorded.shadow.engine import cycles
-from scheduler.recorded.shadow.history import History
+from scheduler.recorded.shadow.decisions import History, cycles
 from tests.builders import cluster_queue, flavor, local_queue
 
 Manifest = dict[str, Any]

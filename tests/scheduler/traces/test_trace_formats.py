@@ -13,7 +13,7 @@ import pytest
 from scheduler.assembly import Assembled, InputError, assemble
 from scheduler.engine.tick import simulate
 from scheduler.input.files.unpacking import Text, Unpacking, UnreadText
-from scheduler.input.manifests.dumps.openb import GPU_MILLI
+from scheduler.input.manifests.dumps.formats import GPU_MILLI
 from scheduler.input.traces.formats.philly import Philly
 from scheduler.input.traces.options import TraceOptions, read_options
 from scheduler.input.traces.preview import preview

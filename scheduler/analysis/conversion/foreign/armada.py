@@ -19,7 +19,7 @@ from scheduler.analysis.conversion.foreign.writing import (
     metadata_of,
     object_of,
 )
-from scheduler.input.manifests.loading.naming import apart, label_of
+from scheduler.input.manifests.loading.checking import apart, label_of
 from scheduler.words.losses import LostOfForeign
 
 _API = "armadaproject.io"

@@ -26,8 +26,7 @@ from scheduler.analysis.explain.shapes import (
     TopologySearch,
 )
 from scheduler.analysis.explain.shapes.film import Film, Inequality
-from scheduler.model.english import share
-from scheduler.model.sentence import Items, Named, Quantity, Sentence, few, plain
+from scheduler.model.sentence import Items, Named, Quantity, Sentence, few, plain, share
 from scheduler.words.film import BarLabel, Scene, WhyNobody
 
 _WHY = {word.value.rpartition(".")[2]: word for word in WhyNobody}

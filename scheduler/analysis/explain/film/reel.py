@@ -17,8 +17,7 @@ from scheduler.analysis.explain.shapes.film import (
     FilmTerm,
     Inequality,
 )
-from scheduler.model.english import bare
-from scheduler.model.sentence import Items, Named, Quantity, Sentence, few, plain
+from scheduler.model.sentence import Items, Named, Quantity, Sentence, bare, few, plain
 from scheduler.words.film import BarLabel, Scene
 
 #: A question which of many it is names this many.

@@ -23,8 +23,7 @@ from scheduler.analysis.explain.shapes import (
     SortedLevel,
 )
 from scheduler.analysis.explain.shapes.film import Film, Inequality
-from scheduler.model.english import bare
-from scheduler.model.sentence import Hole, Named, Quantity, Sentence, plain
+from scheduler.model.sentence import Hole, Named, Quantity, Sentence, bare, plain
 from scheduler.words.film import Scene
 
 _MOST_ORDERED = 6

@@ -25,8 +25,8 @@ from scheduler.engine.kueue.tree.quota import available_non_negative
 from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
-from scheduler.model.english import several
 from scheduler.model.objects import Key
+from scheduler.model.sentence import several
 
 # ------------------------------------------------------------------------
 # What could be different, so that a waiting workload gets in: the questions.

@@ -13,7 +13,7 @@ from scheduler.analysis.forecast.futures import (
     CompactState,
 )
 from scheduler.analysis.forecast.run_times import WorkloadProfile
-from scheduler.input.traces.trace import Trace, TraceJob
+from scheduler.input.traces.options import Trace, TraceJob
 from scheduler.model.errors import SchedulerError
 
 #: Fewer jobs are no history to learn from.

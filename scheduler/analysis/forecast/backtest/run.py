@@ -23,7 +23,7 @@ from scheduler.analysis.forecast.scores import (
     last_waits,
     pinball,
 )
-from scheduler.input.traces.trace import Trace, TraceJob
+from scheduler.input.traces.options import Trace, TraceJob
 from scheduler.model import streams
 from scheduler.model.errors import SchedulerError
 

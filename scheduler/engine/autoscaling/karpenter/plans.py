@@ -13,7 +13,7 @@ import msgspec
 from scheduler.engine.autoscaling import refusals
 from scheduler.engine.autoscaling.packing import Alike, Amounts, keeps_apart, suits
 from scheduler.model import amounts
-from scheduler.model.autoscaling.instance_type import Offer
+from scheduler.model.autoscaling.group_spec import Offer
 from scheduler.model.autoscaling.pool_spec import POOL_LABEL, NodePoolSpec
 from scheduler.model.node import CPU, HOSTNAME, MEMORY, Node, read_node
 from scheduler.model.pod import Pod

@@ -30,19 +30,25 @@ from scheduler.engine.autoscaling.supply import (
 from scheduler.engine.kube.cache.node_info import NodeInfo
 from scheduler.engine.stage import Context
 from scheduler.model import streams
-from scheduler.model.autoscaling.budgets import EMPTY, UNDERUTILIZED, allowed
-from scheduler.model.autoscaling.instance_type import (
+from scheduler.model.autoscaling.group_spec import (
     INSTANCE_TYPE,
     SPOT,
     InstanceTypeSpec,
     offers_of,
     read_instance_type,
 )
-from scheduler.model.autoscaling.pool_spec import NODE_POOL, WHEN_EMPTY, read_pool_spec
+from scheduler.model.autoscaling.pool_spec import (
+    EMPTY,
+    NODE_POOL,
+    UNDERUTILIZED,
+    WHEN_EMPTY,
+    allowed,
+    read_pool_spec,
+)
+from scheduler.model.durations import NEVER, read_span
 from scheduler.model.node import Node
 from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import plain
-from scheduler.model.spans import NEVER, read_span
 
 # ------------------------------------------------------------------------
 # The nodes of NodePools: bought, booted, taken away, and paid for.

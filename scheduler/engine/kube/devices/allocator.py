@@ -14,13 +14,17 @@ import msgspec
 
 from scheduler.model.devices.claims import (
     Allocation,
+    Attribute,
     Constraint,
+    Device,
     DeviceClaim,
+    DeviceClass,
     DeviceRequest,
     PodClaim,
+    ResourceSlice,
+    Rule,
+    read_rule,
 )
-from scheduler.model.devices.selectors import Attribute, Device, Rule, read_rule
-from scheduler.model.devices.slices import DeviceClass, ResourceSlice
 from scheduler.model.node import Node
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod

@@ -17,7 +17,7 @@ from scheduler.engine.kube.extender.ports import ExtenderError, Port, states
 from scheduler.engine.kube.framework.plugin import Candidate
 from scheduler.engine.kube.framework.status import OK, Code, Status, error
 from scheduler.model.durations import duration_text
-from scheduler.model.kube.extender import Extender
+from scheduler.model.kube.configuration import Extender
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 

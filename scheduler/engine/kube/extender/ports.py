@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-from scheduler.model.kube.extender import Extender
+from scheduler.model.kube.configuration import Extender
 from scheduler.model.policy import ExtenderAnswers, Simulation
 
 # ------------------------------------------------------------------------

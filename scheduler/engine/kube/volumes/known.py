@@ -11,8 +11,7 @@ from scheduler.model.node import Node
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.selectors import NodeTerm, Requirement
-from scheduler.model.storage.claims import Claim
-from scheduler.model.storage.volumes import CSIDriver, StorageClass, Volume
+from scheduler.model.storage.claims import Claim, CSIDriver, StorageClass, Volume
 
 # ------------------------------------------------------------------------
 # Claims, volumes and classes as they stand, and which volume each claim has.

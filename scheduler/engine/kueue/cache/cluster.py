@@ -15,11 +15,7 @@ from scheduler.engine.kueue.workload.families import Families
 from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo
 from scheduler.engine.kueue.workload.reading import Delays
 from scheduler.model import registry
-from scheduler.model.admission_check import (
-    MULTI_KUEUE,
-    PROVISIONING,
-    AdmissionCheck,
-)
+from scheduler.model.admission_check import MULTI_KUEUE, PROVISIONING, AdmissionCheck
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key
 from scheduler.model.quota import ClusterQueueSpec, Flavor, LocalQueueSpec

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import Context
 from scheduler.model import streams
-from scheduler.model.check_rule import Answer, CheckRule, RecordedAnswer
+from scheduler.model.admission_check import Answer, CheckRule, RecordedAnswer
+from scheduler.model.durations import NEVER, read_span
 from scheduler.model.kueue.check_state import PENDING, RETRY, CheckState
 from scheduler.model.objects import Key
 from scheduler.model.reasons import QUOTA_RESERVED
-from scheduler.model.spans import NEVER, read_span
 
 
 class CheckAnswers:

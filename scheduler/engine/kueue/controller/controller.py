@@ -19,7 +19,6 @@ from scheduler.engine.kueue.queue.requeue import (
 from scheduler.engine.kueue.scheduler.nominate import validation_error
 from scheduler.engine.kueue.scheduler.second_pass import Entry
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.model.conditions import condition
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import (
     ADMISSION_CHECK,
@@ -48,12 +47,13 @@ from scheduler.model.reasons import (
     STILL_IN_QUEUE,
     SUSPENDED,
     WAITING_FOR_PODS_READY,
+    condition,
     gated_by,
     inactive,
     missing,
     stopped,
 )
-from scheduler.model.releases.kueue_words import coarse
+from scheduler.model.releases.release import coarse
 
 # ------------------------------------------------------------------------
 # What Kueue's controllers do between cycles, workload by workload.

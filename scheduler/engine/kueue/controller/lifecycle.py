@@ -22,7 +22,7 @@ from scheduler.engine.kueue.workload.info import LocalQueue, WorkloadInfo, set_c
 from scheduler.engine.kueue.workload.reading import all_ready, queue_order_timestamp
 from scheduler.engine.stage import Context
 from scheduler.model.decisions import Wait
-from scheduler.model.kueue.retention_settings import RetentionSettings
+from scheduler.model.kueue.usage_settings import RetentionSettings
 from scheduler.model.objects import Key
 from scheduler.model.reasons import (
     ADMITTED,
@@ -45,7 +45,7 @@ from scheduler.model.reasons import (
     WAIT_FOR_START,
     WAITING_FOR_REPLACEMENT_PODS,
 )
-from scheduler.model.releases import kueue_words as words
+from scheduler.model.releases import release as words
 
 # ------------------------------------------------------------------------
 # What happens to a workload: reserved, evicted, stopped, requeued, finished.

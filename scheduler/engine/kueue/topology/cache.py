@@ -14,7 +14,7 @@ from scheduler.engine.kueue.topology.tree import (
     read_other_pod,
     read_topology_node,
 )
-from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.kueue.feature_gates import TopologyGates
 from scheduler.model.objects import Key, Object
 from scheduler.model.placement_needs import PODS
 from scheduler.model.quota import Flavor

@@ -21,7 +21,7 @@ from scheduler.engine.kueue.topology.question import (
     ask,
 )
 from scheduler.engine.kueue.topology.tree import Domain, Leaf, TopologyTree
-from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.kueue.feature_gates import TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.topology import DomainCount, TopologyAssignment, TopologyRequest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from scheduler.model.kueue.topology_gates import DEFAULT_GATES, TopologyGates
+from scheduler.model.kueue.feature_gates import DEFAULT_GATES, TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.selectors import Toleration
 from scheduler.model.topology import (

@@ -18,14 +18,14 @@ from scheduler.engine.lifetime.runtime_state import RuntimeState
 from scheduler.engine.stage import US_PER_MS
 from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL, PREFIX
-from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.cron import CronSchedule, read_schedule
 from scheduler.model.durations import stamp_text, stamp_us
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.node import Node, read_node
 from scheduler.model.objects import Key, Object
 from scheduler.model.placement_needs import PlacementNeeds
-from scheduler.model.pod_defaults import default_pod_spec
+from scheduler.model.pod import default_pod_spec
+from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.selectors import tolerated
 
 # ------------------------------------------------------------------------

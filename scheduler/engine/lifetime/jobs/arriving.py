@@ -18,13 +18,12 @@ from scheduler.engine.lifetime.runs import Run
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.lifetime.starting import STATEFUL_SET
 from scheduler.model.amounts import parse
-from scheduler.model.conditions import has_ended
 from scheduler.model.durations import stamp_us
 from scheduler.model.jobs import prebuilt_name
 from scheduler.model.objects import Key, Object
-from scheduler.model.pod_defaults import default_container
+from scheduler.model.pod import default_container
 from scheduler.model.podset_template import read_pod
-from scheduler.model.reasons import OUT_OF_SYNC, PREBUILT_OUT_OF_SYNC
+from scheduler.model.reasons import OUT_OF_SYNC, PREBUILT_OUT_OF_SYNC, has_ended
 
 # ------------------------------------------------------------------------
 # Jobs that name a Workload that is there already, or comes: they adopt it.

@@ -13,7 +13,6 @@ from scheduler.engine.lifetime.jobs.workloads import JobWorkloads
 from scheduler.engine.lifetime.runs import OVERRAN, Run
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.annotations import ARRIVAL, PREFIX
-from scheduler.model.conditions import is_true
 from scheduler.model.decisions import Edit, PodSetAdmission
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import workload_name
@@ -33,6 +32,7 @@ from scheduler.model.reasons import (
     RETIRED,
     RETIRED_DEACTIVATED,
     SUCCEEDED,
+    is_true,
 )
 
 # ------------------------------------------------------------------------

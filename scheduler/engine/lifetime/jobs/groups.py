@@ -13,9 +13,9 @@ from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.jobs.starting import ADMISSION_GATE
 from scheduler.engine.lifetime.jobs.workloads import JobWorkloads
 from scheduler.engine.lifetime.runs import Run
-from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.durations import stamp_text
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import has_ended, is_true
 
 _POD = "Pod"
 

@@ -16,12 +16,11 @@ from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.engine.lifetime.starting import STATEFUL_SET
 from scheduler.model import registry
 from scheduler.model.annotations import FROM_DEADLINE, RUNTIME_SOURCE
-from scheduler.model.conditions import condition
 from scheduler.model.jobs import JobKind, pods_at_once, waves_of
 from scheduler.model.kueue import deadlines
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import ON_HOLD
+from scheduler.model.reasons import ON_HOLD, condition
 from scheduler.model.releases.rules import SETS_ON_HOLD
 
 # ------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from scheduler.engine.lifetime.controllers.stage import Controllers
 from scheduler.engine.lifetime.jobs.given import GivenObjects, is_covered, is_integrated
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model import registry, resource_quota
-from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.decisions import Fail
 from scheduler.model.jobs import QUEUE, GroupedKind, JobKind, Surroundings
 from scheduler.model.kueue.slices import ELASTIC_KINDS, is_elastic
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems.runs import GivenUp
+from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.topology import read_topology_request
 
 # ------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.jobs.state import JobState
 from scheduler.engine.lifetime.runtime_state import JOB_KINDS
 from scheduler.model.annotations import ADMISSION_GATED_BY, ARRIVAL, PREFIX
-from scheduler.model.conditions import is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import is_true
 
 #: Workloads that agree in these are of the same pods.
 _SAME_PODS = ("podSets", "maximumExecutionTimeSeconds")

@@ -21,7 +21,7 @@ from scheduler.model.hierarchy import (
     QueueConfig,
     RuleFilter,
 )
-from scheduler.model.texts.patterns import read_pattern
+from scheduler.model.texts.plain_text import read_pattern
 
 # ------------------------------------------------------------------------
 # Placement rules: the path of the queue that a rule gives an application.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from scheduler.input.manifests.capacity import node_groups, node_pools, provisioning
+from scheduler.input.manifests.capacity import node_pools
+from scheduler.input.manifests.capacity import node_pools as node_groups
+from scheduler.input.manifests.capacity import node_pools as provisioning
 from scheduler.input.manifests.documents import Document
 
 CHECKS: Mapping[str, Callable[[Document], dict[str, Any]]] = {

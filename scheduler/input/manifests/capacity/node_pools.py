@@ -8,15 +8,20 @@ from typing import Any
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import (
     expect_items,
+    expect_known,
+    expect_labels,
     expect_object,
     expect_text,
     expect_whole,
 )
-from scheduler.input.manifests.strict import expect_known, expect_labels
-from scheduler.model.autoscaling.instance_type import read_instance_type
+from scheduler.model.autoscaling.group_spec import read_group_spec, read_instance_type
 from scheduler.model.autoscaling.pool_spec import read_pool_spec
 from scheduler.model.errors import QuantityError
 from scheduler.model.problems import parted
+
+# ------------------------------------------------------------------------
+# Checks of NodePool and InstanceType.
+
 
 _OLD = "karpenter.sh/v1beta1"
 _OLD_POLICY = "WhenUnderutilized"
@@ -81,3 +86,42 @@ def _bring_up(spec: dict[str, Any]) -> None:
         disruption["consolidationPolicy"] = "WhenEmptyOrUnderutilized"
     if "expireAfter" in disruption:
         spec["template"]["spec"]["expireAfter"] = disruption.pop("expireAfter")
+
+
+# ------------------------------------------------------------------------
+# Check of NodeGroup: what an autoscaler may add, and for how much.
+
+
+def check_node_group(document: Document) -> dict[str, Any]:
+    """Check a NodeGroup and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
+    spec = expect_object(document, document.data, "spec", needed=True)
+    try:
+        read_group_spec(spec)
+    except QuantityError as error:
+        path, problem = parted(error.said)
+        field = "spec" if path == "spec" else f"spec.{path}"
+        raise document.error(field, problem) from error
+    return document.copied()
+
+
+# ------------------------------------------------------------------------
+# Checks of ProvisioningRequests and of what says how Kueue makes them.
+
+
+def check_request(document: Document) -> dict[str, Any]:
+    """Check a ProvisioningRequest and return its manifest.
+
+    Raises ManifestError naming the field.
+    """
+    spec = expect_object(document, document.data, "spec", needed=True)
+    expect_text(document, spec, "spec.provisioningClassName")
+    expect_labels(document, spec, "spec.parameters")
+    for where, item in expect_items(document, spec, "spec.podSets"):
+        expect_whole(document, item, f"{where}.count", least=1)
+        path = f"{where}.podTemplateRef"
+        reference = expect_object(document, item, path, needed=True)
+        expect_text(document, reference, f"{path}.name")
+    return document.copied()

@@ -13,12 +13,20 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import Any
 
-from scheduler.model import durations
+from scheduler.model import amounts, durations
 from scheduler.model.annotations import FROM_DEADLINE, RUNTIME, RUNTIME_SOURCE
 from scheduler.model.errors import QuantityError
 from scheduler.model.kueue.deadlines import deadline_of
-from scheduler.model.objects import Object
+from scheduler.model.objects import Key, Object
+from scheduler.model.sentence import Sentence
+from scheduler.words.read_as import Instant
+
+# ------------------------------------------------------------------------
+# How long the work of a running cluster takes, where nothing says it.
+
 
 _US = 1_000_000
 _ORDINAL = re.compile(r"[-.]?[0-9a-f]*[0-9][0-9a-f]*$|-[a-z0-9]{5}$")
@@ -177,3 +185,175 @@ def _us(text: object) -> int | None:
 def _deadline(obj: Object) -> int | None:
     given = obj.spec.get("maximumExecutionTimeSeconds")
     return int(given) if given else deadline_of(obj.manifest)
+
+
+# ------------------------------------------------------------------------
+# What a dump of a running cluster says of its own time.
+
+
+#: Kinds whose status has times only where something ran.
+_RUNNING = ("Workload", "Pod", "Job")
+_STATUS_TIMES = ("startTime", "completionTime", "lastScheduleTime")
+_METADATA_TIMES = ("creationTimestamp",)
+
+
+def time_of(objects: Iterable[Object]) -> str | None:
+    """Return the latest time that the objects say, as RFC 3339 text.
+
+    None when nothing in them ran: no Workload, Pod or Job has a condition with
+    a time. Times of things to come (deadlines, requeueAt) do not count.
+    """
+    found = list(objects)
+    if not any(_ran(obj) for obj in found):
+        return None
+    times = [us for obj in found for us in _times(obj)]
+    return durations.stamp_text(max(times)) if times else None
+
+
+def _ran(obj: Object) -> bool:
+    return obj.key.kind in _RUNNING and any(_condition_times(obj.status))
+
+
+def _times(obj: Object) -> Iterator[int]:
+    """Yield every time of an object that has passed, in microseconds."""
+    texts = [obj.metadata.get(name) for name in _METADATA_TIMES]
+    texts += [obj.status.get(name) for name in _STATUS_TIMES]
+    texts += _condition_times(obj.status)
+    for text in texts:
+        try:
+            if text and (us := durations.stamp_or_none(str(text))) is not None:
+                yield us
+        except QuantityError:
+            continue
+
+
+def _condition_times(status: Mapping[str, Any]) -> list[str]:
+    conditions = status.get("conditions")
+    return [
+        str(one["lastTransitionTime"])
+        for one in (conditions if isinstance(conditions, list) else ())
+        if isinstance(one, Mapping) and one.get("lastTransitionTime")
+    ]
+
+
+# ------------------------------------------------------------------------
+# Which statuses of a dump's ClusterQueues are of another instant than its Workloads.
+
+
+Usage = dict[tuple[str, str], int]  # (flavor, resource) -> amount
+Change = tuple[str, int, Usage]  # when, 1 for quota reserved and -1 for released, what
+
+#: Changes before the dump among which the instant of a status is looked for.
+_MOST_CHANGES = 200
+
+
+def status_instants(objects: Iterable[Object]) -> Iterator[tuple[Key, Sentence]]:
+    """Yield each ClusterQueue whose status differs from the Workloads, and how.
+
+    Cost: O(objects) and, for a queue that differs, O(its changes).
+    """
+    found = list(objects)
+    queues = [obj for obj in found if _is_counted(obj)]
+    if not queues:
+        return
+    changes = _changes(found)
+    for queue in queues:
+        theirs = _reserved(queue.status)
+        own = changes.get(queue.key.name, [])
+        ours = _sum(own)
+        if ours != theirs:
+            cells, when = _cells(theirs, ours), _when(theirs, ours, own)
+            name = queue.key.name
+            yield queue.key, Instant.STATUS.said(queue=name, cells=cells, when=when)
+
+
+def _is_counted(obj: Object) -> bool:
+    return obj.key.kind == "ClusterQueue" and "flavorsReservation" in obj.status
+
+
+def _reserved(status: Mapping[str, Any]) -> Usage:
+    found: Usage = {}
+    for flavor in status.get("flavorsReservation") or ():
+        for one in flavor.get("resources") or ():
+            _add(found, (flavor["name"], one["name"]), one.get("total", 0), 1.0)
+    return {cell: amount for cell, amount in found.items() if amount}
+
+
+def _changes(objects: Iterable[Object]) -> dict[str, list[Change]]:
+    """Return when quota was reserved and released, by queue, as Workloads say it."""
+    found: dict[str, list[Change]] = defaultdict(list)
+    for obj in objects:
+        admission = obj.status.get("admission")
+        if obj.key.kind != "Workload" or not admission:
+            continue
+        times = {
+            one.get("type"): str(one.get("lastTransitionTime") or "")
+            for one in obj.status.get("conditions") or ()
+            if one.get("status") == "True"
+        }
+        name, held = str(admission.get("clusterQueue")), _held(obj, admission)
+        found[name].append((times.get("QuotaReserved", ""), 1, held))
+        if "Finished" in times:
+            found[name].append((times["Finished"], -1, held))
+    return found
+
+
+def _held(obj: Object, admission: Mapping[str, Any]) -> Usage:
+    """Return what a Workload holds: without the pods that are given back."""
+    found: Usage = {}
+    gone = {
+        one["name"]: one["count"] for one in obj.status.get("reclaimablePods") or ()
+    }
+    asked = {
+        one.get("name"): one.get("count", 1) for one in obj.spec.get("podSets") or ()
+    }
+    for part in admission.get("podSetAssignments") or ():
+        name, count = part.get("name"), part.get("count") or 1
+        left = min(count, asked.get(name, count) - gone.get(name, 0))
+        usage = part.get("resourceUsage") or {}
+        for resource, flavor in (part.get("flavors") or {}).items():
+            _add(found, (flavor, resource), usage.get(resource, 0), left / count)
+    return found
+
+
+def _add(usage: Usage, cell: tuple[str, str], text: object, share: float) -> None:
+    try:
+        amount = round(amounts.canonical(cell[1], str(text)) * share)
+    except QuantityError:
+        return  # said when the object is checked
+    usage[cell] = usage.get(cell, 0) + amount
+
+
+def _sum(changes: Iterable[Change]) -> Usage:
+    total: Usage = defaultdict(int)
+    for _, sign, usage in changes:
+        for cell, amount in usage.items():
+            total[cell] += sign * amount
+    return {cell: amount for cell, amount in total.items() if amount}
+
+
+def _cells(theirs: Usage, ours: Usage) -> Sentence:
+    """Return where two usages differ; they do somewhere."""
+    cells = [c for c in sorted({*theirs, *ours}) if theirs.get(c) != ours.get(c)]
+    each = [
+        Instant.CELL.said(
+            theirs=amounts.text_of(resource, theirs.get((flavor, resource), 0)),
+            resource=resource,
+            flavor=flavor,
+            ours=amounts.text_of(resource, ours.get((flavor, resource), 0)),
+        )
+        for flavor, resource in cells
+    ]
+    return reduce(lambda said, one: Instant.CELLS.said(first=said, rest=one), each)
+
+
+def _when(theirs: Usage, ours: Usage, changes: list[Change]) -> Sentence:
+    """Return since when the status is no longer true, going back change by change."""
+    if not ours:
+        return Instant.EMPTY.said()
+    left = sorted(changes, key=lambda one: one[0])
+    for count in range(1, min(len(left), _MOST_CHANGES) + 1):
+        time = left.pop()[0]
+        if _sum(left) == theirs:
+            return Instant.BEFORE.said(time=time, count=count)
+    return Instant.NONE.said()

@@ -9,10 +9,10 @@ from typing import Any
 from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.input.manifests.jobs.ray.clusters import cluster_pod_sets
 from scheduler.model import registry
-from scheduler.model.conditions import is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import Finish, Manifest, Served, Shape, Surroundings, count_of
 from scheduler.model.problems import Problem, in_field
+from scheduler.model.reasons import is_true
 from scheduler.model.registry import register
 
 #: Kinds whose podSets are known without being listed.

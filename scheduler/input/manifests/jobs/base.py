@@ -11,7 +11,6 @@ from scheduler.input.manifests.jobs.making import (
     queue_name,
 )
 from scheduler.input.manifests.jobs.topology import topology_request
-from scheduler.model.conditions import is_true, true_condition
 from scheduler.model.jobs import (
     Finish,
     Manifest,
@@ -21,6 +20,7 @@ from scheduler.model.jobs import (
     count_of,
     workload_name,
 )
+from scheduler.model.reasons import is_true, true_condition
 
 
 class QueuedJob:

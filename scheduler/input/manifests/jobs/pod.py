@@ -16,11 +16,11 @@ from scheduler.input.manifests.jobs.making import (
 )
 from scheduler.input.manifests.jobs.topology import POD_GROUP_INDEX
 from scheduler.model.amounts import is_whole
-from scheduler.model.conditions import has_ended, is_true
 from scheduler.model.errors import ManifestError
 from scheduler.model.jobs import QUEUE, Finish, Manifest, Surroundings
 from scheduler.model.podset_template import read_pod
 from scheduler.model.problems import Problem, in_field
+from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.registry import register
 from scheduler.model.sentence import Sentence
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,19 +17,111 @@ from scheduler.input.manifests import (
     kubernetes,
     kueue,
 )
-from scheduler.input.manifests.documents import (
-    Document,
-)
+from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.loading.identity import kind_of
-from scheduler.input.manifests.loading.naming import key_of
-from scheduler.input.manifests.loading.nulls import may_hold_nulls, without_nulls
 from scheduler.input.manifests.loading.shapes import check_shape, packed
-from scheduler.model.annotations import PREFIX, read_timing
+from scheduler.model.annotations import CLUSTER, PREFIX, read_timing
 from scheduler.model.errors import (
     QuantityError,
 )
-from scheduler.model.objects import Key, plain
-from scheduler.model.problems import Wanted, expected
+from scheduler.model.objects import COLON_NAMES, MARK, Key, plain, qualified
+from scheduler.model.problems import Form, Wanted, expected
+
+# ------------------------------------------------------------------------
+# Names of objects: which one a document is, and texts spelt as Kubernetes takes them.
+
+
+_LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?"
+_NAMESPACE = re.compile(_LABEL)
+_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
+_CLUSTER_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+def key_of(document: Document, kind: kinds.Kind) -> Key:
+    """Return which object a document is. Raises ManifestError for no name."""
+    metadata = document.data.get("metadata")
+    if not isinstance(metadata, dict):
+        raise document.error("metadata", expected(Wanted.NAMED_OBJECT))
+    name = metadata.get("name") or _generated(document, metadata)
+    if not isinstance(name, str) or not name:
+        raise document.error("metadata.name", expected(Wanted.NAME, name))
+    refused = "/%\x00\n\t" if kind.kind in COLON_NAMES else f"/%\x00\n\t {MARK}"
+    if len(name) > 253 or any(c in name for c in refused):
+        raise document.error(
+            "metadata.name", Form.NOT_A_NAME.said(given=repr(name[:80]))
+        )
+    _check_spelling(document, kind, name)
+    namespace = metadata.get("namespace") or "default"
+    if not isinstance(namespace, str) or not _is_namespace(namespace):
+        problem = Form.NOT_A_NAMESPACE.said(given=repr(str(namespace)[:80]))
+        raise document.error("metadata.namespace", problem)
+    key = Key(kind.kind, namespace if kind.namespaced else "", name)
+    return qualified(key, _cluster(document))
+
+
+def _check_spelling(document: Document, kind: kinds.Kind, name: str) -> None:
+    """Raise for a name that no API server takes; kinds that decide nothing may differ.
+
+    Source: <https://kubernetes.io/docs/concepts/overview/working-with-objects/names/>
+    """
+    if kind.level != "simulated":
+        return
+    said = None
+    if kind.kind == "Namespace" and not _is_namespace(name):
+        said = Form.NOT_A_NAMESPACE_NAME
+    elif not _NAME.fullmatch(name):
+        said = Form.NOT_A_SPELLING
+    if said is not None:
+        raise document.error("metadata.name", said.said(given=repr(name[:80])))
+
+
+def _is_namespace(name: str) -> bool:
+    return len(name) <= 63 and _NAMESPACE.fullmatch(name) is not None
+
+
+def _cluster(document: Document) -> str:
+    """Return the worker cluster that a document names; "" for the manager."""
+    annotations = document.metadata.get("annotations")
+    cluster = annotations.get(CLUSTER) if isinstance(annotations, dict) else None
+    if not cluster:
+        return ""
+    if not isinstance(cluster, str) or not _CLUSTER_NAME.fullmatch(cluster):
+        raise document.error(
+            f"metadata.annotations.{CLUSTER}",
+            expected(Wanted.CLUSTER, str(cluster)[:80]),
+        )
+    return cluster
+
+
+def _generated(document: Document, metadata: dict[str, Any]) -> str | None:
+    """Return a stable name for `generateName`: its place in the file counts."""
+    prefix = metadata.get("generateName")
+    if not isinstance(prefix, str) or not prefix:
+        return None
+    return f"{prefix}{document.place().line:05d}"
+
+
+def label_of(text: str) -> str:
+    """Return a text as a name of Kubernetes: small letters, digits, dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:50].strip("-")
+
+
+def apart(name: str, taken: set[str]) -> str:
+    """Return a name that nobody has: itself, or with the next free number behind it.
+
+    `taken` are the names so far; what is returned is added.
+    """
+    chosen, number = name, 1
+    while chosen in taken:
+        number += 1
+        chosen = f"{name}-{number}"
+    taken.add(chosen)
+    return chosen
+
+
+# ------------------------------------------------------------------------
+# One object: checked by its kind, and as it is served.
+
 
 Check = Callable[[Document], dict[str, Any]]
 CHECKS: Mapping[str, Check] = {
@@ -103,3 +197,61 @@ def _check_annotations(document: Document) -> None:
         read_timing(annotations)
     except QuantityError as error:
         raise document.error("metadata.annotations", error.said) from error
+
+
+# ------------------------------------------------------------------------
+# Maps with null values: what an API server makes of them, as of Helm's empty values.
+
+
+#: Maps of texts: null is the empty text.
+_TEXTS = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
+#: Maps of amounts, in `resources`: null is none of it.
+_AMOUNTS = frozenset({"limits", "requests"})
+#: What is written by a server has none.
+_SERVERS = frozenset({"managedFields", "status"})
+
+Manifest = dict[str, Any]
+
+
+def may_hold_nulls(packed: bytes) -> bool:
+    """Return False where an object that msgpack packed has no null for certain."""
+    return b"\xc0" in packed
+
+
+def without_nulls(manifest: Manifest, parts: tuple[str, ...] = ()) -> Manifest:
+    """Return an object whose maps of texts and amounts hold no null.
+
+    Of `parts` only, where they are given. What was given is not changed, and is
+    returned itself where there is nothing to do. Cost: O(fields).
+    """
+    found = manifest
+    for name in parts or manifest.keys() - _SERVERS:
+        filled = _filled(manifest.get(name), name, "")
+        if filled is not manifest.get(name):
+            found = {**found, name: filled}
+    return found
+
+
+def _filled(value: Any, name: str, above: str) -> Any:
+    if isinstance(value, list):
+        items = [_filled(item, name, above) for item in value]
+        changed = any(map(operator.is_not, items, value))
+        return items if changed else value
+    if not isinstance(value, dict):
+        return value
+    if name in _TEXTS:
+        return _with(value, "")
+    if name in _AMOUNTS and above == "resources":
+        return _with(value, "0")
+    inner = {
+        key: filled
+        for key, part in value.items()
+        if key not in _SERVERS and (filled := _filled(part, key, name)) is not part
+    }
+    return {**value, **inner} if inner else value
+
+
+def _with(given: Mapping[str, Any], instead: str) -> Mapping[str, Any]:
+    if None not in given.values():
+        return given
+    return {key: instead if one is None else one for key, one in given.items()}

@@ -19,12 +19,8 @@ from scheduler.model.errors import (
     PolicyError,
     UnknownNameError,
 )
-from scheduler.model.kube.configuration import (
-    notices,
-    read_configurations,
-)
-from scheduler.model.kube.foreign_plugins import path_given, without_foreign_plugins
-from scheduler.model.kube.older_names import Notice
+from scheduler.model.kube.configuration import notices, read_configurations
+from scheduler.model.kube.older_names import Notice, path_given, without_foreign_plugins
 from scheduler.model.kueue.configuration import OF_PROCESS
 from scheduler.model.problems import Problem, Wanted, expected, parted
 from scheduler.words.findings import Kept

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.input.manifests.effects import Effect, Gap
-from scheduler.model.devices.selectors import read_rule
+from scheduler.model.devices.claims import read_rule
 from scheduler.words.gaps import Devices
 
 Fields = Iterator[Gap]

@@ -8,11 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.effects import Effect, Gap
+from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupported
 from scheduler.input.manifests.workloads import MIN_PARALLELISM
+from scheduler.model.admission_check import MULTI_KUEUE
+from scheduler.model.annotations import PRIORITY_BOOST
+from scheduler.model.kueue.feature_gates import FeatureGates, read_feature_gates
 from scheduler.model.kueue.slices import ELASTIC_JOB, ELASTIC_KINDS
+from scheduler.model.objects import Key, cluster_of
+from scheduler.model.quota import MOST_FLAVORS, refusal
+from scheduler.model.releases.release import NO_RELEASE, Release
 from scheduler.model.sentence import Sentence
-from scheduler.words.gaps import Unsimulated
+from scheduler.words.gaps import Gated, Unsimulated
+
+# ------------------------------------------------------------------------
+# Fields of Kueue's kinds that are kept and decide nothing here.
+
 
 Manifest = Mapping[str, Any]
 
@@ -119,3 +131,131 @@ def _keeps_its_size(
     if "kueue.x-k8s.io/podset-" in str(manifest.get("spec")):
         return Unsimulated.ELASTIC_TOPOLOGY.said()
     return None
+
+
+# ------------------------------------------------------------------------
+# What of an import counts only with a feature gate of Kueue that is off.
+
+
+_POLICY = "concurrentAdmissionPolicy"
+_GATES = (
+    Gated.GATES.said(),
+    Effect.NO_GATES,
+)
+_BOOST = (
+    Gated.BOOST.said(),
+    Effect.SAME_PRIORITY,
+)
+_ELASTIC = (
+    Gated.ELASTIC.said(),
+    Effect.ADMITTED_SIZE,
+)
+_CONCURRENT = (
+    Gated.CONCURRENT.said(),
+    Effect.ONE_FLAVOR,
+)
+_REFUSED = (
+    Gated.REFUSED.said(most=MOST_FLAVORS),
+    Effect.ONE_FLAVOR,
+)
+_NOTES = frozenset(
+    note.text for note, _ in (_GATES, _BOOST, _ELASTIC, _CONCURRENT, _REFUSED)
+)
+
+
+def gated(manifest: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
+    """Yield the settings that a gate switches off, with the gate."""
+    annotations = (manifest.get("metadata") or {}).get("annotations") or {}
+    if PRIORITY_BOOST in annotations and not gates.priority_boost:
+        yield Gap(f"metadata.annotations.{PRIORITY_BOOST}", *_BOOST)
+    if annotations.get(ELASTIC_JOB) == "true" and not gates.elastic_jobs:
+        yield Gap(f"metadata.annotations.{ELASTIC_JOB}", *_ELASTIC)
+    spec = manifest.get("spec")
+    if not isinstance(spec, Mapping):
+        return
+    if manifest.get("kind") == "ClusterQueue" and spec.get(_POLICY):
+        yield from _concurrent(spec, gates)
+    if gates.preemption_gates or gates.concurrent_admission:
+        return
+    if manifest.get("kind") == "Workload" and spec.get("preemptionGates"):
+        yield Gap("spec.preemptionGates", *_GATES)
+
+
+def _concurrent(spec: Mapping[str, Any], gates: FeatureGates) -> Iterator[Gap]:
+    """Yield why a policy of concurrent admission decides nothing, if so."""
+    if not gates.concurrent_admission:
+        yield Gap(f"spec.{_POLICY}", *_CONCURRENT)
+    elif refusal(spec):
+        yield Gap(f"spec.{_POLICY}", *_REFUSED)
+
+
+def find_gated(
+    loaded: Loaded,
+    kueue: Mapping[str, Any] | None = None,
+    decides_as: Release = NO_RELEASE,
+) -> None:
+    """Name what the gates switch off: those loaded, over those of the world's `kueue`.
+
+    Others are as the release has them.
+
+    Takes the place of what was found by other gates. Cost: O(objects).
+    """
+    given = {
+        **((kueue or {}).get("featureGates") or {}),
+        **(loaded.policy.get("kueue", {}).get("featureGates") or {}),
+    }
+    gates = read_feature_gates(given, decides_as.of("kueue"))
+    others = [found for found in loaded.findings if found.problem not in _NOTES]
+    loaded.findings = others
+    for obj in loaded.objects:
+        document = loaded.places.get(obj.key)
+        if document is None:  # of no file
+            continue
+        found = gated(obj.manifest, gates)
+        others += [unsupported(document.place(gap.field), gap) for gap in found]
+
+
+# ------------------------------------------------------------------------
+# Elastic jobs of queues whose work runs in other clusters: they are not scaled there.
+
+
+_QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+def elastic_elsewhere(
+    manifests: Mapping[Key, Manifest], places: Mapping[Key, Document]
+) -> Iterator[Finding]:
+    """Yield a finding for each elastic job that a worker cluster would run.
+
+    `manifests` are all objects, `places` those that come. Cost: O(objects).
+    """
+    for key, document in places.items():
+        metadata = manifests.get(key, {}).get("metadata") or {}
+        if (metadata.get("annotations") or {}).get(ELASTIC_JOB) != "true":
+            continue
+        queue = (metadata.get("labels") or {}).get(_QUEUE)
+        if queue and not cluster_of(key) and _dispatched(key, queue, manifests):
+            place = document.place(f"metadata.annotations.{ELASTIC_JOB}")
+            said = Unsimulated.ELASTIC_ELSEWHERE.said()
+            yield Finding("unsupported", place, said, effect=Effect.STARTS_ANEW)
+
+
+def _dispatched(key: Key, queue: str, manifests: Mapping[Key, Manifest]) -> bool:
+    """Return whether a check of the job's ClusterQueue sends it to other clusters."""
+    local = _spec(manifests, Key("LocalQueue", key.namespace, queue))
+    name = str(local.get("clusterQueue") or "")
+    spec = _spec(manifests, Key("ClusterQueue", "", name))
+    strategy = spec.get("admissionChecksStrategy") or {}
+    checks = [
+        *(item.get("name") for item in strategy.get("admissionChecks") or ()),
+        *(spec.get("admissionChecks") or ()),
+    ]
+    return any(
+        _spec(manifests, Key("AdmissionCheck", "", str(check))).get("controllerName")
+        == MULTI_KUEUE
+        for check in checks
+    )
+
+
+def _spec(manifests: Mapping[Key, Manifest], key: Key) -> Manifest:
+    return manifests.get(key, {}).get("spec") or {}

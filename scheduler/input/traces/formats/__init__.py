@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from scheduler.input.traces.options import TraceOptions
-from scheduler.input.traces.trace import Trace
+from scheduler.input.traces.options import Trace, TraceOptions
 from scheduler.model import registry
 from scheduler.model.errors import ManifestError
 from scheduler.model.problems import RequestProblem

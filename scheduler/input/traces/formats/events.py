@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from scheduler.input.traces.formats.columns import Column
 from scheduler.input.traces.formats.rows import Row
-from scheduler.input.traces.trace import Trace
+from scheduler.input.traces.options import Trace
 from scheduler.words.traces import LeftOut
 
 _SUBMIT, _SCHEDULE = ("0", "submit"), ("1", "schedule")

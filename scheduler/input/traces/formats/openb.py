@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.input.manifests.dumps.openb import GPU_MILLI, GPU_MODEL
-from scheduler.input.manifests.loading.naming import label_of
+from scheduler.input.manifests.dumps.formats import GPU_MILLI, GPU_MODEL
+from scheduler.input.manifests.loading.checking import label_of
 from scheduler.input.traces.formats.rows import Row, first_line, number, rows_of
-from scheduler.input.traces.options import TraceOptions
-from scheduler.input.traces.trace import Trace, TraceJob
+from scheduler.input.traces.options import Trace, TraceJob, TraceOptions
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import FileProblem
 from scheduler.model.registry import register

@@ -9,8 +9,7 @@ from typing import Any
 
 import msgspec
 
-from scheduler.input.traces.options import TraceOptions
-from scheduler.input.traces.trace import Trace, TraceJob
+from scheduler.input.traces.options import Trace, TraceJob, TraceOptions
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import FileProblem
 from scheduler.model.registry import register

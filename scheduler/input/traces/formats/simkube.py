@@ -13,9 +13,8 @@ from typing import Any
 import msgspec
 
 from scheduler.input.manifests.kinds import BY_KIND
-from scheduler.input.traces.jobs import QUEUE
-from scheduler.input.traces.options import TraceOptions
-from scheduler.input.traces.trace import Trace, TraceJob
+from scheduler.input.traces.options import Trace, TraceJob, TraceOptions
+from scheduler.input.traces.taking import QUEUE
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import FileProblem

@@ -5,8 +5,13 @@ from __future__ import annotations
 import math
 import re
 
-from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
-from scheduler.input.traces.trace import MOST_PODS, Trace, TraceJob
+from scheduler.input.traces.options import (
+    MOST_PODS,
+    NO_OPTIONS,
+    Trace,
+    TraceJob,
+    TraceOptions,
+)
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import ManifestError
 from scheduler.model.registry import register

@@ -16,8 +16,7 @@ from scheduler.input.traces.formats.columns import (
 )
 from scheduler.input.traces.formats.events import fold
 from scheduler.input.traces.formats.rows import Row, first_line, number, rows_of
-from scheduler.input.traces.options import TraceOptions
-from scheduler.input.traces.trace import MOST_PODS, Trace, TraceJob
+from scheduler.input.traces.options import MOST_PODS, Trace, TraceJob, TraceOptions
 from scheduler.model import durations
 from scheduler.model.errors import QuantityError
 from scheduler.model.registry import register

@@ -20,7 +20,7 @@ from scheduler.engine.kueue.workload.status_records import Condition
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.effects import Effect
-from scheduler.input.manifests.simulation_gaps.gated import gated
+from scheduler.input.manifests.simulation_gaps.unsimulated import gated
 from scheduler.model.decisions import Decision
 from scheduler.model.kueue.feature_gates import FeatureGates
 from scheduler.model.kueue.preemption_gates import OPEN, GateState

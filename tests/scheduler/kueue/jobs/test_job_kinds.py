@@ -10,10 +10,10 @@ import yaml
 from scheduler.engine.tick import advance, simulate
 from scheduler.input.manifests.load import load
 from scheduler.model import registry
-from scheduler.model.conditions import is_true
 from scheduler.model.decisions import Admit, Fail, Finish
 from scheduler.model.errors import ManifestError
 from scheduler.model.objects import Key
+from scheduler.model.reasons import is_true
 from tests.builders import job, node, small_cluster, workload_priority, world_of
 from tests.conformance import jobs, vectors
 

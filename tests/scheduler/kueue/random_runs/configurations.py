@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scheduler.model.check_rule import CheckRule, RecordedAnswer
+from scheduler.model.admission_check import CheckRule, RecordedAnswer
 from scheduler.model.policy import Policy, read_policy
 from tests.scheduler.kueue.random_runs.draws import CHECKS, TOLERATIONS, Draw, Manifest
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from scheduler.engine.kueue.topology.placement import PodSetToPlace
 from scheduler.engine.kueue.topology.tree import TopologyNode, TopologyTree
-from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.kueue.feature_gates import TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.quota import Flavor
 from scheduler.model.topology import SliceLayer, Topology, TopologyRequest

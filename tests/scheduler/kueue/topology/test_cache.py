@@ -12,7 +12,7 @@ from scheduler.engine.kueue.topology.cache import (
     TopologyCache,
 )
 from scheduler.engine.kueue.topology.placement import PodSetPlacement, PodSetToPlace
-from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.kueue.feature_gates import TopologyGates
 from scheduler.model.objects import Key, Object
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.quota import Flavor

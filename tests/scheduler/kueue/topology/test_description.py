@@ -14,7 +14,7 @@ from scheduler.engine.kueue.topology.placement import (
 )
 from scheduler.engine.kueue.topology.replacement import describe
 from scheduler.engine.kueue.topology.tree import TopologyTree
-from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.kueue.feature_gates import TopologyGates
 from scheduler.model.topology import SliceLayer, TopologyRequest
 from tests.scheduler.kueue.topology.test_topology_placement import (
     HOST,

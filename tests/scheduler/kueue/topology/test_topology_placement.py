@@ -15,7 +15,7 @@ from scheduler.engine.kueue.topology.placement import (
 )
 from scheduler.engine.kueue.topology.replacement import replace_node
 from scheduler.engine.kueue.topology.tree import TopologyNode, TopologyTree
-from scheduler.model.kueue.topology_gates import TopologyGates
+from scheduler.model.kueue.feature_gates import TopologyGates
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.quota import Flavor
 from scheduler.model.topology import (

@@ -27,8 +27,7 @@ from scheduler.model.node import REGION, ZONE, Node
 from scheduler.model.objects import Key
 from scheduler.model.pod import Pod
 from scheduler.model.registry import register
-from scheduler.model.storage.claims import Claim
-from scheduler.model.storage.volumes import Volume
+from scheduler.model.storage.claims import Claim, Volume
 
 # ------------------------------------------------------------------------
 # VolumeBinding: a pod goes where its claims have their volumes, or can get them.

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scheduler.input.manifests.jobs.base import pod_set
+from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.input.manifests.jobs.making import annotations_of
 from scheduler.model import amounts
-from scheduler.model.jobs import Manifest, Shape, count_of
+from scheduler.model.jobs import Finish, Manifest, Served, Shape, Surroundings, count_of
+from scheduler.model.registry import register
 from scheduler.model.releases.release import Release
-from scheduler.model.releases.rules import RAY, RAY_STATE
+from scheduler.model.releases.rules import RAY, RAY_STATE, RAY_SUBMITTER
+
+# ------------------------------------------------------------------------
+# Ray clusters: a head and groups of workers, as three kinds hold them.
+
 
 _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
 _LEAST_OF_HEAD = {"cpu": "200m", "memory": "256Mi"}  # with GCS fault tolerance
@@ -94,3 +99,125 @@ def _autoscaler(cluster: Manifest) -> dict[str, Any]:
     if resources is None:
         resources = {"requests": _AUTOSCALER, "limits": _AUTOSCALER}
     return {"name": "autoscaler", "resources": resources}
+
+
+# ------------------------------------------------------------------------
+# RayCluster: a head and groups of workers that run until somebody deletes them.
+
+
+class RayCluster(QueuedJob):
+    """Source: docs/semantics/kueue-jobs.md#ray"""
+
+    served = Served(group="ray.io", versions=("v1", "v1alpha1"))
+    shape = ray_shape("spec")
+    endless = True
+
+    def pod_sets(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
+        """Return head and worker groups."""
+        return cluster_pod_sets(manifest, manifest["spec"], around.decides_as)
+
+    def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
+        """Return whether the cluster says that it is ready."""
+        return bool(at_path(manifest, ("status", "state")) == "ready")
+
+
+register(
+    "job-kind",
+    "RayCluster",
+    label="RayCluster",
+    help="ray.io RayCluster: podset head, then one per worker group.",
+)(RayCluster())
+
+
+# ------------------------------------------------------------------------
+# RayService: a RayCluster that serves, and never ends by itself.
+
+
+class RayService(QueuedJob):
+    """Source: docs/semantics/kueue-jobs.md#ray"""
+
+    served = Served(group="ray.io", versions=("v1", "v1alpha1"))
+    shape = ray_shape("spec.rayClusterConfig!")
+    endless = True
+    suspend_path = ("spec", "rayClusterConfig", "suspend")
+    ready = ("Ready",)
+
+    def pod_sets(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
+        """Return head and worker groups of its cluster."""
+        cluster = manifest["spec"]["rayClusterConfig"]
+        return cluster_pod_sets(manifest, cluster, around.decides_as)
+
+
+register(
+    "job-kind",
+    "RayService",
+    label="RayService",
+    help="ray.io RayService: podset head, then one per worker group; it serves.",
+)(RayService())
+
+
+# ------------------------------------------------------------------------
+# RayJob: a RayCluster for one job, with a pod that submits it.
+
+
+_CLUSTER_STATE = ("status", "rayClusterStatus", "state")
+_SUBMITTER = {
+    "name": "ray-job-submitter",
+    "resources": {"requests": {"cpu": "500m", "memory": "200Mi"}},
+}
+
+
+class RayJob(QueuedJob):
+    """Source: docs/semantics/kueue-jobs.md#ray"""
+
+    served = Served(group="ray.io", versions=("v1", "v1alpha1"))
+    shape = ray_shape("spec.rayClusterSpec")
+
+    def queue_name(self, manifest: Manifest) -> str:
+        """Return the LocalQueue it asks for; none where it runs in a given cluster."""
+        if manifest["spec"].get("clusterSelector"):
+            return ""
+        return super().queue_name(manifest)
+
+    def pod_sets(
+        self, manifest: Manifest, around: Surroundings
+    ) -> list[dict[str, Any]]:
+        """Return head, worker groups and, where a Job submits, the submitter."""
+        spec = manifest["spec"]
+        cluster = spec.get("rayClusterSpec")
+        if cluster is None:  # runs in a cluster that somebody else made
+            return []
+        mode = spec.get("submissionMode") or "K8sJobMode"
+        charged = mode == "SidecarMode" and RAY_SUBMITTER.holds(around.decides_as)
+        sidecar = _SUBMITTER if charged else None
+        found = cluster_pod_sets(manifest, cluster, around.decides_as, sidecar=sidecar)
+        if mode == "K8sJobMode":
+            template = spec.get("submitterPodTemplate") or {
+                "spec": {"containers": [_SUBMITTER]}
+            }
+            found.append(pod_set("submitter", 1, template))
+        return found
+
+    def finish(self, manifest: Manifest) -> Finish | None:
+        """Return how it ended, by the state of its deployment."""
+        status = manifest.get("status") or {}
+        if status.get("jobDeploymentStatus") not in ("Complete", "Failed"):
+            return None
+        success = status.get("jobStatus") == "SUCCEEDED"
+        return Finish(success=success, message=str(status.get("message") or ""))
+
+    def pods_ready(self, manifest: Manifest, around: Surroundings) -> bool:
+        """Return whether its cluster is ready."""
+        return bool(at_path(manifest, _CLUSTER_STATE) == "ready")
+
+
+register(
+    "job-kind",
+    "RayJob",
+    label="RayJob",
+    help="ray.io RayJob: podsets head, worker groups, and submitter in K8sJobMode.",
+)(RayJob())

@@ -7,6 +7,11 @@ from typing import Any
 
 from scheduler.input.manifests.jobs.base import QueuedJob, at_path, pod_set
 from scheduler.model.jobs import Manifest, Served, Shape, Surroundings, count_of
+from scheduler.model.registry import register
+
+# ------------------------------------------------------------------------
+# Jobs with a replica spec per role: Kubeflow's training kinds and MPIJob.
+
 
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 
@@ -57,3 +62,75 @@ class RoleJob(QueuedJob):
         """Return the class of its schedulingPolicy; None where roles decide."""
         path = ("spec", "runPolicy", "schedulingPolicy", "priorityClass")
         return at_path(manifest, path) or None
+
+
+# ------------------------------------------------------------------------
+# JAXJob: a podset per role.
+
+
+register(
+    "job-kind",
+    "JAXJob",
+    label="JAXJob",
+    help="kubeflow.org JAXJob: one podset, worker.",
+)(RoleJob("jaxReplicaSpecs", ("Worker",)))
+
+
+# ------------------------------------------------------------------------
+# MPIJob: a podset per role.
+
+
+register(
+    "job-kind",
+    "MPIJob",
+    label="MPIJob",
+    help="kubeflow.org MPIJob: podsets launcher and worker.",
+)(RoleJob("mpiReplicaSpecs", ("Launcher", "Worker"), ("v2beta1", "v1")))
+
+
+# ------------------------------------------------------------------------
+# PaddleJob: a podset per role.
+
+
+register(
+    "job-kind",
+    "PaddleJob",
+    label="PaddleJob",
+    help="kubeflow.org PaddleJob: podsets master and worker.",
+)(RoleJob("paddleReplicaSpecs", ("Master", "Worker")))
+
+
+# ------------------------------------------------------------------------
+# PyTorchJob: a podset per role.
+
+
+register(
+    "job-kind",
+    "PyTorchJob",
+    label="PyTorchJob",
+    help="kubeflow.org PyTorchJob: podsets master and worker.",
+)(RoleJob("pytorchReplicaSpecs", ("Master", "Worker")))
+
+
+# ------------------------------------------------------------------------
+# TFJob: a podset per role.
+
+
+register(
+    "job-kind",
+    "TFJob",
+    label="TFJob",
+    help="kubeflow.org TFJob: podsets chief, master, ps, worker, evaluator.",
+)(RoleJob("tfReplicaSpecs", ("Chief", "Master", "PS", "Worker", "Evaluator")))
+
+
+# ------------------------------------------------------------------------
+# XGBoostJob: a podset per role.
+
+
+register(
+    "job-kind",
+    "XGBoostJob",
+    label="XGBoostJob",
+    help="kubeflow.org XGBoostJob: podsets master and worker.",
+)(RoleJob("xgbReplicaSpecs", ("Master", "Worker")))
