@@ -9,6 +9,7 @@ from typing import Any
 from scheduler.analysis.conversion import Converted
 from scheduler.input.manifests.queues_yaml import to_plain
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Object
 from scheduler.model.policy import PolicySpec
 from scheduler.model.quota import (
@@ -24,7 +25,6 @@ from scheduler.model.quota import (
 )
 from scheduler.words.losses import LostOfKueue
 
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
 YUNIKORN_QUEUE = "yunikorn.apache.org/queue"
 _LEFT = (
@@ -266,7 +266,7 @@ def _runner(obj: Object, tree: _Tree, found: Converted) -> None:
     kept = found.keep(obj)
     spec: dict[str, Any] = kept.manifest.get("spec") or {}
     labels = kept.metadata.setdefault("labels", {})
-    local_queue = labels.pop(QUEUE_LABEL, None) or spec.pop("queueName", None)
+    local_queue = labels.pop(QUEUE, None) or spec.pop("queueName", None)
     if labels.pop(PRIORITY_LABEL, None):
         found.lose(str(obj.key), LostOfKueue.PRIORITY_CLASS.said())
     if obj.key.kind == "Job":

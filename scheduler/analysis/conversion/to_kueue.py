@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scheduler.analysis.conversion import Converted
-from scheduler.analysis.conversion.from_kueue import QUEUE_LABEL, is_made
+from scheduler.analysis.conversion.from_kueue import is_made
 from scheduler.engine.yunikorn.objects.model import NullListener
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.preemption_laws import Laws
@@ -17,6 +17,7 @@ from scheduler.input.manifests import queues_yaml as manifests
 from scheduler.input.manifests.loading.checking import apart, label_of
 from scheduler.model import amounts
 from scheduler.model.hierarchy import PartitionSpec, QueueConfig
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import PolicySpec
 from scheduler.model.registry import lookup
@@ -244,7 +245,7 @@ class _Writer:
         if obj.key.kind == "Workload":
             kept.manifest.setdefault("spec", {})["queueName"] = name
         else:
-            kept.metadata.setdefault("labels", {})[QUEUE_LABEL] = name
+            kept.metadata.setdefault("labels", {})[QUEUE] = name
         if obj.key.kind == "Job":
             kept.manifest.setdefault("spec", {})["suspend"] = True
 

@@ -16,6 +16,7 @@ from scheduler.engine.worlds.objects import gc_paused
 from scheduler.engine.yunikorn.stage import YunikornStage
 from scheduler.model import amounts
 from scheduler.model.errors import SchedulerError
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import (
     Key,
     Object,
@@ -35,7 +36,6 @@ from scheduler.words.read_as import MoveRefused
 
 #: The kind of an edit that patches the policy document.
 POLICY = "Policy"
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 
 def apply(world: World, change: Change) -> None:
@@ -176,7 +176,7 @@ def _owners(world: World, obj: Object, queue: str) -> Iterator[Edit]:
                 kind=key.kind,
                 namespace=key.namespace,
                 name=key.name,
-                patch={"metadata": {"labels": {QUEUE_LABEL: queue}}},
+                patch={"metadata": {"labels": {QUEUE: queue}}},
             )
 
 

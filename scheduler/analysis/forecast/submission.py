@@ -11,7 +11,6 @@ from functools import partial
 
 import msgspec
 
-from scheduler.analysis.explain.changes import QUEUE_LABEL
 from scheduler.analysis.forecast.present import (
     Check,
     ForecastWorld,
@@ -39,6 +38,7 @@ from scheduler.input.manifests.load import load
 from scheduler.input.manifests.references import check_references
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import SchedulerError
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Form, RequestProblem, Wanted
 from scheduler.model.reasons import condition
@@ -144,7 +144,7 @@ def _workload(world: World, objects: Sequence[Object], queue: Key) -> Object:
     found = _new(without, copy)
     if len(found) != 1:
         got = ", ".join(map(str, found)) or "none"
-        raise SchedulerError(RequestProblem.ONE_JOB.said(label=QUEUE_LABEL, given=got))
+        raise SchedulerError(RequestProblem.ONE_JOB.said(label=QUEUE, given=got))
     return copy.get(found[0])
 
 
@@ -180,13 +180,13 @@ def _candidates(
 def _own_queue(objects: Sequence[Object]) -> str:
     """Return the queue that the manifest names."""
     for obj in objects:
-        name = obj.labels.get(QUEUE_LABEL)
+        name = obj.labels.get(QUEUE)
         if obj.key.kind == "Workload":
             name = str(obj.spec.get("queueName") or "")
         if name:
             return name
     raise SchedulerError(
-        Form.GOT_NEITHER.said(wanted=Wanted.MANIFEST_QUEUE.said(name=QUEUE_LABEL))
+        Form.GOT_NEITHER.said(wanted=Wanted.MANIFEST_QUEUE.said(name=QUEUE))
     )
 
 
@@ -200,7 +200,7 @@ def submitted(objects: Sequence[Object], queue: Key) -> Iterator[Object]:
 
     Who sends it to a queue of another namespace sends it to that namespace.
     """
-    bare = not any(QUEUE_LABEL in obj.labels for obj in objects)
+    bare = not any(QUEUE in obj.labels for obj in objects)
     for obj in objects:
         manifest = msgspec.convert(msgspec.to_builtins(obj.manifest), dict)
         metadata, key = manifest["metadata"], obj.key
@@ -210,8 +210,8 @@ def submitted(objects: Sequence[Object], queue: Key) -> Iterator[Object]:
         (metadata.get("annotations") or {}).pop(ARRIVAL, None)
         if key.kind == "Workload":
             manifest["spec"]["queueName"] = queue.name
-        elif QUEUE_LABEL in obj.labels or (bare and key.namespace):
-            metadata["labels"] = {**obj.labels, QUEUE_LABEL: queue.name}
+        elif QUEUE in obj.labels or (bare and key.namespace):
+            metadata["labels"] = {**obj.labels, QUEUE: queue.name}
         yield Object(key=key, manifest=manifest, status=dict(obj.status))
 
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from scheduler.analysis.explain.changes import QUEUE_LABEL
 from scheduler.analysis.forecast.run_times import WorkloadProfile
 from scheduler.engine.kueue.workload.families import is_variant
 from scheduler.engine.world import World
 from scheduler.input.manifests.dumps.run_times import ended_seconds
 from scheduler.model import durations
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import is_true, true_condition
 
@@ -40,7 +40,7 @@ def work_of(world: World, obj: Object) -> WorkloadProfile:
 
 def queue_of(obj: Object) -> str:
     """Return the LocalQueue of a Workload or a job, with its namespace."""
-    name = obj.spec.get("queueName") or obj.labels.get(QUEUE_LABEL) or ""
+    name = obj.spec.get("queueName") or obj.labels.get(QUEUE) or ""
     return f"{obj.key.namespace}/{name}"
 
 

@@ -27,6 +27,7 @@ from scheduler.input.manifests.run_times import (
 from scheduler.model.annotations import RUNTIME, RUNTIME_SOURCE
 from scheduler.model.durations import read_span
 from scheduler.model.errors import QuantityError, SchedulerError, SourceLocation
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Object
 from scheduler.model.podset_template import read_pod
 from scheduler.model.policy import RunTimesFrom
@@ -189,7 +190,6 @@ def untimed(objects: Iterable[Object], most: int) -> list[Object]:
 # Run times of work that ended elsewhere, for work that has none: a dump, a recording.
 
 
-_QUEUE = "kueue.x-k8s.io/queue-name"
 Group = tuple[str, ...]
 
 
@@ -292,7 +292,7 @@ _WRITTEN = frozenset(
 
 def queue_of(obj: Object) -> str:
     """Return the LocalQueue of a Workload or a job, "" for none."""
-    return str(obj.spec.get("queueName") or obj.labels.get(_QUEUE) or "")
+    return str(obj.spec.get("queueName") or obj.labels.get(QUEUE) or "")
 
 
 def size_of(obj: Object) -> str:

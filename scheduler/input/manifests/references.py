@@ -13,6 +13,7 @@ from scheduler.input.manifests.simulation_gaps.unfollowed import pod_specs
 from scheduler.input.manifests.simulation_gaps.unsimulated import elastic_elsewhere
 from scheduler.model import registry
 from scheduler.model.errors import SourceLocation
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import (
     Key,
     cluster_of,
@@ -108,7 +109,7 @@ def _classes(manifests: Manifests, places: Places) -> Iterator[Finding]:
             known = qualified(target, cluster_of(key)) in manifests
             if not known and name not in BUILT_IN:
                 at = document.place(f"{path}.priorityClassName")
-                queued = _QUEUE in (manifest["metadata"].get("labels") or {})
+                queued = QUEUE in (manifest["metadata"].get("labels") or {})
                 effect = Missing.NO_WORKLOAD if queued else Missing.NO_PRIORITY
                 yield Finding("warning", at, _missing(target, effect))
 
@@ -247,14 +248,13 @@ def _checks(spec: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
 
 #: The label that an API server gives every namespace.
 _OWN_NAME = "kubernetes.io/metadata.name"
-_QUEUE = "kueue.x-k8s.io/queue-name"
 _CLASS = "kueue.x-k8s.io/priority-class"
 
 
 def _labels(key: Key, manifest: Mapping[str, Any]) -> Iterator[tuple[str, Key]]:
     labels = manifest["metadata"].get("labels") or {}
-    if name := labels.get(_QUEUE):
-        yield f"metadata.labels.{_QUEUE}", Key("LocalQueue", key.namespace, name)
+    if name := labels.get(QUEUE):
+        yield f"metadata.labels.{QUEUE}", Key("LocalQueue", key.namespace, name)
     if name := labels.get(_CLASS):
         path = f"metadata.labels.{_CLASS}"
         yield path, Key("WorkloadPriorityClass", "", name)

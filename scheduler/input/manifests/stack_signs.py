@@ -10,12 +10,12 @@ from scheduler.input.manifests import kinds
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.input.manifests.simulation_gaps.unfollowed import pod_specs
 from scheduler.model.errors import SourceLocation
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Object
 from scheduler.model.policy import Stack
 from scheduler.model.sentence import Sentence
 from scheduler.words.read_as import StackSign
 
-_QUEUE_NAME = "kueue.x-k8s.io/queue-name"
 _YUNIKORN = "yunikorn"  # the schedulerName of its pods
 _POD_GROUPS = ("scheduling.x-k8s.io", "scheduling.k8s.io")
 _NAMES: dict[Stack, str] = {
@@ -89,8 +89,8 @@ def _object_signs(obj: Object, profiles: set[str]) -> Iterator[tuple[Stack, str,
     kind = obj.key.kind
     if group == kinds.KUEUE:
         yield "kueue", kind, "kind"
-    elif obj.labels.get(_QUEUE_NAME):
-        yield "kueue", f"the label {_QUEUE_NAME}", f"metadata.labels.{_QUEUE_NAME}"
+    elif obj.labels.get(QUEUE):
+        yield "kueue", f"the label {QUEUE}", f"metadata.labels.{QUEUE}"
     if group in _POD_GROUPS and kind.startswith("PodGroup"):
         yield "kube", kind, "kind"
     if _YUNIKORN in profiles:

@@ -29,6 +29,7 @@ from scheduler.input.traces.options import (
 from scheduler.input.traces.queues import Queues, plan
 from scheduler.model.annotations import ARRIVAL, MAX_EXECUTION, RUNTIME
 from scheduler.model.errors import SchedulerError, SourceLocation
+from scheduler.model.jobs import QUEUE
 from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import Sentence
 from scheduler.words.traces import Sent, Taken
@@ -290,7 +291,6 @@ def _limits(trace: Trace) -> Sentence:
 # A job of a trace as a Job: size, requests, user, and the requested time as limit.
 
 
-QUEUE = "kueue.x-k8s.io/queue-name"
 USER = "user"
 _YUNIKORN_USER = "yunikorn.apache.org/user.info"
 

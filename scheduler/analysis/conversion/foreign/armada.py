@@ -12,7 +12,6 @@ from typing import Any
 from scheduler.analysis.conversion.foreign.writing import (
     GROUP,
     PRIORITY,
-    QUEUE,
     TOTAL,
     Manifest,
     Writing,
@@ -20,6 +19,7 @@ from scheduler.analysis.conversion.foreign.writing import (
     object_of,
 )
 from scheduler.input.manifests.loading.checking import apart, label_of
+from scheduler.model.jobs import QUEUE
 from scheduler.words.losses import LostOfForeign
 
 _API = "armadaproject.io"

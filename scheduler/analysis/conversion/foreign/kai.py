@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from scheduler.analysis.conversion.foreign.writing import (
     GROUP,
-    QUEUE,
     TOTAL,
     Manifest,
     Writing,
@@ -17,6 +16,7 @@ from scheduler.analysis.conversion.foreign.writing import (
     spec_of,
     texts_of,
 )
+from scheduler.model.jobs import QUEUE
 from scheduler.words.losses import LostOfForeign
 
 _API_GROUP = "scheduling.run.ai"

@@ -9,7 +9,6 @@ from typing import Any
 from scheduler.analysis.conversion.foreign.writing import (
     GROUP,
     LEAST,
-    QUEUE,
     TOTAL,
     Manifest,
     Writing,
@@ -20,6 +19,7 @@ from scheduler.analysis.conversion.foreign.writing import (
     spec_of,
     texts_of,
 )
+from scheduler.model.jobs import QUEUE
 from scheduler.words.losses import LostOfForeign
 
 _GROUPS = ("batch.volcano.sh", "scheduling.volcano.sh", "scheduling.incubator.k8s.io")

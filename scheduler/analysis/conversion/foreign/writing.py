@@ -15,7 +15,6 @@ from scheduler.words.losses import LostOfForeign
 Manifest = dict[str, Any]
 Amounts = Mapping[str, int]
 
-QUEUE = "kueue.x-k8s.io/queue-name"
 PRIORITY = "kueue.x-k8s.io/priority-class"
 GROUP = "kueue.x-k8s.io/pod-group-name"
 TOTAL = "kueue.x-k8s.io/pod-group-total-count"

@@ -19,6 +19,7 @@ from typing import Any
 from scheduler.model import amounts, durations
 from scheduler.model.annotations import FROM_DEADLINE, RUNTIME, RUNTIME_SOURCE
 from scheduler.model.errors import QuantityError
+from scheduler.model.jobs import QUEUE
 from scheduler.model.kueue.deadlines import deadline_of
 from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import Sentence
@@ -32,7 +33,6 @@ _US = 1_000_000
 _ORDINAL = re.compile(r"[-.]?[0-9a-f]*[0-9][0-9a-f]*$|-[a-z0-9]{5}$")
 _QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 _ENOUGH = 5
-_QUEUE = "kueue.x-k8s.io/queue-name"
 _STARTS = ("PodsReady", "Admitted")
 
 
@@ -126,7 +126,7 @@ def _groups(obj: Object) -> Iterator[tuple[tuple[str, ...], str]]:
     kind, namespace, name = obj.key
     family = family_of(obj, name)
     yield (kind, namespace, "family", family), f"family {family}"
-    queue = obj.spec.get("queueName") or obj.labels.get(_QUEUE) or ""
+    queue = obj.spec.get("queueName") or obj.labels.get(QUEUE) or ""
     if queue:
         yield (kind, namespace, "queue", str(queue)), f"queue {namespace}/{queue}"
     yield (kind, namespace), f"namespace {namespace}"

@@ -14,6 +14,7 @@ from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupporte
 from scheduler.input.manifests.workloads import MIN_PARALLELISM
 from scheduler.model.admission_check import MULTI_KUEUE
 from scheduler.model.annotations import PRIORITY_BOOST
+from scheduler.model.jobs import QUEUE
 from scheduler.model.kueue.feature_gates import FeatureGates, read_feature_gates
 from scheduler.model.kueue.slices import ELASTIC_JOB, ELASTIC_KINDS
 from scheduler.model.objects import Key, cluster_of
@@ -219,9 +220,6 @@ def find_gated(
 # Elastic jobs of queues whose work runs in other clusters: they are not scaled there.
 
 
-_QUEUE = "kueue.x-k8s.io/queue-name"
-
-
 def elastic_elsewhere(
     manifests: Mapping[Key, Manifest], places: Mapping[Key, Document]
 ) -> Iterator[Finding]:
@@ -233,7 +231,7 @@ def elastic_elsewhere(
         metadata = manifests.get(key, {}).get("metadata") or {}
         if (metadata.get("annotations") or {}).get(ELASTIC_JOB) != "true":
             continue
-        queue = (metadata.get("labels") or {}).get(_QUEUE)
+        queue = (metadata.get("labels") or {}).get(QUEUE)
         if queue and not cluster_of(key) and _dispatched(key, queue, manifests):
             place = document.place(f"metadata.annotations.{ELASTIC_JOB}")
             said = Unsimulated.ELASTIC_ELSEWHERE.said()

@@ -14,9 +14,9 @@ import msgspec
 
 from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.input.traces.options import Trace, TraceJob, TraceOptions
-from scheduler.input.traces.taking import QUEUE
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import ManifestError, SourceLocation
+from scheduler.model.jobs import QUEUE
 from scheduler.model.problems import FileProblem
 from scheduler.model.registry import register
 from scheduler.model.sentence import Sentence
