@@ -55,8 +55,7 @@ from scheduler.model.decisions import AnyDecision, Decision
 from scheduler.model.objects import stored_key
 from scheduler.model.policy import read_policy
 from scheduler.model.problems import RequestProblem
-from scheduler.recorded.qrec.entries import check_object
-from scheduler.recorded.qrec.reading import received_us
+from scheduler.recorded.qrec.reading import check_object, received_us
 
 #: The largest that a column of the database holds, and then some.
 _MOST = 2**62
