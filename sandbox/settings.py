@@ -102,7 +102,11 @@ TIME_ZONE = "UTC"
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [BUS_URL], "prefix": "quotalab"},
+        "CONFIG": {
+            # A subscription may be silent for as long as its sandbox is.
+            "hosts": [{"address": BUS_URL, "socket_timeout": None}],
+            "prefix": "quotalab",
+        },
     },
 }
 

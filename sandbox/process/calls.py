@@ -116,7 +116,7 @@ def _send(queue: str, task: str, wanted: int) -> int:
 
 def _queued(bus: redis.Redis, queue: str, task: str) -> int:
     """Return how many calls of a task are in the queue; one that is too long is full."""
-    if cast(int, bus.llen(queue)) > LONGEST_QUEUE:
+    if bus.llen(queue) > LONGEST_QUEUE:
         return LONGEST_QUEUE
     messages = cast("list[bytes]", bus.lrange(queue, 0, LONGEST_QUEUE))
     return sum(f'"{task}"'.encode() in message for message in messages)

@@ -57,7 +57,7 @@ def flush(bus: redis.Redis) -> None:
             for name, value in counts.items():
                 ask.hincrbyfloat(COUNTS, name, value)
             if any(sizes.values()):
-                ask.hset(own, mapping=sizes)
+                ask.hset(own, items=[word for pair in sizes.items() for word in pair])
                 ask.expire(own, KEPT_S)
             else:
                 ask.delete(own)

@@ -45,7 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = Path(tempfile.mkdtemp(prefix="quotalab-bus-"))
     config.stash[FOLDER] = folder
     settings.BUS_URL = f"unix://{folder / 'bus.sock'}"
-    settings.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"] = [settings.BUS_URL]
+    [host] = settings.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"]
+    host["address"] = settings.BUS_URL
     # No thread holds the test database open after its test.
     settings.STREAM_CONNECTION_S = 0.0
     # Counters of requests are this process's own: most tests ask for no bus.
