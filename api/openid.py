@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import SplitResult, urlsplit
 
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.django_client import OAuth
@@ -19,6 +21,8 @@ from requests import RequestException
 
 from api.oidc_errors import InvalidCallbackError, ProviderUnavailableError
 from sandbox.base.environment import Provider
+from sandbox.world.webhooks import is_outside, numbers_of
+from scheduler.engine.kube.extender.ports import ExtenderError
 
 #: Signatures that only the provider can make; never "none", never a shared secret.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
@@ -87,10 +91,38 @@ def _client(provider: Provider) -> Any:
         raise ProviderUnavailableError(
             f"{provider.issuer} calls itself {metadata.get('issuer')!r}"
         )
+    check_addresses(provider.issuer, metadata)
     offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
     fit = [name for name in offered if name in ALGORITHMS]
     metadata["id_token_signing_alg_values_supported"] = fit or ["RS256"]
     return client
+
+
+def check_addresses(issuer: str, metadata: Mapping[str, Any]) -> None:
+    """Refuse addresses of a provider's document that this server must not ask.
+
+    They have the issuer's scheme, and lead inside only where the issuer itself does.
+    Raises ProviderUnavailableError.
+    """
+    own = urlsplit(issuer)
+    for name in ("token_endpoint", "userinfo_endpoint", "jwks_uri"):
+        parts = urlsplit(str(metadata.get(name) or issuer))
+        if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
+            continue
+        inside = _leads_inside(parts) and not _leads_inside(own)
+        if parts.scheme != own.scheme or inside:
+            raise ProviderUnavailableError(
+                f"{issuer} names {name} {parts.geturl()!r}: expected {own.scheme}://, "
+                "and no address of a private network"
+            )
+
+
+def _leads_inside(parts: SplitResult) -> bool:
+    try:
+        found = numbers_of(parts.hostname or "", parts.port)
+    except (ExtenderError, ValueError):
+        return False  # nothing is there to be asked
+    return not all(is_outside(ip_address(number)) for number in found)
 
 
 def _wanted(provider: Provider) -> dict[str, dict[str, object]]:

@@ -66,7 +66,7 @@ class Allowed:
     def address(self, parts: SplitResult) -> str:
         """Return the number to connect to; a name may not lead where it must not."""
         host = parts.hostname or ""
-        for found in _numbers(host, _port(parts)):
+        for found in numbers_of(host, _port(parts)):
             number = ipaddress.ip_address(found)
             if is_outside(number) or self._listed(host, number):
                 return found
@@ -136,7 +136,8 @@ def _port(parts: SplitResult) -> int | None:
         return None
 
 
-def _numbers(host: str, port: int | None) -> list[str]:
+def numbers_of(host: str, port: int | None) -> list[str]:
+    """Return the addresses that a name leads to. Raises ExtenderError for an unknown one."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:

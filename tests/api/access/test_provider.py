@@ -16,6 +16,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from joserfc.jwk import RSAKey
 
+from api import openid
+from api.oidc_errors import ProviderUnavailableError
 from sandbox.base import environment
 from sandbox.models import Audit, Identity
 from tests.services.provider import CLIENT, SECRET
@@ -190,6 +192,21 @@ def test_a_provider_by_another_name_is_not_gone_to(oidc, monkeypatch):
     found = {**oidc.metadata(), "issuer": "https://evil.example"}
     monkeypatch.setattr(oidc, "metadata", lambda: found)
     assert Client().get("/sign-in/provider").status_code == 502
+
+
+@pytest.mark.parametrize("name", ["token_endpoint", "userinfo_endpoint", "jwks_uri"])
+@pytest.mark.parametrize(
+    "url", ["https://169.254.169.254/latest", "http://8.8.4.4/keys", "https://[::1]/"]
+)
+def test_an_address_of_a_provider_that_points_inside_is_not_asked(name, url):
+    issuer = "https://8.8.8.8"
+    with pytest.raises(ProviderUnavailableError, match=name):
+        openid.check_addresses(issuer, {name: url})
+
+
+def test_a_provider_may_have_more_hosts_and_one_inside_may_name_others_inside():
+    openid.check_addresses("https://8.8.8.8", {"jwks_uri": "https://8.8.4.4/keys"})
+    openid.check_addresses("https://10.0.0.1", {"jwks_uri": "https://10.0.0.2/keys"})
 
 
 def test_a_provider_that_is_away_is_said_to_be_away(oidc, settings, monkeypatch):
