@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -22,9 +23,11 @@ from api.throttles import Explanations
 from sandbox.answers import asking
 from sandbox.base.absences import Absent
 from sandbox.base.denials import Denied, NotNow
-from sandbox.base.errors import NotFoundError, TooManyError
+from sandbox.base.errors import BusyError, NotFoundError, TooManyError
 from sandbox.live import limits
+from sandbox.live.body_limits import CARRYING
 from sandbox.models import Sandbox
+from sandbox.process import watchdog
 from sandbox.world.lineage import refuse_archived
 from scheduler.model.amounts import is_whole
 from scheduler.model.problems import Problem, Wanted, expected
@@ -63,9 +66,17 @@ class View(APIView):
         self._take_slot()
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Answer, and give back the slot of an answer that was run anew."""
+        """Answer, and give back the slot of an answer that was run anew.
+
+        A request that computes for too long is a 503; what it was at is rolled back.
+        """
+        most = 0 if CARRYING.match(request.path) else settings.REQUEST_CPU_S
         try:
-            return super().dispatch(request, *args, **kwargs)
+            with watchdog.within_cpu(most):
+                return super().dispatch(request, *args, **kwargs)
+        except watchdog.OverdueError:
+            refused = self.handle_exception(BusyError(NotNow.DEAR.said(seconds=most)))
+            return self.finalize_response(self.request, refused, *args, **kwargs)
         finally:
             if self._slot is not None:
                 limits.answer_slots.leave(self._slot)

@@ -82,6 +82,10 @@ class NotNow(Words):
         "the sandbox changes faster than it can be read; pause it",
     )
     BUSY = ("notNow.busy", "the sandbox is busy with something long; try again")
+    DEAR = (
+        "notNow.dear",
+        "given up: the request took {seconds} s of the web server's processor (REQUEST_CPU_SECONDS); ask for less",
+    )
     DATABASE = (
         "notNow.database",
         "the database does not answer; nothing is lost",

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from django.db import DatabaseError, connection
@@ -101,6 +104,73 @@ def end() -> None:
 def is_ending() -> bool:
     """Return whether this process was asked to end."""
     return _ending.is_set()
+
+
+#: How often the processor time of requests is looked at.
+LOOK_S = 0.1
+
+
+@dataclass(eq=False, slots=True)
+class _Watched:
+    """A thread that may use its processor's time up to a moment of its own clock."""
+
+    thread: int
+    clock: int
+    until: float
+
+
+class _CpuWatch:
+    """Looks at the processor time of threads from a thread of its own, while any is watched."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._watched: set[_Watched] = set()
+        self._process = 0  # in which the thread runs: a fork starts its own
+
+    def begin(self, watched: _Watched) -> None:
+        with self._changed:
+            self._watched.add(watched)
+            if self._process != os.getpid():
+                self._process = os.getpid()
+                threading.Thread(target=self._look_on, name="cpu", daemon=True).start()
+            self._changed.notify()
+
+    def end(self, watched: _Watched) -> None:
+        with self._changed:
+            self._watched.discard(watched)
+
+    def _look_on(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._watched))
+                for one in list(self._watched):
+                    if time.clock_gettime(one.clock) > one.until:
+                        self._watched.discard(one)
+                        _raise_in(one.thread, OverdueError)
+            time.sleep(LOOK_S)
+
+
+_cpu = _CpuWatch()
+
+
+@contextmanager
+def within_cpu(seconds: float) -> Iterator[None]:
+    """Raise OverdueError in the block when this thread computes for so long. 0 = no limit.
+
+    Waiting costs nothing. A call into C ends first; nothing is raised where threads
+    have no clock of their own (macOS).
+    """
+    if not seconds or not hasattr(time, "pthread_getcpuclockid"):
+        yield
+        return
+    thread = threading.get_ident()
+    clock = time.pthread_getcpuclockid(thread)
+    watched = _Watched(thread, clock, time.clock_gettime(clock) + seconds)
+    _cpu.begin(watched)
+    try:
+        yield
+    finally:
+        _cpu.end(watched)
 
 
 def _raise_in(thread: int, error: type[BaseException]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from urllib.parse import urljoin
@@ -25,6 +26,7 @@ from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments import actions as experiments
 from sandbox.live.limits import HandshakeLimiter, Slots, answer_slots
 from sandbox.models import Experiment, Sandbox
+from sandbox.process import watchdog
 from tests.builders import cluster_queue, flavor
 from tests.sandbox.conftest import contended, row, text_of
 from tests.services.default_run import DefaultRun, wait_for
@@ -99,6 +101,38 @@ def test_no_more_slots_are_held_than_each_and_all_may(steps):
             elif held[user]:
                 seats.leave(user)
                 held[user] -= 1
+
+
+@pytest.mark.django_db
+def test_a_request_that_computes_too_long_is_ended_and_changes_nothing(
+    client, busy, settings, monkeypatch
+):
+    monkeypatch.setattr(watchdog, "LOOK_S", 0.0)
+    settings.REQUEST_CPU_S = 1e-6
+    before = row(busy)
+    url = f"/api/v1/sandboxes/{busy.pk}/actions/fork"
+    answer = client.post(url, {}, format="json")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    assert "REQUEST_CPU_SECONDS" in answer.json()["message"]
+    assert (Sandbox.objects.count(), row(busy).revision) == (1, before.revision)
+    settings.REQUEST_CPU_S = 30
+    assert client.post(url, {}, format="json").status_code == 201
+
+
+def test_who_waits_uses_no_processor_time():
+    done = threading.Event()
+
+    def computing() -> None:
+        end = time.thread_time() + 0.5
+        while time.thread_time() < end:
+            pass
+        done.set()
+
+    other = threading.Thread(target=computing)
+    other.start()
+    with watchdog.within_cpu(0.4):
+        assert done.wait(60)
+    other.join()
 
 
 @pytest.mark.django_db

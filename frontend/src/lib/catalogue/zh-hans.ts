@@ -2986,6 +2986,7 @@ export const ZH_HANS: Words = {
   "said.wanted.gateOf": "此 Workload 的一个准入门控（{known}）",
   "said.wanted.failureDomain": "其取值为 domainMeanTimeBetween 所指域的标签",
   "said.absent.gone": "已删除或归档",
+  "said.notNow.dear": "已放弃：该请求占用了 Web 服务器处理器 {seconds} 秒（REQUEST_CPU_SECONDS）；请减少所求",
   "said.notNow.database": "数据库没有响应；没有丢失任何内容",
   "said.notNow.bus": "消息总线不可用；时间停止",
   "said.file.nested": "压缩包嵌套超过 {most} 层",
