@@ -22,6 +22,7 @@ from sandbox.live.subscription import CLOSE_GONE, Client
 from sandbox.live.threads import once_for_all
 from sandbox.page.wire import Hello, service_status
 from sandbox.process import service_counts
+from sandbox.world import worlds
 
 CLOSE_BAD_MESSAGE = 4400
 CLOSE_FULL = 4429
@@ -64,6 +65,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             return
         self.slot = person
         service_counts.start()
+        worlds.start_forgetting()
         counters.note_size("sockets", 1)
         await self.accept()
         self.guard = asyncio.create_task(self._end_with_right())

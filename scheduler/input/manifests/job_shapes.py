@@ -74,7 +74,11 @@ def check_pods(document: Document, manifest: Fields, most: int) -> None:
     """
     if not most:
         return
-    for field, count in _made_by(document.kind, manifest):
+    try:
+        made = list(_made_by(document.kind, manifest))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return  # a shape of no pods: what is wrong in it is said where it is read
+    for field, count in made:
         if count > most:
             raise document.error(
                 field, expected(Wanted.AT_MOST_PODS.said(most=most), given=count)

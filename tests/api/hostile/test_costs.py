@@ -357,8 +357,8 @@ def test_no_small_object_costs_much(client, world, by_workers, kind):
 def test_the_long_search_finds_nothing(client, world, busy, by_workers):
     end, number, found, tried = time.monotonic() + SECONDS, 0, [], set()
     entries: list[tuple[str, Any]] = [
-        *((o, None) for o in OPERATIONS),
         *RESOURCES.items(),
+        *((operation, None) for operation in OPERATIONS),
     ]
     while time.monotonic() < end:
         number += 1
@@ -373,5 +373,5 @@ def test_the_long_search_finds_nothing(client, world, busy, by_workers):
                     holds_for_kind(client, world, resource, number)
             except Exception as error:  # each is reported, and the search goes on
                 found.append(f"{type(error).__name__}: {error}"[:3000])
-                logging.getLogger(__name__).warning("found: %s", found[-1])
+                logging.getLogger(__name__).exception("found at %s", name)
     assert (sorted(tried), found) == (sorted(name for name, _ in entries), [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import psutil
 import pytest
 
 from sandbox import actions
@@ -18,7 +19,7 @@ from scheduler.engine.tick import run_tick
 from scheduler.model.objects import Key
 from scheduler.model.releases.release import NEWEST
 from tests import stored
-from tests.builders import world_of
+from tests.builders import job, world_of
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -349,3 +350,34 @@ def test_a_sandbox_that_races_is_read_as_of_one_moment(busy, monkeypatch):
     monkeypatch.setattr(worlds, "MOST_READS", 0)
     world, read = worlds.copy_of(busy.pk)
     assert (world.hash(), read.revision) == (row(busy).hash, row(busy).revision)
+
+
+def test_memory_goes_back_when_sandboxes_were_deleted_by_another_process(make, person):
+    """Held against the size before, after what is loaded once is loaded."""
+
+    def held() -> list[str]:
+        return [
+            make(
+                *contended(),
+                *(job(f"more-{n}", queue="a-queue", runtime="5s") for n in range(800)),
+            ).pk
+            for _ in range(3)
+        ]
+
+    def deleted(keys: list[str]) -> int:
+        # As another process does: this one is told nothing.
+        Sandbox.objects.filter(pk__in=keys).delete()
+        return worlds.forget_deleted()
+
+    assert deleted(held()) == 3
+    process = psutil.Process()
+    before = process.memory_info().rss
+    assert deleted(held()) == 3
+    assert worlds.forget_deleted() == 0
+    assert process.memory_info().rss < 1.2 * before
+
+
+def test_a_world_whose_sandbox_is_there_is_not_forgotten(busy):
+    worlds.load(busy)
+    assert worlds.forget_deleted() == 0
+    assert worlds.held() == [busy.pk]
