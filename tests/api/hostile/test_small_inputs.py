@@ -400,3 +400,11 @@ def test_ranges_of_indexes_are_counted_and_not_listed():
     spec = {"completionMode": "Indexed", "completions": 10, "parallelism": 10}
     status = {"completedIndexes": "0-1,3-2000000000", "failedIndexes": "1-4"}
     assert _done({"spec": spec, "status": status}) == 10
+
+
+@pytest.mark.parametrize("kind", ["TrainingRuntime", "ClusterTrainingRuntime"])
+def test_an_object_without_what_has_pods_is_no_fault_of_the_program(call, make, kind):
+    manifest = of("trainer.kubeflow.org/v1alpha1", kind, {})
+    body = {"files": [{"name": "a.yaml", "text": text_of(manifest)}]}
+    answer = call("post", make(), "/actions/import?dryRun=All", body)
+    assert answer.status_code in (200, 422)
