@@ -15,6 +15,8 @@ from typing import Any
 
 import psutil
 import pytest
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given, seed, settings, target
 from hypothesis import strategies as st
 
@@ -99,6 +101,9 @@ def forget_asked() -> None:
 
 def holds_for(operation: str, sandbox: Any, number: int) -> None:
     """Search one operation of the schema."""
+    # Each request of Django's client connects these again.
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
     method, path = operation.split()
 
     @examples(2 * number)
