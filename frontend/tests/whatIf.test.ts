@@ -5,6 +5,7 @@ import type { WhatIfChange } from "@/protocol/types";
 import type { Part } from "@/store/edits/changes";
 import { commandsOf } from "@/store/edits/result";
 import type { FollowedSandbox } from "@/store/live/followed.svelte";
+import { EMPTY_PAGE } from "@/store/rows/page";
 import { RowStore } from "@/store/rows/rowStore.svelte";
 
 const queue = (name: string): Record<string, unknown> => ({ kind: "ClusterQueue", metadata: { name }, spec: { cohortName: "all" } });
@@ -25,17 +26,24 @@ function answer(path: string, body: Record<string, unknown>): unknown {
 vi.stubGlobal("location", new URL("http://quotalab/s/a/board"));
 vi.stubGlobal("history", { replaceState: (_: unknown, __: string, href: string) => vi.stubGlobal("location", new URL(href, "http://quotalab")) });
 vi.stubGlobal("document", { cookie: "" });
+let newest = 0; // the revision at which another changed what is edited here
 vi.stubGlobal("fetch", (url: string, init: { method: string; body?: string }) => {
   const path = url.split("?")[0] ?? "";
   const body = JSON.parse(init.body ?? "{}") as Record<string, unknown>;
   asked.push({ method: init.method, path, body });
+  if (typeof body["revision"] === "number" && body["revision"] < newest) {
+    const causes = [{ field: "ClusterQueue//q", message: "revision 9: another changes it" }];
+    return Promise.resolve(new Response(JSON.stringify({ message: "edited since", reason: "Conflict", details: { causes } }), { status: 409 }));
+  }
   return Promise.resolve(new Response(JSON.stringify(answer(path, body)), { status: 200 }));
 });
 const { editAll } = await import("@/store/edits/bulk");
+const { keep } = await import("@/store/edits/ends");
 const { live } = await import("@/store/live/live.svelte");
 const { change, changeObject, changeYaml, discard, draft, letGo, listOpen, lookBeside, objectChange, open, trySeeds, whatIf } = await import("@/store/edits/whatIf.svelte");
 
 beforeEach(async () => {
+  newest = -1;
   await discard();
   asked = [];
   live.sandbox = { id: "a", rows: new RowStore(), loaded: true } as unknown as FollowedSandbox;
@@ -123,7 +131,7 @@ it("makes of a draft what was looked at, and runs nothing again", async () => {
 });
 
 it("puts a draft away that is not made, and plays on", async () => {
-  live.sandbox = { id: "a", rows: { sandbox: { playing: true } }, loaded: true } as unknown as FollowedSandbox;
+  live.sandbox = { id: "a", rows: { sandbox: { playing: true }, page: EMPTY_PAGE }, loaded: true } as unknown as FollowedSandbox;
   await draft(objectChange("ClusterQueue//q", hold, ["held"]));
   letGo();
   expect([whatIf.drawn, whatIf.at, ends()]).toEqual([false, null, [`${number}/discard`]]);
@@ -144,10 +152,24 @@ it("runs a change anew that the draft was not of, and puts the draft away", asyn
 });
 
 it("asks several seeds on request, the one of the run first, and one again for the next change", async () => {
-  live.sandbox = { id: "a", rows: { sandbox: { seed: "2" } }, loaded: true } as unknown as FollowedSandbox;
+  live.sandbox = { id: "a", rows: { sandbox: { seed: "2" }, page: EMPTY_PAGE }, loaded: true } as unknown as FollowedSandbox;
   await changeObject("ClusterQueue//q", hold, ["held"]);
   await trySeeds(3);
   await changeObject("ClusterQueue//r", hold, ["held"]);
   const seeds = asked.filter((one) => one.path.endsWith("/what-ifs")).map((one) => one.body["seeds"]);
   expect([seeds, whatIf.seeds]).toEqual([[[], [2, 1, 3], []], 1]);
+});
+
+it("asks whose it is to be where another changed the same, and makes it of what there is now", async () => {
+  newest = 9;
+  expect(await change(["held"], [{ yaml: "kind: ClusterQueue" }], 8)).toBe(false);
+  expect([whatIf.open, whatIf.stale?.causes.map((one) => one.field)]).toEqual([false, ["ClusterQueue//q"]]);
+  live.sandbox = { id: "a", rows: { sandbox: {}, page: { ...EMPTY_PAGE, revision: 9 } }, loaded: true } as unknown as FollowedSandbox;
+  expect([await whatIf.stale?.mine(), whatIf.open]).toEqual([true, true]);
+});
+
+it("keeps with the revision that it was looked at", async () => {
+  await changeObject("ClusterQueue//q", hold, ["held"]);
+  await keep();
+  expect(asked.at(-1)?.body).toEqual({ revision: 1 });
 });

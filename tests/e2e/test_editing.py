@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.board import Board
 
@@ -63,3 +63,37 @@ def test_a_manifest_that_is_wrong_says_where_and_one_that_is_warned_of_is_applie
     page.get_by_role("button", name="Apply all the same").click()
     loaded.keep()
     expect(page.get_by_text("Inactive").first).to_be_visible()
+
+
+def asked_for(page: Page, amount: str) -> Board:
+    """Ask in the open board what another quota of alpha would do."""
+    page.goto(page.url.split("?")[0] + "?sel=ClusterQueue//alpha&tab=fields")
+    form = page.get_by_role("form", name="Fields")
+    form.get_by_label("nominal").fill(amount)
+    page.get_by_role("button", name="Apply", exact=True).click()
+    board = Board(page, page.url)
+    expect(board.verdict()).to_contain_text(f"nominal: 4 → {amount}")
+    return board
+
+
+@pytest.mark.parametrize(("choice", "left"), [("Take theirs", "7"), ("Keep mine", "6")])
+def test_who_was_overtaken_sees_what_the_other_changed_and_chooses(
+    loaded: Board, browser: Browser, choice: str, left: str
+) -> None:
+    mine = loaded.page
+    theirs = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    theirs.goto(mine.url)
+    asked_for(mine, "6")
+    asked_for(theirs, "7").keep()
+    mine.get_by_role("button", name="Keep", exact=True).click()
+    dialog = mine.get_by_role("dialog", name="Another person changed this meanwhile")
+    expect(dialog).to_contain_text("keeps what-if")
+    expect(dialog).to_contain_text(re.compile(r"- +nominalQuota: .?7"))
+    expect(dialog).to_contain_text(re.compile(r"\+ +nominalQuota: .?6"))
+    dialog.get_by_role("button", name=choice).click()
+    expect(mine.get_by_test_id("verdict")).to_have_count(0)
+    for page in (mine, theirs):
+        page.goto(page.url.split("?")[0] + "?sel=ClusterQueue//alpha&tab=fields")
+        quota = page.get_by_role("form", name="Fields").get_by_label("nominal")
+        expect(quota).to_have_value(left)
+    theirs.context.close()

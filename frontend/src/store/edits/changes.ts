@@ -26,6 +26,7 @@ export type Part =
 export interface Change {
   readonly said: readonly string[];
   readonly parts: readonly Part[];
+  readonly seen?: number; // the revision of what it is a change of; what is shown
 }
 
 function keyOf(manifest: Json): ObjectKey {

@@ -4,8 +4,8 @@ import { ask as inAddress, go, hrefOf } from "@/lib/address.svelte";
 import { announce, toast, type ToastAct } from "@/lib/say.svelte";
 import { t } from "@/lib/words.svelte";
 import { ask } from "@/net/rest";
-import { close, discard, listOpen, open, reopen, whatIf } from "@/store/edits/whatIf.svelte";
-import { attempt, undo } from "@/store/live/intents";
+import { close, discard, listOpen, open, rebase, refused, reopen, seenNow, whatIf } from "@/store/edits/whatIf.svelte";
+import { undo } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 
 /** Put the what-if away; the run stays as it is. */
@@ -24,11 +24,23 @@ export function setAside(): void {
   toast({ tone: "note", text: t("pair.isAside"), acts: [{ label: t("pair.again"), run: again }] });
 }
 
+// Of what there is now, or back in time over what is there.
+async function keepNonetheless(tick: number): Promise<void> {
+  if (tick === live.latest.sandbox?.tick && !(await rebase())) return;
+  whatIf.seen = seenNow();
+  await keep();
+}
+
 /** Make the what-if the run, from its tick on; Undo opens it again. */
 export async function keep(): Promise<void> {
-  const { found, changes } = whatIf;
+  const { found, changes, parts } = whatIf;
   if (found === null) return;
-  const kept = await attempt(() => ask("KeptWhatIf", "POST", `/sandboxes/${String(live.id)}/what-ifs/${found.id}/keep`));
+  const place = `/sandboxes/${String(live.id)}/what-ifs/${found.id}/keep`;
+  const asked = ask("KeptWhatIf", "POST", place, { body: { revision: whatIf.seen } });
+  const kept = await asked.catch((error: unknown) => {
+    refused(error, parts, () => keepNonetheless(found.at), putAway);
+    return null;
+  });
   if (kept === null) return;
   close();
   void listOpen();

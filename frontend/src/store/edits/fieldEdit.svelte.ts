@@ -6,7 +6,7 @@ import { Refusal, type Json } from "@/net/rest";
 import { t } from "@/lib/words.svelte";
 import { changeText, checkPatch } from "@/store/edits/edits";
 import { nameOf } from "@/store/live/intents";
-import { manifestOf } from "@/store/edits/manifest";
+import { seenOf } from "@/store/edits/manifest";
 import { abandon, change, draft, letGo, objectChange } from "@/store/edits/whatIf.svelte";
 import { fieldAt, fieldsOf, patchOf, placeOf, type ManifestField } from "@/store/edits/fields";
 
@@ -30,11 +30,12 @@ export class FieldEdit {
   /** What was typed, as a change. */
   readonly change = $derived.by(() => {
     const said = this.changes.map(([field, text]) => changeText([field.group, labelOf(field)].filter(Boolean).join(" · "), field.text, text));
-    return this.patch === null ? null : objectChange(this.key, this.patch, said);
+    return this.patch === null ? null : { ...objectChange(this.key, this.patch, said), seen: this.#seen };
   });
   readonly groups = $derived(grouped(this.fields));
 
   #looks = false; // what was typed is the draft
+  #seen = 0; // the revision of the manifest
 
   constructor(key: string) {
     this.key = key;
@@ -47,7 +48,8 @@ export class FieldEdit {
 
   async load(): Promise<void> {
     try {
-      this.manifest = await manifestOf(this.key);
+      const { manifest, revision } = await seenOf(this.key);
+      [this.manifest, this.#seen] = [manifest, revision];
       this.texts.clear();
     } catch (error) {
       this.#refuse(error);
@@ -93,7 +95,7 @@ export class FieldEdit {
     if (made === null) return;
     this.busy = true;
     this.#looks = false;
-    if (await change(made.said, made.parts)) await this.load();
+    if (await change(made.said, made.parts, made.seen)) await this.load();
     this.busy = false;
   }
 }

@@ -1,9 +1,23 @@
 // An object's manifest as the open what-if has it.
 
 import { record, request, type Json } from "@/net/rest";
-import { whatIf } from "@/store/edits/whatIf.svelte";
+import { seenNow, whatIf } from "@/store/edits/whatIf.svelte";
 import { live } from "@/store/live/live.svelte";
 import { objectPath } from "@/store/live/server";
+
+/** An object's manifest, and the revision that it is of. */
+export interface Seen {
+  readonly manifest: Json;
+  readonly revision: number;
+}
+
+/** Return an object's manifest as `manifestOf` does, and up to which revision it was seen. */
+export async function seenOf(key: string): Promise<Seen> {
+  const before = seenNow();
+  const manifest = await manifestOf(key);
+  const version = Number(record(manifest["metadata"] ?? {})["resourceVersion"] ?? 0);
+  return { manifest, revision: Math.max(before, version) };
+}
 
 /** Return an object's manifest, or the policy document of a queue of YuniKorn, as the what-if has it: at its tick, else at the one shown. */
 export async function manifestOf(key: string, signal?: AbortSignal): Promise<Json> {

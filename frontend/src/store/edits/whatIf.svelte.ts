@@ -1,11 +1,11 @@
 // The open what-if: changes from a tick on, run beside the run without them, until it is kept or put away.
 
 import { address, ask as inAddress } from "@/lib/address.svelte";
-import { ask, askSoFar, request, type Json } from "@/net/rest";
+import { ask, askSoFar, Refusal, request, type Cause, type Json } from "@/net/rest";
 import type { PairLine, WhatIfState, WorkloadVerdict } from "@/protocol/types";
 import { addedTo, changed, movesOf, type Change, type Part } from "@/store/edits/changes";
 import { apartAt, furthestApart, lineKey, linesByKey, type Apart } from "@/store/edits/pairLines";
-import { attempt, nameOf, undo } from "@/store/live/intents";
+import { attempt, nameOf, reportRefusal, undo } from "@/store/live/intents";
 import { halt } from "@/store/live/cursor.svelte";
 import { live } from "@/store/live/live.svelte";
 
@@ -35,6 +35,14 @@ export interface Branch {
   readonly problem: string;
 }
 
+/** An edit that was refused: another person changed the same meanwhile. */
+export interface Stale {
+  readonly causes: readonly Cause[]; // what they did; `field` is the key of what they changed
+  readonly parts: readonly Part[]; // what this edit changes
+  readonly mine: () => Promise<unknown>; // make it nonetheless, of what there is now
+  readonly theirs: () => unknown; // leave it
+}
+
 class WhatIf {
   changes = $state.raw<readonly Change[]>([]);
   draft = $state.raw<Draft | null>(null);
@@ -51,6 +59,11 @@ class WhatIf {
   readonly aside: readonly WhatIfState[] = $derived(this.listed.filter((one) => one.id !== this.found?.id));
   /** Another one that is looked at beside it. */
   beside = $state.raw<WhatIfState | null>(null);
+  /** The revision up to which what it would take the place of was seen. */
+  seen = 0;
+  stale = $state.raw<Stale | null>(null);
+  /** How often what was typed gave way to what another changed. */
+  givenWay = $state(0);
   /** The instant that somebody looks at beyond the tick shown; null: none is asked for. */
   lookMs = $state<number | null>(null);
   running = $state(false);
@@ -119,16 +132,19 @@ function inTurn<T>(run: () => Promise<T>): Promise<T> {
 
 const base = (): string => `/sandboxes/${String(live.id)}`;
 
-/** Make a change in the open what-if, or open one at the tick shown. Returns whether the server took it. */
-export function change(said: readonly string[], parts: readonly Part[]): Promise<boolean> {
+/** Make a change in the open what-if, or open one at the tick shown; `seen` is the revision of what it is a change of. Returns whether the server took it. */
+export function change(said: readonly string[], parts: readonly Part[], seen = seenNow()): Promise<boolean> {
   return inTurn(async () => {
     if (!whatIf.open && drafted === null) await begin();
-    return run([...whatIf.changes, { said, parts }]);
+    return run([...whatIf.changes, { said, parts, seen }]);
   });
 }
 
+/** Return the revision that is shown: what a person sees, and edits. */
+export const seenNow = (): number => live.latest.page.revision;
+
 /** Write objects as a whole, as a text has them. */
-export const changeYaml = (yaml: string, said: string): Promise<boolean> => change([said], [{ yaml }]);
+export const changeYaml = (yaml: string, said: string, seen?: number): Promise<boolean> => change([said], [{ yaml }], seen);
 
 /** Change fields of an object by a merge patch; of a YuniKorn queue the policy that holds it. */
 export function changeObject(key: string, body: Json, said: readonly string[]): Promise<boolean> {
@@ -175,7 +191,10 @@ function seedsOf(count: number): number[] {
 
 const bodyOf = (changes: readonly Change[], seeds: number): Json => ({ at: whatIf.at, changes: changes.flatMap((one) => one.parts), horizonMs: whatIf.horizonMs, seeds: seedsOf(seeds) });
 
-function asking(body: Json, hear: Asking["hear"]): Asking {
+// Each change was of what was there when it was made: the oldest counts.
+const seenOf = (changes: readonly Change[]): number => Math.min(...changes.map((one) => one.seen ?? seenNow()));
+
+function asking(body: Json, revision: number, hear: Asking["hear"]): Asking {
   const [path, end] = [`${base()}/what-ifs`, new AbortController()];
   let [number, stopped] = [0, false];
   const stop = (): void => {
@@ -190,7 +209,7 @@ function asking(body: Json, hear: Asking["hear"]): Asking {
     else if (found.verdict !== null || found.state !== "running") one.hear(found);
     return found;
   };
-  const answer = askSoFar("WhatIfState", path, body, told, end.signal).then(told);
+  const answer = askSoFar("WhatIfState", path, { ...body, revision }, told, end.signal).then(told);
   const one = { key: JSON.stringify(body), hear, answer, stop };
   return one;
 }
@@ -207,7 +226,8 @@ export async function draft(change: Change): Promise<void> {
   await line.catch(() => null);
   if (wanted() && !whatIf.open && whatIf.at === null) await begin();
   if (!wanted()) return;
-  const mine = (drafted = asking(bodyOf([...whatIf.changes, change], 1), told));
+  const changes = [...whatIf.changes, change];
+  const mine = (drafted = asking(bodyOf(changes, 1), seenOf(changes), told));
   try {
     await mine.answer;
   } catch (error) {
@@ -239,12 +259,15 @@ async function run(changes: readonly Change[], seeds = 1): Promise<boolean> {
     if (live.id === id) whatIf.found = found;
   };
   const body = bodyOf(changes, seeds);
-  const one = drafted?.key === JSON.stringify(body) ? drafted : asking(body, soFar); // what was looked at is made
+  const one = drafted?.key === JSON.stringify(body) ? drafted : asking(body, seenOf(changes), soFar); // what was looked at is made
   one.hear = soFar;
   if (one !== drafted) drafted?.stop();
   drafted = null;
   [whatIf.changes, whatIf.found, whatIf.draft, whatIf.running, whatIf.seeds] = [changes, whatIf.draft?.found ?? whatIf.found, null, true, seeds];
-  const found = await attempt(() => one.answer);
+  const found = await one.answer.catch((error: unknown) => {
+    if (live.id === id) refused(error, changes.flatMap((change) => change.parts), () => run(asSeenNow(changes), seeds), giveWay);
+    return null;
+  });
   whatIf.running = false;
   if (live.id !== id) return false;
   if (found === null) {
@@ -252,7 +275,7 @@ async function run(changes: readonly Change[], seeds = 1): Promise<boolean> {
     return false;
   }
   playsOn = false;
-  [whatIf.changes, whatIf.found, whatIf.at] = [takenApart(changes, found.changes as unknown as readonly Part[]), found, found.at];
+  [whatIf.changes, whatIf.found, whatIf.at, whatIf.seen] = [takenApart(changes, found.changes as unknown as readonly Part[]), found, found.at, seenBy(found)];
   inAddress({ "what-if": String(found.id) });
   if (before.found !== null) { // this one has taken its place
     const gone = before.found.id;
@@ -260,6 +283,31 @@ async function run(changes: readonly Change[], seeds = 1): Promise<boolean> {
     void putAway(gone);
   }
   return true;
+}
+
+// Who goes back in time leaves what came after to a branch, and sees it until now.
+const seenBy = (found: WhatIfState): number => (found.at < (live.latest.sandbox?.tick ?? 0) ? seenNow() : found.revision);
+
+const asSeenNow = (changes: readonly Change[]): readonly Change[] => changes.map((one) => ({ ...one, seen: seenNow() }));
+
+/** Forget what was typed: it is what another made of it. */
+function giveWay(): void {
+  whatIf.givenWay++;
+}
+
+/** Say what was refused; where another changed the same, ask whose it is to be. */
+export function refused(error: unknown, parts: readonly Part[], mine: Stale["mine"], theirs: Stale["theirs"]): void {
+  const causes = error instanceof Refusal && error.code === 409 ? error.causes.filter((one) => one.field.includes("/")) : [];
+  if (causes.length === 0) reportRefusal(error);
+  else whatIf.stale = { causes, parts, mine, theirs };
+}
+
+/** Make the changes anew of what there is now. Returns whether the server took them. */
+export function rebase(): Promise<boolean> {
+  return inTurn(() => {
+    whatIf.at = null;
+    return run(asSeenNow(whatIf.changes), whatIf.seeds);
+  });
 }
 
 // A text of the last change is the objects that the server has read in it; those of earlier ones are so already.
@@ -339,6 +387,7 @@ export async function open(number: number): Promise<void> {
   const parts = found.changes as unknown as readonly Part[];
   whatIf.seeds = Math.max(1, found.seeds.length);
   [whatIf.changes, whatIf.found, whatIf.horizonMs, whatIf.at] = [parts.map((part) => ({ said: [describe(part)], parts: [part] })), found, found.horizonMs, found.at];
+  whatIf.seen = seenBy(found);
   if (whatIf.beside?.id === found.id) whatIf.beside = null;
   const past = found.at < (live.latest.sandbox?.tick ?? 0);
   inAddress({ "what-if": String(found.id), tick: past ? String(found.at) : null });
