@@ -74,15 +74,11 @@ FIELDS: tuple[type, ...] = (
     *(AdviceAnswer, SearchStanding, VariantResult, AssertionVerdict),
     *(Report, Repair, SourceLocation),
 )
-#: Fields that not every record has: component, field. What older versions stored lacks some.
+#: Fields that not every record has: component, field.
 OPTIONAL = (
     ("EventLine", "said"),
     ("SandboxRow", "release"),
     *(("Constraint", name) for name in ("min", "max", "over", "loses")),
-    ("ConstraintResult", "constraint"),
-    ("AdviceAnswer", "unrunnable"),
-    *(("FindingGroup", name) for name in ("code", "said", "repairs")),
-    ("UnreadField", "code"),
 )
 #: What the live protocol sends: described here too, so that one document has every answer.
 MESSAGES: tuple[type[msgspec.Struct], ...] = get_args(wire.ServerMessage)

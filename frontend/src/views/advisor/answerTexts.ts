@@ -1,5 +1,4 @@
 // What a search came to and what it had to keep, in the reader's language.
-// An answer of an older version lacks the numbers of its sentences, and is said in its own words.
 
 import { formatNumber, signed, t } from "@/lib/words.svelte";
 import type { AdviceAnswer, Constraint, Interval } from "@/protocol/types";
@@ -28,8 +27,7 @@ function boundText({ measure: name, min, max, loses }: Constraint): string {
 
 /** Return what an answer claims, in a sentence or two. */
 export function summaryText(answer: AdviceAnswer): string {
-  const { unrunnable, tried, summary } = answer;
-  if (unrunnable === undefined) return summary;
+  const { unrunnable, tried } = answer;
   return unrunnable === 0 ? claim(answer) : `${claim(answer)} ${t("advisor.sum.unrunnable", { n: unrunnable, tried })}`;
 }
 
