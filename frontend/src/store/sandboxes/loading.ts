@@ -4,6 +4,7 @@ import { ask, type Json } from "@/net/rest";
 import type { Create, Created, Imported, ImportReport, Report, Sandbox, Traces } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { attempt } from "@/store/live/intents";
+import { live } from "@/store/live/live.svelte";
 import { t } from "@/lib/words.svelte";
 import { choiceOf, LEFT, policyOf, type RunTimes } from "@/store/sandboxes/repairing";
 
@@ -62,7 +63,8 @@ function create(files: readonly SourceFile[], { stack, runTimes = LEFT, title = 
 }
 
 function importInto(id: string, files: readonly SourceFile[], more: Json): Promise<Imported> {
-  return ask("Imported", "POST", `/sandboxes/${id}/actions/import`, { body: { files, ...more } });
+  const revision = id === live.id ? live.latest.page.revision : null; // what is shown is what they change
+  return ask("Imported", "POST", `/sandboxes/${id}/actions/import`, { body: { files, revision, ...more } });
 }
 
 /** Return the folder that all files are in, or the first file's name and how many more there are. */
