@@ -4,6 +4,7 @@ import { expect, it, vi } from "vitest";
 
 import { voice } from "@/lib/say.svelte";
 import { live } from "@/store/live/live.svelte";
+import type { FollowedSandbox } from "@/store/live/followed.svelte";
 import { undo } from "@/store/live/intents";
 
 const PLACE = "/api/v1/answers/7";
@@ -22,7 +23,7 @@ function serves(answers: Response[]): string[] {
 }
 
 it("says how far it is in one note, and then that it is done", async () => {
-  live.id = "s";
+  live.sandbox = { id: "s" } as unknown as FollowedSandbox;
   const asked = serves([pending(1), pending(5), new Response(JSON.stringify({ revision: 3, tick: 2 }))]);
   const undone = undo();
   await vi.waitFor(() => { expect(voice.toasts.map((one) => one.text)).toEqual(["Running again without the edit: 5 of 9"]); });
@@ -32,7 +33,7 @@ it("says how far it is in one note, and then that it is done", async () => {
 });
 
 it("is stopped by its button", async () => {
-  live.id = "s";
+  live.sandbox = { id: "s" } as unknown as FollowedSandbox;
   const asked = serves([pending(1), pending(2)]);
   const undone = undo();
   await vi.waitFor(() => { expect(voice.toasts[0]?.acts?.[0]?.label).toBe("Stop"); });

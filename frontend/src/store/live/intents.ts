@@ -74,7 +74,7 @@ async function runAgain(name: "undo" | "redo"): Promise<Json | null> {
     const told = record(body ?? {});
     place = text(told["place"]);
     const { done = 0, of = 0 } = record(told["soFar"] ?? {});
-    const words = t(`act.${name}ing`, { done: Number(done), of: Number(of) });
+    const words = t(name === "undo" ? "act.undoing" : "act.redoing", { done: Number(done), of: Number(of) });
     if (shown.length > 0) shown.forEach((id) => { retell(id, words); });
     else {
       announce(words);
