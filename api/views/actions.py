@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -30,8 +31,14 @@ from api.views.transport import (
     done,
 )
 from sandbox import actions
+from sandbox.actions.import_plan import Imported
+from sandbox.answers import asking
+from sandbox.live import limits
+from scheduler.input.manifests.chosen_run_times import NO_CHOICE
+from scheduler.input.traces.options import TraceOptions
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
+from scheduler.model.texts.plain_text import is_suspect
 
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 
@@ -62,18 +69,60 @@ class Import(View):
             (f"objects[{n}]", msgspec.json.encode(manifest).decode())
             for n, manifest in enumerate(given["objects"])
         ]
-        imported = actions.do_import(
-            self.user(),
-            sandbox_id,
-            files,
-            skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
-            dry_run=given["dryRun"] or flag(request, "dryRun"),
-            seen=given["revision"],
-            traces=traces(given["traces"]),
-            run_times=run_times(given["runTimes"]),
-            said=said,
-        )
+        asked = {
+            "skip_errors": given["skipErrors"] or flag(request, "skipErrors"),
+            "dry_run": given["dryRun"] or flag(request, "dryRun"),
+            "seen": given["revision"],
+        }
+        options, chosen = traces(given["traces"]), run_times(given["runTimes"])
+        if _is_large(files) and not said and chosen == NO_CHOICE:
+            imported = self._by_worker(sandbox_id, files, options, asked)
+        else:
+            imported = actions.do_import(
+                self.user(),
+                sandbox_id,
+                files,
+                traces=options,
+                run_times=chosen,
+                said=said,
+                **asked,
+            )
         return Response(bodies.imported_body(imported))
+
+    def _by_worker(
+        self,
+        sandbox_id: str,
+        files: list[tuple[str, str]],
+        options: TraceOptions,
+        asked: dict[str, Any],
+    ) -> Imported:
+        """Let a worker import them; the web process answers others meanwhile."""
+        sandbox, user = self.sandbox(sandbox_id), self.user()
+        actions.allowed(user, sandbox.pk)
+        done = asking.answered(
+            "import",
+            [sandbox],
+            user,
+            user=user.pk,
+            files=files,
+            traces=msgspec.to_builtins(options),
+            **asked,
+        )
+        return msgspec.convert(done, Imported)
+
+
+#: Files of more bytes than this are read by a worker, and all that let objects arrive.
+LARGE = 128 * 2**10
+_MAKES_MANY = re.compile(r"\b(?:Load|Scenario|cohorts)\b")
+
+
+def _is_large(files: list[tuple[str, str]]) -> bool:
+    """Return whether it may cost much to take files; none with text that cannot be stored."""
+    limits.check_bytes(files)
+    if any(is_suspect(text.encode("utf-8", "surrogatepass")) for _, text in files):
+        return False
+    size = sum(len(text) for _, text in files)
+    return size > LARGE or any(_MAKES_MANY.search(text) for _, text in files)
 
 
 class Delete(View):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.renderers import JSONRenderer
@@ -9,8 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.renderers import YAML, YAMLManyRenderer
+from api.serializers.actions import imported_body
 from api.views.base import View
 from api.views.waiting import ANSWER_WAIT, answer_wait
+from sandbox.actions.import_plan import Imported
 from sandbox.answers import asking
 
 
@@ -33,7 +36,10 @@ class OneAnswer(View):
         One that nobody reads for 60 s is forgotten.
         """
         found = asking.find(answer_id, self.user())
-        return Response(asking.result(found, wait_s=answer_wait(request)))
+        answer = asking.result(found, wait_s=answer_wait(request))
+        if found.kind == "import":
+            answer = imported_body(msgspec.convert(answer, Imported))
+        return Response(answer)
 
     @extend_schema(operation_id="answers_delete", responses={204: None})
     def delete(self, request: Request, answer_id: int) -> Response:

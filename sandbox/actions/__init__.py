@@ -56,7 +56,7 @@ from sandbox.actions.sandboxes import (
     do_set_visibility,
 )
 from sandbox.actions.scripts import do_write_script
-from sandbox.actions.sessions import EditSession, edit_session
+from sandbox.actions.sessions import EditSession, allowed, edit_session
 from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 from sandbox.actions.twins import do_follow_cluster, do_play_recording
@@ -64,6 +64,7 @@ from sandbox.actions.undo import do_redo, do_rewind, do_undo, to_take_back
 from sandbox.actions.whatifs import do_discard, do_keep
 
 __all__ = [
+    "allowed",
     "Conversion",
     "Imported",
     "EditSession",

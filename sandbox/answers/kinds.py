@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 from django.contrib.auth.models import User
 
+from sandbox.actions.import_plan import Imported
+from sandbox.actions.objects import do_import
 from sandbox.actions.undo import do_redo, do_undo, taken_back
 from sandbox.experiments import actions as experiments
 from sandbox.experiments.comparing import compare_runs
@@ -31,6 +33,7 @@ from sandbox.page.diffs import RevisionDiff
 from sandbox.whatifs import work as whatifs
 from sandbox.world.operations import Redo, Undo
 from scheduler.analysis.explain.shapes import Change
+from scheduler.input.traces.options import TraceOptions
 
 Work = Callable[..., Any]
 Tell = Callable[[Any], None]
@@ -85,6 +88,19 @@ def _taken_back(
     return {"revision": step.revision, "tick": step.tick}
 
 
+def _import(
+    sandbox: Sandbox, *, user: int, files: Any, traces: Any, tell: Tell, **asked: Any
+) -> Imported:
+    """Import files; of a worker that was lost after its commit nothing is left to change."""
+    return do_import(
+        User.objects.get(pk=user),
+        sandbox.pk,
+        [(name, text) for name, text in files],
+        traces=msgspec.convert(traces, TraceOptions),
+        **asked,
+    )
+
+
 def _compare(*sandboxes: Sandbox, **asked: Any) -> Any:
     return comparing.compare(sandboxes, **asked)
 
@@ -102,6 +118,7 @@ KINDS: dict[str, Work] = {
     "compare": _compare,
     "counterfactuals": _counterfactuals,
     "estimate": _estimate,
+    "import": _import,
     "incident": _incident,
     "pair": pair_of,
     "redo": _redo,
@@ -114,7 +131,7 @@ KINDS: dict[str, Work] = {
     "whatIf": whatifs.run,
 }
 #: The kinds that change their sandbox: each time that one is asked it is another.
-ACTS = frozenset({"redo", "undo"})
+ACTS = frozenset({"import", "redo", "undo"})
 
 
 #: The kinds that say what they know before they are through.

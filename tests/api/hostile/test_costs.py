@@ -353,7 +353,7 @@ def world(make):
 
 
 @pytest.mark.skipif(SECONDS > 0, reason="the long search does it")
-@pytest.mark.parametrize("kind", sorted(RESOURCES)[::4])
+@pytest.mark.parametrize("kind", sorted(RESOURCES)[::12])
 def test_no_small_object_costs_much(client, world, by_workers, kind):
     holds_for_kind(client, world, RESOURCES[kind], 1)
 

@@ -7,8 +7,10 @@ import time
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from sandbox import actions
+from sandbox.answers.work import work
 from scheduler.engine.worlds.objects import Room
 from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
@@ -408,3 +410,16 @@ def test_an_object_without_what_has_pods_is_no_fault_of_the_program(call, make, 
     body = {"files": [{"name": "a.yaml", "text": text_of(manifest)}]}
     answer = call("post", make(), "/actions/import?dryRun=All", body)
     assert answer.status_code in (200, 422)
+
+
+def test_what_lets_many_objects_arrive_is_taken_by_a_worker(call, client, make):
+    sandbox = make(flavor(), cluster_queue("q"))
+    few = load_of(of("batch/v1", "Job", {"template": TEMPLATE}), count=3)
+    body = {"files": [{"name": "a.yaml", "text": text_of(few)}]}
+    with override_settings(ANSWER_INLINE=False, ANSWER_WAIT_S=0):
+        told = call("post", sandbox, "/actions/import", body)
+        assert (told.status_code, row(sandbox).revision) == (202, sandbox.revision)
+        assert work(1.0) == 1
+        done = client.get(told.json()["place"])
+    assert len(done.json()["created"]) == 3
+    assert row(sandbox).revision == sandbox.revision + 1
