@@ -25,6 +25,7 @@ import msgspec
 from sandbox.base import library
 from sandbox.base.scripts import read_script
 from sandbox.models import Sandbox
+from sandbox.models.fields import decode_json, json_text
 from sandbox.page import diffs, packing, rows
 from sandbox.page.diffs import Page, RevisionDiff, Row
 from sandbox.page.events import EventRecord, kept
@@ -110,6 +111,9 @@ def _opened(data: bytes) -> World:
     for key, obj in world.objects.items():
         if stored_key(obj.manifest) != key:
             raise ValueError(f"{key} has the manifest of {stored_key(obj.manifest)}")
+        parts = [obj.manifest, obj.status]
+        if decode_json(json_text(parts)) != parts:
+            raise ValueError(f"{key} has a value that no JSON has")
     if not (0 <= world.tick <= _MOST and 0 <= world.context.now_ms <= _MOST):
         raise ValueError("its time is out of range")
     return world
@@ -180,6 +184,8 @@ def check_history(archive: Archive, world: World, sandbox: Sandbox) -> CheckedHi
     page = _page_of(world, sandbox)
     if _without_transport(walked.page) != _without_transport(page):
         raise ValueError("its history leads to another page than that of its world")
+    if world.hash() != archive.columns.hash:  # what was shown has been settled
+        raise ValueError(RequestProblem.ANOTHER_HASH.said().text)
     return CheckedHistory(
         page=page,
         diffs=walked.diffs,
