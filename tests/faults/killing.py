@@ -11,10 +11,11 @@ import os
 import random
 import signal
 import sys
+from typing import Any
 
 import django
 from django.core.management import call_command
-from django.db import connections
+from django.db import connection, connections
 
 LONGEST_LIFE_S = 0.03
 
@@ -35,8 +36,15 @@ def main(kills: int, ticks: int) -> None:
         held.update(lease_until=0)  # as its end does, some seconds later
     samples = Sample.objects.filter(sandbox=sandbox).values_list("tick", flat=True)
     row = Sandbox.objects.get(pk=sandbox)
-    found = {"hash": row.hash, "tick": row.tick, "killed": killed, "tries": tries}
-    sys.stdout.write(json.dumps({**found, "samples": sorted(samples)}))
+    found: dict[str, Any] = {
+        "hash": row.hash,
+        "tick": row.tick,
+        "killed": killed,
+        "tries": tries,
+    }
+    found["samples"] = sorted(samples)
+    found["deletes"] = delete_with_kills(sandbox)
+    sys.stdout.write(json.dumps(found))
 
 
 def begin(ticks: int) -> str:
@@ -81,6 +89,61 @@ def make_ticks(sandbox: str, to: int, life_s: float) -> None:
         actions.do_ticks(claim, most=left)
     if claim is not None:
         leases.release(claim)
+
+
+def delete_with_kills(sandbox: str) -> list[bool]:
+    """Delete a sandbox that has a fork, killed at each statement in turn.
+
+    Returns for each kill whether all rows were as before; then it is gone, its fork stays.
+    """
+    from sandbox import actions
+    from sandbox.live.people import local_user
+    from sandbox.models import Sandbox
+
+    fork = actions.do_fork(local_user(), sandbox)
+    before, whole = rows_of(sandbox), []
+    while Sandbox.objects.filter(pk=sandbox).exists():
+        connections.close_all()
+        child = os.fork()
+        if child == 0:
+            delete(sandbox, statements=len(whole) + 1)
+            os._exit(0)
+        os.waitpid(child, 0)
+        Sandbox.objects.update(lease_until=0)
+        if Sandbox.objects.filter(pk=sandbox).exists():
+            whole.append(rows_of(sandbox) == before)
+    assert set(rows_of(sandbox).values()) == {0}
+    assert Sandbox.objects.get(pk=fork.pk).hash
+    return whole
+
+
+def rows_of(sandbox: str) -> dict[str, int]:
+    """Return how many rows of each table are the sandbox's."""
+    from django.apps import apps
+
+    return {
+        model.__name__: model._default_manager.filter(sandbox_id=sandbox).count()
+        for model in apps.get_app_config("sandbox").get_models()
+        if any(field.attname == "sandbox_id" for field in model._meta.fields)
+    }
+
+
+def delete(sandbox: str, *, statements: int) -> None:
+    """Delete it, but end as `kill -9` does before the statement after so many."""
+    from sandbox import actions
+    from sandbox.live.people import local_user
+
+    left = statements
+
+    def count(execute: Any, *words: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return execute(*words)
+
+    with connection.execute_wrapper(count):
+        actions.do_delete_sandbox(local_user(), sandbox)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,9 @@ def check(found: dict[str, Any]) -> None:
     assert found["tick"] == TICKS
     assert found["hash"] == clean_hash()
     assert found["samples"] == list(range(1, TICKS + 1))
+    sys.stdout.write(f"{len(found['deletes'])} deletes that were killed\n")
+    assert len(found["deletes"]) > 10
+    assert all(found["deletes"]), "a delete that was killed changed something"
 
 
 def test_ticks_that_were_killed_are_made_once_on_sqlite(tmp_path):

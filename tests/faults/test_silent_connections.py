@@ -1,4 +1,4 @@
-"""500 connections that say nothing, half a word, or nothing more: they end, others are served."""
+"""500 connections that say nothing, half a word, half a body, or nothing more: they end, others are served."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ import pytest
 
 from tests.services.default_run import DefaultRun, wait_for
 
-EACH = 125
+EACH = 100
 HALF = b"GET /api/v1/sandboxes HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+BODY = (
+    b"POST /api/v1/sandboxes HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"
+)
 WHOLE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory) -> Iterator[DefaultRun]:
-    variables = {"SECONDS_PER_HEAD": "2", "SECONDS_PER_HELLO": "2", "LOG_LEVEL": "INFO"}
+    times = ("SECONDS_PER_HEAD", "SECONDS_PER_BODY", "SECONDS_PER_HELLO")
+    variables = {**dict.fromkeys(times, "2"), "LOG_LEVEL": "INFO"}
     with DefaultRun(tmp_path_factory.mktemp("run"), **variables) as run:
         yield run
 
@@ -60,7 +65,7 @@ def is_closed(line: socket.socket) -> bool:
 
 def test_silent_connections_end_while_others_are_served(impatient):
     sandbox = impatient.post("/api/v1/sandboxes", {"scenario": "strict-fifo"})["id"]
-    kinds = (b"", HALF, WHOLE, upgrade(impatient, sandbox))
+    kinds = (b"", HALF, BODY, WHOLE, upgrade(impatient, sandbox))
     with contextlib.ExitStack() as stack:
         lines = [
             stack.enter_context(opened(impatient, said))
