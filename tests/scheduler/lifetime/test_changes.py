@@ -11,7 +11,15 @@ from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Bind, Edit, Evict, NodeChange
 from scheduler.model.objects import Key
-from tests.builders import assembled, job, node, pod, small_cluster, world_of
+from tests.builders import (
+    assembled,
+    job,
+    local_queue,
+    node,
+    pod,
+    small_cluster,
+    world_of,
+)
 
 QUEUE = {"kind": "ClusterQueue", "name": "main"}
 
@@ -135,3 +143,47 @@ def test_a_service_that_nobody_manages_is_scaled(stack, replicas, left):
     pods = [key for key in world.objects if key.kind == "Pod"]
     assert [key.name.removeprefix("web-main-") for key in pods] == left
     assert all(world.get(key).spec.get("nodeName") == "n" for key in pods)
+
+
+@pytest.mark.parametrize(
+    ("stop", "queue"), [("HoldAndDrain", "main"), ("None", "other")]
+)
+def test_another_queue_is_followed_by_what_waits_unless_it_is_evicted(stop, queue):
+    named = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "other"}}}
+    one = {"kind": "Job", "name": "one", "namespace": "default"}
+    stopped = {"kind": "LocalQueue", "name": "main", "namespace": "default"}
+    drain = change("5s", stopped, patch={"spec": {"stopPolicy": stop}})
+    moved = change("9s", one, patch=named)
+    drain["metadata"]["name"] = "d"
+    cpu = 100 if stop == "None" else 1  # waiting, or evicted
+    world = world_of(
+        *small_cluster(),
+        local_queue("other", cluster_queue="main"),
+        job("one", queue="main", cpu=cpu),
+        drain,
+        moved,
+    )
+    simulate(world, until_ms=20_000)
+    (workload,) = [key for key in world.objects if key.kind == "Workload"]
+    assert world.get(workload).spec["queueName"] == queue
+
+
+@pytest.mark.parametrize(
+    ("pods", "reaches"),
+    [
+        ({"metadata": {"annotations": {"kueue.x-k8s.io/podset-x": "y"}}}, False),
+        ({"spec": {"nodeSelector": {"zone": "a"}}}, False),
+        ({"spec": {"tolerations": [{"operator": "Exists"}]}}, True),
+    ],
+)
+def test_only_counts_resources_and_tolerations_of_an_edit_reach_a_workload(
+    pods, reaches
+):
+    one = {"kind": "Job", "name": "one", "namespace": "default"}
+    edited = change("5s", one, patch={"spec": {"template": pods}})
+    world = world_of(*small_cluster(), job("one", queue="main", cpu=100), edited)
+    simulate(world, until_ms=4_000)
+    (key,) = [key for key in world.objects if key.kind == "Workload"]
+    before = world.get(key).spec["podSets"]
+    simulate(world, until_ms=9_000)
+    assert (world.get(key).spec["podSets"] != before) is reaches

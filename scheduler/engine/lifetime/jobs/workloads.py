@@ -14,9 +14,9 @@ from scheduler.model.kueue.slices import is_elastic
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import is_true
 
-#: Workloads that agree in these are of the same pods.
-_SAME_PODS = ("podSets", "maximumExecutionTimeSeconds")
 _PRIORITY = ("priority", "priorityClassRef")
+#: While one of these holds, no other queue name of a job reaches its Workload.
+_FIXED_QUEUE = ("QuotaReserved", "Evicted", "Finished")
 WORKLOAD_CLASS = "WorkloadPriorityClass"
 
 
@@ -105,16 +105,18 @@ class JobWorkloads(JobState):
     ) -> dict[str, Any]:
         """Return the spec of a Workload after its job was looked at again.
 
-        One of the same pods takes from its job the queue, and the priority when the
-        label names another class: what a person wrote there stays otherwise. One of
-        other pods is written anew, but stays active or not.
+        One of the same pods takes from its job the queue, unless it is evicted, and the
+        priority when the label names another class: what a person wrote there stays
+        otherwise. One of other pods is written anew, but stays active or not.
         Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-edited.
         """
         had = workload.spec
         kept = {"active": had["active"]} if "active" in had else {}
-        if any(had.get(name) != asked.get(name) for name in _SAME_PODS):
+        if _compared(had) != _compared(asked):
             return {**asked, **kept}
-        taken = {"queueName": asked.get("queueName", "")}
+        taken: dict[str, Any] = {}
+        if not is_true(self.host.get(workload.key).status, "Evicted"):
+            taken["queueName"] = asked.get("queueName", "")
         if self._follows_class(workload, asked):
             taken |= {name: asked.get(name) for name in _PRIORITY}
         spec = {**had, **taken}
@@ -130,7 +132,7 @@ class JobWorkloads(JobState):
         return before.get("kind") == WORKLOAD_CLASS and before != after
 
     def follow_job(self, workload: Object) -> None:
-        """Let a Workload that waits be of the queue that its job names.
+        """Let a Workload that waits, and is not evicted, be of its job's queue.
 
         Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-edited.
         """
@@ -142,7 +144,7 @@ class JobWorkloads(JobState):
             return
         status = self.host.get(workload.key).status
         queue = self.kind_of(job).queue_name(job.manifest)
-        held = is_true(status, "QuotaReserved") or is_true(status, "Finished")
+        held = any(is_true(status, name) for name in _FIXED_QUEUE)
         if not held and queue and workload.spec.get("queueName") != queue:
             self.rewrite(workload, {**workload.spec, "queueName": queue})
 
@@ -186,6 +188,24 @@ class JobWorkloads(JobState):
 
 def _counts(spec: dict[str, Any]) -> dict[str, int]:
     return {one["name"]: int(one.get("count", 1)) for one in spec.get("podSets") or ()}
+
+
+def _compared(spec: dict[str, Any]) -> tuple[Any, ...]:
+    """Return what two Workloads of the same pods agree in.
+
+    Place, topology and annotations of the pods are not compared.
+    Source: docs/semantics/kueue-lifecycle.md#a-job-that-is-edited.
+    """
+    found = []
+    for pod_set in spec.get("podSets") or ():
+        pods = (pod_set.get("template") or {}).get("spec") or {}
+        asked = [
+            [one.get("resources") or {} for one in pods.get(name) or ()]
+            for name in ("initContainers", "containers")
+        ]
+        counts = pod_set.get("count", 1), pod_set.get("minCount")
+        found.append((counts, asked, pods.get("tolerations") or []))
+    return found, spec.get("maximumExecutionTimeSeconds")
 
 
 def _gate(obj: Object) -> str:
