@@ -42,6 +42,7 @@ from sandbox.retention.archives import (
 from sandbox.world import operations
 from sandbox.world.operations import (
     Begin,
+    Observe,
     Put,
     Redo,
     Rewind,
@@ -260,6 +261,9 @@ def _check_revision(line: ArchivedRevision) -> None:
         raise ValueError(f"{what} goes on from no other one")
     if line.said is not None and line.said.text[:300] != line.summary:
         raise ValueError(f"{what} says something else than its sentence")
+    at = line.tick, line.t_ms
+    if isinstance(operation, Observe) and (operation.tick, operation.now_ms) != at:
+        raise ValueError(f"{what} is of another time than what was seen in it")
     parts = operation.parts if isinstance(operation, Several) else [operation]
     for part in parts:
         if isinstance(part, SetPolicy):
