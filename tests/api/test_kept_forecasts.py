@@ -10,7 +10,7 @@ from sandbox.experiments import tasks as experiments
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, by_itself, parts, tasks
-from sandbox.forecasts.work import _forecast, _present, execute, work
+from sandbox.forecasts.work import StoredFuture, _forecast, _present, execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
 from sandbox.process.celery import EXPERIMENTS
@@ -153,14 +153,14 @@ def test_an_answer_whose_last_worker_was_lost_is_put_together_by_another(call, q
     claims = [parts.take() for _ in range(4)]
     for claim in claims[:-1]:
         execute(claim)
-    assert parts.finish(claims[-1], [[None, None]])  # and then it is killed
+    without_curves = StoredFuture(starts=[None, None], levels=[])
+    assert parts.finish(claims[-1], [without_curves])  # and then it is killed
     assert work(60) == 0
     assert call("get", queue, f"/forecasts/{begun['id']}").json()["state"] == "running"
     ForecastPart.objects.update(lease_until=0)
     work(60)
     made = call("get", queue, f"/forecasts/{begun['id']}").json()
     assert (made["state"], made["ended"]) == ("done", 4)
-    # Its part is as an older version wrote it, with starts alone: no curve is of all.
     assert made["forecast"]["curves"] == {"atMs": [], "bands": []}
 
 
