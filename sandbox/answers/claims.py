@@ -13,6 +13,7 @@ from sandbox.answers.errors import document_of
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import GivenUpError, OvertakenError
 from sandbox.models import Question
+from sandbox.process import watchdog
 
 LEASE_S = 10.0
 #: A question at which a worker was lost this often is given up: it may be the reason.
@@ -60,29 +61,31 @@ def take(question_id: int | None = None) -> QuestionClaim | None:
     waiting = _at_once()
     if question_id is not None:
         waiting = open_questions().filter(pk=question_id)
-    while found := list(waiting.values_list("pk", "fence")[:_GLANCE]):
-        for pk, fence in found:
-            if fence >= MOST_TRIES:
-                _give_up(pk, fence)
+    while found := list(waiting.values_list("pk", "fence", "tries")[:_GLANCE]):
+        for pk, fence, tries in found:
+            if tries >= MOST_TRIES:
+                _give_up(pk, fence, tries)
                 continue
             same = Question.objects.filter(pk=pk, fence=fence, state=Question.RUNNING)
-            lease_until = DatabaseTime() + LEASE_S
-            if same.update(fence=fence + 1, lease_until=lease_until) == 1:
+            lease = {"fence": fence + 1, "lease_until": DatabaseTime() + LEASE_S}
+            if same.update(tries=tries + 1, **lease) == 1:
                 return QuestionClaim(pk, fence + 1)
     return None
 
 
-def _give_up(pk: int, fence: int) -> None:
+def _give_up(pk: int, fence: int, tries: int) -> None:
     message = (
         f"given up: its worker was lost, or stood still for {settings.STANDSTILL_S} s, "
-        f"{fence} times; ask for less"
+        f"{tries} times; ask for less"
     )
     end(QuestionClaim(pk, fence), error=document_of(GivenUpError(message)))
 
 
 def renew(claim: QuestionClaim) -> bool:
     """Extend the claim; False when another worker has the question by now."""
-    return _mine(claim).update(lease_until=DatabaseTime() + LEASE_S) == 1
+    lease_until = DatabaseTime() + LEASE_S
+    back = watchdog.tries_taken_back()
+    return _mine(claim).update(lease_until=lease_until, **back) == 1
 
 
 def tell(claim: QuestionClaim, answer: Any) -> None:

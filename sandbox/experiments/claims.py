@@ -12,6 +12,7 @@ from django.utils import timezone
 from sandbox.base.database_time import DatabaseTime
 from sandbox.models import Experiment, Run
 from sandbox.models.fields import Sayings
+from sandbox.process import watchdog
 from scheduler.analysis.experiments.runs import Result
 from scheduler.model.problems.runs import RunProblem
 from scheduler.model.sentence import Sentence, shortened
@@ -51,7 +52,7 @@ def take(worker: str, experiment_id: str = "") -> RunClaim | None:
         runs = runs.filter(experiment_id=experiment_id)
     while found := list(runs.order_by("number", "experiment_id")[:_GLANCE]):
         for run in found:
-            if run.fence >= MOST_TRIES:
+            if run.tries >= MOST_TRIES:
                 _give_up(run)
             elif _won(run, worker):
                 return RunClaim(
@@ -65,6 +66,7 @@ def _won(run: Run, worker: str) -> bool:
     taken = same.exclude(state__in=(Run.DONE, Run.FAILED, Run.CANCELLED)).update(
         state=Run.RUNNING,
         fence=run.fence + 1,
+        tries=run.tries + 1,
         lease_until=DatabaseTime() + LEASE_S,
         worker=worker[:64],
     )
@@ -72,14 +74,16 @@ def _won(run: Run, worker: str) -> bool:
 
 
 def _give_up(run: Run) -> None:
-    error = RunProblem.LOST.said(count=run.fence)
+    error = RunProblem.LOST.said(count=run.tries)
     claim = RunClaim(run.pk, run.experiment_id, run.variant, run.seed, run.fence)
     fail(claim, error)
 
 
 def renew(claim: RunClaim) -> bool:
     """Hold on for longer; False when the run is lost or no longer wanted."""
-    return _mine(claim).update(lease_until=DatabaseTime() + LEASE_S) == 1
+    lease_until = DatabaseTime() + LEASE_S
+    back = watchdog.tries_taken_back()
+    return _mine(claim).update(lease_until=lease_until, **back) == 1
 
 
 def finish(claim: RunClaim, result: Result, document: dict[str, Any]) -> bool:

@@ -137,7 +137,8 @@ def go_on_with_due(experiment_id: str = "") -> bool:
 
 def _renew(mine: QuerySet[Experiment]) -> bool:
     held = mine.filter(step_lease_until__gt=0)
-    return held.update(step_lease_until=DatabaseTime() + STEP_LEASE_S) == 1
+    until, back = DatabaseTime() + STEP_LEASE_S, watchdog.tries_taken_back("step_tries")
+    return held.update(step_lease_until=until, **back) == 1
 
 
 def go_on(experiment_id: str) -> None:

@@ -14,6 +14,7 @@ from sandbox.base.database_time import DatabaseTime
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.models.fields import Sayings
+from sandbox.process import watchdog
 from scheduler.model.problems.runs import RunProblem
 
 LEASE_S = 10.0
@@ -73,13 +74,14 @@ def take(forecast_id: int | None = None) -> PartClaim | None:
         parts = parts.filter(forecast_id=forecast_id)
     while found := list(parts.order_by("number", "forecast_id")[:_GLANCE]):
         for part in found:
-            if part.fence >= MOST_TRIES:
-                error = Sayings([RunProblem.LOST.said(count=part.fence)])
+            if part.tries >= MOST_TRIES:
+                error = Sayings([RunProblem.LOST.said(count=part.tries)])
                 end(running(part.forecast_id), state=KeptForecast.FAILED, error=error)
                 continue
             same = ForecastPart.objects.filter(pk=part.pk, fence=part.fence)
             lease = {"fence": part.fence + 1, "lease_until": DatabaseTime() + LEASE_S}
-            if same.filter(futures=None).update(**lease) == 1:
+            won = same.filter(futures=None).update(tries=part.tries + 1, **lease)
+            if won == 1:
                 numbers = range(part.first, part.first + part.count)
                 return PartClaim(part.pk, part.forecast_id, numbers, part.fence + 1)
     return None
@@ -89,7 +91,8 @@ def renew(claim: PartClaim) -> bool:
     """Hold on for longer; False when the part is lost or no longer wanted."""
     end_lapsed()
     mine = _mine(claim).filter(forecast__state=KeptForecast.RUNNING)
-    return mine.update(lease_until=DatabaseTime() + LEASE_S) == 1
+    back = watchdog.tries_taken_back()
+    return mine.update(lease_until=DatabaseTime() + LEASE_S, **back) == 1
 
 
 def finish(claim: PartClaim, futures: Sequence[Any]) -> bool:

@@ -109,6 +109,8 @@ class Run(models.Model):
     seed = models.BigIntegerField()
     state = models.CharField(max_length=9, default=WAITING)
     fence = models.IntegerField(default=0)  # how often it was taken up
+    # As often, but for those whose worker the operator ended.
+    tries = models.PositiveSmallIntegerField(default=0)
     lease_until = models.FloatField(default=0)  # Unix seconds
     worker = models.CharField(max_length=64, blank=True)  # who took it up last
     result = JsonText(default=dict)  # scheduler.analysis.experiments.runs.Result

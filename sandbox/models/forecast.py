@@ -75,6 +75,8 @@ class ForecastPart(models.Model):
     first = models.IntegerField()  # number of its first future
     count = models.IntegerField()
     fence = models.IntegerField(default=0)  # how often it was taken up
+    # As often, but for those whose worker the operator ended.
+    tries = models.PositiveSmallIntegerField(default=0)
     lease_until = models.FloatField(default=0)  # Unix seconds
     futures = JsonText(
         null=True

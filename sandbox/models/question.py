@@ -23,6 +23,8 @@ class Question(models.Model):
     arguments = JsonText()  # empty once it is answered
     state = models.CharField(max_length=7, default=RUNNING)
     fence = models.IntegerField(default=0)  # how often it was taken up
+    # As often, but for those whose worker the operator ended.
+    tries = models.PositiveSmallIntegerField(default=0)
     # Unix seconds by the database's clock.
     lease_until = models.FloatField(default=0)
     wanted_until = models.FloatField()  # nobody asks for it any longer after this

@@ -96,14 +96,27 @@ def stopped_after(seconds: float) -> Iterator[None]:
 
 def end() -> None:
     """End the blocks of `stopped_after`, now that this process was asked to end."""
-    _ending.set()
+    mark_ending()
     for stop in list(_stops):
         stop(EndedError)
+
+
+def mark_ending() -> None:
+    """Note that this process was asked to end; what it has begun goes on."""
+    _ending.set()
 
 
 def is_ending() -> bool:
     """Return whether this process was asked to end."""
     return _ending.is_set()
+
+
+def tries_taken_back(column: str = "tries") -> dict[str, int]:
+    """Return what a renewal writes beside the lease: no try once the process is to end.
+
+    It may be killed because its work takes long, and that says nothing of the work.
+    """
+    return {column: 0} if is_ending() else {}
 
 
 #: How often the processor time of requests is looked at.

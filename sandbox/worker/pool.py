@@ -20,8 +20,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from celery.signals import worker_shutting_down
 from celery.worker import state
 
+from sandbox.process import watchdog
 from sandbox.process.celery import ANSWERS, EXPERIMENTS, app
 from sandbox.worker.lost_acks import GiveUpLostAcks
 
@@ -36,7 +38,8 @@ MOST_REVOKED = 500
 #: ticks of others, which take milliseconds, come first where processors are few.
 LONG_WORK_NICE = 5
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-#: What a process has begun may take so long to come to its end; then it is killed.
+#: What a process has begun may take so long to come to its end; then it is killed, and
+#: what it was at goes on elsewhere, without a count against it.
 END_WITHIN_S = 25
 
 
@@ -164,6 +167,11 @@ def work(name: str, queues: list[str]) -> int:
     )
     worker.start()
     return int(worker.exitcode or 0)
+
+
+@worker_shutting_down.connect
+def _mark_ending(**_: object) -> None:
+    watchdog.mark_ending()
 
 
 def _end_with(reading: int) -> None:

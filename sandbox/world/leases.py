@@ -64,7 +64,8 @@ def renew(claim: Claim, *, lease_s: float = LEASE_S) -> bool:
     own = Sandbox.objects.filter(
         pk=claim.sandbox_id, fence=claim.fence, lease_until__gt=0
     )
-    return own.update(lease_until=DatabaseTime() + lease_s) == 1
+    back = watchdog.tries_taken_back()
+    return own.update(lease_until=DatabaseTime() + lease_s, **back) == 1
 
 
 def release(claim: Claim) -> None:

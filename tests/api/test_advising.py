@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import msgspec
 import pytest
 import yaml
@@ -11,6 +13,7 @@ from sandbox.experiments import claims, searching
 from sandbox.experiments.bases import open_base
 from sandbox.experiments.work import execute, work
 from sandbox.models import Experiment, Run
+from sandbox.process import watchdog
 from scheduler.analysis.advice.advisor import Advisor, advise
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.model.problems.runs import RunProblem
@@ -152,6 +155,16 @@ def test_a_step_at_which_one_worker_was_lost_is_begun_again(started):
     assert searching.go_on_with_due(search.pk)
     search.refresh_from_db()
     assert (search.state, search.step_tries) == ("running", 0)
+
+
+def test_a_step_that_the_operators_stop_ends_does_not_count(started, monkeypatch):
+    search = ready_to_go_on(started, lost=1)
+    held = Experiment.objects.filter(pk=search.pk)
+    held.update(step_lease_until=9e12)
+    monkeypatch.setattr(watchdog, "_ending", threading.Event())
+    watchdog.mark_ending()
+    assert searching._renew(held)
+    assert held.get().step_tries == 0
 
 
 def test_nobody_begins_a_step_of_a_search_that_somebody_is_at(started):

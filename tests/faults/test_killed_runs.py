@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
-from collections.abc import Iterator
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -102,3 +106,46 @@ def test_a_default_run_killed_in_the_middle_goes_on_at_the_next_start(
     with DefaultRun(default_run.folder) as again:
         run.default_run = again
         assert run.hash() == clean_hash
+
+
+#: Hours of it take a worker longer than any test.
+FOR_LONG = {
+    "kind": "Experiment",
+    "spec": {
+        "base": {"scenario": SCENARIO},
+        "seeds": {"count": 1},
+        "horizon": "9000h",
+    },
+}
+
+
+def end_who_runs(default_run: DefaultRun, row: Callable[[str], int]) -> None:
+    """Send SIGTERM to all processes of the worker; kill the one that does not end."""
+    processes = default_run.child("py worker").children()
+    for one in processes:
+        one.send_signal(signal.SIGTERM)
+    wait_for(lambda: row("tries") == 0, "the try taken back")
+    wait_for(lambda: sum(map(psutil.Process.is_running, processes)) == 1, "the others")
+    for one in processes:
+        if one.is_running():
+            one.kill()
+
+
+def test_a_run_goes_on_however_often_the_operators_stop_killed_its_worker(mending):
+    mending.post("/api/v1/experiments", {"document": FOR_LONG})
+    database = sqlite3.connect(
+        Path(mending.environment["QUOTALAB_DATA"], "quotalab.sqlite3"),
+        isolation_level=None,
+    )
+
+    def row(column: str) -> int:
+        found = database.execute(f"SELECT {column} FROM sandbox_run").fetchone()
+        return int(found[0])
+
+    with contextlib.closing(database):
+        for fence in (1, 2, 3):
+            wait_for(lambda: row("fence") == fence, f"worker {fence}")  # noqa: B023
+            end_who_runs(mending, row)
+            database.execute("UPDATE sandbox_run SET lease_until = 0")
+        wait_for(lambda: row("fence") == 4, "one more worker")
+        assert row("state = 'running'")

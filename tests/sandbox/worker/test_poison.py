@@ -5,19 +5,23 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from sandbox import actions
 from sandbox.actions import tries
+from sandbox.answers import claims
 from sandbox.base.database_time import database_seconds
 from sandbox.base.errors import BusyError, InvalidError
 from sandbox.forecasts import parts
-from sandbox.models import ForecastPart, ImportTry, Sandbox
+from sandbox.models import ForecastPart, ImportTry, Question, Sandbox
 from sandbox.process import watchdog
 from sandbox.worker import tasks
 from sandbox.world import leases
+from tests.sandbox.answers.test_answers import missing
 from tests.sandbox.conftest import contended, row
+from tests.sandbox.process.test_calls import begin
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -86,8 +90,6 @@ def test_a_sign_of_life_begins_the_time_anew():
 
 
 def test_futures_that_cost_two_workers_fail_their_forecast_with_a_sentence(make):
-    from tests.sandbox.process.test_calls import begin
-
     kept = begin(make(), 2)
     for _ in range(parts.MOST_TRIES):
         assert parts.take(kept.pk) is not None
@@ -156,6 +158,34 @@ def test_a_process_that_is_killed_while_it_ends_leaves_no_try():
     watchdog.end()
     assert tries._renew(row) is False  # from its thread, during a call that goes on
     assert not ImportTry.objects.exists()
+
+
+def a_part(busy, person):
+    claim = parts.take(begin(busy, 1).pk)
+    return partial(parts.renew, claim), ForecastPart
+
+
+def a_question(busy, person):
+    claim = claims.take(missing(busy, person).pk)
+    return partial(claims.renew, claim), Question
+
+
+def a_tick(busy, person):
+    claim = leases.take(busy.pk)
+    tasks._count_try(claim, "worker")
+    return partial(leases.renew, claim), Sandbox
+
+
+@pytest.mark.usefixtures("_ends_no_longer")
+@pytest.mark.parametrize("begun", [a_part, a_question, a_tick])
+def test_what_a_process_is_at_that_its_operator_ends_does_not_count(
+    begun, busy, person
+):
+    renew, table = begun(busy, person)
+    assert table.objects.get().tries == 1
+    watchdog.mark_ending()
+    assert renew()
+    assert table.objects.get().tries == 0
 
 
 def test_reading_that_takes_too_long_is_stopped_with_a_sentence(settings):
