@@ -20,10 +20,10 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from celery.signals import worker_shutting_down
+from celery.signals import task_prerun, worker_shutting_down
 from celery.worker import state
 
-from sandbox.process import watchdog
+from sandbox.process import schema_version, watchdog
 from sandbox.process.celery import ANSWERS, EXPERIMENTS, app
 from sandbox.worker.lost_acks import GiveUpLostAcks
 
@@ -37,6 +37,8 @@ MOST_REVOKED = 500
 #: Added to the nice value of processes that compute for long: the web process and the
 #: ticks of others, which take milliseconds, come first where processors are few.
 LONG_WORK_NICE = 5
+#: A process that finds a database which a newer version migrated ends so, and all with it.
+OUTDATED = os.EX_CONFIG
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 #: What a process has begun may take so long to come to its end; then it is killed, and
 #: what it was at goes on elsewhere, without a count against it.
@@ -60,11 +62,15 @@ class WorkerPool:
         self.running: dict[int, int] = {}  # process id -> place
         self.started_at: dict[int, float] = {}  # place -> monotonic seconds
         self.stopping = False
+        self.outdated = False
         # Nobody writes. Only the parent keeps the end for it, so reading ends with it.
         self.reading, self.writing = os.pipe()
 
     def run(self) -> None:
-        """Keep every place filled until SIGTERM or SIGINT, then end all."""
+        """Keep every place filled until SIGTERM or SIGINT, then end all.
+
+        Raises ImproperlyConfigured when a newer version migrated the database meanwhile.
+        """
         load()
         for number in END_SIGNALS:
             signal.signal(number, self._stop)
@@ -72,11 +78,16 @@ class WorkerPool:
             self._start(place)
         while self.running:
             process, status = os.waitpid(-1, 0)
-            place = self.running.pop(process)
+            place, code = self.running.pop(process), os.waitstatus_to_exitcode(status)
+            if code == OUTDATED and not self.outdated:
+                self.outdated = True
+                self._stop()
             if not self.stopping:
-                self._refill(place, os.waitstatus_to_exitcode(status))
+                self._refill(place, code)
+        if self.outdated:
+            schema_version.refuse_newer_database("worker")
 
-    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+    def _stop(self, _number: int = 0, _frame: FrameType | None = None) -> None:
         self.stopping = True
         signal.signal(signal.SIGALRM, self._kill)
         signal.alarm(END_WITHIN_S)
@@ -165,8 +176,15 @@ def work(name: str, queues: list[str]) -> int:
         without_mingle=True,
         without_heartbeat="ALIVE_FILE" not in os.environ,
     )
+    task_prerun.connect(_end_if_outdated)
     worker.start()
     return int(worker.exitcode or 0)
+
+
+def _end_if_outdated(**_: object) -> None:
+    """End this process before a task that would write what a newer version cannot read."""
+    if schema_version.problem_now():
+        os._exit(OUTDATED)
 
 
 @worker_shutting_down.connect

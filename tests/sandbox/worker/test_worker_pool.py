@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,12 +14,14 @@ from pathlib import Path
 
 import psutil
 import pytest
+from celery import Celery
 
 from sandbox.base import environment
 from sandbox.models import Sandbox
 from sandbox.process.celery import own_queue
 from sandbox.worker import pool as team
 from sandbox.worker import tasks
+from tests.services import migrated
 from tests.services.bus import running_bus
 from tests.services.default_run import ROOT, DefaultRun, gone, wait_for
 
@@ -27,10 +31,10 @@ def worker(tmp_path: Path) -> Iterator[psutil.Popen]:
     """A `manage.py worker` of two processes, on a bus of its own."""
     variables = DefaultRun(tmp_path).environment
     data = Path(variables["QUOTALAB_DATA"])
-    data.mkdir(parents=True)
+    migrated.copy_to(data)
     socket = environment.bus_folder(data.resolve()) / "bus.sock"
     environment.make_private(socket.parent)
-    with running_bus(socket):
+    with running_bus(socket), (tmp_path / "said").open("w") as said:
         running = psutil.Popen(
             [
                 sys.executable,
@@ -44,6 +48,7 @@ def worker(tmp_path: Path) -> Iterator[psutil.Popen]:
             cwd=ROOT,
             env=variables,
             stdin=subprocess.DEVNULL,
+            stderr=said,
         )
         wait_for(lambda: len(running.children()) == 2, "two processes")
         yield running
@@ -82,6 +87,25 @@ def test_the_processes_of_a_killed_worker_end_by_themselves(worker):
     worker.kill()
     worker.wait(5)
     wait_for(lambda: gone(processes), "the end of its processes")
+
+
+def test_a_database_that_is_migrated_while_it_runs_ends_it_with_a_sentence(
+    worker, tmp_path
+):
+    data = tmp_path / "data"
+    with contextlib.closing(sqlite3.connect(data / migrated.NAME)) as database:
+        database.execute(
+            "INSERT INTO django_migrations (app, name, applied)"
+            " VALUES ('sandbox', '0999_later', '2026-01-01')"
+        )
+        database.commit()
+    bus = f"unix://{environment.bus_folder(data.resolve()) / 'bus.sock'}"
+    with Celery(broker=environment.broker(bus)) as anybody:
+        anybody.send_task("sandbox.tidy")
+    assert worker.wait(60) == 2
+    said = (tmp_path / "said").read_text()
+    assert "upgrade this worker" in said
+    assert "0999_later" in said
 
 
 def test_a_name_fits_where_it_is_noted_however_long_the_machines_is(monkeypatch):
