@@ -349,8 +349,7 @@ class Change:
             "kind": resource.kind.kind,
             "metadata": metadata,
         }
-        if not (self.patches and not resource.is_built_in):
-            checks.check_types(document, resource)
+        checks.check_types(document, resource, patches=self.patches)
         if resource.kind.kind == "ClusterQueue":
             document.setdefault("spec", {})  # as the webhook makes it
         return document

@@ -49,20 +49,20 @@ def check_status(document: Mapping[str, Any], resource: Resource, *, name: str) 
         raise refusals.invalid(resource, name, faults)
 
 
-def check_types(document: Mapping[str, Any], resource: Resource) -> None:
+def check_types(
+    document: Mapping[str, Any], resource: Resource, *, patches: bool
+) -> None:
     """Raise what refuses an object whose fields are of other types.
 
-    Of a custom resource these are faults of its schema, unless a webhook reads it first;
-    its metadata is decoded as that of any object.
+    Of a custom resource these are faults of its schema, unless a webhook reads it first,
+    which none does where it `patches`; its metadata is decoded as that of any object.
     """
     type_ = resource.type_
     if type_ and resource.is_built_in:
         decoding.check(document, type_, resource)
         return
     decoding.check(document.get("metadata") or {}, "meta.v1.ObjectMeta", resource)
-    if not type_:
-        return
-    if resource.kind.kind in structural.DEFAULTED:
+    if type_ and not patches and resource.kind.kind in structural.DEFAULTED:
         problem = decoding.problem_of(document, type_)
         if problem is not None:
             webhook = f"m{resource.kind.kind.lower()}.kb.io"

@@ -385,6 +385,26 @@ def test_labels_of_a_custom_resource_that_are_no_map_are_not_decoded(
     assert "ObjectMeta.labels of type map[string]string" in status["message"]
 
 
+@pytest.mark.parametrize("media", ["merge-patch", "json-patch"])
+@pytest.mark.parametrize(
+    "field", ["labels", "annotations", "ownerReferences", "finalizers"]
+)
+def test_metadata_of_a_custom_resource_is_patched_to_no_other_type(
+    client, call, busy, media, field
+):
+    call("post", busy, f"{KUEUE}/clusterqueues", cluster_queue("typed"))
+    url = f"/api/v1/sandboxes/{busy.pk}{KUEUE}/clusterqueues/typed"
+    body = (
+        {"metadata": {field: "x"}}
+        if media == "merge-patch"
+        else [{"op": "add", "path": f"/metadata/{field}", "value": "x"}]
+    )
+    kind = f"application/{media}+json"
+    answer = client.patch(url, data=json.dumps(body), content_type=kind)
+    assert (answer.status_code, answer.json()["reason"]) == (400, "BadRequest")
+    assert f"ObjectMeta.{field} of type " in answer.json()["message"]
+
+
 def test_a_container_of_a_workload_that_is_null_is_refused(call, busy):
     podset = {"name": "main", "count": 1, "template": pod("p", cpu=1)}
     podset["template"]["spec"]["containers"] = [None]

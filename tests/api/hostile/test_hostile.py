@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -11,6 +13,9 @@ from django.test import Client
 from sandbox import actions
 from sandbox.models import Sandbox
 from sandbox.retention import archives
+from scheduler.input.manifests.load import load
+from scheduler.model import schemas
+from tests.api.hostile.test_costs import KNOWN, RESOURCES
 from tests.sandbox.conftest import contended, text_of, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -309,3 +314,51 @@ def test_the_start_of_what_has_begun_stays(client, busy):
     answer = client.patch(url, body, content_type="application/merge-patch+json")
     assert answer.status_code == 422
     assert "make another one" in answer.json()["message"]
+
+
+# ------------------------------------------- values of other types than a kind's
+
+
+Path = tuple[str | int, ...]
+#: Fields of a type that was seen already are looked into no deeper than this.
+NEAR = 3
+
+
+def places(type_: str, seen: set[str], above: Path = ()) -> Iterator[Path]:
+    """Yield the paths of the objects, maps and lists of a type."""
+    if type_.startswith("[]"):
+        yield above
+        yield from places(type_[2:], seen, (*above, 0))
+    elif type_.startswith("map "):
+        yield above
+        yield from places(type_[4:], seen, (*above, "a"))
+    elif fields := schemas.fields_of(type_):
+        yield above
+        if type_ not in seen or len(above) <= NEAR:
+            seen.add(type_)
+            for name, field in fields.items():
+                if name:
+                    yield from places(field.type, seen, (*above, name))
+
+
+def put(holder: Any, path: Path, value: Any) -> Any:
+    """Return a value with another one at a path; what leads there is made."""
+    if not path:
+        return value
+    name, *rest = path
+    if name == 0:
+        known = holder if isinstance(holder, list) and holder else [{"name": "a"}]
+        return [put(known[0], tuple(rest), value), *known[1:]]
+    known = holder if isinstance(holder, dict) else {"name": "a"}
+    return {**known, name: put(known.get(name), tuple(rest), value)}
+
+
+@pytest.mark.parametrize("value", ["x", ["x"]])
+def test_no_value_of_another_type_is_a_fault_of_the_program(value):
+    for resource in RESOURCES.values():
+        head = {"apiVersion": resource.group_version, "kind": resource.kind.kind}
+        known = {**KNOWN.get(resource.kind.kind, {}), **head}
+        known["metadata"] = {**known.get("metadata", {}), "name": "m"}
+        for path in filter(None, places(resource.type_ or "", set())):
+            loaded = load((), objects=[("body", put(known, path, value))])
+            assert loaded.files == ["body"], path

@@ -180,6 +180,16 @@ class _Statistics(_Shape):
     evictions: list[_Eviction] | None = None
 
 
+class _Reserved(_Shape):
+    name: str
+    total: str | int | float = 0
+
+
+class _Flavor(_Shape):
+    name: str
+    resources: list[_Reserved] | None = None
+
+
 class _Status(_Shape):
     phase: str | None = None
     start_time: _Time | None = None
@@ -190,6 +200,7 @@ class _Status(_Shape):
     reclaimable_pods: list[_Reclaimable] | None = None
     preemption_gates: list[_Gate] | None = None
     unhealthy_nodes: list[_Named] | None = None
+    flavors_reservation: list[_Flavor] | None = None
     requeue_state: _Requeue | None = None
     scheduling_stats: _Statistics | None = None
     accumulated_past_execution_time_seconds: Count | None = None
@@ -215,13 +226,13 @@ class _Metadata(_Shape):
 
 
 def check_shape(document: Document, *, status: bool) -> None:
-    """Refuse metadata, and a status, of which a field is of a wrong type.
+    """Refuse metadata, and with `status` a status, of which a field is of a wrong type.
 
-    Raises ManifestError that names the field. Fields that nobody reads are not looked at.
+    Raises ManifestError that names the field, also for any status that is no object.
+    Fields that nobody reads are not looked at.
     """
     _check(document, "metadata", _Metadata)
-    if status:
-        _check(document, "status", _Status)
+    _check(document, "status", _Status if status else _Shape)
 
 
 def packed(document: Document) -> bytes:
