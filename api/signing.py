@@ -84,8 +84,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if not signs_in():
         raise Http404("nobody signs in here")
     if settings.LAN:
-        most = settings.LIMITS["requests_per_minute_joins"]
-        return _in_a_room(request, most)
+        return _in_a_room(request)
     target = target_of(request)
     if request.method == "GET":
         return form(request, target)
@@ -99,11 +98,17 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(target)
 
 
-def _in_a_room(request: HttpRequest, most: int) -> HttpResponse:
-    """Count what opens nothing alone: a class may share one address."""
-    answer = sign_in_here(request, busy=tried(request) >= most > 0)
+def _in_a_room(request: HttpRequest) -> HttpResponse:
+    """Count what opens nothing, and guests apart from it: a class may share one address."""
+    most = settings.LIMITS["requests_per_minute_joins"]
+    guests = settings.LIMITS["guests_per_minute"]
+    guest = not request.POST.get("once")
+    full = guest and tried(request, "guests") >= guests > 0
+    answer = sign_in_here(request, busy=full or tried(request) >= most > 0)
     if answer.status_code == 401:
         too_many(request, most)
+    elif guest and answer.status_code == 302:
+        too_many(request, guests, "guests")
     return answer
 
 
@@ -168,18 +173,18 @@ def slow_down(request: HttpRequest) -> HttpResponse | None:
     return response
 
 
-def tried(request: HttpRequest) -> int:
+def tried(request: HttpRequest, what: str = "sign-in") -> int:
     """Return how many tries of this address were counted in this minute."""
-    return int(cache.get(_key(request), 0))
+    return int(cache.get(_key(request, what), 0))
 
 
-def _key(request: HttpRequest) -> str:
-    return f"sign-in-{request.META.get('REMOTE_ADDR', '')}"
+def _key(request: HttpRequest, what: str) -> str:
+    return f"{what}-{request.META.get('REMOTE_ADDR', '')}"
 
 
-def too_many(request: HttpRequest, most: int) -> bool:
+def too_many(request: HttpRequest, most: int, what: str = "sign-in") -> bool:
     """Count a try of this address; return whether it is over `most` in a minute."""
-    key = _key(request)
+    key = _key(request, what)
     cache.add(key, 0, timeout=60)
     try:
         return bool(most) and cache.incr(key) > most

@@ -183,6 +183,7 @@ LIMITS: dict[str, int] = {
         "WRITES_PER_MINUTE", 600 if SHARED else 0
     ),
     "requests_per_minute_joins": environment.number("JOINS_PER_MINUTE", 20),
+    "guests_per_minute": environment.number("GUESTS_PER_MINUTE", 60),
     "sign_ins_per_minute": environment.number("SIGN_INS_PER_MINUTE", 10),
     "sandboxes_per_user": environment.number(
         "SANDBOXES_PER_USER", 200 if SERVER else 0

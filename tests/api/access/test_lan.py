@@ -208,6 +208,18 @@ def test_a_class_behind_one_address_comes_in(held):
     assert Follower.objects.count() == 8
 
 
+def test_one_address_makes_so_many_guests_a_minute_and_the_owner_still_comes_in(
+    held, settings
+):
+    settings.LIMITS = {**settings.LIMITS, "guests_per_minute": 2}
+    asked = {"code": code_of(held), "once": ""}
+    tries = [browser().post("/sign-in", asked) for _ in range(3)]
+    assert [answer.status_code for answer in tries] == [302, 302, 429]
+    assert (Follower.objects.count(), tries[-1]["Retry-After"]) == (2, "60")
+    key = owner_link.open("", lambda _: None).partition("once=")[2]
+    assert browser().post("/sign-in", {"once": key}).status_code == 302
+
+
 def test_the_way_to_the_notes_leads_through_the_code(held):
     phone = browser()
     link = f"/join?code={code_of(held)}&notes=1"
