@@ -14,10 +14,11 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from authlib.integrations.base_client import OAuthError
-from authlib.integrations.django_client import OAuth
+from authlib.integrations.django_client import DjangoOAuth2App, OAuth
+from authlib.integrations.requests_client import OAuth2Session
 from django.http import HttpRequest, HttpResponse
 from joserfc.errors import JoseError
-from requests import RequestException
+from requests import RequestException, Response, TooManyRedirects
 
 from api.oidc_errors import InvalidCallbackError, ProviderUnavailableError
 from sandbox.base.environment import Provider
@@ -71,11 +72,28 @@ def handle_callback(request: HttpRequest, provider: Provider) -> ProviderLogin:
         raise InvalidCallbackError(f"{type(error).__name__}: {error}") from error
 
 
+class _Session(OAuth2Session):
+    """Goes where the addresses that were checked are, and nowhere else."""
+
+    def get_redirect_target(self, resp: Response) -> None:
+        """Refuse a redirect: where it leads was checked by nobody."""
+        if resp.is_redirect:
+            raise TooManyRedirects(
+                f"{resp.url} redirects to {resp.headers['Location']!r}: name the "
+                "address itself, redirects of a provider are not followed"
+            )
+
+
+class _App(DjangoOAuth2App):
+    client_cls = _Session
+
+
 def _client(provider: Provider) -> Any:
     """Return an Authlib client that knows the provider's addresses and keys by now."""
     issuer = provider.issuer.rstrip("/")
     client = OAuth().register(
         "provider",
+        client_cls=_App,
         client_id=provider.client_id,
         client_secret=provider.secret or None,
         server_metadata_url=f"{issuer}/.well-known/openid-configuration",

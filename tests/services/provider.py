@@ -44,6 +44,8 @@ class Provider(ThreadingHTTPServer):
         self.more: dict[str, Any] = {"email": "ada@example.org", "groups": ["staff"]}
         self.about = ""  # whom userinfo is about, when not the person
         self.twist: dict[str, Any] = {}
+        self.asked: list[str] = []
+        self.moved: dict[str, str] = {}  # path -> where it redirects to
         self.asks_first = False  # a page with a button, as people see it
 
     def metadata(self) -> dict[str, Any]:
@@ -109,8 +111,11 @@ class _Answers(Handler):
 
     def do_GET(self) -> None:
         path, asked = urlsplit(self.path), self.server
+        asked.asked.append(path.path)
         query = dict(parse_qsl(path.query))
-        if path.path == "/.well-known/openid-configuration":
+        if path.path in asked.moved:
+            self.redirect(asked.moved[path.path])
+        elif path.path == "/.well-known/openid-configuration":
             self.answer_json(asked.metadata())
         elif path.path == "/jwks":
             self.answer_json(KeySet([asked.key]).as_dict(private=False))
@@ -130,6 +135,10 @@ class _Answers(Handler):
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
         form = dict(parse_qsl(self.rfile.read(length).decode()))
+        self.server.asked.append(self.path)
+        if self.path in self.server.moved:
+            self.redirect(self.server.moved[self.path])
+            return
         basic = self.headers.get("Authorization", "").removeprefix("Basic ")
         client = base64.b64decode(basic).decode()
         try:
@@ -143,8 +152,12 @@ class _Answers(Handler):
         if self.server.asks_first:
             self.page(f"<h1>Who are you?</h1><a href='{there}'>I am Ada</a>")
             return
+        self.redirect(there)
+
+    def redirect(self, there: str) -> None:
         self.send_response(302)
         self.send_header("Location", there)
+        self.send_header("Content-Length", "0")
         self.end_headers()
 
     def page(self, text: str) -> None:

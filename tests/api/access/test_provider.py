@@ -20,7 +20,7 @@ from api import openid
 from api.oidc_errors import ProviderUnavailableError
 from sandbox.base import environment
 from sandbox.models import Audit, Identity
-from tests.services.provider import CLIENT, SECRET
+from tests.services.provider import CLIENT, SECRET, running_provider
 
 pytestmark = [pytest.mark.django_db]
 
@@ -207,6 +207,18 @@ def test_an_address_of_a_provider_that_points_inside_is_not_asked(name, url):
 def test_a_provider_may_have_more_hosts_and_one_inside_may_name_others_inside():
     openid.check_addresses("https://8.8.8.8", {"jwks_uri": "https://8.8.4.4/keys"})
     openid.check_addresses("https://10.0.0.1", {"jwks_uri": "https://10.0.0.2/keys"})
+
+
+@pytest.mark.parametrize(
+    "path", ["/.well-known/openid-configuration", "/jwks", "/token", "/userinfo"]
+)
+def test_an_address_that_a_provider_redirects_to_is_not_asked(oidc, path):
+    with running_provider() as inside:
+        client = Client()
+        there = leave(client)
+        oidc.moved[path] = inside.issuer + path
+        assert come_back(client, there).status_code == 502
+        assert inside.asked == []
 
 
 def test_a_provider_that_is_away_is_said_to_be_away(oidc, settings, monkeypatch):
