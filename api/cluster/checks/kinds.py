@@ -357,13 +357,12 @@ def _fixed(
 
 def _changed_job(document: Document, before: Document) -> Iterator[Fault]:
     after, was = _spec(document), _spec(before)
-    elastic = (
-        after.get("completionMode") == "Indexed"
-        and after.get("completions") == after.get("parallelism")
-        and was.get("completions") == was.get("parallelism")
-    )
-    if not elastic:
+    count = after.get("completions")
+    if after.get("completionMode") != "Indexed":
         yield from _fixed(after, was, "completions")
+    elif count not in (None, was.get("completions"), after.get("parallelism")):
+        why = "can only be modified in tandem with spec.parallelism"
+        yield Fault("spec.completions", f"Invalid value: {count}: {why}")
     yield from _fixed(after, was, "selector")
     # Of a Job that is held its place may still be changed, as queues do.
     left, right = after.get("template") or {}, was.get("template") or {}
