@@ -40,13 +40,15 @@ def check(
 
 
 def check_status(document: Mapping[str, Any], resource: Resource, *, name: str) -> None:
-    """Raise what refuses a custom resource whose status is of other types."""
+    """Raise what refuses a custom resource for a status: its types, its webhook."""
     type_ = resource.type_
     if resource.is_built_in or not type_:
         return
     faults = structural.status_faults(document, type_, resource.kind.kind)
     if faults:
         raise refusals.invalid(resource, name, faults)
+    if resource.kind.kind == "Workload":
+        structural.ask_webhook(document, resource)
 
 
 def check_types(

@@ -15,6 +15,7 @@ from api.cluster.resources import Resource
 from scheduler.model.amounts import is_whole
 from scheduler.model.amounts import parse as parse_quantity
 from scheduler.model.errors import SchedulerError
+from scheduler.model.reasons import is_true
 from scheduler.model.schemas.faults import OF_LIST, Unmet, What, faults_of
 
 Document = Mapping[str, Any]
@@ -423,7 +424,7 @@ def ask_webhook(document: Document, resource: Resource) -> None:
         found += [*_quotas(spec), *_limits(spec, above, alone=alone)]
         found += [*_selector(spec), *_weight(spec)]
     elif kind == "Workload":
-        found += _pod_sets(spec)
+        found += [*_pod_sets(spec), *_reservation(document.get("status") or {})]
     elif kind == "ResourceFlavor":
         found += names.labels_faults(spec.get("nodeLabels"), "spec.nodeLabels")
         for n, taint in enumerate(spec.get("nodeTaints") or ()):
@@ -434,6 +435,12 @@ def ask_webhook(document: Document, resource: Resource) -> None:
         said = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
         webhook = f"v{resource.kind.kind.lower()}.kb.io"
         raise denied(webhook, said)
+
+
+def _reservation(status: Document) -> Iterator[Fault]:
+    if is_true(status, "QuotaReserved") and not status.get("admission"):
+        why = "must be set while the QuotaReserved condition is true"
+        yield Fault("status.admission", f"Required value: {why}")
 
 
 def denied(webhook: str, said: str) -> refusals.RefusalError:

@@ -38,7 +38,7 @@ _OF_POD = (
     "hostNetwork",
 )
 _SERVING = ("StatefulSet", "Deployment")
-_RESERVED = ("podSets", "queueName", "priorityClassRef", "maximumExecutionTimeSeconds")
+_RESERVED = ("queueName", "priorityClassRef", "maximumExecutionTimeSeconds")
 
 
 def check_update(known: Object, given: Object) -> Refused | None:
@@ -59,6 +59,8 @@ def _refused(known: Object, given: Object) -> Iterator[Refused]:
             if is_true(known.status, "QuotaReserved"):
                 why = Problem.RESERVED
                 yield from _fixed(known.spec, given.spec, _RESERVED, why)
+                for one in _fixed(known.spec, given.spec, ("podSets",), why):
+                    yield _denied(known, one.field, one.problem)
         case "PriorityClass":
             why = Problem.FIXED_CLASS
             fields = ("value", "preemptionPolicy")
