@@ -282,6 +282,8 @@ def _plain(row: Document) -> Document:
     if admission := row.get("admission"):
         sets = sorted(map(_unnamed, admission["podSets"]), key=_text)
         row["admission"] = {"cq": admission["cq"], "podSets": sets}
+    if placed := row.get("placed"):
+        row["placed"] = [sorted(map(_unnamed, one), key=_text) for one in placed]
     return row
 
 
