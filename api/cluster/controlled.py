@@ -37,7 +37,7 @@ from scheduler.model.jobs import QUEUE, pods_at_once, workload_name, workload_of
 from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.objects import Key
 from scheduler.model.policy import Policy, read_policy
-from scheduler.model.reasons import is_true
+from scheduler.model.reasons import condition, is_true
 
 Document = dict[str, Any]
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -598,23 +598,32 @@ def _job(document: Document, owners: Owners) -> Document:
 
 
 def _selector_of(workload: Known, owners: Owners) -> Document:
-    """Return the labels of the flavors that a Job was admitted with.
+    """Return the labels of the flavors that a Job was admitted with, and of its checks.
 
-    A flavor that was edited may have had others then: the Job's pods know.
+    A flavor that was edited, made again or deleted may have had others: its pods know.
     """
-    sets = workload.status["admission"].get("podSetAssignments") or [{}]
+    status, metadata = workload.status, workload.manifest["metadata"]
+    sets = status["admission"].get("podSetAssignments") or [{}]
+    first = sets[0].get("name")
+    reserved = condition(status, "QuotaReserved") or {}
+    since = str(reserved.get("lastTransitionTime") or "")
     selector: Document = {}
-    edited = False
     for name in sorted(set((sets[0].get("flavors") or {}).values())):
         flavor = owners.get("ResourceFlavor", "", name)
+        known = flavor.manifest["metadata"] if flavor is not None else {}
+        made = str(known.get("creationTimestamp") or "")
+        if flavor is None or known.get("generation", 1) > 1 or made > since:
+            pod = owners.get(
+                "Pod", metadata["namespace"], f"{metadata['name']}-{first}-0"
+            )
+            if pod is not None:
+                return (pod.manifest.get("spec") or {}).get("nodeSelector") or {}
         if flavor is not None:
             selector |= (flavor.manifest.get("spec") or {}).get("nodeLabels") or {}
-            edited = edited or flavor.manifest["metadata"].get("generation", 1) > 1
-    if edited:
-        metadata, first = workload.manifest["metadata"], sets[0].get("name")
-        name = f"{metadata['name']}-{first}-0"
-        if (pod := owners.get("Pod", metadata["namespace"], name)) is not None:
-            return (pod.manifest.get("spec") or {}).get("nodeSelector") or {}
+    for check in status.get("admissionChecks") or ():
+        for update in check.get("podSetUpdates") or ():
+            if update.get("name") == first:
+                selector |= update.get("nodeSelector") or {}
     return selector
 
 
