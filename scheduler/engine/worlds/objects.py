@@ -160,7 +160,12 @@ class WorldObjects(WorldStages):
         self._forget(key)
 
     def _stays(self, key: Key) -> bool:
-        """Return whether an object that is deleted stays until nothing uses it."""
+        """Return whether an object that is deleted stays until nothing uses it.
+
+        One that is being deleted and was left without finalizers does not.
+        """
+        if key in self.going and self.objects[key].metadata.get("finalizers") == []:
+            return False
         return self.kueue is not None and is_in_use(self.kueue, key)
 
     def _let_go_later(self, key: Key) -> None:
@@ -180,11 +185,11 @@ class WorldObjects(WorldStages):
         while free := [key for key in self.going if not self._stays(key)]:
             for key in free:
                 del self.going[key]
-                if key in self.objects:
-                    self.delete(key)
+                self.delete(key)
 
     def _forget(self, key: Key) -> None:
         self.objects.pop(key, None)
+        self.going.pop(key, None)
         self.digests.remove(key)
         self.context.journal.remove(key)
 

@@ -40,6 +40,17 @@ def test_what_has_finalizers_stays_until_a_write_leaves_it_none(call, busy):
     assert call("get", busy, path).status_code == 404
 
 
+def test_what_is_in_use_goes_when_a_write_takes_its_finalizer(call, busy):
+    every = "/apis/kueue.x-k8s.io/v1beta2/resourceflavors"
+    path = f"{every}/{call('get', busy, every).json()['items'][0]['metadata']['name']}"
+    call("patch", busy, path, {"metadata": {"finalizers": None}})
+    assert call("delete", busy, path).json()["metadata"]["finalizers"]
+    call("patch", busy, path, {"metadata": {"labels": {"still": "there"}}})
+    assert call("get", busy, path).status_code == 200
+    call("patch", busy, path, {"metadata": {"finalizers": None}})
+    assert call("get", busy, path).status_code == 404
+
+
 def test_what_is_owned_goes_with_its_owner_and_what_that_owns(call, busy):
     first = create(call, busy, config("first"))
     second = create(call, busy, config("second", ownerReferences=owner_of(first)))

@@ -161,6 +161,7 @@ class ObjectHandlers:
             drop_quota(work)
         for local_queue in self.cluster.local_queues_of.get(key.name, ()):
             self.assignment.reassign(local_queue.workloads)
+            self.life.context.journal.touch(local_queue.key)
         del self.cluster.forest.queues[key.name]
         self.edits.queues.pop(key.name, None)
         self.life.touched_queues.pop(queue, None)
