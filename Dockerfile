@@ -44,4 +44,4 @@ RUN QUOTALAB_DATA=/tmp/data python manage.py apitypes --client \
  && python -m compileall -q scheduler sandbox api
 USER quotalab
 EXPOSE 8000
-CMD ["uvicorn", "sandbox.live.asgi:application", "--http", "sandbox.live.connection_timeouts:TimedProtocol", "--ws-per-message-deflate", "false"]
+CMD ["uvicorn", "sandbox.live.asgi:application", "--http", "sandbox.live.body_limits:TimedProtocol", "--ws-per-message-deflate", "false"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from api.generating.client import make_missing
+from api.generating.page import make_missing
 
 if __name__ == "__main__":
     make_missing()

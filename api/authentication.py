@@ -12,7 +12,7 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from sandbox.live.people import local_user, signs_in
+from sandbox.access.people import local_user, signs_in
 from sandbox.models import Token
 from sandbox.models.access import hash_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from api.views import advising
+from api.views import experiments
 from api.views import experiments as views
 
 _ALL = "experiments"
@@ -12,19 +12,23 @@ _ONE = "experiments/<str:experiment_id>"
 
 urlpatterns = [
     path(_ALL, views.Experiments.as_view(), name="experiments"),
-    path(f"{_ALL}/estimate", advising.Estimate.as_view(), name="experiment-estimate"),
+    path(
+        f"{_ALL}/estimate", experiments.Estimate.as_view(), name="experiment-estimate"
+    ),
     path(_ONE, views.OneExperiment.as_view(), name="experiment"),
     path(f"{_ONE}/cancel", views.Cancel.as_view(), name="experiment-cancel"),
-    path(f"{_ONE}/take", advising.Take.as_view(), name="experiment-take"),
-    path(f"{_ONE}/patches.yaml", advising.Patches.as_view(), name="experiment-patches"),
+    path(f"{_ONE}/take", experiments.Take.as_view(), name="experiment-take"),
+    path(
+        f"{_ONE}/patches.yaml", experiments.Patches.as_view(), name="experiment-patches"
+    ),
     path(
         f"{_ONE}/report.md",
-        advising.MarkdownReport.as_view(),
+        experiments.MarkdownReport.as_view(),
         name="experiment-report-markdown",
     ),
     path(
         f"{_ONE}/report.html",
-        advising.HtmlReport.as_view(),
+        experiments.HtmlReport.as_view(),
         name="experiment-report-html",
     ),
     path(f"{_ONE}/compare", views.CompareRuns.as_view(), name="experiment-compare"),

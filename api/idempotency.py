@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.errors import invalid
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
+from sandbox.base.refusals import NotNow
 from sandbox.models import Answer
 from sandbox.models.sandbox import answering
 from scheduler.model.problems import Wanted, expected

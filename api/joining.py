@@ -1,7 +1,7 @@
 """Signing in where other machines reach a run: guests by a code, the owner by a link.
 
 Guests follow the lesson whose code they have. The owner has a link from the terminal
-of the run (`sandbox.live.owner_link`); it is used up by a button and not by being
+of the run (`sandbox.access.people`); it is used up by a button and not by being
 opened, so that no preview of it spends it.
 """
 
@@ -19,12 +19,11 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language_from_request
 
+from sandbox.access.people import local_user, owner_link
 from sandbox.actions import do_join_as_guest
 from sandbox.actions.access import note
 from sandbox.actions.lessons import LONGEST
 from sandbox.base.errors import ForbiddenError, NotFoundError
-from sandbox.live.owner_link import owner_link
-from sandbox.live.people import local_user
 
 _PAGE = """<!doctype html>
 <html lang="{lang}">

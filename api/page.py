@@ -11,8 +11,8 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
 
 from api.signing import to_sign_in
+from sandbox.access.people import signs_in
 from sandbox.base.security import EMBEDDED_POLICY
-from sandbox.live.people import signs_in
 
 _MISSING = (
     "The page is not built. Run ./dev build, or use the API under /api/v1/ "

@@ -9,9 +9,9 @@ import msgspec
 from sandbox.answers.whatifs import WhatIfs, WhatIfState
 from sandbox.explain.comparing.shapes import Comparison
 from sandbox.explain.shadowing import Agreement, Opened
-from sandbox.forecasts.asking import ForecastState
-from sandbox.forecasts.record import Forecasts
-from sandbox.page import wire, wire_rows
+from sandbox.forecasts.asking import Forecasts, ForecastState
+from sandbox.page import wire
+from sandbox.page import wire as wire_rows
 from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.goal import SearchStanding
 from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult
@@ -69,7 +69,7 @@ LISTS: dict[str, tuple[str, type[msgspec.Struct]]] = {
     "policy_profiles_read": ("ProfileList", ProfileState),
     "samples_read": ("SampleList", wire.Sample),
 }
-#: Records that are fields of other answers: `api/serializers/records.py`.
+#: Records that are fields of other answers: `api/serializers/sandboxes.py`.
 FIELDS: tuple[type, ...] = (
     *(AdviceAnswer, SearchStanding, VariantResult, AssertionVerdict),
     *(Report, Repair, SourceLocation),

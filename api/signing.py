@@ -21,10 +21,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from api.joining import sign_in_here
+from sandbox.access.people import signs_in
 from sandbox.actions.access import note
 from sandbox.base.environment import Provider
-from sandbox.live.people import signs_in
-from sandbox.world import broadcast
+from sandbox.world import commits
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -122,7 +122,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
         person = request.user.pk
         note(request.user, "sign-out")
         logout(request)
-        broadcast.person_changed(person)
+        commits.person_changed(person)
     provider = settings.OIDC
     if provider is not None and came_by.get("end"):
         return _left(request, provider, came_by)

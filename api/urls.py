@@ -7,10 +7,10 @@ from django.urls import include, path, re_path
 from api import health
 from api.metrics.service import ServiceMetrics
 from api.metrics.views import AllMetrics
+from api.openid import back, go
 from api.page import embedded, page
-from api.provider import back, go
 from api.signing import sign_in, sign_out
-from api.views.unknown import Unknown
+from api.views.base import Unknown
 
 urlpatterns = [
     path("healthz", health.alive),

@@ -25,12 +25,11 @@ from api.views.explaining import (
 from api.views.export import Export
 from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts
 from api.views.imports import Conversions, DryImports, Imports, TracePreviews
-from api.views.lessons import FollowerGuess, JoinLesson, OneLesson
+from api.views.lessons import FollowerGuess, JoinLesson, OneLesson, Script, ScriptFile
 from api.views.library import Registry, Scenarios
 from api.views.objects import OneObject, PolicyView, Profiles
 from api.views.reading import Events, Hash, Preemptions, Samples, State, Table
 from api.views.sandboxes import Disk, OneDisk, OneSandbox, Sandboxes
-from api.views.scripts import Script, ScriptFile
 from api.views.twins import Clusters, Incident, OneShadow, Shadow, Twins
 from api.views.whatifs import (
     DiscardWhatIf,

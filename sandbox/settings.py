@@ -75,7 +75,7 @@ MIDDLEWARE = [
     "sandbox.base.security.same_origin",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "sandbox.live.people.local_sign_in",
+    "sandbox.access.people.local_sign_in",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "api.urls"

@@ -7,7 +7,7 @@ import os
 from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
-from api.generating.client import make_missing
+from api.generating.page import make_missing
 
 # Tests look into the engine: without a word they run the sources, not what was compiled.
 os.environ.setdefault("QUOTALAB_COMPILED", "no")

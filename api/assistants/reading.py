@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp.server import MCPServer
 
-from api.assistants import fields, starting, whatifs
+from api.assistants import fields, starting, wording
 from api.assistants.asking import Asker, Upstream, refusals
 from api.assistants.tools import adding
 from api.assistants.wording import answer, plain, quoted, span
@@ -133,14 +133,14 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         """
         asked: Any = {
             "at": tick,
-            "changes": [whatifs.change_of(edit) for edit in edits],
+            "changes": [wording.change_of(edit) for edit in edits],
             "horizonMs": round(within_minutes * 60_000),
         }
         with refusals():
             found: Any = up.client(context).what_if(sandbox, asked)
-            if name and not whatifs.of_name(found["verdict"], name):
+            if name and not wording.of_name(found["verdict"], name):
                 name = _workload_of(up, context, sandbox, name, tick)
-        lines = whatifs.lines_of(found["verdict"], name)
+        lines = wording.lines_of(found["verdict"], name)
         return answer(lines, up.link(sandbox) + f"?what-if={found['id']}")
 
     @tool

@@ -18,7 +18,7 @@ from django.db.models import Q, QuerySet
 from api.cluster import controlled
 from api.cluster.controlled import Owners
 from sandbox.models import Event, Sandbox, StoredObject, table_of
-from sandbox.world import lineage
+from sandbox.world import history
 from sandbox.world.worlds import policy_of
 from scheduler.model import durations, streams
 from scheduler.model.amounts import is_whole
@@ -100,7 +100,7 @@ def _bases(row: StoredObject) -> tuple[Key, ...]:
 
 def _placed(sandbox: Sandbox, bases: list[Key]) -> dict[Key, list[Placed]]:
     """Return where pods were placed, by what their keys begin with, in order."""
-    bound = lineage.rows(Event, sandbox).filter(type="Bind")
+    bound = history.rows_of(Event, sandbox).filter(type="Bind")
     if len(bases) > _AT_ONCE:
         return _by_base(bound.filter(subject__startswith="Pod/"))
     found: dict[Key, list[Placed]] = {}

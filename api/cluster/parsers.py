@@ -11,7 +11,7 @@ from rest_framework.parsers import BaseParser
 from api.cluster import json_words, refusals, resources
 from api.cluster.protobuf import ProtobufParser
 from api.renderers import StorableJSONParser, refuse_unstorable
-from sandbox.live.limits import of_texts
+from sandbox.access.limits import of_texts
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import ManifestError
 

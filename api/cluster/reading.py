@@ -14,27 +14,26 @@ from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
 from api.cluster import (
-    base64_words,
+    admission,
     controlled,
-    counting,
     definitions,
     ended,
     events,
     json_words,
     placeholders,
-    quotas,
     refusals,
     rollouts,
     statuses,
 )
+from api.cluster import json_words as base64_words
+from api.cluster import statuses as counting
 from api.cluster.base import turned_into
 from api.cluster.controlled import Known, Owners
 from api.cluster.presenting import complete, whole_seconds
 from api.cluster.refusals import Fault
-from api.cluster.resources import Resource
+from api.cluster.resources import Resource, in_version
 from api.cluster.selectors import Test, selector
 from api.cluster.tables import table
-from api.cluster.versions import in_version
 from api.views.base import whole
 from sandbox.models import ALL_TABLES, Sandbox, StoredObject, table_of
 from sandbox.world.worlds import policy_of
@@ -168,7 +167,7 @@ def kept_document(row: StoredObject, resource: Resource) -> Document:
 _COUNTS: dict[str, Callable[[StoredObject], Document]] = {
     "DaemonSet": counting.daemon_set_status,
     "PodDisruptionBudget": counting.budget_status,
-    "ResourceQuota": quotas.status,
+    "ResourceQuota": admission.status,
 }
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from api.cluster import refusals
 from scheduler.input.manifests import kinds
 from scheduler.input.manifests.kinds import KUEUE, Kind
+from scheduler.input.manifests.versions import to_older
 from scheduler.model import schemas
+
+# ------------------------------------------------------------------------
+# What is served: the table of kinds as API resources with their short names.
+
 
 #: Plural -> the names that kubectl users type; Kueue's definitions have their own.
 SHORT_NAMES: dict[str, list[str]] = {
@@ -150,3 +156,18 @@ def find(group: str, version: str, plural: str) -> Resource:
     if found is None:
         raise refusals.not_served()
     return found
+
+
+# ------------------------------------------------------------------------
+# The served version back to an older one, for clients that speak that one.
+
+
+Manifest = dict[str, Any]
+
+
+def in_version(document: Manifest, resource: Resource) -> Manifest:
+    """Return the document as the resource's version writes it."""
+    written = {**document, "apiVersion": resource.group_version}
+    if resource.kind.group == KUEUE and resource.version != resource.kind.versions[0]:
+        return to_older(written)
+    return written

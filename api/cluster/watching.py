@@ -26,13 +26,12 @@ from rest_framework.request import Request
 from api.cluster import ended, events, reading, refusals
 from api.cluster.controlled import Owners
 from api.cluster.presenting import bare
-from api.cluster.resources import Resource
+from api.cluster.resources import Resource, in_version
 from api.cluster.tables import table
-from api.cluster.versions import in_version
 from api.views.base import flag
+from sandbox.access import rights
+from sandbox.access.people import Asker
 from sandbox.base.errors import GoneError, SandboxError
-from sandbox.live import rights
-from sandbox.live.people import Asker
 from sandbox.models import Sandbox
 from sandbox.world import history
 

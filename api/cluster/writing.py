@@ -19,22 +19,21 @@ from api.cluster import (
     checks,
     deleting,
     managing,
-    quotas,
     reading,
     refusals,
     resources,
     rollouts,
     validation,
 )
+from api.cluster import admission as quotas
 from api.cluster.checks import decoding, webhooks
 from api.cluster.controlled import Owners
 from api.cluster.presenting import complete, whole_seconds
-from api.cluster.resources import Resource
-from api.cluster.versions import in_version
+from api.cluster.resources import Resource, in_version
 from sandbox import actions
+from sandbox.access.limits import of_texts
 from sandbox.actions import EditSession
 from sandbox.base.errors import DeniedError, InvalidError
-from sandbox.live.limits import of_texts
 from sandbox.models import StoredObject
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD

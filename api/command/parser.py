@@ -49,7 +49,7 @@ ALONE = {
     ),
     "mcp": (
         "offer a server to assistants, by the Model Context Protocol",
-        "api.assistants.command",
+        "api.assistants.server",
     ),
 }
 _ABOUT = """\

@@ -15,8 +15,16 @@ from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, verb
 from api.proving import scripts
 from api.proving.clusters import RESERVED, ClusterServer, LeftError, namespaces_of
-from api.proving.playing import MESSAGES, Document, Seen, differences, play
-from api.proving.sandboxes import RELEASE, RefusedError, SandboxServer
+from api.proving.playing import (
+    MESSAGES,
+    RELEASE,
+    Document,
+    RefusedError,
+    SandboxServer,
+    Seen,
+    differences,
+    play,
+)
 from api.proving.scripts import Record, ScriptError
 from api.proving.shown import Difference
 from sandbox.following.cluster import ClusterError, WritableCluster

@@ -7,7 +7,6 @@ import re
 import textwrap
 from typing import Any
 
-from api.generating.operations import Operation, operations_of
 from api.generating.shapes import (
     Either,
     Field,
@@ -15,10 +14,12 @@ from api.generating.shapes import (
     Literals,
     MapOf,
     Named,
+    Operation,
     Plain,
     Type,
     fields_of,
     is_object,
+    operations_of,
     type_of,
 )
 

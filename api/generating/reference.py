@@ -10,9 +10,17 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from api.generating.examples import BODIES, COMMANDS
-from api.generating.operations import Operation, operations_of
 from api.generating.python import argument, text
-from api.generating.shapes import ListOf, Named, Type, fields_of, is_object, type_of
+from api.generating.shapes import (
+    ListOf,
+    Named,
+    Operation,
+    Type,
+    fields_of,
+    is_object,
+    operations_of,
+    type_of,
+)
 
 Document = dict[str, Any]
 

@@ -16,8 +16,8 @@ from scheduler.model.sentence import Stated, Words
 _MODULES = (
     "scheduler.model.event_words",
     "scheduler.model.kube.older_names",
-    "sandbox.base.absences",
-    "sandbox.base.denials",
+    "sandbox.base.refusals",
+    "sandbox.base.refusals",
     "sandbox.base.refusals",
 )
 #: Families whose labels are names that no language translates.

@@ -2,15 +2,63 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import threading
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-from api.metrics.count_cache import CountCache
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page
 from sandbox.world import history
 from scheduler.model.reasons import QUOTA_RESERVED
+
+# ------------------------------------------------------------------------
+# Counts of sandboxes, kept by this process so that each event is read once.
+
+
+MOST_SANDBOXES = 64
+
+
+class Counted(Protocol):
+    """The totals of one sandbox up to `revision`."""
+
+    revision: int
+
+
+C = TypeVar("C", bound=Counted)
+
+
+class CountCache(Generic[C]):
+    """The counts of the sandboxes asked for last.
+
+    `read` adds to counts what came after their revision. Counts that are ahead of
+    the sandbox, which was rewound, are begun anew from `empty`.
+    """
+
+    def __init__(
+        self, empty: Callable[[], C], read: Callable[[C, Sandbox, Page], None]
+    ) -> None:
+        self._empty, self._read = empty, read
+        self._lock = threading.Lock()
+        self._counts: OrderedDict[str, C] = OrderedDict()
+
+    def brought_to(self, sandbox: Sandbox, page: Page) -> C:
+        """Return the counts at the sandbox's revision."""
+        with self._lock:
+            counts = self._counts.pop(sandbox.pk, None)
+            if counts is None or counts.revision > sandbox.revision:
+                counts = self._empty()
+            self._read(counts, sandbox, page)
+            self._counts[sandbox.pk] = counts
+            while len(self._counts) > MOST_SANDBOXES:
+                self._counts.popitem(last=False)
+            return counts
+
+
+# ------------------------------------------------------------------------
+# What happened so far, counted from events; each event is read once per process.
+
 
 Labels = tuple[str, ...]
 #: Times by place: what histograms are made of, in seconds.
@@ -156,3 +204,78 @@ def _count_cost(
 
 
 counts_of = CountCache(WorkloadTotals, _read).brought_to
+
+
+# ------------------------------------------------------------------------
+# What happened to pods so far, counted from events; each event is read once per
+# process.
+
+
+_POD_TYPES = ("Arrive", "Bind", "Fail", "Finish", "Evict", "Preempt")
+
+
+@dataclass(slots=True)
+class PodCounts:
+    """The totals of one sandbox up to `revision`; `place` is (queue, scheduler)."""
+
+    revision: int = 0
+    place_of: dict[str, tuple[str, str]] = field(default_factory=dict)
+    arrived: dict[str, int] = field(default_factory=dict)  # pod -> ms
+    tried: Counter[str] = field(default_factory=Counter)  # pod -> failed attempts
+    scheduled: Counter[str] = field(default_factory=Counter)  # by scheduler
+    unschedulable: Counter[str] = field(default_factory=Counter)
+    allocated: Counter[str] = field(default_factory=Counter)  # by queue
+    released: Counter[str] = field(default_factory=Counter)
+    attempts: list[int] = field(default_factory=list)  # of each pod that was bound
+    waits: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    victims: Counter[tuple[str, int]] = field(default_factory=Counter)  # (by, at)
+    events: int = 0
+
+
+def _read_pods(counts: PodCounts, sandbox: Sandbox, page: Page) -> None:
+    """Count what came since; one query."""
+    for key, row in page.items():
+        if row["kind"] == "Pod":
+            counts.place_of[key] = (row["queue"], row["scheduler"])
+    events = (
+        history.events(sandbox)
+        .filter(
+            type__in=_POD_TYPES,
+            revision__gt=counts.revision,
+            revision__lte=sandbox.revision,
+            subject__startswith="Pod/",
+        )
+        .order_by("revision", "seq")
+        .values_list("type", "subject", "by", "t_ms", "data")
+    )
+    for type_, subject, by, t_ms, data in events.iterator():
+        counts.events += 1
+        _count(counts, type_, subject, by, t_ms, int((data or {}).get("times", 1)))
+    counts.revision = sandbox.revision
+
+
+def _count(
+    counts: PodCounts, type_: str, subject: str, by: str, t_ms: int, times: int
+) -> None:
+    queue, scheduler = counts.place_of.get(subject, ("", ""))
+    match type_:
+        case "Arrive":
+            counts.arrived[subject] = t_ms
+        case "Fail":
+            counts.tried[subject] += times
+            counts.unschedulable[scheduler] += times
+        case "Bind":
+            attempts = counts.tried.pop(subject, 0) + 1
+            counts.attempts.append(attempts)
+            counts.scheduled[scheduler] += 1
+            counts.allocated[queue] += 1
+            wait = max(0, t_ms - counts.arrived.get(subject, t_ms)) / 1000
+            counts.waits[attempts].append(wait)
+        case "Preempt":
+            counts.victims[by, t_ms] += 1
+            counts.released[queue] += 1
+        case _:
+            counts.released[queue] += 1
+
+
+pod_counts_of = CountCache(PodCounts, _read_pods).brought_to

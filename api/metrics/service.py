@@ -14,7 +14,7 @@ from api.views.base import View
 from sandbox.base.counters import TICK_BOUNDS
 from sandbox.base.database_time import DatabaseTime
 from sandbox.models import Sandbox
-from sandbox.process import service_counts
+from sandbox.process import services
 
 #: A sandbox whose tick is this overdue does not keep the speed that was chosen.
 LATE_S = 1.0
@@ -46,7 +46,7 @@ class ServiceMetrics(View):
         """Return Prometheus text, in wall time; nothing in it names a sandbox."""
         out = Exposition(note="")
         _add_sandboxes(out)
-        found = service_counts.read()
+        found = services.read()
         up = "Whether the bus answers"
         out.add("quotalab_bus_up", "gauge", up, float(found is not None), {})
         if found is not None:

@@ -10,10 +10,10 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from api.metrics import kueue, others, pods
+from api.metrics import counting, kueue, others
 from api.metrics.counting import counts_of
 from api.metrics.exposition import CONTENT_TYPE, Exposition
-from api.metrics.forecasts import add_forecast
+from api.metrics.others import add_forecast
 from api.renderers import OneShape
 from api.views.base import View
 from sandbox.models import Sandbox
@@ -83,7 +83,7 @@ def _add(out: Exposition, sandbox: Sandbox) -> None:
     add_forecast(out, sandbox, page, common)
     if sandbox.stack == "kueue":
         kueue.add(out, page, counts_of(sandbox, page), common)
-    found = pods.counts_of(sandbox, page)
+    found = counting.pod_counts_of(sandbox, page)
     if sandbox.stack == "yunikorn":
         others.add_yunikorn(out, page, found, common)
     else:

@@ -19,13 +19,11 @@ progress bar tqdm: the extra `notebook` installs them. In the wheel this package
 
 from __future__ import annotations
 
-from api.notebook.lines import Lines
 from api.notebook.loads import arrivals, fit, week
 from api.notebook.local import LocalSandbox, open_files
 from api.notebook.served import ServedSandbox, Server, connect
 from api.notebook.sweeping import Sweep, sweep
-from api.notebook.tables import Table
-from api.notebook.verdicts import Verdict, WhatIf
+from api.notebook.verdicts import Lines, Table, Verdict, WhatIf
 
 open = open_files
 

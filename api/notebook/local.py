@@ -9,10 +9,8 @@ from typing import Any, Self
 
 import msgspec
 
-from api.notebook.lines import Lines
 from api.notebook.loads import Load
-from api.notebook.tables import Table, extra
-from api.notebook.verdicts import WhatIf
+from api.notebook.verdicts import Lines, Table, WhatIf, extra
 from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.changes import apply, move
 from scheduler.analysis.explain.outcomes import queue_of

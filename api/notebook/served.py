@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from api.client import Client
-from api.notebook.lines import Lines
 from api.notebook.local import HORIZON, Change, Why
-from api.notebook.tables import Table
-from api.notebook.verdicts import WhatIf
+from api.notebook.verdicts import Lines, Table, WhatIf
 from scheduler.cli.files import read_paths
 from scheduler.model import durations
 

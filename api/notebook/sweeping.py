@@ -7,7 +7,7 @@ from typing import Any
 
 from api.notebook.local import LocalSandbox
 from api.notebook.served import ServedSandbox
-from api.notebook.tables import Table, extra
+from api.notebook.verdicts import Table, extra
 from scheduler.analysis.experiments.bases import WorldBase
 from scheduler.analysis.experiments.document import read_experiment
 from scheduler.analysis.experiments.runs import plan, run

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from api.notebook.tables import Table
+# ------------------------------------------------------------------------
+# What a change would do: both sides run to the same horizon.
+
 
 #: What the sums are called where people read them.
 _WORDS = {
@@ -113,3 +116,94 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found[name] = value
     return found
+
+
+# ------------------------------------------------------------------------
+# Rows that a notebook shows as a table.
+
+
+#: Rows that are shown; `frame()` has all.
+_SHOWN = 30
+
+
+def extra(module: str) -> Any:
+    """Return a library of the extra `notebook`. Raises ImportError that names it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        name = module.partition(".")[0]
+        said = f"{name} is not installed; install it with: pip install 'quotalab[notebook]'"
+        raise ImportError(said) from error
+
+
+class Table(list[dict[str, Any]]):
+    """Rows with the same columns."""
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]] = ()) -> None:
+        super().__init__(dict(row) for row in rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """Return the columns, in the order of the rows."""
+        return list(dict.fromkeys(name for row in self for name in row))
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame. Raises ImportError without pandas."""
+        return extra("pandas").DataFrame(list(self), columns=self.columns)
+
+    def _repr_html_(self) -> str:
+        names = self.columns
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{_cell(row.get(n))}</td>" for n in names) + "</tr>"
+            for row in self[:_SHOWN]
+        )
+        more = len(self) - _SHOWN
+        rest = f"<p>and {more} more; frame() has all</p>" if more > 0 else ""
+        return f"<table><tr>{head}</tr>{body}</table>{rest}"
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else escape(str(value))
+
+
+# ------------------------------------------------------------------------
+# Values over time, one line per name: weighted shares, use.
+
+
+Points = Sequence[tuple[float, float | None]]  # seconds, value until the next
+
+
+class Lines:
+    """Steps over time: each value holds until the next one. Times are in seconds."""
+
+    def __init__(self, title: str, lines: Mapping[str, Points]) -> None:
+        self.title = title
+        self.lines = {name: list(points) for name, points in lines.items()}
+
+    def __repr__(self) -> str:
+        return f"<{self.title} of {', '.join(self.lines) or 'nothing'}>"
+
+    def table(self) -> Table:
+        """Return a row per instant at which a value changes, a column per line."""
+        instants = sorted({at for points in self.lines.values() for at, _ in points})
+        rows: list[dict[str, Any]] = [{"seconds": at} for at in instants]
+        for name, points in self.lines.items():
+            changes, value = dict(points), None
+            for row in rows:
+                value = changes.get(row["seconds"], value)
+                row[name] = value
+        return Table(rows)
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with the seconds as its index."""
+        return self.table().frame().set_index("seconds")
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the steps with matplotlib; return its axes. Options go to pandas."""
+        extra("matplotlib")
+        drawn = {"drawstyle": "steps-post", "title": self.title, **options}
+        return self.frame().plot(**drawn)
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()

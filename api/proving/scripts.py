@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from api.proving.playing import PATCHES, Document, Seen
-from api.proving.resources import RESOURCES
+from api.proving.playing import PATCHES, RESOURCES, Document, Seen
 from scheduler.model.errors import SchedulerError
 from scheduler.model.texts.values import read_value
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.records import Record
 from api.serializers.sandboxes import (
     FileSerializer,
     FindingSerializer,
+    Record,
     RunTimesSerializer,
     TracesSerializer,
 )

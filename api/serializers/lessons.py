@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.records import Record
+from api.serializers.sandboxes import Record
 from sandbox.models.lesson import LONGEST_NAME
 from sandbox.page.wire import FollowerNews, Tally
 

@@ -7,7 +7,6 @@ from typing import Any, get_args
 import msgspec
 from rest_framework import serializers
 
-from api.serializers.records import Record
 from api.serializers.wrong_values import seen
 from sandbox.models import Sandbox
 from sandbox.page.rows.transport import until_text
@@ -17,6 +16,29 @@ from scheduler.input.manifests.report import Report
 from scheduler.model import ranges
 from scheduler.model.patches import merge
 from scheduler.model.policy import RunTimesFrom
+
+# ------------------------------------------------------------------------
+# Records of the packages below as fields of an answer, described as they are sent.
+
+
+class Record(serializers.JSONField):
+    """A field that is a record, or a list of them (`many`).
+
+    Each record is one of `FIELDS` in `api/record_schemas.py`, which describes it.
+    """
+
+    def __init__(self, kind: type, *, many: bool = False, **options: Any) -> None:
+        """Take the record's class, and what every field takes."""
+        super().__init__(**options)
+        schema: dict[str, Any] = {"$ref": f"#/components/schemas/{kind.__name__}"}
+        if many:
+            schema = {"type": "array", "items": schema}
+        self._spectacular_annotation = {"field": schema}
+
+
+# ------------------------------------------------------------------------
+# Sandboxes: how they are made, listed and read.
+
 
 #: As the column holds.
 LONGEST_TITLE = 200

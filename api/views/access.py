@@ -11,8 +11,8 @@ from api.serializers import access as bodies
 from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from sandbox import actions
+from sandbox.access.people import signs_in
 from sandbox.actions.access import owned
-from sandbox.live.people import signs_in
 from sandbox.models import Audit, Member, ShareLink, Token
 from sandbox.models.sandbox import is_guest
 

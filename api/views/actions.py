@@ -31,9 +31,9 @@ from api.views.transport import (
     done,
 )
 from sandbox import actions
+from sandbox.access import limits
 from sandbox.actions.import_plan import Imported
 from sandbox.answers import asking
-from sandbox.live import limits
 from scheduler.input.manifests.chosen_run_times import NO_CHOICE
 from scheduler.input.traces.options import TraceOptions
 from scheduler.model.objects import Key

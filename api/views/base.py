@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -12,25 +12,28 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from api.errors import PreconditionFailedError, coded, invalid, places_of
-from api.serializers.unknown_keys import (
+from api.serializers.wrong_values import (
     reads_no_body,
     unknown_keys,
     unknown_parameters,
     wrong_choices,
+    wrong_values,
 )
-from api.serializers.wrong_values import wrong_values
 from api.throttles import Explanations
+from sandbox.access import limits
 from sandbox.answers import asking
-from sandbox.base.absences import Absent
-from sandbox.base.denials import Denied, NotNow
 from sandbox.base.errors import BusyError, NotFoundError, TooManyError
-from sandbox.live import limits
+from sandbox.base.refusals import Absent, Denied, NotNow
 from sandbox.live.body_limits import CARRYING
 from sandbox.models import Sandbox
 from sandbox.process import watchdog
-from sandbox.world.lineage import refuse_archived
+from sandbox.world.history import refuse_archived
 from scheduler.model.amounts import is_whole
-from scheduler.model.problems import Problem, Wanted, expected
+from scheduler.model.problems import Problem, RequestProblem, Wanted, expected
+
+# ------------------------------------------------------------------------
+# What every view of a sandbox shares: who asks, which sandbox, which version.
+
 
 S = TypeVar("S", bound=serializers.Serializer[Any])
 
@@ -240,3 +243,19 @@ def _parameter(request: Request, name: str) -> str | None:
             problem = Problem.NEAR_PARAMETER.said(near=name)
             raise invalid({given: problem})
     return request.query_params.get(name)
+
+
+# ------------------------------------------------------------------------
+# Paths of the API that lead nowhere: a Status says so, not a page.
+
+
+class Unknown(APIView):
+    """Any method of any such path."""
+
+    schema = None
+    authentication_classes = ()
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> NoReturn:
+        """Refuse. Raises NotFoundError."""
+        raise NotFoundError(RequestProblem.NO_PAGE.said(path=request.path))

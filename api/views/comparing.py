@@ -18,8 +18,8 @@ from api.serializers.sandboxes import SandboxSerializer
 from api.views.base import View, number
 from api.views.explaining import COSTLY
 from sandbox import actions
-from sandbox.base.denials import Denied
 from sandbox.base.errors import ForbiddenError
+from sandbox.base.refusals import Denied
 from sandbox.explain import comparing
 from sandbox.models import Sandbox
 from sandbox.retention import archives

@@ -15,18 +15,29 @@ from rest_framework.response import Response
 from api.errors import invalid
 from api.idempotency import once
 from api.renderers import OneShape, StorableJSONParser, YAMLTextParser
+from api.serializers import experiments
 from api.serializers import experiments as bodies
 from api.serializers.sandboxes import SandboxSerializer
+from api.views.answers import WAIT, waiting
 from api.views.base import View, number, whole
-from api.views.waiting import WAIT, waiting
+from api.views.explaining import COSTLY
+from sandbox.base.errors import ConflictError
+from sandbox.base.refusals import NotNow
 from sandbox.experiments import actions, reading
 from sandbox.experiments.searching import search_of
 from sandbox.explain.comparing import MOST_BRANCHES, MOST_POINTS
 from sandbox.models import Experiment
+from scheduler.analysis.advice.answer import AdviceAnswer
+from scheduler.analysis.advice.reports.markdown import markdown_of
+from scheduler.analysis.advice.reports.page import html_of
 from scheduler.analysis.experiments.document import Objective, read_experiment
 from scheduler.analysis.experiments.results import ordered, with_front
 from scheduler.analysis.measures import better
 from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems.library import plain_word
+
+# ------------------------------------------------------------------------
+# Experiments: started, watched, cancelled; their runs opened as sandboxes.
 
 
 class ExperimentView(View):
@@ -276,3 +287,106 @@ class OpenRun(ExperimentView):
         sandbox = actions.do_open(self.user(), experiment_id, run, tick=given["tick"])
         body = SandboxSerializer(sandbox, context={"request": request}).data
         return Response(body, status=201)
+
+
+# ------------------------------------------------------------------------
+# Searches: estimated, ended early, and handed over as patches and reports.
+
+
+class Estimate(ExperimentView):
+    """What a search would take."""
+
+    throttle_classes = COSTLY  # a few runs are tried
+    parser_classes = (StorableJSONParser, YAMLTextParser)
+    scope = "read"  # a copy is run, and nothing is stored
+
+    @extend_schema(
+        operation_id="experiments_estimate",
+        request={"application/json": bodies.StartSerializer, "application/yaml": str},
+        responses=experiments.AdviceEstimateSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Return the number of runs of a search and a time estimate; nothing is stored."""
+        given = self.read(bodies.StartSerializer)
+        files = {file["name"]: file["text"] for file in given["files"]}
+        document = given["document"]
+        if not document:
+            document, files = actions.document_among(files)
+        user = self.user().pk
+        return self.by_workers("estimate", user=user, document=document, files=files)
+
+
+class Take(ExperimentView):
+    """The end of a search before its end, with an answer."""
+
+    @extend_schema(
+        operation_id="experiments_take",
+        request=None,
+        responses=bodies.ExperimentSerializer,
+    )
+    @once
+    def post(self, request: Request, experiment_id: str) -> Response:
+        """End a search: the best settings so far are verified on held-out seeds, then returned."""
+        return Response(self.line(actions.do_take(self.user(), experiment_id)))
+
+
+class AnswerView(ExperimentView):
+    """What the texts of a search's answer share."""
+
+    content_negotiation_class = OneShape
+
+    def found(self, experiment_id: str) -> tuple[Experiment, AdviceAnswer]:
+        """Return the experiment and its answer. Raises ConflictError for none."""
+        experiment = actions.visible(self.user(), experiment_id)
+        if "verdict" not in experiment.answer:
+            raise ConflictError(NotNow.ANSWER.said(state=plain_word(experiment.state)))
+        return experiment, msgspec.convert(experiment.answer, AdviceAnswer)
+
+    def text(self, text: str, kind: str, name: str) -> HttpResponse:
+        """Return a text to be saved under a name."""
+        return HttpResponse(
+            text,
+            content_type=f"{kind}; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+
+class Patches(AnswerView):
+    """The answer of a search as manifests."""
+
+    @extend_schema(
+        operation_id="experiments_patches",
+        responses={(200, "application/yaml"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, experiment_id: str) -> HttpResponse:
+        """Return the answer as manifests for `kubectl apply -f`."""
+        _, answer = self.found(experiment_id)
+        return self.text(answer.patches, "application/yaml", f"{experiment_id}.yaml")
+
+
+class MarkdownReport(AnswerView):
+    """The answer of a search as Markdown."""
+
+    @extend_schema(
+        operation_id="experiments_report_markdown",
+        responses={(200, "text/markdown"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, experiment_id: str) -> HttpResponse:
+        """Return the report of an answer as Markdown."""
+        experiment, answer = self.found(experiment_id)
+        text = markdown_of(answer, experiment.title)
+        return self.text(text, "text/markdown", f"{experiment_id}.md")
+
+
+class HtmlReport(AnswerView):
+    """The answer of a search as one HTML file."""
+
+    @extend_schema(
+        operation_id="experiments_report_html",
+        responses={(200, "text/html"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, experiment_id: str) -> HttpResponse:
+        """Return the report of an answer as one HTML file."""
+        experiment, answer = self.found(experiment_id)
+        text = html_of(answer, experiment.title)
+        return self.text(text, "text/html", f"{experiment_id}.html")

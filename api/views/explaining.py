@@ -15,12 +15,13 @@ from api.errors import invalid
 from api.renderers import YAML, YAMLManyRenderer
 from api.serializers.access import OpenLinkSerializer
 from api.throttles import CodeTries, Explanations, PerPerson, Writes
+from api.views.answers import ANSWER_WAIT, answer_wait
 from api.views.base import View, flag, number, whole
-from api.views.waiting import ANSWER_WAIT, answer_wait
 from sandbox.actions.access import open_link
 from sandbox.base.errors import NotFoundError
-from sandbox.explain import explaining, reproducing
-from sandbox.world.lineage import refuse_archived
+from sandbox.explain import explaining
+from sandbox.explain import explaining as reproducing
+from sandbox.world.history import refuse_archived
 from scheduler.model import ranges
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
@@ -162,7 +163,7 @@ class Reproduce(View):
             revision=revision,
             seq=seq,
             seconds=number(request, "seconds", 20, most=60),
-            most_runs=number(request, "runs", reproducing.MOST_RUNS, most=20_000),
+            most_runs=number(request, "runs", reproducing.MOST_TRIALS, most=20_000),
         )
 
 

@@ -17,12 +17,13 @@ from api.serializers.forecasting import (
     options_of,
 )
 from api.uploads import texts
+from api.views.answers import WAIT, waiting
 from api.views.base import View, number
 from api.views.explaining import COSTLY, TICK, tick_of
-from api.views.waiting import WAIT, waiting
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
-from sandbox.forecasts import asking, outcomes, record
+from sandbox.forecasts import asking, outcomes
+from sandbox.forecasts import asking as record
 from scheduler.model import ranges
 from scheduler.model.problems import Wanted, expected
 

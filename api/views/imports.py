@@ -26,11 +26,11 @@ from api.uploads import FilesParser, converted_texts, run_times, texts, traces
 from api.views.base import View
 from api.views.explaining import COSTLY
 from sandbox import actions
+from sandbox.access import limits
 from sandbox.actions.dry_imports import Repairable
 from sandbox.actions.tries import counted
-from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
-from sandbox.live import limits
+from sandbox.base.refusals import Absent
 from sandbox.models import ImportReport, Sandbox
 from sandbox.world import worlds
 from sandbox.world.findings import causes_of

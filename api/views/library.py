@@ -24,7 +24,7 @@ class Scenarios(View):
     @extend_schema(operation_id="scenarios_list", responses=ScenarioListSerializer)
     def get(self, request: Request) -> Response:
         """Return every scenario, in the library's order."""
-        found = [(name, library.scenario(name)) for name in library.names()]
+        found = [(name, library.scenario_named(name)) for name in library.names()]
         return Response({"items": [scenario_body(name, s) for name, s in found]})
 
 

@@ -17,13 +17,13 @@ from rest_framework.serializers import ValidationError
 from api.errors import invalid
 from api.renderers import YAML, StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
-from api.serializers.unknown_keys import unknown_at_top
+from api.serializers.wrong_values import unknown_at_top
 from api.views.base import View, flag, version_matches, versioned, whole
 from api.views.explaining import TICK, tick_of
 from sandbox import actions
+from sandbox.access.limits import of_texts
 from sandbox.base.errors import Cause, InvalidError, NotFoundError
 from sandbox.base.refusals import Refused
-from sandbox.live.limits import of_texts
 from sandbox.models import Sandbox, StoredObject, table_of
 from sandbox.world import history
 from sandbox.world.worlds import policy_of

@@ -22,15 +22,16 @@ from api.serializers.reading import (
     SampleListSerializer,
     TableSerializer,
 )
-from api.serializers.unknown_keys import no_choice
+from api.serializers.wrong_values import no_choice
 from api.views.base import View, flag, number, whole
 from sandbox.base.errors import NotFoundError
 from sandbox.live import pages
 from sandbox.models import Event, Sample, Sandbox
 from sandbox.page.diffs import Row
-from sandbox.page.wire_rows import AnyRow
-from sandbox.world import history, lineage
-from sandbox.world.schedulers import schedulers
+from sandbox.page.wire import AnyRow
+from sandbox.world import history
+from sandbox.world import history as lineage
+from sandbox.world.worlds import schedulers
 from scheduler.model import ranges
 from scheduler.model.amounts import is_whole
 from scheduler.model.decisions import NAMES
@@ -321,7 +322,7 @@ class Samples(View):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return samples in order, thinned when there are more than `limit`."""
         sandbox = self.sandbox(sandbox_id)
-        query = lineage.rows(Sample, sandbox).filter(
+        query = lineage.rows_of(Sample, sandbox).filter(
             tick__gte=number(request, "fromTick", 0, most=ranges.REVISION.most),
             tick__lte=number(
                 request, "toTick", ranges.REVISION.most, most=ranges.REVISION.most

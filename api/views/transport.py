@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from api.idempotency import once
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
+from api.views.answers import ANSWER_WAIT, WAIT, answer_wait, waiting
 from api.views.base import View
-from api.views.waiting import ANSWER_WAIT, WAIT, answer_wait, waiting
 from sandbox import actions
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff

@@ -12,20 +12,20 @@ from rest_framework.response import Response
 
 from api.errors import RETRY_S
 from api.idempotency import once
-from api.serializers.actions import SeenSerializer
-from api.serializers.whatifs import (
+from api.serializers.actions import (
     KeptWhatIfSerializer,
+    SeenSerializer,
     WhatIfBeginSerializer,
     WhatIfFilesSerializer,
 )
 from api.uploads import texts
+from api.views.answers import ANSWER_S, answer_wait
 from api.views.base import View, number
 from api.views.explaining import COSTLY
-from api.views.waiting import ANSWER_S, answer_wait
 from sandbox import actions
+from sandbox.access import limits
 from sandbox.answers import whatifs
 from sandbox.answers.whatifs import WhatIfState
-from sandbox.live import limits
 from sandbox.models import KeptWhatIf
 from sandbox.retention.retention import NEWEST
 from sandbox.whatifs.patch import patch_of

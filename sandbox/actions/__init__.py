@@ -24,21 +24,19 @@ from sandbox.actions.conversion import (
     do_convert,
 )
 from sandbox.actions.dry_imports import look_at_files
-from sandbox.actions.evictions import evict
-from sandbox.actions.forks import do_fork
-from sandbox.actions.guests import do_end_guests
 from sandbox.actions.identities import do_recognise
 from sandbox.actions.import_plan import Imported
 from sandbox.actions.lessons import (
+    do_end_guests,
     do_end_lesson,
     do_guess,
     do_join,
     do_join_as_guest,
     do_start_lesson,
     do_update_lesson,
+    do_write_script,
 )
-from sandbox.actions.moves import do_move
-from sandbox.actions.nodes import do_add_node, do_cluster, do_node
+from sandbox.actions.nodes import do_add_node, do_cluster, do_node, evict
 from sandbox.actions.objects import (
     delete_objects,
     do_delete,
@@ -46,7 +44,7 @@ from sandbox.actions.objects import (
     do_policy,
     put_objects,
 )
-from sandbox.actions.pins import do_pin
+from sandbox.actions.pins import do_move, do_pin
 from sandbox.actions.retention import do_clear, do_set_retention, do_trim
 from sandbox.actions.sandboxes import (
     do_create,
@@ -55,12 +53,11 @@ from sandbox.actions.sandboxes import (
     do_rename,
     do_set_visibility,
 )
-from sandbox.actions.scripts import do_write_script
 from sandbox.actions.sessions import EditSession, allowed, edit_session
 from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 from sandbox.actions.twins import do_follow_cluster, do_play_recording
-from sandbox.actions.undo import do_redo, do_rewind, do_undo, to_take_back
+from sandbox.actions.undo import do_fork, do_redo, do_rewind, do_undo, to_take_back
 from sandbox.actions.whatifs import do_discard, do_keep
 
 __all__ = [

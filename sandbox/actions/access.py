@@ -8,18 +8,17 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from sandbox.base.absences import Absent
-from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
     InvalidError,
     NotFoundError,
 )
+from sandbox.base.refusals import Absent, Denied
 from sandbox.models import Audit, Grant, Member, Sandbox, ShareLink, Token
 from sandbox.models.access import hash_of, new_secret
 from sandbox.models.sandbox import carried_out, is_guest
-from sandbox.world import broadcast
+from sandbox.world import commits
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.sentence import Sentence
 
@@ -79,7 +78,7 @@ def do_unmember(user: User, sandbox_id: str, name: str) -> None:
     if not gone:
         raise NotFoundError(Absent.MEMBER.said(name=name))
     note(user, "unmember", sandbox=sandbox_id, subject=name)
-    broadcast.rights_changed(sandbox_id)
+    commits.rights_changed(sandbox_id)
 
 
 @transaction.atomic
@@ -117,7 +116,7 @@ def do_unshare(user: User, sandbox_id: str, link_id: int) -> None:
     if not gone:
         raise NotFoundError(Absent.LINK.said(link=link_id))
     note(user, "unshare", sandbox=sandbox_id, subject=f"link {link_id}")
-    broadcast.rights_changed(sandbox_id)
+    commits.rights_changed(sandbox_id)
 
 
 def open_link(secret: str, *, embeds: bool = False) -> ShareLink:
@@ -189,7 +188,7 @@ def do_revoke(user: User, token_id: int) -> None:
     for made in token.descendants():
         note(user, "revoke", subject=made.name, scope=made.scope, why=token.name)
     token.delete()
-    broadcast.person_changed(user.pk)
+    commits.person_changed(user.pk)
 
 
 def _held(user: User, token_id: int) -> Token | None:
@@ -204,7 +203,7 @@ def do_end_tokens(user: User) -> int:
     for token in tokens:
         note(user, "revoke", subject=token.name, scope=token.scope, why="password")
         token.delete()
-    broadcast.person_changed(user.pk)
+    commits.person_changed(user.pk)
     return len(tokens)
 
 

@@ -10,13 +10,12 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
 
+from sandbox.access import limits
 from sandbox.actions.access import note
 from sandbox.actions.sessions import allowed
 from sandbox.actions.tries import counted
-from sandbox.base.denials import Denied, NotNow
 from sandbox.base.errors import ConflictError, ForbiddenError, InvalidError
-from sandbox.base.refusals import Refused
-from sandbox.live import limits
+from sandbox.base.refusals import Denied, NotNow, Refused
 from sandbox.models import (
     ALL_TABLES,
     Checkpoint,
@@ -29,11 +28,7 @@ from sandbox.models import (
     Stored,
 )
 from sandbox.retention import archives, restoring
-from sandbox.world import (
-    broadcast,
-    leases,
-    worlds,
-)
+from sandbox.world import commits, leases, worlds
 from scheduler.model.sentence import Items
 
 _ROWS: tuple[type[Model], ...] = (
@@ -90,7 +85,7 @@ def do_archive(user: User, sandbox_id: str) -> Sandbox:
                 follower="",
             )
             note(user, "archive", sandbox=sandbox_id, subject=sandbox.title)
-            broadcast.gone(sandbox_id)
+            commits.gone(sandbox_id)
     worlds.drop(sandbox_id)
     sandbox.refresh_from_db()
     return sandbox

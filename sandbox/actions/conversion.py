@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import msgspec
 from django.contrib.auth.models import User
 
+from sandbox.access import limits as limited
 from sandbox.actions.sandboxes import do_create
 from sandbox.actions.tries import counted
-from sandbox.base.absences import Absent, NotTaken
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -18,8 +18,7 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
-from sandbox.base.refusals import Refused
-from sandbox.live import limits as limited
+from sandbox.base.refusals import Absent, NotTaken, Refused
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from sandbox.world.findings import causes_of

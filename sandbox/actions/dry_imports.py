@@ -9,12 +9,12 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from sandbox.access import limits as limited
 from sandbox.actions.import_plan import plan_of, try_out
 from sandbox.actions.objects import follow_stack, take_traces_into
 from sandbox.actions.tries import counted
-from sandbox.base.absences import Absent, NotTaken
 from sandbox.base.errors import NotFoundError, SandboxError
-from sandbox.live import limits as limited
+from sandbox.base.refusals import Absent, NotTaken
 from sandbox.models import Sandbox
 from sandbox.world import worlds
 from scheduler.assembly import InputError, StackOpenError, assemble, expand_loads

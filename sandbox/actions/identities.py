@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from sandbox.actions.access import note
-from sandbox.base.denials import Denied
 from sandbox.base.environment import Provider
 from sandbox.base.errors import ForbiddenError
+from sandbox.base.refusals import Denied
 from sandbox.models import Identity
 
 Claims = Mapping[str, object]

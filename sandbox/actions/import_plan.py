@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.base.absences import NotTaken
 from sandbox.base.errors import (
     Cause,
     DeniedError,
     InvalidError,
 )
+from sandbox.base.refusals import NotTaken
 from sandbox.world import operations
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import (

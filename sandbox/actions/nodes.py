@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args
 
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, edit_session, refuse_stale
-from sandbox.base.absences import NotTaken
 from sandbox.base.errors import (
     Cause,
     ConflictError,
+    DisruptionError,
     InvalidError,
     NotFoundError,
 )
-from sandbox.base.refusals import Refused
+from sandbox.base.refusals import NotNow, NotTaken, Refused
 from sandbox.page.diffs import RevisionDiff
 from sandbox.world.commits import CommitRequest
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import (
+    Delete,
     Edit,
     Lose,
     Put,
     Several,
+)
+from scheduler.engine.kube.cache.pod_group import (
+    PodDisruptionBudget,
+    disruptions_allowed,
 )
 from scheduler.engine.lifetime.changes import TAKING, changed_node
 from scheduler.engine.multikueue.checks import CLUSTER, CONNECTED, LOST
@@ -33,7 +38,7 @@ from scheduler.model.annotations import CLUSTER as ANNOTATION
 from scheduler.model.durations import stamp_text
 from scheduler.model.event_words import node_lost
 from scheduler.model.objects import MARK, Key, Object
-from scheduler.model.problems import Wanted, expected
+from scheduler.model.problems import ApiServer, Problem, Wanted, expected
 from scheduler.model.problems.library import plain_word
 from scheduler.model.sentence import Sentence
 from scheduler.words.edits import (
@@ -41,6 +46,10 @@ from scheduler.words.edits import (
     NODE_SENTENCES,
     Edited,
 )
+
+# ------------------------------------------------------------------------
+# Nodes: add, cordon, drain, fail and bring back. Worker clusters: lose and recover.
+
 
 Change = Literal["cordon", "uncordon", "drain", "fail", "recover"]
 CHANGES: tuple[str, ...] = get_args(Change)
@@ -212,3 +221,59 @@ def cluster_change_of(world: World, name: str, change: str) -> Put:
         manifests=[known.manifest],
         statuses={str(key): {"conditions": [condition]}},
     )
+
+
+# ------------------------------------------------------------------------
+# Evictions: a pod is asked to go, and goes unless a disruption budget forbids it.
+
+
+def evict(
+    user: User, session: EditSession, key: Key, *, dry_run: bool = False
+) -> RevisionDiff | None:
+    """Evict a pod within an edit that is under way; None when only asked whether it could be.
+
+    What a run owns is made again by its owner. Raises NotFoundError, and
+    DisruptionError when a PodDisruptionBudget of the pod allows no disruption now.
+    Source: <https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/>
+    """
+    world = session.loaded.world
+    if key not in world.objects:
+        raise NotFoundError(ApiServer.NOT_FOUND.said(kind="pods", name=key.name))
+    pod = world.get(key)
+    _check(world, pod)
+    if dry_run:
+        return None
+    summary = Edited.EVICTS.said(who=user.get_username(), pod=key.path)
+    line = session.edit_event(user, "Evict", str(key), summary, before=pod.manifest)
+    operation = Delete([(key.kind, key.namespace, key.name)])
+    session.do(operation)
+    return session.commit(
+        CommitRequest(operation=operation, who=user.pk, summary=summary, edits=[line])
+    )
+
+
+def _check(world: World, pod: Object) -> None:
+    """Refuse for the first budget with nothing left; a pod that waits harms nobody."""
+    if not pod.spec.get("nodeName"):
+        return
+    for budget, healthy in _budgets(world, pod):
+        if disruptions_allowed(budget, healthy) > 0:
+            continue
+        problem = Problem.BUDGET_NEEDS.said(name=budget.key.name, count=healthy)
+        raise DisruptionError(
+            NotNow.BUDGET.said(),
+            causes=[Cause(problem=problem, field="DisruptionBudget")],
+        )
+
+
+def _budgets(world: World, pod: Object) -> Iterator[tuple[PodDisruptionBudget, int]]:
+    holder, _ = world.inside(pod.key)
+    if holder.kube is None:
+        return
+    cluster = holder.kube.clusters()[0]
+    for budget in cluster.budgets.values():
+        if budget.key.namespace == pod.key.namespace and budget.selector.matches(
+            pod.labels
+        ):
+            counts = cluster.matching(budget.key.namespace, budget.selector)
+            yield budget, sum(counts.values())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 from django.contrib.auth.models import User
 
+from sandbox.access import limits as limited
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of, try_out
-from sandbox.actions.imports import keep_report
 from sandbox.actions.sessions import EditSession, edit_session, refuse_stale
 from sandbox.actions.tries import counted
 from sandbox.base.errors import (
@@ -17,10 +18,11 @@ from sandbox.base.errors import (
     NotFoundError,
 )
 from sandbox.base.refusals import Refused
-from sandbox.live import limits as limited
+from sandbox.models import ImportReport, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import POLICY_KEY
+from sandbox.retention.retention import drop_oldest
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
     Delete,
@@ -38,12 +40,17 @@ from scheduler.input.manifests.chosen_run_times import (
 )
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.report import Report
 from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.objects import Key, stored_key
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.words.edits import Edited, imported
+
+# ------------------------------------------------------------------------
+# Objects and policy: import, apply, delete.
+
 
 #: An edit of more objects than this is one event with their number.
 MOST_LINES = 50
@@ -299,3 +306,21 @@ def delete_objects(
     return session.commit(
         CommitRequest(operation=operation, who=user.pk, summary=summary, edits=lines)
     )
+
+
+# ------------------------------------------------------------------------
+# Reports of imports, kept with the sandbox.
+
+
+def keep_report(user: User, sandbox: Sandbox, revision: int, report: Report) -> None:
+    """Keep what an import answered; one that read no file has nothing to say."""
+    if not report.files:
+        return
+    ImportReport.objects.create(
+        sandbox_id=sandbox.pk,
+        revision=revision,
+        tick=sandbox.tick,
+        who=user.get_username(),
+        report=msgspec.to_builtins(report),
+    )
+    drop_oldest(ImportReport, sandbox)

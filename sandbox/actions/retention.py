@@ -5,12 +5,12 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 
 from sandbox.actions.sessions import EditSession, allowed, edit_session, open_session
-from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
     InvalidError,
 )
+from sandbox.base.refusals import Denied
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.rows.transport import KEY

@@ -9,20 +9,19 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from sandbox.actions.imports import keep_report
+from sandbox.access import limits as limited
+from sandbox.actions.objects import keep_report
 from sandbox.actions.sessions import allowed, edit_session
 from sandbox.actions.tries import counted
 from sandbox.base import library
-from sandbox.base.absences import NotTaken
-from sandbox.base.denials import Denied
 from sandbox.base.errors import (
     Cause,
     ForbiddenError,
     GoneError,
     InvalidError,
 )
-from sandbox.base.scripts import script_part
-from sandbox.live import limits as limited
+from sandbox.base.library import script_part
+from sandbox.base.refusals import Denied, NotTaken
 from sandbox.models import Checkpoint, Revision, Sandbox
 from sandbox.page import rows
 from sandbox.page.events import EventRecord, kept
@@ -31,13 +30,8 @@ from sandbox.page.rows.tally import WorkloadTally
 from sandbox.page.rows.transport import KEY
 from sandbox.retention import retention
 from sandbox.twins.recordings import read_recording
-from sandbox.world import (
-    broadcast,
-    history,
-    leases,
-    lineage,
-    worlds,
-)
+from sandbox.world import commits, history, leases, worlds
+from sandbox.world import history as lineage
 from sandbox.world.commits import CommitRequest, commit
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import Begin, Transport
@@ -240,7 +234,7 @@ def do_set_visibility(user: User, sandbox_id: str, visibility: str) -> None:
         raise InvalidError(problem, causes=[Cause(problem=problem, field="visibility")])
     if not own.update(visibility=visibility):
         raise ForbiddenError(Denied.SHOW.said())
-    broadcast.rights_changed(sandbox_id)
+    commits.rights_changed(sandbox_id)
 
 
 def do_delete_sandbox(user: User, sandbox_id: str) -> None:
@@ -260,7 +254,7 @@ def do_delete_sandbox(user: User, sandbox_id: str) -> None:
         Sandbox.objects.filter(pk=sandbox_id).delete()
         for fork in forks:
             _begin_later(fork.pk)
-        broadcast.gone(sandbox_id)
+        commits.gone(sandbox_id)
     worlds.drop(sandbox_id)
 
 
@@ -304,7 +298,7 @@ def _begin_later(fork_id: str) -> None:
     fork = Sandbox.objects.select_related("parent").get(pk=fork_id)
     if fork.archived_at is not None:
         return
-    first = lineage.rows(Checkpoint, fork, whole=True).order_by("revision")
+    first = lineage.rows_of(Checkpoint, fork, whole=True).order_by("revision")
     revision, tick = first.values_list("revision", "tick")[0]
     Sandbox.objects.filter(pk=fork_id, kept_revision__lt=revision).update(
         kept_revision=revision, kept_tick=tick

@@ -11,7 +11,6 @@ from itertools import islice
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from sandbox.base.absences import Absent
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -20,18 +19,11 @@ from sandbox.base.errors import (
     NotFoundError,
     StaleError,
 )
-from sandbox.base.refusals import Refused
+from sandbox.base.refusals import Absent, Refused
 from sandbox.models import Event, Revision, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord, kept
-from sandbox.world import (
-    commits,
-    extenders,
-    leases,
-    lineage,
-    operations,
-    worlds,
-)
+from sandbox.world import commits, extenders, history, leases, operations, worlds
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import AnyOperation, Redo, Rewind, Transport, Undo
@@ -193,7 +185,7 @@ def refuse_stale(
 def _edits_since(sandbox: Sandbox, seen: int) -> Iterator[Revision]:
     """Yield the revisions since `seen` that a person made, also those that are gone."""
     kinds = (Revision.EDIT, Revision.RERUN)
-    past = lineage.within(lineage.lineage(sandbox, whole=True), "number")
+    past = history.within(history.lineage(sandbox, whole=True), "number")
     made = Revision.objects.filter(
         past | Q(sandbox=sandbox), number__gt=seen, kind__in=kinds, origin=None
     )
@@ -206,7 +198,7 @@ def _changed_by(sandbox: Sandbox, made: Revision) -> set[str]:
         case Undo(revision=number) | Redo(revision=number):
             edits = Revision.objects.filter(sandbox=made.sandbox_id, number=number)
         case Rewind(revision=number):
-            past = lineage.rows(Revision, sandbox, made.number - 1, whole=True)
+            past = history.rows_of(Revision, sandbox, made.number - 1, whole=True)
             edits = past.filter(number__gt=number, kind=Revision.EDIT)
         case operation:
             events = Event.objects.filter(

@@ -11,22 +11,17 @@ from django.db.models import F
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Greatest
 
+from sandbox.access import limits
 from sandbox.actions.sessions import EditSession, open_session
 from sandbox.base.database_time import DatabaseTime
-from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.models.fields import Sayings
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord, kept
 from sandbox.page.rows.transport import KEY, awaited, pace_of
 from sandbox.twins import ticks as twins
-from sandbox.world import (
-    broadcast,
-    commits,
-    extenders,
-    leases,
-    operations,
-)
+from sandbox.world import commits, extenders, leases, operations
+from sandbox.world import commits as broadcast
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import (

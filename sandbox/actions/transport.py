@@ -7,11 +7,11 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from sandbox.access import limits
 from sandbox.actions.sessions import EditSession, edit_session
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import Cause, ConflictError, InvalidError
 from sandbox.base.refusals import Refused
-from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.rows.transport import KEY, awaited_said

@@ -13,10 +13,9 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
-from sandbox.base.absences import NotTaken
 from sandbox.base.database_time import DatabaseTime, database_seconds
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, InvalidError
+from sandbox.base.refusals import NotNow, NotTaken
 from sandbox.models import ImportTry
 from sandbox.process import watchdog
 

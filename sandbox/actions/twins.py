@@ -9,14 +9,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
+from sandbox.access import limits
 from sandbox.actions.sandboxes import begin
 from sandbox.actions.tries import counted
 from sandbox.base.errors import Cause, ConflictError, InvalidError
 from sandbox.base.refusals import Refused
-from sandbox.following.cluster import Cluster, ClusterError
-from sandbox.following.releases import releases_of
+from sandbox.following.cluster import Cluster, ClusterError, releases_of
 from sandbox.following.resources import SETTINGS
-from sandbox.live import limits
 from sandbox.models import Sandbox
 from sandbox.process import idle_flag
 from sandbox.twins import clusters

@@ -14,7 +14,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Coalesce
 
-from sandbox.actions.forks import fork_of
+from sandbox.access import limits
+from sandbox.actions.sandboxes import begin
 from sandbox.actions.sessions import (
     EDIT,
     EditSession,
@@ -22,21 +23,16 @@ from sandbox.actions.sessions import (
     edit_session,
     refuse_real,
 )
-from sandbox.base.errors import ConflictError
-from sandbox.base.refusals import Refused
-from sandbox.live import limits
+from sandbox.base.errors import ConflictError, ForbiddenError, NotFoundError
+from sandbox.base.refusals import Absent, Refused
 from sandbox.models import Event, Member, Revision, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord, kept
 from sandbox.page.rows.transport import KEY
-from sandbox.world import (
-    commits,
-    extenders,
-    history,
-    lineage,
-    operations,
-)
+from sandbox.twins import ticks as twins
+from sandbox.world import commits, extenders, history, leases, operations, worlds
+from sandbox.world import history as lineage
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
     AnyOperation,
@@ -47,7 +43,12 @@ from sandbox.world.operations import (
 from scheduler.engine.world import World, fork
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
+from scheduler.recorded.twin.going_on import go_on
 from scheduler.words.edits import Edited
+
+# ------------------------------------------------------------------------
+# Rewind, undo and redo: going on from an earlier revision, with nothing thrown away.
+
 
 #: Gets how many revisions are made again, and of how many.
 Progress = Callable[[int, int], None]
@@ -166,7 +167,7 @@ def do_redo(
 
 def _own(sandbox: Sandbox) -> QuerySet[Revision]:
     """Return the sandbox's own revisions of its past; those before a fork are the parent's."""
-    return lineage.rows(Revision, sandbox, whole=True).filter(sandbox=sandbox)
+    return lineage.rows_of(Revision, sandbox, whole=True).filter(sandbox=sandbox)
 
 
 def _last_edit(sandbox: Sandbox) -> Revision | None:
@@ -295,3 +296,84 @@ def _lines(revision: Revision) -> list[EventRecord]:
         EventRecord(**dict(zip(EventRecord.COLUMNS, row, strict=True)))
         for row in said.order_by("seq").values_list(*EventRecord.COLUMNS)
     ]
+
+
+# ------------------------------------------------------------------------
+# Forks: another sandbox that goes on from any tick of this one.
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def do_fork(
+    user: User, sandbox_id: str, *, tick: int | None = None, title: str = ""
+) -> Sandbox:
+    """Make a sandbox that was this one up to `tick` (now when None); paused.
+
+    A fork of a real cluster's sandbox runs on by itself, with what is known to have
+    arrived afterwards. Whoever may see a sandbox may fork it, unless they see it by a link that is
+    only to look; the fork is theirs.
+    """
+    _check_forkable(user, sandbox_id)
+    limits.check_sandboxes(user)
+    # A rewind gives revisions away: they must be the parent's until the fork is there.
+    with leases.lineage_claimed(sandbox_id):
+        parent = Sandbox.objects.select_related("parent").get(pk=sandbox_id)
+        world, revision = _world(parent, tick)
+        if parent.is_real:
+            world = go_on(world, twins.after(parent, revision))
+        return fork_of(user, parent, world, revision, title or parent.title)
+
+
+def _check_forkable(user: User, sandbox_id: str) -> None:
+    if not Sandbox.objects.visible_to(user).filter(pk=sandbox_id).exists():
+        raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
+    if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
+        raise ForbiddenError(Refused.NO_FORK_BY_LINK.said())
+
+
+def fork_of(
+    user: User, parent: Sandbox, world: World, revision: int, title: str
+) -> Sandbox:
+    """Make a sandbox that goes on from a revision of its parent, with this world."""
+    return begin(
+        user,
+        world,
+        title=title,
+        scenario=parent.scenario,
+        script=parent.script,
+        parent=parent,
+        parent_revision=revision,
+        revision=revision,
+        branch=branch_for(parent),
+        speed=parent.speed,
+        keep_ticks=parent.keep_ticks,
+        keep_days=parent.keep_days,
+        kept_revision=parent.kept_revision,
+        kept_tick=parent.kept_tick,
+    )
+
+
+def _world(parent: Sandbox, tick: int | None) -> tuple[World, int]:
+    if tick is None or tick == parent.tick:
+        world, row = worlds.copy_of(parent.pk)
+        return world, row.revision
+    revision = history.revision_at(parent, tick)
+    return history.world_at(parent, revision), revision
+
+
+def branch_for(parent: Sandbox) -> str:
+    """Return the first letter that no branch of the family has."""
+    root = parent
+    while root.parent is not None:
+        root = root.parent
+    taken, rank = {root.branch}, [root.pk]
+    while rank:
+        children = list(Sandbox.objects.filter(parent_id__in=rank))
+        taken.update(child.branch for child in children)
+        rank = [child.pk for child in children]
+    for n in range(1, 1000):
+        letter = _LETTERS[n % 26] + (str(n // 26) if n >= 26 else "")
+        if letter not in taken:
+            return letter
+    return "?"

@@ -7,13 +7,12 @@ from django.db import transaction
 
 from sandbox.actions.sessions import edit_session, refuse_stale
 from sandbox.actions.undo import rewind
-from sandbox.base.absences import Absent
 from sandbox.base.errors import ConflictError, NotFoundError
-from sandbox.base.refusals import Refused
+from sandbox.base.refusals import Absent, Refused
 from sandbox.models import KeptWhatIf, Revision, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.rows.transport import KEY
-from sandbox.world import lineage, operations
+from sandbox.world import history, operations
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Several
 from scheduler.words.edits import Edited
@@ -58,7 +57,7 @@ def do_keep(
 
 def _goes_back(sandbox: Sandbox, row: KeptWhatIf) -> bool:
     """Return whether time went on since it began. Raises ConflictError for another past."""
-    past = lineage.rows(Revision, sandbox, whole=True)
+    past = history.rows_of(Revision, sandbox, whole=True)
     if not past.filter(number=row.revision).exists():
         raise ConflictError(
             Refused.OTHER_PAST.said(number=row.pk, revision=row.revision)

@@ -15,14 +15,13 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from sandbox.answers import claims, errors
-from sandbox.answers.kinds import ACTS
+from sandbox.answers import work as claims
+from sandbox.answers import work as errors
 from sandbox.answers.tasks import WORK
-from sandbox.answers.work import work
-from sandbox.base.absences import Absent
+from sandbox.answers.work import ACTS, work
 from sandbox.base.database_time import DatabaseTime, database_seconds
-from sandbox.base.denials import Denied
 from sandbox.base.errors import NotFoundError, NotYetError, TooManyError
+from sandbox.base.refusals import Absent, Denied
 from sandbox.models import Question, Sandbox
 from sandbox.models.fields import encode_json
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from sandbox.answers import claims
+from sandbox.answers import work as claims
 from sandbox.answers.work import work
 from sandbox.models import Question
 from sandbox.process.calls import PartWork

@@ -11,14 +11,14 @@ from django.db import transaction
 
 from sandbox.actions.sessions import refuse_stale
 from sandbox.answers import asking
-from sandbox.answers.errors import document_of, raise_again
-from sandbox.base.absences import Absent
+from sandbox.answers.work import document_of, raise_again
 from sandbox.base.errors import (
     NotFoundError,
     NotYetError,
     SandboxError,
     TooManyError,
 )
+from sandbox.base.refusals import Absent
 from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.models.sandbox import carried_out
 from sandbox.retention.retention import drop_oldest

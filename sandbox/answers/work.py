@@ -4,19 +4,52 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
+import msgspec
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import OperationalError
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
-from sandbox.answers import claims, errors
-from sandbox.answers.claims import QuestionClaim
-from sandbox.answers.kinds import work_out
-from sandbox.base.absences import Absent
-from sandbox.base.errors import NotFoundError, SandboxError
+from sandbox.actions.import_plan import Imported
+from sandbox.actions.objects import do_import
+from sandbox.actions.undo import do_redo, do_undo, taken_back
+from sandbox.base import errors
+from sandbox.base.database_time import DatabaseTime
+from sandbox.base.errors import (
+    Cause,
+    GivenUpError,
+    NotFoundError,
+    OvertakenError,
+    SandboxError,
+    TooManyError,
+)
+from sandbox.base.refusals import Absent
+from sandbox.experiments import actions as experiments
+from sandbox.experiments.comparing import compare_runs
+from sandbox.explain import comparing, explaining, forecasting, shadowing
+from sandbox.explain import explaining as reproducing
+from sandbox.explain import shadowing as replaying
+from sandbox.explain.comparing.branches import pair_of
+from sandbox.explain.explaining import key_of
+from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import Question, Sandbox
+from sandbox.page.diffs import RevisionDiff
 from sandbox.process import watchdog
+from sandbox.whatifs import work as whatifs
+from sandbox.world.operations import Redo, Undo
+from scheduler.analysis.explain.shapes import Change
+from scheduler.input.traces.options import TraceOptions
 from scheduler.model.errors import SchedulerError
+from scheduler.model.sentence import Sentence, plain
+
+# ------------------------------------------------------------------------
+# A worker's part: take up a question, work it out, write the answer or the error.
+
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +66,7 @@ def work(seconds: float, question_id: int | None = None) -> int:
     """
     end, ended = time.monotonic() + seconds, 0
     while time.monotonic() < end:
-        claim = claims.take(question_id)
+        claim = take(question_id)
         if claim is None:
             break
         ended += execute(claim)
@@ -46,7 +79,7 @@ def execute(claim: QuestionClaim) -> bool:
     if question is None:  # nobody wanted it any longer
         return False
     try:
-        with watchdog.renewing(lambda: claims.renew(claim), RENEW_S):
+        with watchdog.renewing(lambda: renew(claim), RENEW_S):
             answer = work_out(
                 question.kind,
                 _sandboxes(question),
@@ -57,11 +90,11 @@ def execute(claim: QuestionClaim) -> bool:
         logger.warning("a question was left", exc_info=True)
         return False
     except (SandboxError, SchedulerError) as error:
-        return claims.end(claim, error=errors.document_of(error))
+        return end(claim, error=document_of(error))
     except Exception as error:  # a defect of ours ends one question, and is reported
         logger.exception("a question failed", extra={"kind": question.kind})
-        return claims.end(claim, error=errors.document_of(error))
-    return claims.end(claim, answer=answer)
+        return end(claim, error=document_of(error))
+    return end(claim, answer=answer)
 
 
 class _Teller:
@@ -77,7 +110,7 @@ class _Teller:
         if now >= self._next:
             self._next = now + TELL_S
             watchdog.goes_on(settings.STANDSTILL_S)
-            claims.tell(self._claim, answer)
+            tell(self._claim, answer)
 
 
 def _sandboxes(question: Question) -> list[Sandbox]:
@@ -87,3 +120,264 @@ def _sandboxes(question: Question) -> list[Sandbox]:
         if pk not in found:
             raise NotFoundError(Absent.SANDBOX.said(sandbox=pk))
     return [found[pk] for pk in question.sandboxes]
+
+
+# ------------------------------------------------------------------------
+# Who works a question out: taken up by a conditional UPDATE, and held by a lease.
+
+
+LEASE_S = 10.0
+#: A question at which a worker was lost this often is given up: it may be the reason.
+MOST_TRIES = 2
+_GLANCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionClaim:
+    """The right to write the answer to a question, while the fence is the newest."""
+
+    question_id: int
+    fence: int
+
+
+def open_questions() -> QuerySet[Question]:
+    """Return the questions that anybody may take up."""
+    now = DatabaseTime()
+    return Question.objects.filter(
+        state=Question.RUNNING, lease_until__lt=now, wanted_until__gt=now
+    )
+
+
+def _at_once() -> QuerySet[Question]:
+    """Return what may be taken up, first of those who have fewest under way."""
+    mine = Question.objects.filter(
+        asked_by=OuterRef("asked_by"),
+        state=Question.RUNNING,
+        lease_until__gte=DatabaseTime(),
+    )
+    under_way = mine.order_by().values("asked_by").annotate(n=Count("pk")).values("n")
+    found = open_questions().annotate(under_way=Coalesce(Subquery(under_way), Value(0)))
+    most = settings.LIMITS["answers_at_once_per_user"]
+    if most:
+        found = found.filter(under_way__lt=most)
+    return found.order_by("under_way", "pk")
+
+
+def take(question_id: int | None = None) -> QuestionClaim | None:
+    """Take up a question, any unless one is named; None when none may be.
+
+    Of one person no more than `answers_at_once_per_user` are under way; those who have
+    fewest come first.
+    """
+    waiting = _at_once()
+    if question_id is not None:
+        waiting = open_questions().filter(pk=question_id)
+    while found := list(waiting.values_list("pk", "fence", "tries")[:_GLANCE]):
+        for pk, fence, tries in found:
+            if tries >= MOST_TRIES:
+                _give_up(pk, fence, tries)
+                continue
+            same = Question.objects.filter(pk=pk, fence=fence, state=Question.RUNNING)
+            lease = {"fence": fence + 1, "lease_until": DatabaseTime() + LEASE_S}
+            if same.update(tries=tries + 1, **lease) == 1:
+                return QuestionClaim(pk, fence + 1)
+    return None
+
+
+def _give_up(pk: int, fence: int, tries: int) -> None:
+    message = (
+        f"given up: its worker was lost, or stood still for {settings.STANDSTILL_S} s, "
+        f"{tries} times; ask for less"
+    )
+    end(QuestionClaim(pk, fence), error=document_of(GivenUpError(message)))
+
+
+def renew(claim: QuestionClaim) -> bool:
+    """Extend the claim; False when another worker has the question by now."""
+    lease_until = DatabaseTime() + LEASE_S
+    back = watchdog.tries_taken_back()
+    return _mine(claim).update(lease_until=lease_until, **back) == 1
+
+
+def tell(claim: QuestionClaim, answer: Any) -> None:
+    """Write what is known of an answer so far.
+
+    Raises OvertakenError when another worker has the question, or somebody stopped it.
+    """
+    if not _mine(claim).update(answer=answer):
+        raise OvertakenError(
+            f"question {claim.question_id} is nobody's here any longer"
+        )
+
+
+def end(claim: QuestionClaim, **columns: Any) -> bool:
+    """Write an answer or an error; False when another worker has the question."""
+    kept = {"arguments": {}, "lease_until": 0, **columns}
+    return _mine(claim).update(state=Question.DONE, **kept) == 1
+
+
+def end_lapsed() -> None:
+    """Delete, in one statement, questions that were not asked again in time."""
+    now = DatabaseTime()
+    done = Q(state=Question.DONE) | Q(lease_until__lt=now)
+    Question.objects.filter(done, wanted_until__lte=now).delete()
+
+
+def _mine(claim: QuestionClaim) -> QuerySet[Question]:
+    return Question.objects.filter(
+        pk=claim.question_id, fence=claim.fence, state=Question.RUNNING
+    )
+
+
+# ------------------------------------------------------------------------
+# The kinds of questions, by name: what a worker calls with the arguments that are
+# kept.
+
+
+Work = Callable[..., Any]
+Tell = Callable[[Any], None]
+
+
+def _counterfactuals(sandbox: Sandbox, *, workload: str, **asked: Any) -> Any:
+    return explaining.explain_counterfactuals(sandbox, key_of(workload), **asked)
+
+
+def _incident(sandbox: Sandbox, *, change: Any, **window: Any) -> Any:
+    found = msgspec.convert(change, Change)
+    return replaying.replay_incident(sandbox, change=found, **window)
+
+
+def _submission(sandbox: Sandbox, *, files: Any, options: Any, **asked: Any) -> Any:
+    return forecasting.forecast_submit(
+        sandbox,
+        files=[(name, text) for name, text in files],
+        options=msgspec.convert(options, ForecastOptions),
+        **asked,
+    )
+
+
+def _undo(sandbox: Sandbox, **asked: Any) -> Any:
+    return _taken_back(do_undo, Undo(asked["edit"]), sandbox, **asked)
+
+
+def _redo(sandbox: Sandbox, **asked: Any) -> Any:
+    return _taken_back(do_redo, Redo(asked["edit"]), sandbox, **asked)
+
+
+def _taken_back(
+    act: Callable[..., RevisionDiff],
+    operation: Undo | Redo,
+    sandbox: Sandbox,
+    *,
+    user: int,
+    edit: int,
+    since: int,
+    tell: Tell,
+) -> Any:
+    """Do it, unless a worker that was lost had committed it; `since` is when it was asked."""
+    made = taken_back(sandbox, operation, since)
+    if made is not None:
+        return {"revision": made.number, "tick": made.tick}
+    step = act(
+        User.objects.get(pk=user),
+        sandbox.pk,
+        asked=edit,
+        progress=lambda done, of: tell({"done": done, "of": of}),
+    )
+    return {"revision": step.revision, "tick": step.tick}
+
+
+def _import(
+    sandbox: Sandbox, *, user: int, files: Any, traces: Any, tell: Tell, **asked: Any
+) -> Imported:
+    """Import files; of a worker that was lost after its commit nothing is left to change."""
+    return do_import(
+        User.objects.get(pk=user),
+        sandbox.pk,
+        [(name, text) for name, text in files],
+        traces=msgspec.convert(traces, TraceOptions),
+        **asked,
+    )
+
+
+def _compare(*sandboxes: Sandbox, **asked: Any) -> Any:
+    return comparing.compare(sandboxes, **asked)
+
+
+def _estimate(*, user: int, document: Any, files: Any) -> Any:
+    return experiments.do_estimate(User.objects.get(pk=user), document, files=files)
+
+
+def _runs(*, user: int, experiment: str, numbers: Any, **asked: Any) -> Any:
+    found = experiments.visible(User.objects.get(pk=user), experiment)
+    return compare_runs(found, numbers, **asked)
+
+
+KINDS: dict[str, Work] = {
+    "compare": _compare,
+    "counterfactuals": _counterfactuals,
+    "estimate": _estimate,
+    "import": _import,
+    "incident": _incident,
+    "pair": pair_of,
+    "redo": _redo,
+    "reproduction": reproducing.reproduce_event,
+    "runs": _runs,
+    "shadow": shadowing.shadow,
+    "shadowDecision": shadowing.open_decision,
+    "submission": _submission,
+    "undo": _undo,
+    "whatIf": whatifs.run,
+}
+#: The kinds that change their sandbox: each time that one is asked it is another.
+ACTS = frozenset({"import", "redo", "undo"})
+
+
+#: The kinds that say what they know before they are through.
+_TELLING = frozenset({"counterfactuals"}) | ACTS
+
+
+def work_out(
+    kind: str,
+    sandboxes: Sequence[Sandbox],
+    arguments: dict[str, Any],
+    tell: Tell,
+) -> Any:
+    """Return the answer to a question as plain data; `tell` gets it so far."""
+    told = {"tell": tell} if kind in _TELLING else {}
+    return msgspec.to_builtins(KINDS[kind](*sandboxes, **arguments, **told))
+
+
+# ------------------------------------------------------------------------
+# Errors as data: a worker writes what a web process raises again.
+
+
+def document_of(error: Exception) -> dict[str, Any]:
+    """Return an error as plain data; of a defect its class and message."""
+    if isinstance(error, SandboxError):
+        kind = type(error).__name__
+        if getattr(errors, kind, None) is not type(error):
+            kind = SandboxError.__name__
+        return {
+            "kind": kind,
+            "said": msgspec.to_builtins(error.said),
+            "causes": msgspec.to_builtins(error.causes),
+        }
+    if isinstance(error, SchedulerError):
+        kind = SchedulerError.__name__
+        return {"kind": kind, "said": msgspec.to_builtins(error.said)}
+    said = plain(f"{type(error).__name__}: {error}"[:4000])
+    return {"kind": GivenUpError.__name__, "said": msgspec.to_builtins(said)}
+
+
+def raise_again(document: dict[str, Any]) -> NoReturn:
+    """Raise the error that a worker wrote."""
+    kind = document["kind"]
+    said = msgspec.convert(document["said"], Sentence)
+    if kind == SchedulerError.__name__:
+        raise SchedulerError(said)
+    causes = msgspec.convert(document.get("causes", ()), tuple[Cause, ...])
+    found: type[SandboxError] = getattr(errors, kind)
+    if issubclass(found, TooManyError):
+        raise TooManyError(said, wait=1.0)
+    raise found(said, causes=causes)

@@ -1,6 +1,6 @@
 """What this process has counted and timed: of the service itself, not of a simulation.
 
-Counting touches nothing but memory; `sandbox.process.service_counts` brings the counts
+Counting touches nothing but memory; `sandbox.process.services` brings the counts
 of all processes together on the bus.
 """
 

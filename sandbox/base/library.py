@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import difflib
 import logging
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
+from sandbox.base.refusals import Absent
 from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Problem
 from scheduler.model.scenario import ListedStatement, Scenario, read_scenario
+
+# ------------------------------------------------------------------------
+# The library of scenarios: one folder each under `sandbox/scenarios/`.
+
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +41,7 @@ def names() -> tuple[str, ...]:
     for path in FOLDER.iterdir():
         if (path / _FILE).is_file():
             try:
-                found.append((scenario(path.name).spec.order, path.name))
+                found.append((scenario_named(path.name).spec.order, path.name))
             except (NotFoundError, ValueError):
                 logger.exception("%s cannot be read", path)
     return tuple(name for _, name in sorted(found))
@@ -57,7 +63,7 @@ def courses() -> dict[str, tuple[str, ...]]:
     """Return of each text the scenarios with stops, in the order of its statements."""
     shown: dict[tuple[str, str], list[str]] = {}
     for name in names():
-        spec = scenario(name).spec
+        spec = scenario_named(name).spec
         for one in spec.shows if spec.checkpoints else ():
             shown.setdefault((one.text, one.statement), []).append(name)
     return {
@@ -71,7 +77,7 @@ def courses() -> dict[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=256)
-def scenario(name: str) -> Scenario:
+def scenario_named(name: str) -> Scenario:
     """Return what the scenario says of itself; NotFoundError when there is none."""
     path = _folder(name) / _FILE
     try:
@@ -110,3 +116,39 @@ def _folder(name: str) -> Path:
             )
         raise NotFoundError(Absent.SCENARIO.said(name=f"{name!r}"))
     return folder
+
+
+# ------------------------------------------------------------------------
+# The script of a lesson: what of a scenario a sandbox keeps of its own.
+
+
+#: What a script has of a scenario's spec.
+PARTS = ("title", "summary", "checkpoints", "expect")
+
+
+def script_of(own: Mapping[str, Any], scenario: str) -> Scenario | None:
+    """Return a lesson: a sandbox's `own` script, else the library's; None without one."""
+    if own:
+        return read_script(own)
+    return scenario_named(scenario) if scenario else None
+
+
+def script_part(scenario: Scenario) -> dict[str, Any]:
+    """Return of a scenario what a script keeps; nothing where it has no stops.
+
+    A script has no horizon: a stop says itself how far what is run beside it goes.
+    """
+    if not scenario.spec.checkpoints:
+        return {}
+    spec: dict[str, Any] = msgspec.to_builtins(scenario.spec)
+    for stop in spec["checkpoints"]:
+        if stop["beside"]:
+            stop["until"] = stop["until"] or scenario.spec.horizon
+    return {name: spec[name] for name in PARTS}
+
+
+def read_script(script: Mapping[str, Any]) -> Scenario:
+    """Return a script as a scenario. Raises PolicyError."""
+    return read_scenario(
+        {"apiVersion": "quotalab.dev/v1", "kind": "Scenario", "spec": dict(script)}
+    )

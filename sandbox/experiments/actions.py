@@ -13,9 +13,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from sandbox.access import limits
 from sandbox.actions.sandboxes import begin
-from sandbox.base.absences import Absent, NotTaken
-from sandbox.base.denials import Denied, NotNow
 from sandbox.base.errors import (
     Cause,
     ConflictError,
@@ -23,10 +22,10 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
+from sandbox.base.refusals import Absent, Denied, NotNow, NotTaken
 from sandbox.experiments import searching
 from sandbox.experiments.bases import base_of, open_base, packed_base
 from sandbox.experiments.work import plan_of
-from sandbox.live import limits
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.models.sandbox import carried_out
 from sandbox.process import idle_flag

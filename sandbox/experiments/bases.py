@@ -11,8 +11,8 @@ import msgspec
 from django.contrib.auth.models import User
 
 from sandbox.base import library
-from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
+from sandbox.base.refusals import Absent
 from sandbox.models import Experiment, KeptWhatIf, Sandbox
 from sandbox.whatifs.changes import operation_of
 from sandbox.world import history, operations, worlds

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox.base.absences import Absent
 from sandbox.base.errors import ConflictError, NotFoundError
-from sandbox.base.refusals import Refused
+from sandbox.base.refusals import Absent, Refused
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import plan_of
 from sandbox.explain.comparing import MOST_POINTS, side_by_side
-from sandbox.explain.comparing.branches import (
-    Branch,
-    Happened,
-    happened_in,
-)
+from sandbox.explain.comparing.branches import Branch, Happened, happened_in
 from sandbox.explain.comparing.shapes import BranchLine, Comparison
 from sandbox.models import Experiment, Run, Sandbox
 from sandbox.page import diffs, rows

@@ -18,8 +18,8 @@ from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from sandbox.base.database_time import DatabaseTime
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import ConflictError
+from sandbox.base.refusals import NotNow
 from sandbox.experiments import reading
 from sandbox.experiments.bases import base_of
 from sandbox.models import Experiment, Run

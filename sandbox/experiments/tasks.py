@@ -6,7 +6,7 @@ from functools import partial
 
 from celery import shared_task
 
-from sandbox.experiments import claims
+from sandbox.experiments import work as claims
 from sandbox.experiments.work import work
 from sandbox.models import Experiment
 from sandbox.process.calls import PartWork

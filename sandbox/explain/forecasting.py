@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from sandbox.base.absences import NotTaken
+from sandbox.access import limits
 from sandbox.base.errors import InvalidError
-from sandbox.live import limits
+from sandbox.base.refusals import NotTaken
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
 from sandbox.world.findings import causes_of

@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from sandbox.base.absences import Absent
-from sandbox.base.errors import ConflictError, NotFoundError
-from sandbox.base.refusals import Refused
-from sandbox.models import Revision, Sandbox
-from sandbox.world import history, lineage, operations, worlds
+from sandbox.base.errors import ConflictError, InvalidError, NotFoundError
+from sandbox.base.refusals import Absent, NotTaken, Refused
+from sandbox.models import Event, Revision, Sandbox
+from sandbox.twins import ticks as twins
+from sandbox.world import history, operations, worlds
+from sandbox.world import history as lineage
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
+from scheduler.analysis.explain.changes import apply
 from scheduler.analysis.explain.shadow_decision import OpenedDecision, opened
+from scheduler.analysis.explain.shapes import Change
+from scheduler.analysis.forecast.workloads import waits
+from scheduler.analysis.incident import (
+    IncidentReplay,
+    Window,
+    compared,
+    owner_name,
+    replay,
+    window_work,
+)
+from scheduler.engine.world import fork
+from scheduler.model.errors import SchedulerError
+from scheduler.model.problems import RequestProblem
 from scheduler.recorded.qrec.reading import stamp
 from scheduler.recorded.shadow.compare import Judge, Verdict
 from scheduler.recorded.shadow.decisions import History
+from scheduler.recorded.twin.going_on import go_on
 from scheduler.recorded.twin.observing import Manifest, ObservedChange
+
+# ------------------------------------------------------------------------
+# The decisions of a real cluster beside this engine's, from a twin's history.
+
 
 #: The time that was judged is cut into so many stretches.
 STRETCHES = 24
@@ -180,10 +201,72 @@ def _judge(sandbox: Sandbox) -> Judge:
 
 
 def _observed(sandbox: Sandbox, begin: int) -> list[Observe]:
-    known = lineage.rows(Revision, sandbox)
+    known = lineage.rows_of(Revision, sandbox)
     rows = known.filter(number__gt=begin, kind=Revision.TICK).order_by("number")
     found = (
         operations.from_document(document)
         for document in rows.values_list("operation", flat=True).iterator()
     )
     return [operation for operation in found if isinstance(operation, Observe)]
+
+
+# ------------------------------------------------------------------------
+# A window of a twin under its policy and under a changed one, run on copies.
+
+
+def replay_incident(
+    sandbox: Sandbox, from_tick: int, to_tick: int, change: Change, *, seconds: float
+) -> IncidentReplay:
+    """Return what the change would have come to between two ticks of a twin.
+
+    What arrived and how long it ran is what really did. Nothing is kept. Raises
+    ConflictError for a sandbox that shows no real cluster, InvalidError for no window,
+    SchedulerError for a change that cannot be made or when the seconds are over.
+    """
+    if not sandbox.is_real:
+        raise ConflictError(Refused.NO_REPLAY.said())
+    if from_tick >= to_tick:
+        raise InvalidError(NotTaken.WINDOW.said(start=from_tick, end=to_tick))
+    revision = history.revision_at(sandbox, from_tick)
+    last = history.revision_at(sandbox, to_tick)
+    seen = history.world_at(sandbox, revision)
+    world = go_on(seen, twins.after(sandbox, revision))
+    begin, until = seen.context.now_ms, to_tick * sandbox.tick_ms
+    check = _until(time.monotonic() + seconds)
+    other = fork(world)
+    apply(other, change)
+    same, changed = replay(world, until, check), replay(other, until, check)
+    waited = [key for key, obj in seen.objects.items() if waits(obj)]
+    end = history.world_at(sandbox, last)
+    there = window_work(end, begin, until, waited)
+    starts, preempted = _decided(sandbox, revision, last)
+    real = Window(
+        work={
+            owner_name(obj): (queue, came, starts.get(str(obj.key)))
+            for obj, queue, came in there
+        },
+        preemptions=preempted,
+    )
+    return compared(real, same, changed, from_ms=begin, to_ms=until)
+
+
+def _until(deadline: float) -> Callable[[], None]:
+    def check() -> None:
+        if time.monotonic() > deadline:
+            raise SchedulerError(RequestProblem.WINDOW.said())
+
+    return check
+
+
+def _decided(sandbox: Sandbox, after: int, upto: int) -> tuple[dict[str, int], int]:
+    """Return the first admission (ms) of each Workload, and how many were preempted."""
+    known = lineage.rows_of(Event, sandbox, upto, whole=True)
+    decided = known.filter(revision__gt=after, type__in=("Admit", "Preempt"))
+    rows = decided.order_by("revision", "seq")
+    starts: dict[str, int] = {}
+    preempted = 0
+    for kind, subject, at in rows.values_list("type", "subject", "t_ms"):
+        if kind == "Admit":
+            starts.setdefault(subject, at)
+        preempted += kind == "Preempt"
+    return starts, preempted

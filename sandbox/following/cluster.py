@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import email.utils
 import os
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Self
@@ -15,7 +16,12 @@ from typing import Any, Self
 import msgspec
 
 from sandbox.base.errors import SandboxError
-from sandbox.following.connections import make_lasting
+from scheduler.input.manifests.releases import release_of_image
+from scheduler.model.releases.release import Scheduler, canonical
+
+# ------------------------------------------------------------------------
+# A cluster's API, asked by the official Python client: who follows sends only GET.
+
 
 #: Objects of one page of a list.
 PAGE = 500
@@ -242,3 +248,65 @@ def _lines(response: Any) -> Iterator[bytes]:
     for chunk in response.stream(65536, decode_content=True):
         *whole, rest = (rest + chunk).split(b"\n")
         yield from (line for line in whole if line)
+
+
+# ------------------------------------------------------------------------
+# How connections to a cluster are kept: many, long silent, and noticed when dead.
+
+
+#: One for each kind that is watched, and some to ask with.
+MOST_CONNECTIONS = 64
+#: A watch may be silent for minutes, also when a network forgot it: the kernel asks
+#: after so many idle seconds, so often, and ends it after so many unanswered ones.
+_KEPT_ALIVE = {"TCP_KEEPIDLE": 20, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
+
+
+def make_lasting(configuration: Any) -> None:
+    """Set a configuration of the official client for watches of many kinds."""
+    configuration.connection_pool_maxsize = MOST_CONNECTIONS
+    # Who follows tries again, and says so: urllib3 would warn four times before.
+    configuration.retries = False
+    configuration.socket_options = [
+        (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),  # urllib3's own
+        (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+        *(
+            (socket.IPPROTO_TCP, getattr(socket, name), value)
+            for name, value in _KEPT_ALIVE.items()
+            if hasattr(socket, name)  # not everywhere
+        ),
+    ]
+
+
+# ------------------------------------------------------------------------
+# Which releases a cluster runs, by what it says of itself.
+
+
+_KUEUE_PODS = "/api/v1/namespaces/kueue-system/pods"
+
+
+def releases_of(cluster: Cluster) -> dict[str, str]:
+    """Return the releases that decide in a cluster; what it does not say is left out.
+
+    That of Kubernetes is its API server's, that of Kueue the tag of its manager's image.
+    One that is not known here is left out, too.
+    """
+    found = dict(_said(cluster))
+    known = {name: canonical(name, text) for name, text in found.items()}
+    return {name: version for name, version in known.items() if version is not None}
+
+
+def _said(cluster: Cluster) -> Iterator[tuple[Scheduler, str]]:
+    """Yield what a cluster says; what may not be read says nothing."""
+    version = str(cluster.get("/version").get("gitVersion") or "")
+    yield "kubernetes", version.partition("+")[0].partition("-")[0]
+    try:
+        pods = cluster.get(_KUEUE_PODS, limit="50")["items"]
+    except ClusterError as error:
+        if error.code in (403, 404):
+            return
+        raise
+    for pod in pods:
+        for container in pod["spec"].get("containers") or ():
+            found = release_of_image(str(container.get("image") or ""))
+            if found is not None:
+                yield found

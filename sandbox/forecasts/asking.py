@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from datetime import timedelta
 
 import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Sum
+from django.utils import timezone
 
-from sandbox.base.absences import Absent
+from sandbox.access import limits
 from sandbox.base.database_time import DatabaseTime, database_seconds
-from sandbox.base.errors import BusyError, NotFoundError, NotYetError
+from sandbox.base.errors import BusyError, NotFoundError, NotYetError, SandboxError
+from sandbox.base.refusals import Absent
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import parts
+from sandbox.forecasts.outcomes import kept_of, record_of
 from sandbox.forecasts.parts import options_of
 from sandbox.forecasts.work import work
-from sandbox.live import limits
 from sandbox.models import ForecastPart, KeptForecast, Revision, Sandbox
 from sandbox.models.fields import Sayings
 from sandbox.process import idle_flag
 from sandbox.retention.retention import drop_oldest
-from sandbox.world import history, lineage
+from sandbox.world import history
+from sandbox.world import history as lineage
 from scheduler.analysis.forecast.present import check_stack
 from scheduler.analysis.forecast.starts import Forecast
+from scheduler.analysis.forecast.track_record import TrackRecord
 from scheduler.analysis.forecast.world import check_futures
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import RequestProblem
 from scheduler.model.problems.forms import joined
 from scheduler.model.sentence import Sentence, plain
+
+# ------------------------------------------------------------------------
+# A forecast is asked for: the one that is kept, or a new one; how far it is.
+
 
 #: Who asked looks again within this; a forecast that nobody looks at is cancelled.
 WANTED_S = 15.0
@@ -188,7 +198,7 @@ def _begin(
     sandbox: Sandbox, revision: int, options: ForecastOptions, user: User | None
 ) -> KeptForecast:
     limits.check_jobs(user)
-    at = lineage.rows(Revision, sandbox, whole=True).filter(number=revision)
+    at = lineage.rows_of(Revision, sandbox, whole=True).filter(number=revision)
     tick, now_ms = at.values_list("tick", "t_ms").get()
     now = database_seconds()
     kept = KeptForecast(
@@ -213,3 +223,66 @@ def _begin(
         same = _kept(sandbox, revision, options)
         return same or _begin(sandbox, revision, options, user)
     return kept
+
+
+# ------------------------------------------------------------------------
+# A sandbox's forecasts as they are listed, with its track record.
+
+
+class Forecasts(msgspec.Struct, frozen=True, kw_only=True):
+    """The forecasts that are kept of a sandbox, newest first, and how they came out."""
+
+    items: list[ForecastState]  # without what they forecast
+    record: TrackRecord
+
+
+def forecasts_of(sandbox: Sandbox, most: int) -> Forecasts:
+    """Return the newest so many forecasts, and the sandbox's track record."""
+    found = kept_of(sandbox).defer("world", "given")
+    items = [state_of(one, whole=False) for one in found.order_by("-pk")[:most]]
+    return Forecasts(items=items, record=record_of(sandbox))
+
+
+# ------------------------------------------------------------------------
+# Twins that forecast themselves, as often as the operator says.
+
+
+logger = logging.getLogger(__name__)
+
+#: At one look so many twins begin a forecast; the others at the next.
+MOST_AT_ONCE = 4
+_LOOK_EVERY_S = 1.0
+_last = 0.0  # monotonic seconds of this process's last look
+
+
+def look() -> None:
+    """Begin a forecast of each twin that plays and has none young enough."""
+    global _last
+    every = settings.TWIN_FORECAST_EVERY_S
+    if not every or time.monotonic() < _last + _LOOK_EVERY_S:
+        return
+    _last = time.monotonic()
+    for sandbox in due(every)[:MOST_AT_ONCE]:
+        begin(sandbox, every)
+
+
+def due(every_s: int) -> list[Sandbox]:
+    """Return the twins that play and were last forecast so long ago, or never."""
+    young = KeptForecast.objects.filter(
+        created_at__gt=timezone.now() - timedelta(seconds=every_s)
+    )
+    playing = Sandbox.objects.filter(playing=True).exclude(source={})
+    return list(playing.exclude(pk__in=young.values("sandbox_id")).order_by("pk"))
+
+
+def begin(sandbox: Sandbox, every_s: int) -> None:
+    """Begin its forecast; wanted until the next one is due."""
+    try:
+        found = ask(sandbox, None, ForecastOptions(seconds=min(every_s, 60)))
+        want(found, every_s)
+    except (SchedulerError, SandboxError) as error:
+        logger.info("not forecast: %s", error, extra={"sandbox": sandbox.pk})
+    except DatabaseError:
+        raise
+    except Exception:  # the others get theirs
+        logger.exception("not forecast", extra={"sandbox": sandbox.pk})

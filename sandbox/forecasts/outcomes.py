@@ -9,7 +9,7 @@ from django.db.models import Min, QuerySet
 
 from sandbox.forecasts.parts import options_of
 from sandbox.models import Event, KeptForecast, Revision, Sandbox
-from sandbox.world import lineage
+from sandbox.world import history
 from scheduler.analysis.forecast.present import GivenStart
 from scheduler.analysis.forecast.track_record import (
     Correction,
@@ -26,7 +26,7 @@ Starts = dict[str, list[tuple[int, int]]]
 
 def kept_of(sandbox: Sandbox) -> QuerySet[KeptForecast]:
     """Return the sandbox's own forecasts of revisions that are still its past."""
-    past = lineage.rows(KeptForecast, sandbox, whole=True)
+    past = history.rows_of(KeptForecast, sandbox, whole=True)
     return past.filter(sandbox=sandbox)
 
 
@@ -81,7 +81,7 @@ def _newest(sandbox: Sandbox) -> Sequence[KeptForecast]:
 
 def _end(sandbox: Sandbox, revision: int) -> tuple[int, int]:
     """Return the revision before which, and the time until which it is known what came."""
-    known = lineage.rows(Revision, sandbox, whole=True)
+    known = history.rows_of(Revision, sandbox, whole=True)
     own = known.filter(number__gt=revision)
     changed = own.filter(kind__in=(Revision.EDIT, Revision.RERUN))
     first = changed.aggregate(first=Min("number"))["first"]
@@ -94,7 +94,7 @@ def _end(sandbox: Sandbox, revision: int) -> tuple[int, int]:
 
 def _starts(sandbox: Sandbox, revision: int) -> Starts:
     """Return the admissions after a revision by Workload, in order: revision and ms."""
-    known = lineage.rows(Event, sandbox, whole=True)
+    known = history.rows_of(Event, sandbox, whole=True)
     admitted = known.filter(type="Admit", revision__gt=revision)
     rows = admitted.order_by("revision", "seq")
     found: Starts = {}

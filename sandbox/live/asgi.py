@@ -1,4 +1,4 @@
-"""The ASGI application: HTTP to Django, WebSocket to sandbox.live.routing."""
+"""The ASGI application: HTTP to Django, WebSocket to sandbox.live.consumers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ http = get_asgi_application()  # before anything that imports a model
 
 from sandbox.base.security import OriginCheck  # noqa: E402
 from sandbox.live.body_limits import BodySizeLimit  # noqa: E402
-from sandbox.live.routing import websocket_urlpatterns  # noqa: E402
+from sandbox.live.consumers import websocket_urlpatterns  # noqa: E402
 
 application = ProtocolTypeRouter(
     {

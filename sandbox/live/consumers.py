@@ -6,23 +6,28 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
+from django.urls import re_path
 
+from sandbox.access import rights
+from sandbox.access.lessons import running_news
+from sandbox.access.limits import connection_slots, handshakes
+from sandbox.access.people import Asker
 from sandbox.base import counters
-from sandbox.base.absences import Absent
-from sandbox.live import rights
-from sandbox.live.hub import hub
-from sandbox.live.lessons import running_news
-from sandbox.live.limits import connection_slots, handshakes
-from sandbox.live.people import Asker
-from sandbox.live.subscription import CLOSE_GONE, Client
-from sandbox.live.threads import once_for_all
+from sandbox.base.refusals import Absent
+from sandbox.base.threads import once_for_all
+from sandbox.live.subscription import CLOSE_GONE, Client, hub
 from sandbox.page.wire import Hello, service_status
-from sandbox.process import service_counts
+from sandbox.process import services
 from sandbox.world import worlds
+
+# ------------------------------------------------------------------------
+# The WebSocket of a sandbox: hello, then a page or diffs, then every diff.
+
 
 CLOSE_BAD_MESSAGE = 4400
 CLOSE_FULL = 4429
@@ -64,7 +69,7 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             await self.close(CLOSE_FULL)
             return
         self.slot = person
-        service_counts.start()
+        services.start()
         worlds.start_forgetting()
         counters.note_size("sockets", 1)
         await self.accept()
@@ -154,3 +159,13 @@ class NotFoundConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         """Close, as for a sandbox that does not exist."""
         await self.close(CLOSE_GONE)
+
+
+# ------------------------------------------------------------------------
+# WebSocket paths.
+
+
+websocket_urlpatterns: list[Any] = [
+    re_path(r"^ws/sandboxes/(?P<sandbox_id>[a-z2-7]{12})$", SandboxConsumer.as_asgi()),
+    re_path(r"", NotFoundConsumer.as_asgi()),
+]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
+from sandbox.base.refusals import Absent
 from sandbox.models import Event, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import Page, encode_step

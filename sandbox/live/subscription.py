@@ -7,23 +7,30 @@ taken from history.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from sandbox.base.denials import NotNow
-from sandbox.live import pages, rights
+from sandbox.access import rights
+from sandbox.base.refusals import NotNow
+from sandbox.base.threads import in_thread, one_of_many
+from sandbox.live import pages
 from sandbox.live.bus import Listener, bus_problem
-from sandbox.live.first_page import FirstPage
-from sandbox.live.messages import MOST_WAITING, Message
-from sandbox.live.threads import one_of_many
+from sandbox.page import diffs
+from sandbox.page.diffs import decode_step, encode_step
 from sandbox.page.wire import service_status
-from sandbox.world.broadcast import group_of
+from sandbox.world.commits import PEOPLE, group_of
 from scheduler.model.sentence import Sentence
+
+# ------------------------------------------------------------------------
+# What a process hears of one sandbox, once for all the clients that it has of it.
+
 
 logger = logging.getLogger(__name__)
 
@@ -174,3 +181,219 @@ class SandboxSubscription:
                 client.page_wanted = True
                 client.unsent.set()
             client.behind = behind
+
+
+# ------------------------------------------------------------------------
+# One subscription per process and sandbox, fanned out to the clients in it.
+
+
+#: A client that takes nothing for this long is closed.
+SEND_PATIENCE_S = 10.0
+CLOSE_SLOW = 4408
+
+
+class Hub:
+    """The subscriptions of this process. Everything here runs in one event loop."""
+
+    def __init__(self) -> None:
+        self.subscriptions: dict[str, SandboxSubscription] = {}
+        self.people: Listener | None = None  # while anybody is here
+
+    async def enter(self, sandbox_id: str, client: Client) -> None:
+        """Join first, so that what is sent meanwhile is seen twice, never missed."""
+        subscription = self.subscriptions.get(sandbox_id)
+        if subscription is None:
+            subscription = self.subscriptions[sandbox_id] = SandboxSubscription(
+                sandbox_id
+            )
+            subscription.open()
+        subscription.clients.add(client)
+        if self.people is None or self.people.ended:
+            self.people = Listener(PEOPLE, _take_person)
+        # Of a crowd some wait long for the bus; what they miss is found in history.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_EVERY_S):
+                await self.people.listening.wait()
+                await subscription.listener.listening.wait()
+        if client not in subscription.clients:
+            return  # its right ended meanwhile
+        client.pump = asyncio.create_task(pump(subscription, client))
+
+    async def leave(self, sandbox_id: str, client: Client) -> None:
+        """Leave; the last one out ends the subscription."""
+        if client.pump is not None:
+            client.pump.cancel()
+        subscription = self.subscriptions.get(sandbox_id)
+        if subscription is None:
+            return
+        subscription.clients.discard(client)
+        if not subscription.clients:
+            del self.subscriptions[sandbox_id]
+            subscription.close()
+        if self.people is not None and not self.subscriptions:
+            self.people.close()
+            self.people = None
+
+
+def _take_person(message: dict[str, Any]) -> None:
+    """Check the streams of somebody whose rights changed."""
+    rights.note_person(message["user"])
+
+
+async def pump(subscription: SandboxSubscription, client: Client) -> None:
+    """Send a client what it has not got, in order and without a gap."""
+    while True:
+        await client.unsent.wait()
+        client.unsent.clear()
+        try:
+            while client.notes:
+                await asyncio.wait_for(
+                    client.send(client.notes.popleft()), SEND_PATIENCE_S
+                )
+            for text in await _next(subscription, client):
+                await asyncio.wait_for(client.send(text), SEND_PATIENCE_S)
+        except TimeoutError:
+            await client.close(CLOSE_SLOW)
+            return
+        except asyncio.CancelledError:
+            raise
+        except OSError as error:
+            # People close their pages; that is nobody's defect.
+            logger.debug("a client has gone: %s", error)
+            return
+        except Exception:
+            logger.exception(
+                "a client was not served", extra={"sandbox": subscription.sandbox_id}
+            )
+            await client.close(1011)
+            return
+
+
+async def _next(subscription: SandboxSubscription, client: Client) -> list[str]:
+    """Return the frames that bring the client to what is known now."""
+    messages = list(client.waiting)
+    client.waiting.clear()
+    if client.revision is not None and not client.page_wanted:
+        fresh = [m for m in messages if m.revision > client.revision]
+        if join(fresh, client.revision):
+            if fresh:
+                client.revision = fresh[-1].revision
+            return frames_of(fresh)
+    client.page_wanted = False
+    if client.revision is None:
+        frames, client.revision = await subscription.page()
+        # Diffs that came while the page was made are above it, or in it.
+        client.waiting.extendleft(reversed(messages))
+        client.unsent.set()
+        return frames
+    frames, client.revision = await in_thread(
+        pages.frames_for, subscription.sandbox_id, client.revision
+    )
+    if client.waiting:
+        client.unsent.set()
+    return frames
+
+
+hub = Hub()
+
+
+# ------------------------------------------------------------------------
+# The first page of a sandbox: made from history once, for all who open it at one
+# time.
+
+
+#: A page that many ask for is made once, and brought forward for this long.
+PAGE_KEPT_S = 10.0
+
+
+class FirstPage:
+    """The frames that bring a client with nothing to the newest revision."""
+
+    def __init__(self, sandbox_id: str) -> None:
+        self.sandbox_id = sandbox_id
+        self.frames: list[str] = []
+        self.revision = 0
+        self.made_at = 0.0  # monotonic seconds
+        self.recent: deque[Message] = deque(maxlen=MOST_WAITING)
+        self.making = asyncio.Lock()
+
+    def take(self, message: Message) -> None:
+        """Note a diff of the bus while a page is kept or being made."""
+        if self.frames or self.making.locked():
+            self.recent.append(message)
+
+    async def get(self, newest: int) -> tuple[list[str], int]:
+        """Return the frames and their revision: `newest`, which the bus brought, or later."""
+        async with self.making:
+            old = time.monotonic() - self.made_at > PAGE_KEPT_S
+            if not self.frames or old or not self._followed() or self.revision < newest:
+                await self._make()
+            return self.frames, self.revision
+
+    async def _make(self) -> None:
+        self.frames, self.revision = await in_thread(
+            pages.frames_for, self.sandbox_id, None
+        )
+        self.made_at = time.monotonic()
+        asyncio.get_running_loop().call_later(PAGE_KEPT_S, self._drop)
+
+    def _followed(self) -> bool:
+        """Put the diffs since behind the page; False when they do not join up.
+
+        Nor do they where one rewrites history: whoever receives it asks for a page, and
+        would be given the same one again, for as long as it is kept.
+        """
+        fresh = [m for m in self.recent if m.revision > self.revision]
+        self.recent.clear()
+        if not join(fresh, self.revision) or any(m.rewrites for m in fresh):
+            return False
+        if fresh:
+            self.frames = [*self.frames, *frames_of(fresh)]
+            self.revision = fresh[-1].revision
+        return True
+
+    def _drop(self) -> None:
+        """Let go of a page that nobody asked for lately: pages are large."""
+        if time.monotonic() - self.made_at >= PAGE_KEPT_S:
+            self.frames = []
+            self.recent.clear()
+
+
+# ------------------------------------------------------------------------
+# Diffs as the bus brings them, and what is made of several before they are sent.
+
+
+#: Diffs that may wait for one client; beyond it gets a whole page instead.
+MOST_WAITING = 256
+#: This many at once are merged before they are sent.
+MERGE_FROM = 3
+
+
+class Message(NamedTuple):
+    """A diff as it came from the bus: where it leads, and its JSON.
+
+    `rewrites`: it gives the sandbox another past, which a page has to be asked for.
+    """
+
+    begin: int
+    revision: int
+    body: bytes
+    rewrites: bool = False
+
+
+def join(messages: Sequence[Message], revision: int) -> bool:
+    """Return whether the diffs follow one another from `revision` on."""
+    at = revision
+    for message in messages:
+        if message.begin != at:
+            return False
+        at = message.revision
+    return True
+
+
+def frames_of(messages: Sequence[Message]) -> list[str]:
+    """Return the diffs as frames; many are merged into one."""
+    if len(messages) < MERGE_FROM:
+        return [message.body.decode() for message in messages]
+    merged = diffs.merge([decode_step(message.body) for message in messages])
+    return [encode_step(merged).decode()]

@@ -6,12 +6,16 @@ from sandbox.models.access import Audit, Grant, Identity, ShareLink, Token
 from sandbox.models.cluster import (
     ClusterQueue,
     Cohort,
+    Job,
     LocalQueue,
     Node,
     OtherObject,
+    Pod,
     PriorityClass,
+    RecordedTick,
     ResourceFlavor,
     StoredObject,
+    Workload,
     WorkloadPriorityClass,
 )
 from sandbox.models.experiment import Experiment, Run
@@ -21,9 +25,7 @@ from sandbox.models.imports import ImportReport, ImportTry
 from sandbox.models.lesson import Follower, Guess, Lesson
 from sandbox.models.question import Question
 from sandbox.models.sandbox import Answer, Member, Sandbox, Stored
-from sandbox.models.twin import RecordedTick
 from sandbox.models.whatif import KeptWhatIf
-from sandbox.models.workload import Job, Pod, Workload
 
 #: Kind -> its table; every other kind is in OtherObject.
 TABLES: dict[str, type[StoredObject]] = {

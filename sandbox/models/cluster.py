@@ -11,6 +11,9 @@ from django.db import models
 from sandbox.models.fields import JsonText
 from sandbox.models.sandbox import Sandbox
 
+# ------------------------------------------------------------------------
+# Objects of the cluster: queues, cohorts, flavors, nodes, classes, and the rest.
+
 
 class StoredObject(models.Model):
     """What every object has. (sandbox, kind, namespace, name) is its identity."""
@@ -73,3 +76,46 @@ class Node(StoredObject):
 
 class OtherObject(StoredObject):
     """An object of any kind without a table of its own."""
+
+
+# ------------------------------------------------------------------------
+# Work: Workloads, Pods and Jobs.
+
+
+class Workload(StoredObject):
+    """A Workload."""
+
+
+class Pod(StoredObject):
+    """A Pod."""
+
+
+class Job(StoredObject):
+    """A batch Job."""
+
+
+# ------------------------------------------------------------------------
+# What a recording still has to show of a real cluster, tick by tick.
+
+
+class RecordedTick(models.Model):
+    """What was seen in one tick of a recording; ticks in which nothing was have none."""
+
+    id = models.BigAutoField(primary_key=True)
+    sandbox = models.ForeignKey(
+        Sandbox, on_delete=models.CASCADE, related_name="+", db_index=False
+    )
+    tick = models.BigIntegerField()
+    body = models.BinaryField()  # as sandbox.world.seen packs it
+
+    class Meta:
+        """One per tick."""
+
+        constraints = (
+            models.UniqueConstraint(
+                fields=["sandbox", "tick"], name="recorded_tick_once"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.sandbox_id}@{self.tick}"

@@ -18,7 +18,7 @@ class Question(models.Model):
     asked_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
     )
-    kind = models.CharField(max_length=16)  # of sandbox.answers.kinds
+    kind = models.CharField(max_length=16)  # of sandbox.answers.work
     sandboxes = JsonText()  # ids, in the order of the question
     arguments = JsonText()  # empty once it is answered
     state = models.CharField(max_length=7, default=RUNNING)
@@ -29,7 +29,7 @@ class Question(models.Model):
     lease_until = models.FloatField(default=0)
     wanted_until = models.FloatField()  # nobody asks for it any longer after this
     answer = JsonText(null=True)
-    error = JsonText(default=dict)  # sandbox.answers.errors; empty for an answer
+    error = JsonText(default=dict)  # sandbox.answers.work; empty for an answer
 
     class Meta:
         """What is open is found by its state, what has lapsed by its time."""

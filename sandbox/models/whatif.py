@@ -33,7 +33,7 @@ class KeptWhatIf(models.Model):
     state = models.CharField(max_length=9, default=RUNNING)
     operation = JsonText(default=dict)  # sandbox.world.operations, once it has run
     verdict = JsonText(null=True)  # scheduler.analysis.pairs.PairVerdict
-    error = JsonText(default=dict)  # sandbox.answers.errors; empty unless it failed
+    error = JsonText(default=dict)  # sandbox.answers.work; empty unless it failed
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

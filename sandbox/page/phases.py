@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox.page.wire_rows import Phase
+from sandbox.page.wire import Phase
 
 
 def conditions_of(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -46,7 +46,7 @@ def pictures() -> Mapping[str, Picture]:
 
 def picture_of(name: str) -> Picture:
     """Run a scenario, at most five minutes of virtual time, and return its picture."""
-    spec = library.scenario(name).spec
+    spec = library.scenario_named(name).spec
     world = assemble(library.files_of(name)).world
     until = min(durations.span_ms(spec.horizon), LONGEST_MS)
     sandbox = Sandbox(title=name, seed=0, stack=world.policy.spec.stack)

@@ -6,11 +6,17 @@ import contextlib
 import fcntl
 import os
 import socket
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 from sandbox.base.commands import CommandError
+
+# ------------------------------------------------------------------------
+# One process at a time holds the data folder of the default run: a run, or a restore.
+
 
 CLEAN_UP_S = 2.0  # a run that was killed is cleaned up after in this time,
 CLEAN_UP_LATE_S = 20.0  # or in this, on a machine with much else to do
@@ -65,3 +71,28 @@ def _serves(note: int) -> bool:
     except (OSError, ValueError):
         return False
     return True
+
+
+# ------------------------------------------------------------------------
+# The address by which other machines reach this one, for `up --lan`.
+
+
+#: `--lan` without an address: the one that this machine has on its network.
+FIND = "find"
+#: Addresses of documentation: nothing is sent to them, a route is only looked up.
+_SOMEWHERE = "192.0.2.1"
+
+
+def own_address() -> str:
+    """Return this machine's address on its network; OSError where it is on none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        asking.connect((_SOMEWHERE, 9))
+        found: str = asking.getsockname()[0]
+    return found
+
+
+def start_again(address: str) -> NoReturn:
+    """Run this command anew with QUOTALAB_LAN set, so that all settings follow it."""
+    os.environ["QUOTALAB_LAN"] = own_address() if address == FIND else address
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

@@ -17,12 +17,12 @@ import msgspec
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import (
     BusyError,
     Cause,
     InvalidError,
 )
+from sandbox.base.refusals import NotNow
 from sandbox.models import (
     Checkpoint,
     Diff,
@@ -34,7 +34,7 @@ from sandbox.models import (
 from sandbox.models.fields import text_alone
 from sandbox.page.packing import unpack_page
 from sandbox.page.rows.transport import KEY
-from sandbox.world import lineage, worlds
+from sandbox.world import history, worlds
 from scheduler.input.files.inflating import inflated_size, most_values
 from scheduler.model.problems import RequestProblem, Wanted, expected
 from scheduler.model.sentence import Sentence, plain
@@ -144,7 +144,7 @@ class Archive(msgspec.Struct, kw_only=True):
     left: list[ArchivedRevision]
     #: Ticks of the recording, with what was seen in each as `sandbox.world.seen` packs it.
     recorded: Annotated[list[tuple[_Count, bytes]], _MANY]
-    #: Its lesson, as `sandbox.base.scripts` keeps one; empty without.
+    #: Its lesson, as `sandbox.base.library` keeps one; empty without.
     script: dict[str, Any]
 
 
@@ -235,7 +235,7 @@ def wrong(problem: Sentence | str) -> InvalidError:
 
 
 def _archive(sandbox: Sandbox, world: bytes) -> Archive:
-    past = lineage.lineage(sandbox)
+    past = history.lineage(sandbox)
     left = _left(sandbox)
     return Archive(
         columns=ArchiveColumns(
@@ -246,21 +246,21 @@ def _archive(sandbox: Sandbox, world: bytes) -> Archive:
         ),
         start_policy=sandbox.start_policy,
         world=world,
-        revisions=_revisions(lineage.rows(Revision, sandbox, whole=True)),
+        revisions=_revisions(history.rows_of(Revision, sandbox, whole=True)),
         left=_revisions(left),
         events=[
             ArchivedEvent(*row)
-            for rows in (lineage.of(Event, past), _said_of(sandbox, left))
+            for rows in (history.of(Event, past), _said_of(sandbox, left))
             for row in _values(rows, ArchivedEvent.__struct_fields__)
         ],
         diffs=[
             (n, bytes(body))
-            for n, body in _values(lineage.of(Diff, past), ("revision", "body"))
+            for n, body in _values(history.of(Diff, past), ("revision", "body"))
         ],
         checkpoints=[
             ArchivedCheckpoint(revision, bytes(world), _transport(bytes(page)))
             for revision, world, page in _values(
-                lineage.rows(Checkpoint, sandbox, whole=True),
+                history.rows_of(Checkpoint, sandbox, whole=True),
                 ("revision", "world", "page"),
             )
         ],
@@ -298,7 +298,7 @@ _FIELDS = (
 
 def _left(sandbox: Sandbox) -> QuerySet[Revision]:
     """Return what a redo needs that is no part of the past: edits, and what undid them."""
-    past = lineage.rows(Revision, sandbox, whole=True)
+    past = history.rows_of(Revision, sandbox, whole=True)
     made = Revision.objects.filter(
         sandbox=sandbox, kind__in=(Revision.EDIT, Revision.RERUN)
     )

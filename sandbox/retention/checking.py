@@ -23,15 +23,14 @@ from typing import Any, get_args
 import msgspec
 
 from sandbox.base import library
-from sandbox.base.scripts import read_script
+from sandbox.base.library import read_script
 from sandbox.models import Sandbox
 from sandbox.models.fields import decode_json, json_text
 from sandbox.page import diffs, packing, rows
 from sandbox.page.diffs import Page, RevisionDiff, Row
 from sandbox.page.events import EventRecord, kept
 from sandbox.page.rows.transport import KEY
-from sandbox.page.wire import EventLine, Sample
-from sandbox.page.wire_rows import AnyRow
+from sandbox.page.wire import AnyRow, EventLine, Sample
 from sandbox.retention.archives import (
     Archive,
     ArchivedCheckpoint,

@@ -32,7 +32,7 @@ from sandbox.models import (
     Sample,
     Sandbox,
 )
-from sandbox.world import lineage
+from sandbox.world import history
 
 #: Rows that go in one transaction: some ten milliseconds of work.
 BATCH = 2000
@@ -85,13 +85,13 @@ def beginning(sandbox: Sandbox) -> HistoryStart | None:
 
     The newest checkpoint that leaves as many ticks and days as are to be kept.
     """
-    own = lineage.rows(Revision, sandbox).filter(sandbox=sandbox)
+    own = history.rows_of(Revision, sandbox).filter(sandbox=sandbox)
     wanted = [_at(own, condition) for condition in _before(sandbox)]
     most = max(wanted, default=0)
     if most <= sandbox.kept_revision:
         return None
     found = (
-        lineage.rows(Checkpoint, sandbox)
+        history.rows_of(Checkpoint, sandbox)
         .filter(sandbox=sandbox, revision__lte=most, revision__gt=sandbox.kept_revision)
         .order_by("-revision")
         .values_list("revision", "tick")
@@ -158,7 +158,7 @@ def _shared(sandbox: Sandbox) -> Iterator[tuple[int, int]]:
     """Yield the revisions of this sandbox that forks, and theirs, still show."""
     for fork in descendants(sandbox):
         if fork.archived_at is None:
-            for part in lineage.lineage(fork):
+            for part in history.lineage(fork):
                 if part.sandbox_id == sandbox.pk:
                     yield part.after + 1, part.upto
 

@@ -12,8 +12,8 @@ import msgspec
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from sandbox.base.denials import Denied
 from sandbox.base.errors import InvalidError, NotFoundError
+from sandbox.base.refusals import Denied
 from sandbox.following.cluster import Cluster
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import in_field

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox.models import RecordedTick, Revision, Sandbox
-from sandbox.world import lineage, operations
+from sandbox.world import history, operations
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
 from scheduler.recorded.twin.observing import ObservedChange
@@ -26,7 +26,7 @@ def last_tick(sandbox: Sandbox) -> int | None:
 def after(sandbox: Sandbox, revision: int) -> list[ObservedChange]:
     """Return what was seen after a revision, to the end of what is known."""
     seen: list[ObservedChange] = []
-    known = lineage.rows(Revision, sandbox, whole=True)
+    known = history.rows_of(Revision, sandbox, whole=True)
     rows = known.filter(number__gt=revision, kind=Revision.TICK).order_by("number")
     for document in rows.values_list("operation", flat=True).iterator():
         operation = operations.from_document(document)
@@ -40,6 +40,6 @@ def after(sandbox: Sandbox, revision: int) -> list[ObservedChange]:
 
 def was_observed(sandbox: Sandbox, revision: int) -> bool:
     """Return whether a revision shows what a real cluster did."""
-    rows = lineage.rows(Revision, sandbox, whole=True).filter(number=revision)
+    rows = history.rows_of(Revision, sandbox, whole=True).filter(number=revision)
     document = rows.values_list("operation", flat=True).first()
     return bool(document and document.get("do") == "observe")

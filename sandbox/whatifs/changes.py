@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sandbox.actions import moves, nodes, pins
+from sandbox.access import limits as limited
+from sandbox.actions import nodes, pins
+from sandbox.actions import pins as moves
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of
 from sandbox.actions.objects import keep_start_time
 from sandbox.base.errors import Cause, DeniedError, InvalidError, SandboxError
 from sandbox.base.refusals import Refused
-from sandbox.live import limits as limited
 from sandbox.page.rows.transport import POLICY_KEY
 from sandbox.world import operations
 from sandbox.world.operations import Delete, Part, Put, SetPolicy, Several
@@ -118,7 +119,7 @@ def _acted(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
         if kind == "move":
             subject = meant(world, _key(given)) or _key(given)
             change = moves.change_of(world, subject, _key(given["to"]))
-            operation = moves.operation_of(world, change)
+            operation = moves.move_of(world, change)
         elif kind == "pin":
             pod = pins.pod_of(world, Key("Pod", given["namespace"], given["name"]))
             if given["node"]:

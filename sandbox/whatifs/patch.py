@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sandbox.access import limits
 from sandbox.base.errors import Cause, InvalidError
-from sandbox.live import limits
 from sandbox.models import KeptWhatIf
 from sandbox.whatifs.changes import operation_of
 from sandbox.whatifs.work import world_of

@@ -20,15 +20,14 @@ from django.db import DatabaseError, connection, transaction
 
 from sandbox.actions.sessions import EditSession, open_session
 from sandbox.base.database_time import DatabaseTime
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, OvertakenError, SandboxError
+from sandbox.base.refusals import NotNow
 from sandbox.following.cluster import Cluster, ClusterError
 from sandbox.following.resources import Resource, served
 from sandbox.models import Sandbox
 from sandbox.models.fields import Sayings
 from sandbox.twins import clusters
-from sandbox.worker.fresh import FreshNews
-from sandbox.worker.received import Loss, Received
+from sandbox.worker.received import FreshNews, Loss, Received
 from sandbox.world import leases
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import Observe, perform

@@ -18,14 +18,20 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from celery import bootsteps
 from celery.signals import task_prerun, worker_shutting_down
 from celery.worker import state
+from celery.worker.consumer.tasks import Tasks
 
 from sandbox.process import schema_version, watchdog
 from sandbox.process.celery import ANSWERS, EXPERIMENTS, app
-from sandbox.worker.lost_acks import GiveUpLostAcks
+
+# ------------------------------------------------------------------------
+# A worker: processes forked from one that has loaded everything, a task each at a
+# time.
+
 
 logger = logging.getLogger(__name__)
 
@@ -206,3 +212,36 @@ def _signals_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)
+
+
+# ------------------------------------------------------------------------
+# A connection that holds a message it could not acknowledge is given up.
+
+
+LOOK_EVERY_S = 1.0
+
+
+class GiveUpLostAcks(bootsteps.StartStopStep):
+    """A step of Celery's consumer: looks once a second between tasks (solo pool only)."""
+
+    requires = (Tasks,)
+
+    def start(self, consumer: Any) -> None:
+        """Begin to look, at the channel of this connection."""
+        channel = consumer.task_consumer.channel
+        self.look = consumer.timer.call_repeatedly(
+            LOOK_EVERY_S, refuse_full, (channel,)
+        )
+
+    def stop(self, consumer: Any) -> None:
+        """End to look; the next connection begins with a channel of its own."""
+        self.look.cancel()
+
+
+def refuse_full(channel: Any) -> None:
+    """Do nothing while `channel`, a kombu one, has room for a message.
+
+    Errors: ConnectionError, which Celery mends by connecting again.
+    """
+    if not channel.qos.can_consume():
+        raise ConnectionError("a message could not be acknowledged; connecting again")

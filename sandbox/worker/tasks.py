@@ -19,10 +19,10 @@ from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import OvertakenError
 from sandbox.base.memory import collect_seldom
 from sandbox.experiments import tasks as experiments
-from sandbox.forecasts import by_itself
+from sandbox.forecasts import asking
 from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Sandbox
-from sandbox.process import calls, idle_flag, service_counts, watchdog
+from sandbox.process import calls, idle_flag, services, watchdog
 from sandbox.process.celery import app, own_queue
 from sandbox.retention.retention import (
     BATCH,
@@ -78,7 +78,7 @@ def pulse() -> int:
         for pk, warm, ticket in _mark_due(fresh=fresh, seconds=seconds):
             send(pk, warm if fresh else "", ticket)
             sent += 1
-    by_itself.look()
+    asking.look()
     calls.look((experiments.WORK, forecasts.WORK, answers.WORK))
     return sent
 
@@ -126,7 +126,7 @@ def advance(self: object, sandbox_id: str, ticket: float | None = None) -> int:
     claim = leases.take(sandbox_id)
     if claim is None:
         return 0
-    service_counts.start()
+    services.start()
     name = getattr(getattr(self, "request", None), "hostname", None) or ""
     try:
         if _count_try(claim, name) > MOST_TRIES:

@@ -11,13 +11,22 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Collection
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from django.db.models import QuerySet
+from django.db.models import Model, Q, QuerySet
 
-from sandbox.base.absences import Absent
 from sandbox.base.errors import GoneError, NotFoundError
-from sandbox.models import Checkpoint, Diff, Event, Revision, Sample, Sandbox
+from sandbox.base.refusals import Absent, Refused
+from sandbox.models import (
+    Checkpoint,
+    Diff,
+    Event,
+    KeptForecast,
+    Revision,
+    Sample,
+    Sandbox,
+)
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
 from sandbox.page.packing import (
@@ -27,10 +36,13 @@ from sandbox.page.packing import (
     unpack_world,
 )
 from sandbox.page.rows.transport import KEY, until_text
-from sandbox.world import lineage, operations
-from sandbox.world.lineage import RevisionRange
+from sandbox.world import operations
 from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import gc_paused
+
+# ------------------------------------------------------------------------
+# What was: pages and worlds at any revision or tick, across forks.
+
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +58,7 @@ def revision_at(sandbox: Sandbox, tick: int) -> int:
     if sandbox.kept_revision and tick < sandbox.kept_tick:
         raise GoneError(Absent.OLD_TICK.said(tick=tick, first=sandbox.kept_tick))
     found = (
-        lineage.rows(Revision, sandbox)
+        rows_of(Revision, sandbox)
         .filter(tick__lte=tick)
         .order_by("-number")
         .values_list("number", flat=True)
@@ -64,7 +76,7 @@ def steps_since(
     if sandbox.revision - revision > most:
         return None
     bodies = (
-        lineage.rows(Diff, sandbox)
+        rows_of(Diff, sandbox)
         .filter(revision__gt=revision)
         .order_by("revision")
         .values_list("body", flat=True)
@@ -120,10 +132,10 @@ def page_at(sandbox: Sandbox, revision: int) -> Page:
     Raises GoneError when its checkpoint is no longer kept. Cost: opening one
     checkpoint and at most 64 diffs.
     """
-    ranges = lineage.lineage(sandbox, revision)
+    ranges = lineage(sandbox, revision)
     at, page = _start(ranges, revision)
     bodies = (
-        lineage.of(Diff, ranges)
+        of(Diff, ranges)
         .filter(revision__gt=at, revision__lte=revision)
         .order_by("revision")
         .values_list("body", flat=True)
@@ -153,7 +165,7 @@ def _start(ranges: list[RevisionRange], revision: int) -> tuple[int, Page]:
 
 def _checkpoint(ranges: list[RevisionRange], revision: int) -> Checkpoint:
     found = (
-        lineage.of(Checkpoint, ranges)
+        of(Checkpoint, ranges)
         .filter(revision__lte=revision)
         .defer("world", "page")
         .order_by("-revision")
@@ -187,11 +199,11 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
     done stays known, and some checkpoints stay to begin from. Raises GoneError when
     an update of this program decides differently from then, or cannot do it again.
     """
-    ranges = lineage.lineage(sandbox, revision, whole=True)
+    ranges = lineage(sandbox, revision, whole=True)
     checkpoint = _checkpoint(ranges, revision)
     body = Checkpoint.objects.values_list("world", flat=True).get(pk=checkpoint.pk)
     done = list(
-        lineage.of(Revision, ranges)
+        of(Revision, ranges)
         .filter(number__gt=checkpoint.revision, number__lte=revision)
         .order_by("number")
         .values_list("operation", "tick")
@@ -224,7 +236,7 @@ def _refuse_another(
     they decided may not.
     """
     body = (
-        lineage.of(Diff, ranges)
+        of(Diff, ranges)
         .filter(revision=revision)
         .values_list("body", flat=True)
         .first()
@@ -243,7 +255,7 @@ def _refuse_another(
 
 def events(sandbox: Sandbox) -> QuerySet[Event]:
     """Return the events of the whole lineage, as a query."""
-    return lineage.rows(Event, sandbox)
+    return rows_of(Event, sandbox)
 
 
 def newest_events(
@@ -251,7 +263,7 @@ def newest_events(
 ) -> list[Event]:
     """Return the last events up to a revision, oldest first, but for types in `without`."""
     found = (
-        lineage.rows(Event, sandbox, revision)
+        rows_of(Event, sandbox, revision)
         .exclude(type__in=without)
         .defer("data")
         .order_by("-revision", "-seq")[:most]
@@ -261,5 +273,131 @@ def newest_events(
 
 def newest_samples(sandbox: Sandbox, revision: int, most: int) -> list[Sample]:
     """Return the last samples up to a revision, oldest first."""
-    found = lineage.rows(Sample, sandbox, revision)
+    found = rows_of(Sample, sandbox, revision)
     return list(found.order_by("-revision")[:most])[::-1]
+
+
+# ------------------------------------------------------------------------
+# Which revisions make up a sandbox's past: the one law of undo, redo, rewind and
+# fork.
+
+
+#: What is kept of a revision, and the column that has its number. Everything else that
+#: is shown of a past (pages, curves, marks, counts, metrics, comparisons, track records)
+#: is read of these and of nothing else.
+KEPT: dict[type[Model], str] = {
+    Revision: "number",
+    Event: "revision",
+    Diff: "revision",
+    Sample: "revision",
+    Checkpoint: "revision",
+    KeptForecast: "revision",
+}
+#: SQLite refuses conditions that are nested deeper than 1000; each range nests one deeper.
+_AT_ONCE = 100
+
+K = TypeVar("K", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionRange:
+    """A part of a lineage: the revisions of one sandbox in (after, upto]."""
+
+    sandbox_id: str
+    after: int
+    upto: int
+
+
+def lineage(
+    sandbox: Sandbox, upto: int | None = None, *, whole: bool = False
+) -> list[RevisionRange]:
+    """Return whose revisions make up the past of a sandbox, or of one at `upto`, oldest first.
+
+    The past of an earlier revision is what it was then, whatever was undone since. From the
+    first revision that is kept; with `whole` from the very first: what was done then is
+    known for ever. Two queries per generation of forks. Raises GoneError for an archived
+    sandbox.
+    """
+    refuse_archived(sandbox)
+    first = 0 if whole else max(0, sandbox.kept_revision - 1)
+    end = sandbox.revision if upto is None else min(upto, sandbox.revision)
+    ranges: list[RevisionRange] = []
+    place: Sandbox | None = sandbox
+    while place is not None:
+        for number, base in _turns(place, end):
+            if first < number <= end:
+                ranges.append(RevisionRange(place.pk, max(number - 1, first), end))
+                end = base
+        begin = place.parent_revision if place.parent_id else 0
+        if max(begin, first) < end:
+            ranges.append(RevisionRange(place.pk, max(begin, first), end))
+        end = min(end, begin)
+        place = place.parent if place.parent_id and end > first else None
+    return ranges[::-1]
+
+
+def _turns(sandbox: Sandbox, end: int) -> list[tuple[int, int]]:
+    """Return the revisions up to `end` that go on from an earlier one, newest first."""
+    found = Revision.objects.filter(
+        sandbox=sandbox, kind=Revision.RERUN, base__isnull=False, number__lte=end
+    )
+    rows = found.order_by("-number").values_list("number", "base")
+    return [(number, base) for number, base in rows if base is not None]
+
+
+def past_changed(sandbox: Sandbox) -> bool:
+    """Return whether rows of its past are another's, or gone, since it was read.
+
+    A rewind, an undo or a redo since then, history that was trimmed, or a sandbox that
+    was archived or deleted. What only went on has the past that it had. Two queries.
+    """
+    same = Sandbox.objects.filter(
+        pk=sandbox.pk, kept_revision=sandbox.kept_revision, archived_at=None
+    )
+    turned = Revision.objects.filter(
+        sandbox=sandbox, kind=Revision.RERUN, number__gt=sandbox.revision
+    )
+    return not same.exists() or turned.exists()
+
+
+def refuse_archived(sandbox: Sandbox) -> None:
+    """Raise GoneError for a sandbox whose rows are in a file."""
+    if sandbox.archived_at is not None:
+        raise GoneError(Refused.ARCHIVED.said())
+
+
+def within(ranges: list[RevisionRange], field: str) -> Q:
+    """Return the condition that picks the rows of a lineage."""
+    groups = [ranges[at : at + _AT_ONCE] for at in range(0, len(ranges), _AT_ONCE)]
+    condition = Q(pk__in=())
+    for group in groups:
+        low, high = group[0].after, group[-1].upto
+        span = Q(**{f"{field}__gt": low, f"{field}__lte": high})
+        condition |= (
+            span & _any(group, field) if len(groups) > 1 else _any(group, field)
+        )
+    return condition
+
+
+def _any(ranges: list[RevisionRange], field: str) -> Q:
+    condition = Q(pk__in=())
+    for part in ranges:
+        condition |= Q(
+            sandbox_id=part.sandbox_id,
+            **{f"{field}__gt": part.after, f"{field}__lte": part.upto},
+        )
+    return condition
+
+
+def rows_of(
+    model: type[K], sandbox: Sandbox, upto: int | None = None, *, whole: bool = False
+) -> QuerySet[K]:
+    """Return what is kept of a lineage's revisions, as a query. See `lineage`."""
+    return of(model, lineage(sandbox, upto, whole=whole))
+
+
+def of(model: type[K], ranges: list[RevisionRange]) -> QuerySet[K]:
+    """Return what is kept of these revisions, as a query."""
+    manager: Any = model._default_manager
+    found: QuerySet[K] = manager.filter(within(ranges, KEPT[model]))
+    return found

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from django.db import connection
 
 from sandbox.base import database_time
-from sandbox.base.absences import Absent
 from sandbox.base.database_time import DatabaseTime
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, NotFoundError
+from sandbox.base.refusals import Absent, NotNow
 from sandbox.models import Sandbox
 from sandbox.process import watchdog
 

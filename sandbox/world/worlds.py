@@ -18,22 +18,25 @@ from typing import Any
 import msgspec
 from django.db import DatabaseError, connection, transaction
 
-from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
 from sandbox.base.memory import give_back, note_released
+from sandbox.base.refusals import Absent
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
 from sandbox.page.packing import unpack_step
 from sandbox.page.rows.tally import WorkloadTally
-from sandbox.world import (
-    lineage,
-    manifests,
-    operations,
-)
+from sandbox.world import history, manifests, operations
+from scheduler.engine.kube.scheduling.scheduler import Scheduler
+from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.encoding import Header
 from scheduler.engine.worlds.objects import gc_paused
+from scheduler.model.policy import Simulation
+
+# ------------------------------------------------------------------------
+# Rows to world, in a fixed number of queries; and the worlds a process holds.
+
 
 logger = logging.getLogger(__name__)
 
@@ -217,7 +220,7 @@ def reading(sandbox: Sandbox) -> Iterator[World]:
 
     The one held here if it is current, else one read from rows.
     """
-    lineage.refuse_archived(sandbox)
+    history.refuse_archived(sandbox)
     with lock(sandbox.pk):
         held = _cache.get(sandbox.pk)
         if held is not None and held.revision == sandbox.revision:
@@ -257,7 +260,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
         sandbox = Sandbox.objects.filter(pk=sandbox_id).first()
         if sandbox is None:
             raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
-        lineage.refuse_archived(sandbox)
+        history.refuse_archived(sandbox)
         with lock(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:
@@ -333,3 +336,50 @@ def _catch_up_page(held: LoadedSandbox, sandbox: Sandbox) -> bool:
         held.revision = step.revision
     held.tally = WorkloadTally.of(held.page)
     return held.revision == sandbox.revision
+
+
+# ------------------------------------------------------------------------
+# The kube-schedulers of a sandbox: what sharing the nodes has cost each of them.
+
+
+Row = dict[str, Any]
+
+
+def schedulers(sandbox: Sandbox, revision: int) -> list[Row]:
+    """Return a row per scheduler, now or at an earlier revision; none under YuniKorn.
+
+    Attempts, conflicts, retries and idle time count from the start of the run.
+    """
+    if revision != sandbox.revision:
+        return _rows(history.world_at(sandbox, revision))
+    with reading(sandbox) as world:
+        return _rows(world)
+
+
+def _rows(world: World) -> list[Row]:
+    kube = world.kube
+    if kube is None:
+        return []
+    simulation = world.policy.spec.simulation
+    return [_row(kube, scheduler, simulation) for scheduler in kube.schedulers]
+
+
+def _row(kube: KubeStage, scheduler: Scheduler, simulation: Simulation) -> Row:
+    counts = kube.counts[scheduler.name]
+    return {
+        "key": f"Scheduler//{scheduler.name}",
+        "kind": "Scheduler",
+        "name": scheduler.name,
+        "namespace": "",
+        "binding": simulation.binding,
+        "locking": simulation.locking if kube.several else "",
+        "queued": len(scheduler.queue.entries),
+        "held": len(scheduler.assumed),
+        "attempts": counts.attempts,
+        "bindings": counts.bindings,
+        "conflicts": counts.conflicts,
+        "retries": counts.retries,
+        "refused": counts.refused,
+        "blocked": counts.blocked,
+        "idleMs": counts.idle_ms,
+    }

@@ -9,7 +9,8 @@ import pytest
 import yaml
 from django.db.models import F
 
-from sandbox.experiments import claims, searching
+from sandbox.experiments import searching
+from sandbox.experiments import work as claims
 from sandbox.experiments.bases import open_base
 from sandbox.experiments.work import execute, work
 from sandbox.models import Experiment, Run

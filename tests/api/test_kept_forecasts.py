@@ -9,7 +9,8 @@ from sandbox.base.database_time import database_seconds
 from sandbox.experiments import tasks as experiments
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
-from sandbox.forecasts import asking, by_itself, parts, tasks
+from sandbox.forecasts import asking, parts, tasks
+from sandbox.forecasts import asking as by_itself
 from sandbox.forecasts.work import StoredFuture, _forecast, _present, execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls

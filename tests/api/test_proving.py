@@ -14,11 +14,8 @@ from kubernetes.client.exceptions import ApiException
 from api.command import main
 from api.command.local import InProcess
 from api.proving import scripts
-from api.proving.clusters import ClusterServer, namespaces_of
-from api.proving.naming import Naming
-from api.proving.playing import differences, play
-from api.proving.resources import OF_CLUSTER, Place
-from api.proving.sandboxes import SandboxServer
+from api.proving.clusters import ClusterServer, Naming, namespaces_of
+from api.proving.playing import OF_CLUSTER, Place, SandboxServer, differences, play
 from sandbox.following.cluster import WritableCluster
 from sandbox.management.commands.run import make_ticks
 from sandbox.models import Sandbox

@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 
 from api.renderers import dump_all
 from sandbox import actions
-from sandbox.actions.scripts import lesson_file
+from sandbox.actions.lessons import lesson_file
 from sandbox.base import library
 from sandbox.base.errors import ConflictError
-from sandbox.base.scripts import script_of
+from sandbox.base.library import script_of
 from sandbox.models import Event, Sandbox
 from scheduler.analysis.expectations import judge_all
 from scheduler.assembly import assemble
@@ -92,7 +92,7 @@ def _opened_elsewhere(person: User, name: str) -> tuple[Sandbox, Sandbox]:
 def test_every_lesson_of_the_library_is_the_same_world_elsewhere(person):
     differs = []
     for name in library.names():
-        spec = library.scenario(name).spec
+        spec = library.scenario_named(name).spec
         if not spec.checkpoints or spec.twin is not None:
             continue
         pair = _opened_elsewhere(person, name)
@@ -158,7 +158,7 @@ def test_a_lesson_of_the_library_keeps_all_when_it_is_saved(call, person):
     """Each stop is sent back as the page sends what nobody changed."""
     lost = []
     for name in library.names():
-        kept = library.scenario(name)
+        kept = library.scenario_named(name)
         if not kept.spec.checkpoints:
             continue
         made = actions.do_create(person, scenario=name).sandbox

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import resolve
 
-from sandbox.live import limits
+from sandbox.access import limits
 from tests.builders import job, small_cluster
 from tests.services.default_run import DefaultRun
 

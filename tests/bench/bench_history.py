@@ -32,7 +32,7 @@ from sandbox.retention import archives, disk
 from sandbox.worker import tasks
 from sandbox.world import broadcast, history, leases, worlds
 from sandbox.models import Sandbox
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from tests.bench.worlds import crowded
 
 clock = time.process_time  # others share the cores: what counts is what it costs

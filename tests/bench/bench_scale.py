@@ -38,7 +38,7 @@ import sys, django
 django.setup()
 from django.db import transaction
 from sandbox import actions
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from sandbox.models import Sandbox
 from sandbox.world import broadcast
 from tests.builders import cluster_queue, flavor, job, local_queue

@@ -29,7 +29,7 @@ from sandbox import actions
 from sandbox.base.memory import collect_seldom
 from sandbox.world import broadcast, history, leases, worlds
 from sandbox.models import Sandbox
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from tests.bench.worlds import crowded
 
 WORKLOADS, NODES, TICKS = map(int, sys.argv[1:])

@@ -68,7 +68,7 @@ def crowded_engine(size: int) -> Act:
 
 def _committing(ticks: int, **source: Any) -> Act:
     from sandbox import actions
-    from sandbox.live.people import local_user
+    from sandbox.access.people import local_user
     from sandbox.management.commands.run import make_ticks
     from sandbox.models import Sandbox
 
@@ -99,7 +99,7 @@ def quiet_ticks(size: int) -> Act:
     """Ticks, each committed, of a world of 300 objects x size in which nothing changes."""
     database()
     from sandbox import actions
-    from sandbox.live.people import local_user
+    from sandbox.access.people import local_user
     from sandbox.management.commands.run import make_ticks
     from sandbox.world import leases
 
@@ -210,8 +210,8 @@ def database() -> None:
     django.setup()
     call_command("migrate", verbosity=0)
     from sandbox.process import idle_flag
-    from sandbox.world import broadcast
+    from sandbox.world import commits
 
-    broadcast._publish = lambda *_: None
-    broadcast.is_watched = lambda _: False
+    commits._publish = lambda *_: None
+    commits.is_watched = lambda _: False
     idle_flag._ask = lambda _: None

@@ -8,14 +8,14 @@ from drf_spectacular.generators import SchemaGenerator
 
 from api.client import AsyncClient, Client
 from api.client.operations import AsyncOperations, Operations
-from api.generating import sockets
-from api.generating.operations import name_of
+from api.generating import page
+from api.generating.shapes import name_of
 from api.management.commands.apitypes import SOCKETS, api_document
 
 
 def test_the_protocols_document_is_what_the_schema_makes():
     kept = SOCKETS.read_text(encoding="utf-8")
-    assert kept == sockets.document(api_document()), "run: manage.py apitypes"
+    assert kept == page.document(api_document()), "run: manage.py apitypes"
 
 
 def test_every_operation_is_in_the_client():

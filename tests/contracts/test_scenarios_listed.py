@@ -25,7 +25,7 @@ def shown() -> set[tuple[str, str]]:
     return {
         (one.text, one.statement)
         for name in library.names()
-        for one in library.scenario(name).spec.shows
+        for one in library.scenario_named(name).spec.shows
     }
 
 

@@ -10,7 +10,8 @@ from msgspec import UNSET
 from msgspec.structs import fields
 
 from api import record_schemas
-from sandbox.page import wire, wire_rows
+from sandbox.page import wire
+from sandbox.page import wire as wire_rows
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def main(kills: int, ticks: int) -> None:
 def begin(ticks: int) -> str:
     """Make a sandbox that steps as fast as it goes; return its id."""
     from sandbox import actions
-    from sandbox.live.people import local_user
+    from sandbox.access.people import local_user
     from tests.sandbox.conftest import contended, text_of
 
     files = [("world.yaml", text_of(*contended(40)))]
@@ -97,7 +97,7 @@ def delete_with_kills(sandbox: str) -> list[bool]:
     Returns for each kill whether all rows were as before; then it is gone, its fork stays.
     """
     from sandbox import actions
-    from sandbox.live.people import local_user
+    from sandbox.access.people import local_user
     from sandbox.models import Sandbox
 
     fork = actions.do_fork(local_user(), sandbox)
@@ -131,7 +131,7 @@ def rows_of(sandbox: str) -> dict[str, int]:
 def delete(sandbox: str, *, statements: int) -> None:
     """Delete it, but end as `kill -9` does before the statement after so many."""
     from sandbox import actions
-    from sandbox.live.people import local_user
+    from sandbox.access.people import local_user
 
     left = statements
 
@@ -148,9 +148,9 @@ def delete(sandbox: str, *, statements: int) -> None:
 
 if __name__ == "__main__":
     django.setup()
-    from sandbox.world import broadcast
+    from sandbox.world import commits
 
     # There is no bus to publish it on, or to ask.
-    broadcast._publish = lambda *_: None
-    broadcast.is_watched = lambda _: False
+    commits._publish = lambda *_: None
+    commits.is_watched = lambda _: False
     main(int(sys.argv[1]), int(sys.argv[2]))

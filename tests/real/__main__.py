@@ -17,8 +17,7 @@ from pathlib import Path
 from api.command.local import InProcess, begin
 from api.proving import scripts
 from api.proving.clusters import ClusterServer
-from api.proving.playing import differences, play
-from api.proving.sandboxes import SandboxServer
+from api.proving.playing import SandboxServer, differences, play
 from api.proving.scripts import Record
 from sandbox.following.cluster import WritableCluster
 from tests.real.asking import RefusedError

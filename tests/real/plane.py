@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from api.proving.sandboxes import FRAMEWORKS
+from api.proving.playing import FRAMEWORKS
 from tests.real import certificates
 from tests.real.asking import Api
 from tests.real.building import Programs

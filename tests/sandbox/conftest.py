@@ -10,14 +10,10 @@ import yaml
 from django.contrib.auth.models import User
 
 from sandbox import actions
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from sandbox.models import Sandbox
 from sandbox.page import diffs, rows
-from sandbox.world import (
-    history,
-    leases,
-    worlds,
-)
+from sandbox.world import history, leases, worlds
 from tests.builders import cluster_queue, flavor, job, local_queue, workload_priority
 
 Manifest = dict[str, Any]

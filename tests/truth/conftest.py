@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from api.proving.playing import Document, Seen, play
-from api.proving.sandboxes import SandboxServer
+from api.proving.playing import Document, SandboxServer, Seen, play
 from sandbox import actions
 from sandbox.models import Sandbox
 from tests.api.conftest import client, person  # noqa: F401 - fixtures

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from api.cluster import base64_words, json_words, refusals
+from api.cluster import json_words, refusals
+from api.cluster import json_words as base64_words
 from api.cluster.resources import Resource
 from scheduler.input.manifests.kinds import KUEUE
 from scheduler.model import schemas

@@ -12,14 +12,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.cluster.base import ClusterView, Encodings
-from api.cluster.yunikorn import health, history
+from api.cluster.yunikorn import history, records
 from api.cluster.yunikorn.partition_view import PartitionView
-from api.cluster.yunikorn.records import ENDED, PARTITION
-from api.cluster.yunikorn.usage import usage
+from api.cluster.yunikorn.records import ENDED, PARTITION, usage
 from api.renderers import dump
 from api.views.base import clamped_number
+from sandbox.access import limits
 from sandbox.base.errors import NotFoundError
-from sandbox.live import limits
 from sandbox.retention import exports
 from sandbox.world import worlds
 from scheduler.engine.yunikorn.objects.model import Application
@@ -132,7 +131,7 @@ def _dump(view: PartitionView, places: Places, request: Request) -> Any:
         "rmDiagnostics": {},
         "logLevel": "INFO",
         "config": {"queues.yaml": dump(exports.queues(view.sandbox))},
-        "placementRules": [health.rules(view.partition)],
+        "placementRules": [records.rules(view.partition)],
         "eventStreams": [],
     }
 
@@ -158,7 +157,7 @@ PATHS: dict[str, Answer] = {
     "ws/v1/partition/<str:partition>/node/<str:name>": lambda view, places, _: (
         view.node(view.find_node(places["name"]))
     ),
-    "ws/v1/partition/<str:partition>/placementrules": lambda view, *_: health.rules(
+    "ws/v1/partition/<str:partition>/placementrules": lambda view, *_: records.rules(
         view.partition
     ),
     "ws/v1/partition/<str:partition>/usage/users": lambda view, *_: usage(
@@ -169,7 +168,7 @@ PATHS: dict[str, Answer] = {
         view.partition, "group"
     ),
     "ws/v1/partition/<str:partition>/usage/group/<str:name>": _one_of("group", "Group"),
-    "ws/v1/scheduler/healthcheck": lambda view, *_: health.health(
+    "ws/v1/scheduler/healthcheck": lambda view, *_: records.health(
         view.partition, str(view.sandbox.problem)
     ),
     "ws/v1/scheduler/node-utilization": _utilization,

@@ -7,8 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
-from api.generating import page, python, sockets, words
-from api.generating.client import OPERATIONS, RECORDS, ROOT
+from api.generating import page, python, words
+from api.generating import page as sockets
+from api.generating.page import OPERATIONS, RECORDS, ROOT
 
 #: The one that is in the repository; a contract test says when it is stale.
 SOCKETS = ROOT / "docs/asyncapi.json"

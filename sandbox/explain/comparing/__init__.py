@@ -11,18 +11,19 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sandbox.base.absences import Absent
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, NotFoundError
+from sandbox.base.refusals import Absent, NotNow
 from sandbox.explain.comparing.branches import Branch, read_branches
-from sandbox.explain.comparing.differences import first_difference, preemptions
-from sandbox.explain.comparing.outcome_diff import counts, outcome_diffs
-from sandbox.explain.comparing.series import series
 from sandbox.explain.comparing.shapes import Comparison
-from sandbox.explain.comparing.timelines import timelines_of
-from sandbox.explain.comparing.totals import totals
+from sandbox.explain.comparing.timelines import counts, outcome_diffs, timelines_of
+from sandbox.explain.comparing.totals import (
+    first_difference,
+    preemptions,
+    series,
+    totals,
+)
 from sandbox.models import Sandbox
-from sandbox.world.lineage import past_changed
+from sandbox.world.history import past_changed
 
 #: More branches than these do not fit on a page.
 MOST_BRANCHES = 8

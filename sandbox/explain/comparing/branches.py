@@ -8,14 +8,22 @@ from typing import Any, NamedTuple
 
 from django.db.models import Q
 
-from sandbox.base.absences import Absent
-from sandbox.base.errors import GoneError
+from sandbox.base.errors import ConflictError, GoneError
+from sandbox.base.refusals import Absent, Refused
 from sandbox.explain.comparing.shapes import BranchLine
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.models.fields import decode_json, json_text
 from sandbox.page.events import EventRecord
-from sandbox.world import history, lineage
-from sandbox.world.lineage import RevisionRange
+from sandbox.world import history, operations
+from sandbox.world import history as lineage
+from sandbox.world.history import RevisionRange
+from scheduler.analysis.pairs import Followed, Mark, PairVerdict, compare_sides
+from scheduler.engine.world import World, fork
+from scheduler.engine.worlds.objects import gc_paused
+
+# ------------------------------------------------------------------------
+# What history knows of each branch: its decisions and its samples.
+
 
 #: Decisions that a comparison is about. That somebody tries and waits on is not.
 TYPES = (
@@ -105,7 +113,7 @@ def _shared(one: Sequence[RevisionRange], other: Sequence[RevisionRange]) -> int
 def _revision(sandbox: Sandbox, number: int) -> tuple[int, int]:
     """Return (tick, virtual time) of a revision."""
     found = (
-        lineage.rows(Revision, sandbox)
+        lineage.rows_of(Revision, sandbox)
         .filter(number__lte=number)
         .order_by("-number")
         .values_list("tick", "t_ms")
@@ -146,13 +154,13 @@ def _time_at(sandbox: Sandbox, tick: int) -> int:
 
 
 def _happened(sandbox: Sandbox, which: Q) -> list[Happened]:
-    rows = lineage.rows(Event, sandbox).filter(which, type__in=TYPES)
+    rows = lineage.rows_of(Event, sandbox).filter(which, type__in=TYPES)
     ordered = rows.order_by("revision", "seq").values_list(*_COLUMNS)
     return [Happened(*row) for row in ordered.iterator(chunk_size=5000)]
 
 
 def _samples(sandbox: Sandbox, common: int, end: int) -> list[dict[str, Any]]:
-    known = lineage.rows(Sample, sandbox)
+    known = lineage.rows_of(Sample, sandbox)
     rows = known.filter(revision__gt=common, tick__lte=end)
     return [sample.body for sample in rows.order_by("revision").iterator()]
 
@@ -173,3 +181,55 @@ def happened_in(tick: int, lines: Iterable[EventRecord]) -> list[Happened]:
         for line in lines
         if line.type in TYPES
     ]
+
+
+# ------------------------------------------------------------------------
+# Two branches as the two sides of a pair: what was done to each is done again.
+
+
+#: What goes on from an earlier revision: a lineage has that one right before it.
+_FROM_BEFORE = (
+    operations.Begin,
+    operations.Rewind,
+    operations.Undo,
+    operations.Redo,
+)
+
+
+def pair_of(sandbox: Sandbox, other: Sandbox) -> PairVerdict:
+    """Return what `other` makes different from `sandbox` since they have parted.
+
+    Up to the last tick that both have reached; `sandbox` is the side without the change.
+    Raises ConflictError for sandboxes that have no past in common, and GoneError where it
+    is no longer kept. Cost: the world at that tick, and both branches run again.
+    """
+    common = common_revision([sandbox, other])
+    if not common:
+        raise ConflictError(
+            Refused.NO_PAST_IN_COMMON.said(sandbox=sandbox.pk, other=other.pk)
+        )
+    world = history.world_at(sandbox, common)
+    end = min(sandbox, other, key=lambda one: one.tick)
+    until_ms = max(end.now_ms, world.context.now_ms)
+    ends = fork(world), fork(world)
+    one, two = (
+        _run_again(branch, common, end.tick, side, until_ms)
+        for branch, side in zip((sandbox, other), ends, strict=True)
+    )
+    return compare_sides(world, ends, one, two)
+
+
+def _run_again(
+    branch: Sandbox, after: int, to_tick: int, world: World, until_ms: int
+) -> Mark:
+    found = lineage.rows_of(Revision, branch, whole=True)
+    documents = found.filter(number__gt=after, tick__lte=to_tick).order_by("number")
+    side = Followed(world, until_ms)
+    with gc_paused():
+        for document in documents.values_list("operation", flat=True):
+            operation = operations.from_document(document)
+            if isinstance(operation, _FROM_BEFORE):
+                continue
+            operations.perform(world, operation)
+            side.take(world.take().decisions)
+    return side.mark(until_ms)

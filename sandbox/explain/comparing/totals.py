@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import bisect
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from sandbox.explain.comparing.branches import Branch
-from sandbox.explain.comparing.shapes import Total
+from sandbox.explain.comparing.branches import Branch, Happened
+from sandbox.explain.comparing.shapes import (
+    Curves,
+    Decided,
+    Difference,
+    Preempted,
+    Preemptions,
+    Series,
+    Total,
+)
 from sandbox.explain.comparing.timelines import Timelines
-from scheduler.analysis.measures import better, waits_of
+from scheduler.analysis.measures import Waits, better, waits_of
 from scheduler.analysis.measures.samples import unfair_spans
 from scheduler.model.amounts import CPU
+
+# ------------------------------------------------------------------------
+# Sums over the time since the branches parted, with deltas.
+
 
 _HOUR_MS = 3_600_000
 Numbers = dict[str, float | None]
@@ -134,3 +149,186 @@ def _used(samples: Sequence[dict[str, Any]]) -> Numbers:
     for queue, values in sorted(shares.items()):
         found[f"share.{queue}"] = sum(values) / len(values)
     return found
+
+
+# ------------------------------------------------------------------------
+# Curves of every branch over the same ticks.
+
+
+Body = dict[str, Any]  # a sample
+
+
+def series(
+    branches: Sequence[Branch], timelines: Sequence[Timelines], points: int
+) -> Series:
+    """Return curves over at most `points` ticks, the last always among them."""
+    ticks = _ticks(branches, points)
+    return Series(
+        ticks=ticks,
+        branches=[
+            _curves(branch, own, ticks)
+            for branch, own in zip(branches, timelines, strict=True)
+        ],
+    )
+
+
+def _ticks(branches: Sequence[Branch], points: int) -> list[int]:
+    every = sorted({body["tick"] for branch in branches for body in branch.samples})
+    apart = max(1, -(-len(every) // max(1, points)))
+    return every[::-1][::apart][::-1]
+
+
+def _curves(branch: Branch, timelines: Timelines, ticks: list[int]) -> Curves:
+    bodies = {body["tick"]: body for body in branch.samples}
+    found = [bodies.get(tick) for tick in ticks]
+    resources = sorted({r for body in found if body for r in body["capacity"]})
+    queues = sorted({q["queue"] for body in found if body for q in body["queues"]})
+    return Curves(
+        pending=[_count(body, "pending") for body in found],
+        running=[_count(body, "admitted") for body in found],
+        wait_p50_ms=_waits_over_time(timelines, found),
+        utilisation={r: [_share(body, r) for body in found] for r in resources},
+        shares={q: [_of(body, q, "share") for body in found] for q in queues},
+        used={
+            q: {r: [_used_over_time(body, q, r) for body in found] for r in resources}
+            for q in queues
+        },
+    )
+
+
+def _count(body: Body | None, name: str) -> int | None:
+    return None if body is None else int(body[name])
+
+
+def _share(body: Body | None, resource: str) -> float | None:
+    if body is None or not int(body["capacity"].get(resource, 0)):
+        return None
+    return int(body["used"].get(resource, 0)) / int(body["capacity"][resource])
+
+
+def _of(body: Body | None, queue: str, field: str) -> Any:
+    for line in body["queues"] if body else ():
+        if line["queue"] == queue:
+            return line[field]
+    return None
+
+
+def _used_over_time(body: Body | None, queue: str, resource: str) -> int | None:
+    used = _of(body, queue, "used")
+    return None if used is None else int(used.get(resource, 0))
+
+
+def _waits_over_time(
+    timelines: Timelines, bodies: Iterable[Body | None]
+) -> list[float | None]:
+    """Return the median wait by each sample's time, of all that had come by then.
+
+    The bodies are in order of time. O(workloads) for each.
+    """
+    known = [
+        (one.arrived_ms, one.first_ms)
+        for one in timelines.values()
+        if one.arrived_ms is not None
+    ]
+    arrivals = sorted(arrived for arrived, _ in known)
+    starts = sorted((first, arrived) for arrived, first in known if first is not None)
+    waits: list[int] = []  # of those that started, in order
+    waiting: list[int] = []  # when those that wait came, in order
+    came = started = 0
+    found = list[float | None]()
+    for body in bodies:
+        if body is None:
+            found.append(None)
+            continue
+        now = body["tMs"]
+        while came < len(arrivals) and arrivals[came] <= now:
+            waiting.append(arrivals[came])
+            came += 1
+        while started < len(starts) and starts[started][0] <= now:
+            first, arrived = starts[started]
+            bisect.insort(waits, first - arrived)
+            del waiting[bisect.bisect_left(waiting, arrived)]
+            started += 1
+        so_far = [now - arrived for arrived in reversed(waiting)]
+        every = Waits(ordered=sorted(waits + so_far), never_started=len(waiting))
+        found.append(every.quantile(0.5))
+    return found
+
+
+# ------------------------------------------------------------------------
+# The first decision that differs, and preemptions that one branch alone has.
+
+
+MOST_LISTED = 500
+
+
+def first_difference(ours: Branch, theirs: Branch) -> Difference | None:
+    """Return the first decision that is not the same in both; None when all are."""
+    for one, other in zip_longest(ours.since, theirs.since):
+        if one is None or other is None or _what(one) != _what(other):
+            return _difference(one, other)
+    return None
+
+
+def _what(happened: Happened) -> tuple[object, ...]:
+    """Return what must be equal: who, when, why, and where to."""
+    data = happened.data
+    place = (data.get("queue"), data.get("node"), data.get("pod_sets"))
+    return (*happened[1:6], place)
+
+
+def _difference(one: Happened | None, other: Happened | None) -> Difference:
+    earliest = min((h for h in (one, other) if h is not None), key=lambda h: h.t_ms)
+    return Difference(
+        tick=earliest.tick,
+        t_ms=earliest.t_ms,
+        ours=_decided(one, earliest.t_ms),
+        theirs=_decided(other, earliest.t_ms),
+    )
+
+
+def _decided(happened: Happened | None, t_ms: int) -> Decided | None:
+    """Return the decision, if it is of that instant: later ones are no answer."""
+    if happened is None or happened.t_ms > t_ms:
+        return None
+    return Decided(
+        t_ms=happened.t_ms,
+        type=happened.type,
+        subject=happened.subject,
+        by=happened.by,
+        reason=happened.reason,
+        message=happened.message,
+    )
+
+
+def preemptions(ours: Branch, theirs: Branch) -> Preemptions:
+    """Return which preemptions came and went, by victim and preemptor."""
+    one, other = _preempted(ours), _preempted(theirs)
+    mine = Counter((p.subject, p.by) for p in one)
+    others = Counter((p.subject, p.by) for p in other)
+    return Preemptions(
+        same=(mine & others).total(),
+        added=_beyond(other, mine)[:MOST_LISTED],
+        removed=_beyond(one, others)[:MOST_LISTED],
+    )
+
+
+def _preempted(branch: Branch) -> list[Preempted]:
+    return [
+        Preempted(tick=h.tick, t_ms=h.t_ms, subject=h.subject, by=h.by, reason=h.reason)
+        for h in branch.since
+        if h.type == "Preempt"
+    ]
+
+
+def _beyond(found: list[Preempted], known: Counter[tuple[str, str]]) -> list[Preempted]:
+    """Return those that go beyond the known ones, which are used up in order."""
+    left = Counter(known)
+    beyond: list[Preempted] = []
+    for preempted in found:
+        pair = (preempted.subject, preempted.by)
+        if left[pair] > 0:
+            left[pair] -= 1
+        else:
+            beyond.append(preempted)
+    return beyond

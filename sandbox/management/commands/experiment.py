@@ -15,12 +15,12 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
+from sandbox.access.people import local_user
 from sandbox.base.commands import CommandError
 from sandbox.base.errors import SandboxError
 from sandbox.experiments import reading
 from sandbox.experiments.actions import do_start
 from sandbox.experiments.work import work
-from sandbox.live.people import local_user
 from sandbox.models import Experiment
 from sandbox.process.processes import ourselves
 from scheduler.cli.experiment import (

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox import actions
+from sandbox.access.people import local_user
 from sandbox.base.commands import CommandError
 from sandbox.base.errors import Cause, SandboxError
-from sandbox.live.people import local_user
 from scheduler.cli.files import add_stack_word, read_paths
 from scheduler.cli.run_time_words import add_trace_words, options_of
 from scheduler.model.errors import SchedulerError

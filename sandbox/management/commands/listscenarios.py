@@ -59,7 +59,7 @@ _STACKS = {
 
 def scenarios_page() -> str:
     """Return the text of `docs/scenarios.md`: a table per stack, in the library's order."""
-    found = [(name, library.scenario(name).spec) for name in library.names()]
+    found = [(name, library.scenario_named(name).spec) for name in library.names()]
     parts = [_HEAD]
     for stack, title in _STACKS.items():
         specs = [(n, s) for n, s in found if s.policy.get("stack", "kueue") == stack]
@@ -89,7 +89,7 @@ def texts() -> str:
     """Return the page of the texts: a row per statement, in the order of the list."""
     shown: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name in library.names():
-        for one in library.scenario(name).spec.shows:
+        for one in library.scenario_named(name).spec.shows:
             places = shown.setdefault((one.text, one.statement), [])
             places.append((name, one.at or "the whole run"))
     parts = [_TEXTS_HEAD]

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 
 from sandbox.actions.access import do_end_tokens, note
 from sandbox.base.commands import CommandError
-from sandbox.world import broadcast
+from sandbox.world import commits
 
 VERBS = {
     "add": "let somebody sign in by name and password",
@@ -85,7 +85,7 @@ class Command(BaseCommand):
             user.save(update_fields=["is_active"])
             said = f"{user.username} may {'' if user.is_active else 'not '}sign in"
         note(user, verb, subject="manage.py person")
-        broadcast.person_changed(user.pk)
+        commits.person_changed(user.pk)
         return said
 
 

@@ -14,8 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from sandbox.base.commands import CommandError
 from sandbox.base.errors import InvalidError
 from sandbox.following.cluster import Cluster, ClusterError
-from sandbox.following.files import ROTATE_BYTES, RecordingFile
-from sandbox.following.recorder import Progress, Recorder
+from sandbox.following.recorder import ROTATE_BYTES, Progress, Recorder, RecordingFile
 from sandbox.following.resources import NOT_SERVED, cluster_role
 from scheduler.model.durations import milliseconds
 from scheduler.model.errors import SchedulerError

@@ -11,10 +11,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from sandbox import actions
+from sandbox.access.people import local_user
 from sandbox.base.commands import CommandError
-from sandbox.base.denials import NotNow
 from sandbox.base.errors import BusyError, SandboxError
-from sandbox.live.people import local_user
+from sandbox.base.refusals import NotNow
 from sandbox.models import Sandbox
 from sandbox.world import leases
 

@@ -22,13 +22,13 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
 
+from sandbox.access.people import local_user, owner_link
 from sandbox.actions import do_first_run
 from sandbox.base.commands import CommandError
 from sandbox.base.environment import make_private
-from sandbox.live.connection_timeouts import TimedProtocol
-from sandbox.live.owner_link import owner_link
-from sandbox.live.people import local_user
-from sandbox.process import lan, one_run
+from sandbox.live.body_limits import TimedProtocol
+from sandbox.process import one_run
+from sandbox.process import one_run as lan
 from sandbox.process.processes import Children, ourselves
 from sandbox.process.schema_version import refuse_newer_database
 from sandbox.process.services import (

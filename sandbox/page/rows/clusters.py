@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sandbox.page.diffs import Row
 from sandbox.page.rows.tally import WorkloadTally
-from sandbox.page.wire_rows import MultiKueueClusterRow, WorkloadCounts
+from sandbox.page.wire import MultiKueueClusterRow, WorkloadCounts
 from scheduler.engine.multikueue.checks import connection
 from scheduler.engine.world import World
 from scheduler.model import durations

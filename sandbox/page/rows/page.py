@@ -14,19 +14,12 @@ from sandbox.page.diffs import (
     Row,
     note,
 )
-from sandbox.page.rows import (
-    clusters,
-    expected,
-    nodes,
-    pods,
-    quota,
-    transport,
-    workloads,
-    yunikorn,
-)
+from sandbox.page.rows import clusters, nodes, quota, transport, workloads, yunikorn
+from sandbox.page.rows import nodes as pods
+from sandbox.page.rows import workloads as expected
 from sandbox.page.rows.tally import COUNTED, TreeMarks, WorkloadTally
-from sandbox.page.wire_rows import AnyRow
-from sandbox.page.wire_rows import Row as WireRow
+from sandbox.page.wire import AnyRow
+from sandbox.page.wire import Row as WireRow
 from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import Changes
 from scheduler.model.objects import Key, Object, cluster_of, qualified_name
@@ -37,7 +30,7 @@ Make = Callable[[World, Object], WireRow]
 #: Kinds with one row per object, made from that object (and the stages).
 MAKERS: dict[str, Make] = {
     "Workload": workloads.row,
-    "Pod": pods.row,
+    "Pod": pods.pod_row,
     "Node": nodes.row,
     "ResourceFlavor": quota.flavor_row,
     "MultiKueueCluster": clusters.cluster_row,

@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox.page.phases import conditions_of, is_true
 from sandbox.page.rows.tally import TreeMarks, WorkloadTally
-from sandbox.page.wire_rows import (
+from sandbox.page.wire import (
     ClusterQueueRow,
     CohortRow,
     LocalQueueRow,

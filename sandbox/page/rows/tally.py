@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sandbox.page.diffs import Row
-from sandbox.page.wire_rows import WorkloadCounts
+from sandbox.page.wire import WorkloadCounts
 
 #: Kinds whose rows are made anew each time: few rows that many things change.
 MADE_ANEW = ("Cohort", "ClusterQueue", "LocalQueue", "Queue", "Application")

@@ -11,7 +11,7 @@ from sandbox.models import Sandbox
 from sandbox.models.fields import Sayings
 from sandbox.page.diffs import Page, Row
 from sandbox.page.rows.idle import not_simulated
-from sandbox.page.wire_rows import PolicyRow, SandboxRow
+from sandbox.page.wire import PolicyRow, SandboxRow
 from scheduler.engine.world import World
 from scheduler.model.sentence import Hole, Sentence, text_of
 from scheduler.words import edits

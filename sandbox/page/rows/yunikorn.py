@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from sandbox.page.wire_rows import ApplicationRow, QueueRow, Row
+from sandbox.page.wire import ApplicationRow, QueueRow, Row
 from scheduler.engine.world import World
 from scheduler.engine.yunikorn.objects.model import Application, Queue
 from scheduler.engine.yunikorn.sorting.queues import share_of
@@ -34,8 +34,8 @@ def queue_row(queue: Queue) -> QueueRow:
         name=queue.path,
         parent=queue.parent.path if queue.parent else "",
         leaf=queue.leaf,
-        guaranteed=_texts(queue.guaranteed),
-        max=_texts(queue.max),
+        guaranteed=_resource_texts(queue.guaranteed),
+        max=_resource_texts(queue.max),
         allocated=_sums(queue.allocated),
         pending=_sums(queue.pending),
         share=_finite(share_of(queue)),
@@ -76,10 +76,10 @@ def _finite(share: float) -> float:
     return min(share, _LARGEST_SHARE) if math.isfinite(share) else _LARGEST_SHARE
 
 
-def _texts(values: Mapping[str, int] | None) -> dict[str, str]:
+def _resource_texts(values: Mapping[str, int] | None) -> dict[str, str]:
     return {name: str(amount) for name, amount in sorted((values or {}).items())}
 
 
 def _sums(values: Mapping[str, int]) -> dict[str, str]:
     """Return a sum without its zeros: what was there once leaves one behind."""
-    return _texts({name: amount for name, amount in values.items() if amount})
+    return _resource_texts({name: amount for name, amount in values.items() if amount})

@@ -11,11 +11,11 @@ from django.core.cache import cache
 from django.test import Client
 
 from sandbox import actions
+from sandbox.access import people, rights
+from sandbox.access.people import owner_link
 from sandbox.actions.lessons import MOST_FOLLOWERS
 from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments.actions import do_start
-from sandbox.live import people, rights
-from sandbox.live.owner_link import owner_link
 from sandbox.models import Follower, Lesson, Member, Sandbox
 from sandbox.models.sandbox import GUEST
 from tests.api.access.test_permissions import BELOW, CASES

@@ -17,7 +17,7 @@ from django.test import Client
 from joserfc.jwk import RSAKey
 
 from api import openid
-from api.oidc_errors import ProviderUnavailableError
+from api.openid import ProviderUnavailableError
 from sandbox.base import environment
 from sandbox.models import Audit, Identity
 from tests.services.provider import CLIENT, SECRET, running_provider

@@ -12,8 +12,8 @@ from django.urls import get_resolver
 from rest_framework.test import APIClient
 
 from sandbox import actions
+from sandbox.access.people import owner_link
 from sandbox.base.logs import JsonLine
-from sandbox.live.owner_link import owner_link
 from tests.api.access.test_permissions import PASSWORD, cases, walk
 
 pytestmark = pytest.mark.django_db(transaction=True)

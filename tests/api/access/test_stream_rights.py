@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from api.cluster import watching
 from sandbox import actions
-from sandbox.live import rights
+from sandbox.access import rights
 from sandbox.live.consumers import MOST_HELLOS
 from sandbox.models import Lesson, Sandbox, ShareLink, Token
 from tests.api.access.roles import NOBODY, ROLES, let_in

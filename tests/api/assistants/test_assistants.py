@@ -21,9 +21,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from api.assistants.asking import Upstream
-from api.assistants.command import main
 from api.assistants.reading import start_line
-from api.assistants.server import build
+from api.assistants.server import build, main
 from tests.builders import cluster_queue, flavor, job, local_queue
 from tests.services.default_run import PATIENCE_S, ROOT, DefaultRun
 

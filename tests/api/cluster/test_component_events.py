@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.cluster import events
 from sandbox import actions
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from tests.builders import node, pod
 from tests.sandbox.conftest import tick
 

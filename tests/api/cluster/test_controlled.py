@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from api.cluster import controlled, presenting
 from api.cluster.controlled import Known, Owners
 from sandbox import actions
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from scheduler.model.amounts import parse
 from tests.builders import cluster_queue, flavor, local_queue, node, pod
 from tests.sandbox.conftest import tick

@@ -10,7 +10,7 @@ import pytest
 from django.test import AsyncClient
 
 from sandbox import actions
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from scheduler.model.objects import Key
 from scheduler.model.pod import default_container
 from tests.api.cluster.test_controlled import JOBS, PODS, job, queued

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.cluster import base64_words
+from api.cluster import json_words
 from api.cluster.role_hash import role_hash
 
 SPACE = "/api/v1/namespaces/default"
@@ -25,11 +25,11 @@ SPACE = "/api/v1/namespaces/default"
     ],
 )
 def test_it_is_said_where_base64_ends(text, at):
-    assert base64_words.fault_of(text) == at
+    assert json_words.fault_of(text) == at
 
 
 def test_a_token_of_one_letter_is_no_base64():
-    found = base64_words.fault_of("x", base64_words.URL, padded=False)
+    found = json_words.fault_of("x", json_words.URL, padded=False)
     assert found == 0
 
 

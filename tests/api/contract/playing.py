@@ -16,10 +16,9 @@ from typing import Any
 import yaml
 from rest_framework.test import APIClient
 
-from api.proving.resources import OF_CLUSTER, RESOURCES
-from api.proving.sandboxes import FRAMEWORKS
+from api.proving.playing import FRAMEWORKS, OF_CLUSTER, RESOURCES
 from sandbox import actions
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 from sandbox.models import Sandbox
 from tests.sandbox.conftest import tick
 

@@ -23,7 +23,7 @@ import pytest
 
 from sandbox import actions
 from sandbox.base import library
-from sandbox.base.scripts import script_part
+from sandbox.base.library import script_part
 from sandbox.models import KeptForecast, Sandbox
 from sandbox.page.packing import VERSION
 from sandbox.retention import archives
@@ -466,7 +466,7 @@ def test_a_bent_file_is_refused_or_shows_the_board_of_its_world(
 def test_a_bent_lesson_is_refused_or_read_again(client, busy):
     client.raise_request_exception = False
     base = f"/api/v1/sandboxes/{busy.pk}"
-    known = [script_part(library.scenario(name)) for name in library.names()]
+    known = [script_part(library.scenario_named(name)) for name in library.names()]
     lessons = [one for one in known if one]
     for one in lessons:
         del one["expect"]

@@ -20,11 +20,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from sandbox import actions
+from sandbox.access.limits import HandshakeLimiter, Slots, answer_slots
 from sandbox.actions.ticks import _next_due
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import ForbiddenError, InvalidError
 from sandbox.experiments import actions as experiments
-from sandbox.live.limits import HandshakeLimiter, Slots, answer_slots
 from sandbox.models import Experiment, Sandbox
 from sandbox.process import watchdog
 from tests.builders import cluster_queue, flavor

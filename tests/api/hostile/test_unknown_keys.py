@@ -14,8 +14,7 @@ from rest_framework import serializers
 
 import api.views
 from api.serializers.lessons import LookSerializer
-from api.serializers.unknown_keys import unknown_keys
-from api.serializers.wrong_values import wrong_values
+from api.serializers.wrong_values import unknown_keys, wrong_values
 from sandbox import actions
 from sandbox.live.body_limits import CARRYING
 from tests.builders import flavor, job, small_cluster

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sandbox import actions
 from sandbox.base import counters
 from sandbox.models import Sandbox
-from sandbox.process import service_counts
+from sandbox.process import services
 from sandbox.worker import tasks
 from tests.services.default_run import ROOT
 
@@ -70,7 +70,7 @@ def test_counts_wait_while_the_bus_is_away(valkey, samples, settings):
 
 def test_sizes_of_processes_are_added_and_end_with_them(valkey, samples):
     bus = valkey.client()
-    bus.hset(f"{service_counts.SIZES}other:1", "sockets", 3)
+    bus.hset(f"{services.SIZES}other:1", "sockets", 3)
     counters.note_size("sockets", 2)
     assert samples()["quotalab_sockets", ""] == 5
     counters.note_size("sockets", -2)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sandbox.page.rows.fair_shares import owned_by_cohorts
+from sandbox.page.rows.samples import owned_by_cohorts
 from tests.e2e.facts import card as card_facts
 from tests.e2e.facts import view as view_facts
 

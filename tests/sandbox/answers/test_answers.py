@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.answers import asking, claims, errors
+from sandbox.answers import asking
+from sandbox.answers import work as claims
+from sandbox.answers import work as errors
 from sandbox.answers.work import work
 from sandbox.base import errors as base
 from sandbox.base.errors import (

@@ -6,9 +6,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from sandbox import actions
-from sandbox.answers import asking, claims
-from sandbox.answers.kinds import work_out
-from sandbox.answers.work import execute, work
+from sandbox.answers import asking
+from sandbox.answers import work as claims
+from sandbox.answers.work import execute, work, work_out
 from sandbox.base.errors import (
     ConflictError,
     ForbiddenError,

@@ -11,7 +11,7 @@ def test_each_text_has_a_course_of_lessons_with_stops() -> None:
     assert set(found) == set(TEXTS)
     for lessons in found.values():
         assert len(lessons) == len(set(lessons)) > 1
-        assert all(library.scenario(name).spec.checkpoints for name in lessons)
+        assert all(library.scenario_named(name).spec.checkpoints for name in lessons)
 
 
 def test_a_course_begins_with_who_shows_the_first_statement() -> None:

@@ -52,7 +52,7 @@ def test_a_scenario_ticks_in_rows_as_it_does_in_memory(person, name):
 def test_every_scenario_of_the_folder_is_in_the_library():
     folders = {path.name for path in library.FOLDER.iterdir() if path.is_dir()}
     assert set(library.names()) == folders
-    horizons = [library.scenario(name).spec.horizon for name in library.names()]
+    horizons = [library.scenario_named(name).spec.horizon for name in library.names()]
     assert all(durations.milliseconds(horizon) for horizon in horizons)
 
 
@@ -60,7 +60,7 @@ def test_the_board_at_an_answer_has_got_to_the_time_that_the_answer_names():
     """An answer that begins with a time is seen then; it is seen at the next stop else."""
     early = []
     for name in library.names():
-        stops = library.scenario(name).spec.checkpoints
+        stops = library.scenario_named(name).spec.checkpoints
         for stop, after in zip_longest(stops, stops[1:]):
             named = re.match(r"At (\d+) s\b", stop.answer.get("en", ""))
             at = durations.span_ms(stop.at)

@@ -13,7 +13,8 @@ from sandbox.base.errors import (
     NotFoundError,
     TooManyError,
 )
-from sandbox.experiments import actions, claims, reading, tasks
+from sandbox.experiments import actions, reading, tasks
+from sandbox.experiments import work as claims
 from sandbox.experiments.bases import base_of
 from sandbox.experiments.work import execute, plan_of, work
 from sandbox.forecasts import tasks as forecasts

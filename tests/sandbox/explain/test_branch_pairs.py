@@ -6,7 +6,7 @@ import pytest
 
 from sandbox import actions
 from sandbox.base.errors import ConflictError
-from sandbox.explain.comparing.pair import pair_of
+from sandbox.explain.comparing.branches import pair_of
 from sandbox.models import Sandbox
 from sandbox.world import history
 from scheduler.analysis.pairs import compare_pair

@@ -13,8 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from sandbox.following.cluster import Cluster, ClusterError
-from sandbox.following.files import RecordingFile, parts_of
-from sandbox.following.recorder import Progress, Recorder
+from sandbox.following.recorder import Progress, Recorder, RecordingFile, parts_of
 from sandbox.following.resources import cluster_role
 from sandbox.following.resources import served as of_cluster
 from sandbox.management.commands import record

@@ -7,8 +7,7 @@ import json
 import pytest
 from asgiref.sync import sync_to_async
 
-from sandbox.live.first_page import FirstPage
-from sandbox.live.messages import Message
+from sandbox.live.subscription import FirstPage, Message
 from sandbox.models import Sandbox
 from sandbox.page.diffs import encode_step
 from tests.sandbox.conftest import row, tick

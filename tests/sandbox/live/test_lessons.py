@@ -12,6 +12,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from sandbox import actions
+from sandbox.access import lessons
 from sandbox.actions.lessons import MOST_FOLLOWERS
 from sandbox.base.errors import (
     ConflictError,
@@ -19,7 +20,6 @@ from sandbox.base.errors import (
     InvalidError,
     NotFoundError,
 )
-from sandbox.live import lessons
 from sandbox.models import Follower, Lesson, Sandbox
 
 pytestmark = [pytest.mark.django_db]

@@ -9,8 +9,8 @@ from asgiref.sync import sync_to_async
 from django.db import OperationalError
 
 from sandbox import actions
-from sandbox.live import rights
-from sandbox.live.people import Asker
+from sandbox.access import rights
+from sandbox.access.people import Asker
 from sandbox.models import Member, Sandbox
 
 pytestmark = [pytest.mark.django_db(transaction=True)]

@@ -8,10 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from sandbox.live import bus, pages, rights
-from sandbox.live.people import Asker
+from sandbox.access import rights
+from sandbox.access.people import Asker
+from sandbox.base.threads import one_of_many
+from sandbox.live import bus, pages
 from sandbox.live.subscription import Client, SandboxSubscription
-from sandbox.live.threads import one_of_many
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 

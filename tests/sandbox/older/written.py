@@ -75,7 +75,7 @@ def _write_files(data: Path) -> None:
 def _make() -> dict[str, str]:
     """Make a sandbox of each stack, one that was rewound, and one of a recording."""
     from sandbox import actions
-    from sandbox.live.people import local_user
+    from sandbox.access.people import local_user
     from sandbox.models import Sandbox
     from sandbox.retention import archives
     from scheduler.recorded.twin.played import recording_of
@@ -133,7 +133,7 @@ def _open() -> dict[str, Any]:
 def _further() -> dict[str, str]:
     """Play each sandbox further and return its hash then; undo the edit it has."""
     from sandbox import actions
-    from sandbox.live.people import local_user
+    from sandbox.access.people import local_user
     from sandbox.models import Sandbox
     from sandbox.retention import archives
     from tests.sandbox.conftest import row, tick

@@ -9,7 +9,7 @@ import pytest
 from sandbox.models import Sandbox
 from sandbox.page import rows
 from sandbox.page.diffs import Page, apply
-from sandbox.page.rows import expected
+from sandbox.page.rows import workloads
 from sandbox.page.rows.tally import WorkloadTally
 from scheduler.engine.lifetime.jobs.expected import MOST_JOBS
 from scheduler.engine.tick import run_tick
@@ -56,7 +56,7 @@ def test_a_job_is_seen_before_its_workload_is_made() -> None:
     (card,) = [row for row in page.values() if row["kind"] == "Workload"]
     assert (card["owner"], card["clusterQueue"]) == ("Job/default/a", "q")
     assert card["totals"] == {"cpu": "2000"}
-    assert expected.is_expected(card)
+    assert workloads.is_expected(card)
     assert page["ClusterQueue//q"]["counts"]["pending"] == 1
 
 

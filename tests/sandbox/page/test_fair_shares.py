@@ -9,7 +9,7 @@ import pytest
 from sandbox import page as pages
 from sandbox.models import Sandbox
 from sandbox.page import rows
-from sandbox.page.rows.fair_shares import share_error_of
+from sandbox.page.rows.samples import share_error_of
 from sandbox.page.rows.tally import WorkloadTally
 from scheduler.analysis.measures import Measures
 from scheduler.analysis.measures.samples import FAIR_WITHIN, unfair_spans

@@ -12,8 +12,8 @@ from sandbox.models import Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.rows import workloads
 from sandbox.page.rows.tally import WorkloadTally
-from sandbox.page.rows.wording import LONGEST, shortened
-from sandbox.page.wire_rows import Row
+from sandbox.page.rows.workloads import LONGEST, shortened
+from sandbox.page.wire import Row
 from scheduler.assembly import assemble, prepare
 from scheduler.engine.stage import SearchTally
 from scheduler.engine.tick import run_tick, simulate

@@ -21,9 +21,9 @@ from api import health
 from api.errors import answer
 from api.idempotency import FREE_AFTER
 from sandbox import actions
+from sandbox.access import rights
+from sandbox.access.people import Asker
 from sandbox.base.commands import run_command
-from sandbox.live import rights
-from sandbox.live.people import Asker
 from sandbox.models import Answer, Audit
 from sandbox.process import schema_version
 from sandbox.process.schema_version import refuse_newer_database

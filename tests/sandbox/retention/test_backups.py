@@ -58,7 +58,7 @@ GO_ON = f"""
 from io import StringIO
 from django.core.management import call_command
 from sandbox import actions
-from sandbox.live.people import local_user
+from sandbox.access.people import local_user
 before = look()
 actions.do_pause(local_user(), before[0])
 call_command("run", before[0], "--ticks", "2", stdout=StringIO())

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.process import watchdog
 from sandbox.process.beside import can_fork
-from sandbox.whatifs.plain import PlainRuns
+from sandbox.whatifs.work import PlainRuns
 from scheduler.analysis.pairs import PairVerdict, compare_pair
 from scheduler.assembly import merge
 from scheduler.engine.tick import run_tick
@@ -81,7 +81,7 @@ def test_what_ran_beside_gives_the_verdict_of_runs_here(world: World) -> None:
 def test_a_run_that_went_past_a_stop_is_run_again_for_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox.whatifs.plain.can_fork", lambda: False)
+    monkeypatch.setattr("sandbox.whatifs.work.can_fork", lambda: False)
     runs = PlainRuns(HORIZON_MS)
     compared(world, 8, [1, 3], runs)  # of a second seed the horizon alone is asked for
     assert compared(world, 2, [3], runs) == compared(world, 2, [3])

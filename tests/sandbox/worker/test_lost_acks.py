@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kombu import Connection
 
-from sandbox.worker.lost_acks import refuse_full
+from sandbox.worker.pool import refuse_full
 
 QUEUE = "lost-acks"
 

@@ -11,7 +11,7 @@ import pytest
 
 from sandbox import actions
 from sandbox.actions import tries
-from sandbox.answers import claims
+from sandbox.answers import work
 from sandbox.base.database_time import database_seconds
 from sandbox.base.errors import BusyError, InvalidError
 from sandbox.forecasts import parts
@@ -166,8 +166,8 @@ def a_part(busy, person):
 
 
 def a_question(busy, person):
-    claim = claims.take(missing(busy, person).pk)
-    return partial(claims.renew, claim), Question
+    claim = work.take(missing(busy, person).pk)
+    return partial(work.renew, claim), Question
 
 
 def a_tick(busy, person):

@@ -10,8 +10,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from sandbox import actions
+from sandbox.access.people import local_user
 from sandbox.base.errors import ConflictError, GoneError, InvalidError, NotFoundError
-from sandbox.live.people import local_user
 from sandbox.models import Sandbox
 from sandbox.retention import archives, retention
 from sandbox.world import commits, history, worlds

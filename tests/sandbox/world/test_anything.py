@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox import actions
+from sandbox.access.people import local_user
 from sandbox.actions.nodes import CHANGES
 from sandbox.base.errors import (
     ConflictError,
     InvalidError,
     NotFoundError,
 )
-from sandbox.live.people import local_user
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
 from scheduler.analysis import invariants

@@ -15,7 +15,8 @@ from sandbox.models import ALL_TABLES as TABLES
 from sandbox.models import Event, Revision, Sample, Sandbox, StoredObject
 from sandbox.page.rows.transport import KEY
 from sandbox.worker import tasks
-from sandbox.world import broadcast, commits, history, leases
+from sandbox.world import commits, history, leases
+from sandbox.world import commits as broadcast
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]

@@ -12,16 +12,18 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from sandbox import actions
+from sandbox.access.people import local_user
 from sandbox.base.errors import ConflictError, InvalidError, NotFoundError
 from sandbox.explain.comparing import compare
 from sandbox.explain.forecasting import ForecastOptions
-from sandbox.forecasts import asking, record
+from sandbox.forecasts import asking
+from sandbox.forecasts import asking as record
 from sandbox.live import pages
-from sandbox.live.people import local_user
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import HISTORY_EDITS
-from sandbox.world import history, lineage, worlds
+from sandbox.world import history, worlds
+from sandbox.world import history as lineage
 from scheduler.model.objects import Key
 from tests.builders import job
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
@@ -165,7 +167,7 @@ class Family:
 def derived(sandbox: Sandbox) -> dict[str, Any]:
     """Return all that is kept and sent of a sandbox, without numbers of revisions."""
     present = row(sandbox)
-    events = lineage.rows(Event, present).exclude(type="Edit", reason__in=_OF_TIME)
+    events = lineage.rows_of(Event, present).exclude(type="Edit", reason__in=_OF_TIME)
     columns = ("tick", "t_ms", "type", "subject", "by", "reason", "message", "data")
     state = json.loads(pages.page_state(present, present.revision))
     past = [
@@ -179,7 +181,9 @@ def derived(sandbox: Sandbox) -> dict[str, Any]:
     return {
         "hash": present.hash,
         "events": list(events.order_by("revision", "seq").values_list(*columns)),
-        "samples": [s.body for s in lineage.rows(Sample, present).order_by("revision")],
+        "samples": [
+            s.body for s in lineage.rows_of(Sample, present).order_by("revision")
+        ],
         "pages": [{key: _plain(line) for key, line in page.items()} for page in past],
         "worlds": worlds_then,
         "sent samples": state["samples"],
@@ -261,7 +265,7 @@ def test_events_stand_in_the_order_of_ticks_after_an_undo(busy, person):
     actions.do_policy(person, busy.pk, QUICKER, patch=True)
     tick(busy, 12)
     actions.do_undo(person, busy.pk)
-    lines = lineage.rows(Event, row(busy)).order_by("revision", "seq")
+    lines = lineage.rows_of(Event, row(busy)).order_by("revision", "seq")
     ticks = list(lines.values_list("tick", flat=True))
     assert ticks == sorted(ticks)
 

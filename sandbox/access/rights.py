@@ -14,8 +14,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sandbox.live.people import Asker
-from sandbox.live.threads import one_of_many
+from sandbox.access.people import Asker
+from sandbox.base.threads import one_of_many
 from sandbox.models import Sandbox
 from sandbox.process.schema_version import problem_now
 

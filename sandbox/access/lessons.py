@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from sandbox.base.absences import Absent
 from sandbox.base.errors import NotFoundError
-from sandbox.base.scripts import script_of
+from sandbox.base.library import script_of
+from sandbox.base.refusals import Absent
 from sandbox.models import Follower, Guess, Lesson, Sandbox
 from sandbox.page.wire import FollowerNews, LessonNews, Tally
 

@@ -1,0 +1,3 @@
+"""Who may do what: people, their rights and limits, and who follows a lesson."""
+
+from __future__ import annotations
