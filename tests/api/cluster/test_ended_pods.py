@@ -69,6 +69,24 @@ def test_they_stay_with_their_node_and_say_that_they_succeeded(
         assert state["terminated"]["reason"] == "Completed"
 
 
+@pytest.mark.parametrize("made", [job, queued])
+def test_those_that_failed_with_their_job_stay(call, make, made):
+    fails = made("fails")
+    fails["metadata"]["annotations"] = {"quotalab.dev/fails-after": "3s"}
+    sandbox = make(
+        node("n1", cpu=64),
+        flavor("f"),
+        cluster_queue("team", cpu=8, flavor="f"),
+        local_queue("main", cluster_queue="team"),
+        fails,
+    )
+    advance(sandbox, 60)
+    pods = pods_of(call, sandbox, "fails")
+    count = fails["spec"].get("parallelism", 1)
+    assert [one["status"]["phase"] for one in pods] == ["Failed"] * count
+    assert all(one["spec"]["nodeName"] == "n1" for one in pods)
+
+
 def test_they_are_the_pods_that_ran(call, cluster):
     advance(cluster, 2)
     known = {one["metadata"]["uid"]: one for one in pods_of(call, cluster, "once")}
