@@ -233,16 +233,24 @@ HISTORY: dict[str, int] = {
 #: How long the audit log is kept, and answers to requests with an Idempotency-Key.
 AUDIT_DAYS = environment.number("AUDIT_DAYS", 400)
 ANSWERS_DAYS = environment.number("IDEMPOTENCY_DAYS", 2)
+#: Counters of limits, and apart from them, so that they push none out, what is kept for
+#: a while (films, sizes on disk). By name, how many entries the memory of a process holds.
 CACHES: dict[str, dict[str, Any]] = {
-    "default": {
-        # Counted together by all processes of a server.
+    name: {
+        # Of all processes of a server together.
         "BACKEND": "sandbox.process.fallback_cache.FallbackCache",
         "LOCATION": BUS_URL,
-        "KEY_PREFIX": "quotalab",
+        "KEY_PREFIX": f"quotalab-{name}",
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+        "max_entries": entries,
     }
     if SERVER
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": name,
+        "max_entries": entries,
+    }
+    for name, entries in (("default", 10_000), ("kept", 300))
 }
 
 # ----------------------------------------------------------------- the API

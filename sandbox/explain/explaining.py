@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.cache import cache
+from django.core.cache import caches
 
 from sandbox.base.errors import (
     ConflictError,
@@ -187,15 +187,15 @@ def film_kept(
 
     `before` is called when it has to be made. Raises as `film_of_event` does.
     """
-    name = f"film-{sandbox.pk}-{revision}-{seq}"
+    name, films = f"film-{sandbox.pk}-{revision}-{seq}", caches["kept"]
     taken = history.events(sandbox).filter(revision=revision, seq=seq)
     with _FILMING[hash(name) % len(_FILMING)]:  # of a class that opens it, one makes it
-        kept: dict[str, Any] | None = cache.get(name) if taken.exists() else None
+        kept: dict[str, Any] | None = films.get(name) if taken.exists() else None
         if kept is not None:
             return kept
         before()
         film = film_of_event(sandbox, revision, seq, other=False)
-        cache.set(name, film, _FILM_KEPT_S)
+        films.set(name, film, _FILM_KEPT_S)
         return film
 
 

@@ -26,7 +26,8 @@ class FallbackCache(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
-        self._local = LocMemCache("fallback", {})
+        own = {"max_entries": self._max_entries}
+        self._local = LocMemCache(f"fallback-{self.key_prefix}", own)
         self._away_until = 0.0
 
     def _ask(self, name: str, *args: Any, **kwargs: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import connection
 from django.db.models import Model
 
@@ -59,11 +59,11 @@ def use_of(sandboxes: Sequence[Sandbox]) -> dict[str, Use]:
     O(their rows).
     """
     names = {_name(sandbox): sandbox.pk for sandbox in sandboxes}
-    kept = cache.get_many(names)
+    kept = caches["kept"].get_many(names)
     found = {names[name]: Use(parts) for name, parts in kept.items()}
     fresh = [sandbox for sandbox in sandboxes if sandbox.pk not in found]
     measured = _measure([sandbox.pk for sandbox in fresh])
-    cache.set_many({_name(s): measured[s.pk].parts for s in fresh}, KEPT_S)
+    caches["kept"].set_many({_name(s): measured[s.pk].parts for s in fresh}, KEPT_S)
     return {**found, **measured}
 
 
@@ -111,7 +111,7 @@ def _length(column: str) -> str:
 
 def forget(sandbox: Sandbox) -> None:
     """Measure the sandbox anew when it is asked for: rows went without a revision."""
-    cache.delete(_name(sandbox))
+    caches["kept"].delete(_name(sandbox))
 
 
 def database_bytes() -> int:

@@ -18,6 +18,7 @@ from sandbox.base import environment
 from sandbox.process.celery import app
 from sandbox.process.services import await_bus, bus_command
 
+LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 FOLDER = pytest.StashKey[Path]()
 
 
@@ -50,9 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # No thread holds the test database open after its test.
     settings.STREAM_CONNECTION_S = 0.0
     # Counters of requests are this process's own: most tests ask for no bus.
-    settings.CACHES["default"] = {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache"
-    }
+    for name in settings.CACHES:
+        settings.CACHES[name] = {**LOCAL, "LOCATION": name}
     settings.CELERY_BROKER_URL = environment.broker(settings.BUS_URL)
     app.conf.broker_url = settings.CELERY_BROKER_URL
 

@@ -227,10 +227,11 @@ def test_signing_in_leads_to_no_other_site(server, vera):
 def test_too_many_tries_must_wait(server, vera, settings):
     settings.LIMITS = {**settings.LIMITS, "sign_ins_per_minute": 2}
     settings.CACHES = {
+        **settings.CACHES,
         "default": {
             "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
             "LOCATION": "tries",
-        }
+        },
     }
     wrong = {"username": "vera", "password": "guess"}
     codes = [Client().post("/sign-in", wrong).status_code for _ in range(3)]

@@ -33,10 +33,11 @@ def _lan(settings):
     settings.ALLOWED_HOSTS = ["127.0.0.2"]
     settings.LIMITS = {**settings.LIMITS, "requests_per_minute_joins": 5}
     settings.CACHES = {
+        **settings.CACHES,
         "default": {
             "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
             "LOCATION": "lan",
-        }
+        },
     }
     cache.clear()
 

@@ -38,7 +38,8 @@ FRESH_CACHE = "django.core.cache.backends.locmem.LocMemCache"
 def allow(settings, request) -> Callable[..., None]:
     """Return a function that sets limits, with counters of this test alone."""
     settings.CACHES = {
-        "default": {"BACKEND": FRESH_CACHE, "LOCATION": request.node.name}
+        **settings.CACHES,
+        "default": {"BACKEND": FRESH_CACHE, "LOCATION": request.node.name},
     }
 
     def set_them(**limits: int) -> None:

@@ -192,10 +192,11 @@ def test_followers_do_not_read_the_code(held, stranger):
 def test_codes_cannot_be_tried_without_end(stranger, settings):
     settings.LIMITS = {**settings.LIMITS, "requests_per_minute_joins": 2}
     settings.CACHES = {
+        **settings.CACHES,
         "default": {
             "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
             "LOCATION": "joins",
-        }
+        },
     }
     client = APIClient()
     client.force_authenticate(stranger)

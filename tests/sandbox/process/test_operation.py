@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
+import subprocess
+import sys
 from datetime import timedelta
 
 import psycopg
@@ -144,6 +146,31 @@ def test_while_redis_is_away_limits_are_counted_in_the_process(settings, caplog)
         cache.delete("a")
         assert cache.get("a") is None
     assert len([r for r in caplog.records if "Redis is away" in r.message]) == 1
+
+
+@pytest.mark.parametrize("server", [False, True])
+def test_a_flood_of_films_drops_no_counter(server, tmp_path):
+    code = """
+import django
+django.setup()
+from django.core.cache import caches
+for cache in caches.all():
+    cache.set("tries", 1)
+for n in range(1000):
+    caches["kept"].set(f"film-{n}", "frames")
+print(caches["default"].get("tries"), caches["kept"].get("tries"))
+"""
+    run = {"QUOTALAB_DATA": str(tmp_path)}
+    if server:  # whose Redis is away: nobody listens there
+        run = {
+            "DATABASE_URL": "postgres://nobody@127.0.0.1:9/none",
+            "REDIS_URL": "redis://127.0.0.1:9/0",
+            "SECRET_KEY": "of a test" * 9,
+            "ALLOWED_HOSTS": "localhost",
+        }
+    run = {**run, "DJANGO_SETTINGS_MODULE": "sandbox.settings"}
+    said = subprocess.check_output([sys.executable, "-c", code], env=run, text=True)
+    assert said.split() == ["1", "None"]
 
 
 def test_the_key_of_a_request_that_was_killed_is_free_again(busy):
