@@ -194,11 +194,11 @@ def _count_cost(
             counts.lost_ms[place] += t_ms - counts.lost_from.pop(subject, t_ms)
             counts.stopped.add(subject)
         case "Checkpoint" if by:  # it lost a pod and keeps its quota
-            counts.lost_ms[place] += int(data.get("lostMs", 0))
+            counts.lost_ms[place] += int(data.get("lost_ms", 0))
             counts.restarts[place] += 1
             counts.lost_from[subject] = t_ms
         case "Checkpoint":
-            counts.lost_ms[place] -= int(data.get("keptMs", 0))
+            counts.lost_ms[place] -= int(data.get("kept_ms", 0))
         case _:
             pass
 

@@ -205,3 +205,12 @@ def test_one_scrape_has_every_sandbox(client, make, busy):
     text = client.get("/metrics").content.decode()
     for sandbox in (busy, other):
         assert values(text, "quotalab_tick", sandbox=sandbox.pk)
+
+
+def test_work_that_a_checkpoint_keeps_is_not_lost(call, person):
+    sandbox = actions.do_create(person, scenario="preemption-checkpoints").sandbox
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 100)
+    text = call("get", sandbox, "/metrics").content.decode()
+    # Two Workloads run 50 s each; 40 s of one are kept.
+    assert sum(values(text, "quotalab_work_lost_seconds")) == pytest.approx(60, abs=1)

@@ -84,7 +84,7 @@ def test_what_a_deadline_brings_comes_within_its_time_and_not_after():
 
 
 def test_more_than_the_most_arrivals_are_refused():
-    with pytest.raises(InputError, match="expected at most 100000"):
+    with pytest.raises(InputError, match="objects of one import"):
         times(load_of(perDay=1_000_000))
 
 
