@@ -44,7 +44,7 @@ _AT_ONCE = 50  # Jobs whose pods are looked for one by one
 class Ended(NamedTuple):
     """How many pods of a Job are over and stay, and whether they failed."""
 
-    count: int
+    pods: int
     failed: bool
 
 
@@ -70,7 +70,7 @@ def jobs_with_some(
         rows = rows.filter(those)
     said = Q(status__contains="succeeded") | Q(status__contains=BACKOFF_LIMIT)
     rows = rows.filter(said).order_by("namespace", "name")
-    return [row for row in rows.iterator() if _ended(row).count]
+    return [row for row in rows.iterator() if _ended(row).pods]
 
 
 def uids_of_jobs(sandbox: Sandbox) -> set[str]:
@@ -108,7 +108,7 @@ def documents(
     Each belongs to its Job and goes with it; none has a key of a pod that is there.
     Costs two queries, of up to fifty Jobs one per Job.
     """
-    listed = [(row, _bases(row)) for row in jobs if _ended(row).count]
+    listed = [(row, _bases(row)) for row in jobs if _ended(row).pods]
     if not listed:
         return
     placed = _placed(sandbox, [key for _, keys in listed for key in keys])
@@ -175,7 +175,7 @@ def _numbered(
     The simulation lets the pods of a Job run once more for further completions.
     """
     gone = [one for one in placed if (base.namespace, _name(base, one)) not in there]
-    count = min(ended.count, len(gone)) if ended.failed else ended.count
+    count = min(ended.pods, len(gone)) if ended.failed else ended.pods
     if not count:
         return []
     last = gone[-count:]
