@@ -7,7 +7,7 @@ is gone (`world/lineage.py`). An undo and a redo then make again what counts of 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -34,12 +34,15 @@ from sandbox.twins import ticks as twins
 from sandbox.world import commits, extenders, history, leases, operations, worlds
 from sandbox.world import history as lineage
 from sandbox.world.commits import CommitRequest
+from sandbox.world.leases import Claim
 from sandbox.world.operations import (
     AnyOperation,
     Redo,
     Rewind,
     Undo,
 )
+from sandbox.world.revisions import MadeRevision
+from sandbox.world.worlds import LoadedSandbox
 from scheduler.engine.world import World, fork
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence
@@ -52,6 +55,20 @@ from scheduler.words.edits import Edited
 
 #: Gets how many revisions are made again, and of how many.
 Progress = Callable[[int, int], None]
+
+
+#: Something may come between so often while a run is made again; then it is refused.
+MOST_BEGUN = 3
+
+
+class _Turn(NamedTuple):
+    """From which revision it goes on, and what is made again then."""
+
+    operation: Rewind | Undo | Redo
+    base: int
+    said: Sentence
+    again: Sequence[Revision] = ()
+    columns: Mapping[str, Any] = {}  # of the row
 
 
 def _unheard(done: int, of: int) -> None:
@@ -90,8 +107,9 @@ def rewind(
         Member.objects.create(sandbox=kept, user=sandbox.owner, role=Member.EDITOR)
     said = Edited.REWINDS.said(who=user.get_username(), tick=tick)
     columns = {"playing": False, "until": {}}
-    step = _go_on(session, user, Rewind(revision), revision, said, columns=columns)
-    return step, kept
+    turn = _Turn(Rewind(revision), revision, said, columns=columns)
+    made = _made(session.loaded, sandbox, user, turn)
+    return _write(session.loaded, sandbox, session.claim, made), kept
 
 
 def to_take_back(user: User, sandbox: Sandbox, *, redo: bool) -> int:
@@ -130,18 +148,22 @@ def do_undo(
 ) -> RevisionDiff:
     """Undo the last edit: run again without it, up to the present tick.
 
-    Refused where that is no longer the edit that was `asked` for. What `progress` raises
+    Refused where that is no longer the edit that was `asked` for. Edits go on meanwhile,
+    ticks wait: the sandbox is held only while what came of it is written. Raises
+    ConflictError where something came between `MOST_BEGUN` times. What `progress` raises
     ends it, and nothing is changed.
     """
-    with edit_session(user, sandbox_id) as session:
-        edit = _last_edit(session.sandbox)
+
+    def undo(sandbox: Sandbox) -> _Turn:
+        edit = _last_edit(sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_UNDO.said())
         _check_same(edit, asked)
         said = Edited.UNDOES.said(who=user.get_username(), edit=edit.sentence)
-        again = _made_since(session.sandbox, edit)
-        operation, base = Undo(edit.number), edit.number - 1
-        return _go_on(session, user, operation, base, said, again, progress=progress)
+        again = _made_since(sandbox, edit)
+        return _Turn(Undo(edit.number), edit.number - 1, said, again)
+
+    return _take_turn(user, sandbox_id, undo, progress)
 
 
 def do_redo(
@@ -152,17 +174,56 @@ def do_redo(
     progress: Progress = _unheard,
 ) -> RevisionDiff:
     """Redo the edit that was undone last: run again with it. Else as `do_undo`."""
-    with edit_session(user, sandbox_id) as session:
-        edit = _last_undone(session.sandbox)
+
+    def redo(sandbox: Sandbox) -> _Turn:
+        edit = _last_undone(sandbox)
         if edit is None:
             raise ConflictError(Refused.NO_REDO.said())
         _check_same(edit, asked)
         said = Edited.REDOES.said(who=user.get_username(), edit=edit.sentence)
-        later = _made_since(session.sandbox, edit)
-        base = later[0].number - 1 if later else session.sandbox.revision
-        operation = Redo(edit.number)
-        again = [edit, *later]
-        return _go_on(session, user, operation, base, said, again, progress=progress)
+        later = _made_since(sandbox, edit)
+        base = later[0].number - 1 if later else sandbox.revision
+        return _Turn(Redo(edit.number), base, said, [edit, *later])
+
+    return _take_turn(user, sandbox_id, redo, progress)
+
+
+def _take_turn(
+    user: User,
+    sandbox_id: str,
+    turn_of: Callable[[Sandbox], _Turn],
+    progress: Progress,
+) -> RevisionDiff:
+    """Make the revisions of a turn on a copy, and write them where nothing came between."""
+    with leases.without_ticks(sandbox_id):
+        for _ in range(MOST_BEGUN):
+            allowed(user, sandbox_id)
+            held, sandbox = worlds.apart(sandbox_id)
+            refuse_real(sandbox)
+            seen = _settings_of(sandbox)
+            made = _made(held, sandbox, user, turn_of(sandbox), progress=progress)
+            with edit_session(user, sandbox_id) as session:
+                if _settings_of(session.sandbox) == seen:
+                    sandbox.due_at = session.sandbox.due_at
+                    step = _write(held, sandbox, session.claim, made)
+                    worlds.put(held)
+                    return step
+    raise ConflictError(Refused.BETWEEN.said(times=MOST_BEGUN))
+
+
+def _settings_of(sandbox: Sandbox) -> tuple[object, ...]:
+    """Return what a commit writes of the row; where it is the same nothing came between."""
+    return (
+        sandbox.revision,
+        sandbox.playing,
+        sandbox.speed,
+        sandbox.until,
+        sandbox.problem,
+        sandbox.title,
+        sandbox.kept_revision,
+        sandbox.keep_ticks,
+        sandbox.keep_days,
+    )
 
 
 def _own(sandbox: Sandbox) -> QuerySet[Revision]:
@@ -206,55 +267,47 @@ def _place(revision: Revision) -> int:
     return revision.number if revision.origin is None else revision.origin
 
 
-def _go_on(
-    session: EditSession,
+def _made(
+    held: LoadedSandbox,
+    sandbox: Sandbox,
     user: User,
-    operation: Rewind | Undo | Redo,
-    base: int,
-    said: Sentence,
-    again: Sequence[Revision] = (),
+    turn: _Turn,
     *,
     progress: Progress = _unheard,
-    columns: Mapping[str, Any] | None = None,
-) -> RevisionDiff:
-    """Go on from a revision, and make others again; the one way to another past.
+) -> list[MadeRevision]:
+    """Return revisions that go on from an earlier one; the one way to another past.
 
-    Returns what leads there from the present, as one diff. Raises ConflictError for an
-    edit that is not possible then.
+    Raises ConflictError for an edit that is not possible then.
     """
-    sandbox, held = session.sandbox, session.loaded
     present = sandbox.tick
-    held.world = history.world_at(sandbox, base)
+    held.world = history.world_at(sandbox, turn.base)
+    action = type(turn.operation).__name__
     line = EventRecord(
         t_ms=held.world.context.now_ms,
         type=EDIT,
         subject=KEY,
         by=f"User//{user.get_username()}",
-        reason=type(operation).__name__,
-        message=said.text,
-        said=kept(said),
-        data={
-            "action": type(operation).__name__,
-            "before": present,
-            "after": held.world.tick,
-        },
+        reason=action,
+        message=turn.said.text,
+        said=kept(turn.said),
+        data={"action": action, "before": present, "after": held.world.tick},
     )
-    changed = dict(columns or {})
-    if base < sandbox.kept_revision:
+    changed = dict(turn.columns)
+    if turn.base < sandbox.kept_revision:
         # What is made again of what was no longer kept can be shown again.
         changed |= {"kept_revision": sandbox.revision + 1, "kept_tick": held.world.tick}
-    turn = CommitRequest(
-        operation=operation,
+    first = CommitRequest(
+        operation=turn.operation,
         who=user.pk,
-        summary=said,
+        summary=turn.said,
         edits=[line],
         columns=changed,
         whole=True,
-        base=base,
+        base=turn.base,
     )
-    made = [commits.make_revision(held, sandbox, turn)]
-    for count, revision in enumerate(again):
-        progress(count, len(again))
+    made = [commits.make_revision(held, sandbox, first)]
+    for count, revision in enumerate(turn.again):
+        progress(count, len(turn.again))
         request = CommitRequest(
             operation=_again(held.world, revision),
             who=revision.who_id,
@@ -263,8 +316,15 @@ def _go_on(
             origin=_place(revision),
         )
         made.append(commits.make_revision(held, sandbox, request))
+    return made
+
+
+def _write(
+    held: LoadedSandbox, sandbox: Sandbox, claim: Claim, made: list[MadeRevision]
+) -> RevisionDiff:
+    """Write them; return what leads there from the present, as one diff."""
     step = diffs.merge([one.step for one in made])
-    commits.write(held, sandbox, session.claim, made, sent=[step])
+    commits.write(held, sandbox, claim, made, sent=[step])
     return step
 
 

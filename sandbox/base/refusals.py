@@ -36,6 +36,10 @@ class Refused(Words):
         "refused.stale",
         "edited since revision {revision}; look again and repeat",
     )
+    BETWEEN = (
+        "refused.between",
+        "something else changed the sandbox {times} times meanwhile; try again",
+    )
     OWNED_POD = (
         "refused.ownedPod",
         "pod {pod} runs on {node} and its owner would make another one; "

@@ -287,10 +287,19 @@ def _copy_at_once(sandbox_id: str) -> tuple[World, Sandbox]:
         return fresh(sandbox), sandbox
 
 
+def apart(sandbox_id: str) -> tuple[LoadedSandbox, Sandbox]:
+    """Return a world of one's own with its page, as `copy_of`; no other process waits."""
+    world, sandbox = copy_of(sandbox_id)
+    return _with_page(world, sandbox), sandbox
+
+
 def _read(sandbox: Sandbox) -> LoadedSandbox:
     with gc_paused():
-        world = fresh(sandbox)
-        page = rows.page_of(world, sandbox)
+        return _with_page(fresh(sandbox), sandbox)
+
+
+def _with_page(world: World, sandbox: Sandbox) -> LoadedSandbox:
+    page = rows.page_of(world, sandbox)
     return LoadedSandbox(
         sandbox.pk, sandbox.revision, world, page, WorkloadTally.of(page)
     )

@@ -9,6 +9,7 @@ from sandbox import actions
 from sandbox.answers import asking
 from sandbox.answers import work as claims
 from sandbox.answers.work import execute, work, work_out
+from sandbox.base.database_time import database_seconds
 from sandbox.base.errors import (
     ConflictError,
     ForbiddenError,
@@ -123,3 +124,54 @@ def test_what_an_editor_goes_back_from_is_theirs_and_the_owner_may_edit_it(
     with pytest.raises(ForbiddenError, match="as many as allowed"):
         actions.do_rewind(stranger, edited.pk, tick=1)
     assert row(edited).tick == 2
+
+
+def test_an_edit_is_made_while_an_undo_runs_and_the_undo_says_so(edited, person):
+    question = asked(edited, person)
+
+    def meanwhile(_):
+        if not reruns(edited) and row(edited).revision == edited.revision:
+            actions.do_delete(person, edited.pk, [Key("Job", "default", "job-01")])
+
+    with pytest.raises(ConflictError, match="edited since"):
+        work_out("undo", [edited], question.arguments, meanwhile)
+    assert (row(edited).revision, reruns(edited)) == (edited.revision + 1, 0)
+    check_rows(edited)
+
+
+def test_an_undo_begins_again_when_the_speed_was_changed_meanwhile(edited, person):
+    question = asked(edited, person)
+    told = []
+
+    def once(so_far):
+        if not told:
+            actions.do_speed(person, edited.pk, 5)
+        told.append(so_far)
+
+    work_out("undo", [edited], question.arguments, once)
+    assert len(told) == 6
+    assert (row(edited).speed, reruns(edited)) == (5, 1)
+    check_rows(edited)
+
+
+def test_an_undo_that_never_has_time_changes_nothing_and_says_so(edited, person):
+    speeds = iter(range(2, 100))
+    with pytest.raises(ConflictError, match="3 times meanwhile"):
+        actions.do_undo(
+            person,
+            edited.pk,
+            progress=lambda *_: actions.do_speed(person, edited.pk, next(speeds)),
+        )
+    assert (row(edited).tick, row(edited).hash) == (edited.tick, edited.hash)
+    check_rows(edited)
+
+
+def test_ticks_keep_out_of_the_way_of_an_undo_that_runs(edited, person):
+    waited = []
+
+    def look(*_):
+        waited.append(row(edited).waiting_until > database_seconds())
+
+    actions.do_undo(person, edited.pk, progress=look)
+    assert waited == [True] * 3
+    assert row(edited).waiting_until == 0

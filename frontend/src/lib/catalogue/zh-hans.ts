@@ -2088,6 +2088,7 @@ export const ZH_HANS: Words = {
   "said.refused.archivedAlready": "沙盒已经归档",
   "said.refused.open": "沙盒已打开",
   "said.refused.hasForks": "有分叉共用其历史：{names}；请先归档或删除它们",
+  "said.refused.between": "其间沙盒被其他操作改变了 {times} 次；请重试",
   "said.refused.stale": "自修订 {revision} 以来已有编辑；请重新查看后再试",
   "said.refused.ownedPod": "Pod {pod} 在 {node} 上运行，其所有者会再创建一个；请在它等待时固定，或排空该节点",
   "said.refused.otherCluster": "Pod {pod} 属于 {here}，节点 {node} 属于 {there}",
