@@ -48,6 +48,8 @@ class Lifetime(Restoring):
         if kueue is not None and self._may_be_managed(obj, kueue.settings):
             classes = kueue.settings.gates.default_priority_class
             give_default_labels(obj, self.host.objects, classes=classes)
+            if obj.key.kind == "JobSet":
+                _drop_zeros(obj)
         if obj.key.kind == POD:
             self.job_stage.prepare_pod(obj)
 
@@ -105,3 +107,16 @@ class Lifetime(Restoring):
     def waits(self, key: Key) -> bool:
         """Return whether the object has not arrived yet."""
         return key in self.future
+
+
+def _drop_zeros(job_set: Object) -> None:
+    """Let replicated jobs of 0 replicas have the default, which is 1.
+
+    Source: docs/semantics/kueue-jobs.md#jobset.
+    """
+    given = job_set.spec.get("replicatedJobs") or ()
+    if any(one.get("replicas") == 0 for one in given):
+        jobs = [
+            {n: v for n, v in one.items() if n != "replicas" or v != 0} for one in given
+        ]
+        job_set.manifest["spec"] = {**job_set.spec, "replicatedJobs": jobs}

@@ -187,3 +187,15 @@ def test_only_counts_resources_and_tolerations_of_an_edit_reach_a_workload(
     before = world.get(key).spec["podSets"]
     simulate(world, until_ms=9_000)
     assert (world.get(key).spec["podSets"] != before) is reaches
+
+
+def test_a_new_job_set_has_no_replicated_job_of_no_replicas():
+    made = job("set", queue="main")
+    inner = {"template": {"spec": made["spec"]}}
+    jobs = [{"name": "a", "replicas": 0, **inner}, {"name": "b", **inner}]
+    made |= {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet"}
+    made["spec"] = {"replicatedJobs": jobs}
+    world = world_of(*small_cluster(), made)
+    simulate(world, until_ms=2_000)
+    (workload,) = [key for key in world.objects if key.kind == "Workload"]
+    assert [one["count"] for one in world.get(workload).spec["podSets"]] == [1, 1]
