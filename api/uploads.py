@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,10 +16,11 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import MultiPartParser
 
 from api.errors import invalid
+from sandbox.access import limits
 from sandbox.actions import convert_files_for
 from sandbox.base.errors import Cause, InvalidError
 from scheduler.analysis.conversion.files import findings_of
-from scheduler.input.files.unpacking import Unpacking
+from scheduler.input.files.unpacking import Unpacking, UnreadText
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
     EndedWork,
@@ -31,6 +33,7 @@ from scheduler.model.durations import read_span
 from scheduler.model.errors import ManifestError, QuantityError, SchedulerError
 from scheduler.model.problems import RequestProblem, in_field
 from scheduler.model.sentence import Sentence
+from scheduler.model.texts.plain_text import is_suspect
 from scheduler.recorded.ended_work import ended_in_files
 
 
@@ -60,6 +63,30 @@ def converted_texts(
         return files, []
     found = convert_files_for(user, files, into=into)
     return found.files, findings_of(found)
+
+
+#: Files of more bytes than this are read by a worker, and all that let objects arrive.
+LARGE = 128 * 2**10
+_MAKES_MANY = re.compile(r"\b(?:Load|Scenario|cohorts)\b")
+
+
+def is_for_worker(
+    files: list[tuple[str, str]], said: Sequence[Finding], choice: RunTimeChoice
+) -> bool:
+    """Return whether it may cost so much to take files that a worker does it.
+
+    None does what cannot be handed over: texts that cannot be read or stored, what was
+    found already, chosen run times. Raises InvalidError for more bytes than may be.
+    """
+    limits.check_bytes(files)
+    if said or choice != NO_CHOICE:
+        return False
+    for _, text in files:
+        is_unread = isinstance(text, UnreadText)
+        if is_unread or is_suspect(text.encode("utf-8", "surrogatepass")):
+            return False
+    size = sum(len(text) for _, text in files)
+    return size > LARGE or any(_MAKES_MANY.search(text) for _, text in files)
 
 
 def traces(given: Mapping[str, Any]) -> TraceOptions:

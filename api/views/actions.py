@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -15,7 +14,13 @@ from api.idempotency import once
 from api.renderers import StorableJSONParser, YAMLTextParser
 from api.serializers import actions as bodies
 from api.serializers.sandboxes import SandboxSerializer
-from api.uploads import FilesParser, converted_texts, run_times, traces
+from api.uploads import (
+    FilesParser,
+    converted_texts,
+    is_for_worker,
+    run_times,
+    traces,
+)
 from api.views.base import View, flag
 from api.views.transport import (
     ArchiveAction,
@@ -31,14 +36,11 @@ from api.views.transport import (
     done,
 )
 from sandbox import actions
-from sandbox.access import limits
 from sandbox.actions.import_plan import Imported
 from sandbox.answers import asking
-from scheduler.input.manifests.chosen_run_times import NO_CHOICE
 from scheduler.input.traces.options import TraceOptions
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
-from scheduler.model.texts.plain_text import is_suspect
 
 _DRY = OpenApiParameter("dryRun", str, description="All: change nothing.")
 
@@ -75,7 +77,7 @@ class Import(View):
             "seen": given["revision"],
         }
         options, chosen = traces(given["traces"]), run_times(given["runTimes"])
-        if _is_large(files) and not said and chosen == NO_CHOICE:
+        if is_for_worker(files, said, chosen):
             imported = self._by_worker(sandbox_id, files, options, asked)
         else:
             imported = actions.do_import(
@@ -109,20 +111,6 @@ class Import(View):
             **asked,
         )
         return msgspec.convert(done, Imported)
-
-
-#: Files of more bytes than this are read by a worker, and all that let objects arrive.
-LARGE = 128 * 2**10
-_MAKES_MANY = re.compile(r"\b(?:Load|Scenario|cohorts)\b")
-
-
-def _is_large(files: list[tuple[str, str]]) -> bool:
-    """Return whether it may cost much to take files; none with text that cannot be stored."""
-    limits.check_bytes(files)
-    if any(is_suspect(text.encode("utf-8", "surrogatepass")) for _, text in files):
-        return False
-    size = sum(len(text) for _, text in files)
-    return size > LARGE or any(_MAKES_MANY.search(text) for _, text in files)
 
 
 class Delete(View):

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.renderers import YAML, YAMLManyRenderer
-from api.serializers.actions import imported_body
+from api.serializers.actions import created_body, imported_body
 from api.views.base import View, number
 from sandbox.access import limits
 from sandbox.actions.import_plan import Imported
@@ -112,6 +112,8 @@ class OneAnswer(View):
         answer = asking.result(found, wait_s=answer_wait(request))
         if found.kind == "import":
             answer = imported_body(msgspec.convert(answer, Imported))
+        if found.kind == "create":
+            return Response(created_body(answer, request), status=201)
         return Response(answer)
 
     @extend_schema(operation_id="answers_delete", responses={204: None})

@@ -78,6 +78,7 @@ def do_create(
     traces: TraceOptions = NO_OPTIONS,
     run_times: RunTimeChoice = NO_CHOICE,
     said: Sequence[Finding] = (),
+    sandbox_id: str = "",
 ) -> Created:
     """Make a sandbox of a scenario of the library, of files, or empty; paused.
 
@@ -86,7 +87,8 @@ def do_create(
     shows a recording of its run. With `skip_errors` what cannot be
     taken is left out; `traces` says how the traces among the files are taken,
     `run_times` how long work takes that nobody gave a run time;
-    `said` is found of the files already and belongs to the report.
+    `said` is found of the files already and belongs to the report; `sandbox_id` is a
+    new one for it.
     """
     limited.check_sandboxes(user)
     limited.check_bytes(files)
@@ -109,6 +111,7 @@ def do_create(
             "title": title or _title(made) or "New sandbox",
             "scenario": scenario,
             "script": _script(made) if not scenario else {},
+            **({"id": sandbox_id} if sandbox_id else {}),
         }
         sandbox = _show_run(user, made, columns) or begin(user, made.world, **columns)
         made.loaded.findings += said

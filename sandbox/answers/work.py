@@ -17,6 +17,7 @@ from django.db.models.functions import Coalesce
 
 from sandbox.actions.import_plan import Imported
 from sandbox.actions.objects import do_import
+from sandbox.actions.sandboxes import do_create
 from sandbox.actions.undo import do_redo, do_undo, taken_back
 from sandbox.base import errors
 from sandbox.base.database_time import DatabaseTime
@@ -300,6 +301,22 @@ def _import(
     )
 
 
+def _create(
+    *, user: int, sandbox: str, files: Any, traces: Any, tell: Tell, **asked: Any
+) -> dict[str, Any]:
+    """Make a sandbox of files, unless a worker that was lost had made it."""
+    if Sandbox.objects.filter(pk=sandbox, owner_id=user).exists():
+        return {"sandbox": sandbox, "findings": [], "report": None}
+    made = do_create(
+        User.objects.get(pk=user),
+        files=[(name, text) for name, text in files],
+        traces=msgspec.convert(traces, TraceOptions),
+        sandbox_id=sandbox,
+        **asked,
+    )
+    return {"sandbox": sandbox, "findings": made.findings, "report": made.report}
+
+
 def _compare(*sandboxes: Sandbox, **asked: Any) -> Any:
     return comparing.compare(sandboxes, **asked)
 
@@ -316,6 +333,7 @@ def _runs(*, user: int, experiment: str, numbers: Any, **asked: Any) -> Any:
 KINDS: dict[str, Work] = {
     "compare": _compare,
     "counterfactuals": _counterfactuals,
+    "create": _create,
     "estimate": _estimate,
     "import": _import,
     "incident": _incident,
@@ -329,8 +347,8 @@ KINDS: dict[str, Work] = {
     "undo": _undo,
     "whatIf": whatifs.run,
 }
-#: The kinds that change their sandbox: each time that one is asked it is another.
-ACTS = frozenset({"import", "redo", "undo"})
+#: The kinds that change a sandbox or make one: each time that one is asked it is another.
+ACTS = frozenset({"create", "import", "redo", "undo"})
 
 
 #: The kinds that say what they know before they are through.

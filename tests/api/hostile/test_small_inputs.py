@@ -11,11 +11,12 @@ from django.test import override_settings
 
 from sandbox import actions
 from sandbox.answers.work import work
+from sandbox.models import Sandbox
 from scheduler.engine.worlds.objects import Room
 from scheduler.model import registry
 from scheduler.model.errors import SchedulerError
 from tests.builders import cluster_queue, flavor, node
-from tests.sandbox.conftest import row, text_of, tick
+from tests.sandbox.conftest import check_rows, row, text_of, tick
 
 pytestmark = pytest.mark.django_db
 
@@ -423,3 +424,18 @@ def test_what_lets_many_objects_arrive_is_taken_by_a_worker(call, client, make):
         done = client.get(told.json()["place"])
     assert len(done.json()["created"]) == 3
     assert row(sandbox).revision == sandbox.revision + 1
+
+
+def test_a_new_sandbox_in_which_many_objects_arrive_is_made_by_a_worker(client, make):
+    few = load_of(of("batch/v1", "Job", {"template": TEMPLATE}), count=3)
+    text = text_of(flavor(), cluster_queue("q"), few)
+    body = {"files": [{"name": "a.yaml", "text": text}], "title": "mine"}
+    with override_settings(ANSWER_INLINE=False, ANSWER_WAIT_S=0):
+        told = client.post("/api/v1/sandboxes", body, format="json")
+        assert (told.status_code, Sandbox.objects.count()) == (202, 0)
+        assert work(1.0) == 1
+        done = client.get(told.json()["place"])
+    made = Sandbox.objects.get()
+    assert (done.status_code, done.json()["id"]) == (201, made.pk)
+    assert (made.title, done.json()["report"]["files"] != []) == ("mine", True)
+    check_rows(made)
