@@ -18,8 +18,10 @@ from scheduler.input.manifests import (
     kueue,
 )
 from scheduler.input.manifests.documents import Document
+from scheduler.input.manifests.fields import check_structure
 from scheduler.input.manifests.loading.identity import kind_of
 from scheduler.input.manifests.loading.shapes import check_shape, packed
+from scheduler.model import schemas
 from scheduler.model.annotations import CLUSTER, PREFIX, read_timing
 from scheduler.model.errors import (
     QuantityError,
@@ -149,6 +151,8 @@ def checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
         parts = () if kind.level == "simulated" else ("metadata",)
         document = replace(document, data=without_nulls(document.data, parts))
     check_shape(document, status=kind.level == "simulated")
+    if type_ := schemas.named(*kinds.split(document.api_version), kind.kind):
+        check_structure(document, type_)
     _check_annotations(document)
     # A Job of Volcano is none of batch, a version that is not read is not checked.
     check = CHECKS.get(kind.kind) if kind.level == "simulated" else None
