@@ -448,7 +448,10 @@ class Change:
         if row is None:
             return self._made(taken)
         if known and not self.dry_run and deleting.finish(self.user, self.session, row):
-            return reading.document_of(row, self.resource)
+            gone = reading.document_of(row, self.resource)
+            if not gone["metadata"].get("finalizers"):
+                gone["metadata"].pop("finalizers", None)
+            return gone
         if self.dry_run:
             return self._dry(taken, row)
         if not known:
