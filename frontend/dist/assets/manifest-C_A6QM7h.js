@@ -1,1 +1,0 @@
-import{c as e,s as t}from"./rest-xXBxGL2Q.js";import{y as n}from"./whatIf.svelte-CLwaYVjs.js";import{O as r,v as i}from"./intents-CYxD9COU.js";async function a(a,o){let s={tick:n.at??i.pastShown};return n.with(a,t(await e(`GET`,`/sandboxes/${String(i.id)}/${r(a)}`,{query:s,...o?{signal:o}:{}})))}export{a as t};
