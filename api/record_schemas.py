@@ -11,7 +11,6 @@ from sandbox.explain.comparing.shapes import Comparison
 from sandbox.explain.shadowing import Agreement, Opened
 from sandbox.forecasts.asking import Forecasts, ForecastState
 from sandbox.page import wire
-from sandbox.page import wire as wire_rows
 from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.goal import SearchStanding
 from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult
@@ -105,7 +104,7 @@ def describe(result: dict[str, Any]) -> None:
 
 def _check_protocol_names(schemas: dict[str, Any]) -> None:
     """Refuse a serializer that has the name of a message, or a row, of the live protocol."""
-    for kind in (*MESSAGES, wire.Hello, *get_args(wire_rows.AnyRow)):
+    for kind in (*MESSAGES, wire.Hello, *get_args(wire.AnyRow)):
         if kind.__name__ in schemas:
             raise ValueError(
                 f"{kind.__name__} is a shape of the live protocol "
@@ -115,7 +114,7 @@ def _check_protocol_names(schemas: dict[str, Any]) -> None:
 
 def _describe_messages(schemas: dict[str, Any]) -> None:
     """Add AnyRow, ServerMessage, and what a diff may hold of each kind of row."""
-    schemas["AnyRow"] = _tagged("kind", get_args(wire_rows.AnyRow))
+    schemas["AnyRow"] = _tagged("kind", get_args(wire.AnyRow))
     schemas["ServerMessage"] = _tagged("type", MESSAGES)
     rows = {"type": "array", "items": {"$ref": _HEAD + "AnyRow"}}
     for message, field in (("PageState", "rows"), ("Diff", "added")):
@@ -124,7 +123,7 @@ def _describe_messages(schemas: dict[str, Any]) -> None:
     for name, field in OPTIONAL:
         schemas[name]["required"].remove(field)
     patches: dict[str, Any] = {}
-    for row in get_args(wire_rows.AnyRow):
+    for row in get_args(wire.AnyRow):
         fields = {
             name: inner
             for name, inner in schemas[row.__name__]["properties"].items()

@@ -617,7 +617,10 @@ def _selector_of(workload: Known, owners: Owners) -> Document:
                 "Pod", metadata["namespace"], f"{metadata['name']}-{first}-0"
             )
             if pod is not None:
-                return (pod.manifest.get("spec") or {}).get("nodeSelector") or {}
+                # Places are the pods' alone: the Job's template does not name them.
+                levels = (sets[0].get("topologyAssignment") or {}).get("levels") or ()
+                given = (pod.manifest.get("spec") or {}).get("nodeSelector") or {}
+                return {n: v for n, v in given.items() if n not in levels}
         if flavor is not None:
             selector |= (flavor.manifest.get("spec") or {}).get("nodeLabels") or {}
     for check in status.get("admissionChecks") or ():

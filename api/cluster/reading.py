@@ -26,7 +26,6 @@ from api.cluster import (
     statuses,
 )
 from api.cluster import json_words as base64_words
-from api.cluster import statuses as counting
 from api.cluster.base import turned_into
 from api.cluster.controlled import Known, Owners
 from api.cluster.presenting import complete, whole_seconds
@@ -165,8 +164,8 @@ def kept_document(row: StoredObject, resource: Resource) -> Document:
 
 #: Kinds whose status is counted when it is read.
 _COUNTS: dict[str, Callable[[StoredObject], Document]] = {
-    "DaemonSet": counting.daemon_set_status,
-    "PodDisruptionBudget": counting.budget_status,
+    "DaemonSet": statuses.daemon_set_status,
+    "PodDisruptionBudget": statuses.budget_status,
     "ResourceQuota": admission.status,
 }
 

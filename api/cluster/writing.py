@@ -25,7 +25,6 @@ from api.cluster import (
     rollouts,
     validation,
 )
-from api.cluster import admission as quotas
 from api.cluster.checks import decoding, webhooks
 from api.cluster.controlled import Owners
 from api.cluster.presenting import complete, whole_seconds
@@ -133,7 +132,7 @@ class Change:
         self._admit(document)
         self._check(document)
         webhooks.check(document, self.resource.kind.kind)
-        quotas.check(self.sandbox.pk, self.resource, self.namespace, document)
+        admission.check(self.sandbox.pk, self.resource, self.namespace, document)
         return document, warnings
 
     def replace(self, row: StoredObject, given: Any) -> Document:

@@ -20,7 +20,6 @@ from api.views.base import View, flag, number, whole
 from sandbox.actions.access import open_link
 from sandbox.base.errors import NotFoundError
 from sandbox.explain import explaining
-from sandbox.explain import explaining as reproducing
 from sandbox.world.history import refuse_archived
 from scheduler.model import ranges
 from scheduler.model.objects import Key
@@ -163,7 +162,7 @@ class Reproduce(View):
             revision=revision,
             seq=seq,
             seconds=number(request, "seconds", 20, most=60),
-            most_runs=number(request, "runs", reproducing.MOST_TRIALS, most=20_000),
+            most_runs=number(request, "runs", explaining.MOST_TRIALS, most=20_000),
         )
 
 

@@ -23,7 +23,6 @@ from api.views.explaining import COSTLY, TICK, tick_of
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, outcomes
-from sandbox.forecasts import asking as record
 from scheduler.model import ranges
 from scheduler.model.problems import Wanted, expected
 
@@ -116,7 +115,7 @@ class KeptForecasts(View):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return kept forecasts, newest first, with their track record."""
         limit = number(request, "limit", 20, most=outcomes.MOST)
-        found = record.forecasts_of(self.sandbox(sandbox_id), limit)
+        found = asking.forecasts_of(self.sandbox(sandbox_id), limit)
         return Response(msgspec.to_builtins(found))
 
     @extend_schema(

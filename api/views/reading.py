@@ -30,7 +30,6 @@ from sandbox.models import Event, Sample, Sandbox
 from sandbox.page.diffs import Row
 from sandbox.page.wire import AnyRow
 from sandbox.world import history
-from sandbox.world import history as lineage
 from sandbox.world.worlds import schedulers
 from scheduler.model import ranges
 from scheduler.model.amounts import is_whole
@@ -322,7 +321,7 @@ class Samples(View):
     def get(self, request: Request, sandbox_id: str) -> Response:
         """Return samples in order, thinned when there are more than `limit`."""
         sandbox = self.sandbox(sandbox_id)
-        query = lineage.rows_of(Sample, sandbox).filter(
+        query = history.rows_of(Sample, sandbox).filter(
             tick__gte=number(request, "fromTick", 0, most=ranges.REVISION.most),
             tick__lte=number(
                 request, "toTick", ranges.REVISION.most, most=ranges.REVISION.most

@@ -29,7 +29,6 @@ from sandbox.models import Event, Follower, Guess, Lesson, Revision, Sandbox
 from sandbox.models.lesson import LONGEST_NAME
 from sandbox.models.sandbox import GUEST, new_id
 from sandbox.world import commits, history
-from sandbox.world import history as lineage
 from scheduler.analysis.reproduction import start_of_world
 from scheduler.analysis.reproduction.trimming import differences, document_of
 from scheduler.model.durations import duration_text, span_ms
@@ -246,7 +245,7 @@ def do_write_script(user: User, sandbox_id: str, script: Mapping[str, Any]) -> S
 def _expected(sandbox: Sandbox) -> list[dict[str, Any]]:
     """Return what the lesson expects so far; nothing of a run that somebody changed."""
     kept = script_of(sandbox.script, sandbox.scenario)
-    edits = lineage.rows_of(Revision, sandbox, sandbox.revision).filter(
+    edits = history.rows_of(Revision, sandbox, sandbox.revision).filter(
         kind=Revision.EDIT
     )
     if kept is None or edits.filter(number__gt=1).exists():
@@ -271,7 +270,7 @@ def _happened(
     """Return the first decisions between a stop and its answer, as expectations."""
     begin = span_ms(stop.at)
     until = span_ms(stop.shown or (after or stop).at)
-    rows = lineage.rows_of(Event, sandbox, sandbox.revision).filter(
+    rows = history.rows_of(Event, sandbox, sandbox.revision).filter(
         t_ms__gt=begin, t_ms__lte=until, type__in=_EXPECTED
     )
     found = []
@@ -297,7 +296,7 @@ def lesson_file(sandbox: Sandbox) -> list[dict[str, Any]]:
     if sandbox.source:
         raise ConflictError(Refused.LESSON_OF_REAL.said())
     first = history.revision_at(sandbox, 0)
-    changed = lineage.rows_of(Revision, sandbox, sandbox.revision).filter(
+    changed = history.rows_of(Revision, sandbox, sandbox.revision).filter(
         number__gt=first, kind=Revision.EDIT
     )
     tick = changed.order_by("number").values_list("tick", flat=True).first()

@@ -31,7 +31,6 @@ from sandbox.page.rows.transport import KEY
 from sandbox.retention import retention
 from sandbox.twins.recordings import read_recording
 from sandbox.world import commits, history, leases, worlds
-from sandbox.world import history as lineage
 from sandbox.world.commits import CommitRequest, commit
 from sandbox.world.findings import causes_of
 from sandbox.world.operations import Begin, Transport
@@ -301,7 +300,7 @@ def _begin_later(fork_id: str) -> None:
     fork = Sandbox.objects.select_related("parent").get(pk=fork_id)
     if fork.archived_at is not None:
         return
-    first = lineage.rows_of(Checkpoint, fork, whole=True).order_by("revision")
+    first = history.rows_of(Checkpoint, fork, whole=True).order_by("revision")
     revision, tick = first.values_list("revision", "tick")[0]
     Sandbox.objects.filter(pk=fork_id, kept_revision__lt=revision).update(
         kept_revision=revision, kept_tick=tick

@@ -21,7 +21,6 @@ from sandbox.page.events import EventRecord, kept
 from sandbox.page.rows.transport import KEY, awaited, pace_of
 from sandbox.twins import ticks as twins
 from sandbox.world import commits, extenders, leases, operations
-from sandbox.world import commits as broadcast
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import (
@@ -65,7 +64,7 @@ def do_ticks(
             return []
         watched = True
         if within_s is None and _shares_commits(session):
-            watched = broadcast.is_watched(claim.sandbox_id)
+            watched = commits.is_watched(claim.sandbox_id)
             within_s = WATCHED_S if watched else UNWATCHED_S
         made = list(_making(claim, session, within_s or 0.0, most))
         steps = [one.step for one in made]

@@ -1,7 +1,7 @@
 """Rewind, undo and redo: going on from an earlier revision, with nothing thrown away.
 
 Each is a revision with a `base`: the world is what it was there, and what came after it
-is gone (`world/lineage.py`). An undo and a redo then make again what counts of it.
+is gone (`world/history.py`). An undo and a redo then make again what counts of it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from sandbox.page.events import EventRecord, kept
 from sandbox.page.rows.transport import KEY
 from sandbox.twins import ticks as twins
 from sandbox.world import commits, extenders, history, leases, operations, worlds
-from sandbox.world import history as lineage
 from sandbox.world.commits import CommitRequest
 from sandbox.world.leases import Claim
 from sandbox.world.operations import (
@@ -228,7 +227,7 @@ def _settings_of(sandbox: Sandbox) -> tuple[object, ...]:
 
 def _own(sandbox: Sandbox) -> QuerySet[Revision]:
     """Return the sandbox's own revisions of its past; those before a fork are the parent's."""
-    return lineage.rows_of(Revision, sandbox, whole=True).filter(sandbox=sandbox)
+    return history.rows_of(Revision, sandbox, whole=True).filter(sandbox=sandbox)
 
 
 def _last_edit(sandbox: Sandbox) -> Revision | None:

@@ -15,10 +15,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from sandbox.answers import work as claims
-from sandbox.answers import work as errors
 from sandbox.answers.tasks import WORK
-from sandbox.answers.work import ACTS, work
+from sandbox.answers.work import ACTS, end_lapsed, raise_again, work
 from sandbox.base.database_time import DatabaseTime, database_seconds
 from sandbox.base.errors import NotFoundError, NotYetError, TooManyError
 from sandbox.base.refusals import Absent, Denied
@@ -65,7 +63,7 @@ def ask(
     if (found := same.first()) is not None and not _is_spent(found):
         want(found)
         return found
-    claims.end_lapsed()
+    end_lapsed()
     _await_room(user)
     question = Question(
         asked=digest,
@@ -144,7 +142,7 @@ def result(question: Question, *, wait_s: float | None = None) -> Any:
         if found[0] == Question.DONE:
             answer, error = row.values_list("answer", "error").get()
             if error:
-                errors.raise_again(error)
+                raise_again(error)
             return answer
         now = time.monotonic()
         if now >= call_at:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from sandbox.answers import work as claims
-from sandbox.answers.work import work
+from sandbox.answers.work import end_lapsed, open_questions, work
 from sandbox.models import Question
 from sandbox.process.calls import PartWork
 from sandbox.process.celery import ANSWERS
@@ -14,8 +13,8 @@ WORK = PartWork(
     task="sandbox.answers",
     queue=ANSWERS,
     running=lambda: Question.objects.filter(state=Question.RUNNING),
-    open_parts=claims.open_questions,
-    end_lapsed=claims.end_lapsed,
+    open_parts=open_questions,
+    end_lapsed=end_lapsed,
 )
 
 

@@ -33,8 +33,6 @@ from sandbox.base.refusals import Absent
 from sandbox.experiments import actions as experiments
 from sandbox.experiments.comparing import compare_runs
 from sandbox.explain import comparing, explaining, forecasting, shadowing
-from sandbox.explain import explaining as reproducing
-from sandbox.explain import shadowing as replaying
 from sandbox.explain.comparing.branches import pair_of
 from sandbox.explain.explaining import key_of
 from sandbox.explain.forecasting import ForecastOptions
@@ -245,7 +243,7 @@ def _counterfactuals(sandbox: Sandbox, *, workload: str, **asked: Any) -> Any:
 
 def _incident(sandbox: Sandbox, *, change: Any, **window: Any) -> Any:
     found = msgspec.convert(change, Change)
-    return replaying.replay_incident(sandbox, change=found, **window)
+    return shadowing.replay_incident(sandbox, change=found, **window)
 
 
 def _submission(sandbox: Sandbox, *, files: Any, options: Any, **asked: Any) -> Any:
@@ -339,7 +337,7 @@ KINDS: dict[str, Work] = {
     "incident": _incident,
     "pair": pair_of,
     "redo": _redo,
-    "reproduction": reproducing.reproduce_event,
+    "reproduction": explaining.reproduce_event,
     "runs": _runs,
     "shadow": shadowing.shadow,
     "shadowDecision": shadowing.open_decision,

@@ -6,15 +6,14 @@ from functools import partial
 
 from celery import shared_task
 
-from sandbox.experiments import work as claims
-from sandbox.experiments.work import work
+from sandbox.experiments.work import open_runs, work
 from sandbox.models import Experiment
 from sandbox.process.calls import PartWork
 
 WORK = PartWork(
     task="sandbox.experiments",
     running=lambda: Experiment.objects.filter(state=Experiment.RUNNING),
-    open_parts=claims.open_runs,
+    open_parts=open_runs,
 )
 
 

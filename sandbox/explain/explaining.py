@@ -20,7 +20,6 @@ from sandbox.base.refusals import Absent, NotTaken, Refused
 from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history, worlds
-from sandbox.world import history as lineage
 from scheduler.analysis.explain import queues, to_document
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fairness import fairness
@@ -87,7 +86,7 @@ def _bound(sandbox: Sandbox, key: Key, tick: int | None) -> bool:
     if sandbox.kept_tick or sandbox.is_real:
         return True
     upto = None if tick is None else history.revision_at(sandbox, tick)
-    binds = lineage.rows_of(Event, sandbox, upto).filter(type="Bind")
+    binds = history.rows_of(Event, sandbox, upto).filter(type="Bind")
     return binds.filter(subject=str(key)).exists()
 
 

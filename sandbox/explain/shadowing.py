@@ -14,7 +14,6 @@ from sandbox.base.refusals import Absent, NotTaken, Refused
 from sandbox.models import Event, Revision, Sandbox
 from sandbox.twins import ticks as twins
 from sandbox.world import history, operations, worlds
-from sandbox.world import history as lineage
 from sandbox.world.operations import Observe
 from sandbox.world.seen import unpack
 from scheduler.analysis.explain.changes import apply
@@ -201,7 +200,7 @@ def _judge(sandbox: Sandbox) -> Judge:
 
 
 def _observed(sandbox: Sandbox, begin: int) -> list[Observe]:
-    known = lineage.rows_of(Revision, sandbox)
+    known = history.rows_of(Revision, sandbox)
     rows = known.filter(number__gt=begin, kind=Revision.TICK).order_by("number")
     found = (
         operations.from_document(document)
@@ -260,7 +259,7 @@ def _until(deadline: float) -> Callable[[], None]:
 
 def _decided(sandbox: Sandbox, after: int, upto: int) -> tuple[dict[str, int], int]:
     """Return the first admission (ms) of each Workload, and how many were preempted."""
-    known = lineage.rows_of(Event, sandbox, upto, whole=True)
+    known = history.rows_of(Event, sandbox, upto, whole=True)
     decided = known.filter(revision__gt=after, type__in=("Admit", "Preempt"))
     rows = decided.order_by("revision", "seq")
     starts: dict[str, int] = {}

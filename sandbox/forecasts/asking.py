@@ -28,7 +28,6 @@ from sandbox.models.fields import Sayings
 from sandbox.process import idle_flag
 from sandbox.retention.retention import drop_oldest
 from sandbox.world import history
-from sandbox.world import history as lineage
 from scheduler.analysis.forecast.present import check_stack
 from scheduler.analysis.forecast.starts import Forecast
 from scheduler.analysis.forecast.track_record import TrackRecord
@@ -198,7 +197,7 @@ def _begin(
     sandbox: Sandbox, revision: int, options: ForecastOptions, user: User | None
 ) -> KeptForecast:
     limits.check_jobs(user)
-    at = lineage.rows_of(Revision, sandbox, whole=True).filter(number=revision)
+    at = history.rows_of(Revision, sandbox, whole=True).filter(number=revision)
     tick, now_ms = at.values_list("tick", "t_ms").get()
     now = database_seconds()
     kept = KeptForecast(

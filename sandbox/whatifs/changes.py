@@ -7,7 +7,6 @@ from typing import Any
 
 from sandbox.access import limits as limited
 from sandbox.actions import nodes, pins
-from sandbox.actions import pins as moves
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of
 from sandbox.actions.objects import keep_start_time
 from sandbox.base.errors import Cause, DeniedError, InvalidError, SandboxError
@@ -118,8 +117,8 @@ def _acted(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
     try:
         if kind == "move":
             subject = meant(world, _key(given)) or _key(given)
-            change = moves.change_of(world, subject, _key(given["to"]))
-            operation = moves.move_of(world, change)
+            change = pins.change_of(world, subject, _key(given["to"]))
+            operation = pins.move_of(world, change)
         elif kind == "pin":
             pod = pins.pod_of(world, Key("Pod", given["namespace"], given["name"]))
             if given["node"]:

@@ -10,9 +10,8 @@ import yaml
 from django.db.models import F
 
 from sandbox.experiments import searching
-from sandbox.experiments import work as claims
 from sandbox.experiments.bases import open_base
-from sandbox.experiments.work import execute, work
+from sandbox.experiments.work import execute, fail, take, work
 from sandbox.models import Experiment, Run
 from sandbox.process import watchdog
 from scheduler.analysis.advice.advisor import Advisor, advise
@@ -92,7 +91,7 @@ def test_the_best_so_far_keeps_the_constraints_and_what_misses_them_is_named(
     client, started
 ):
     pk = started.rpartition("/")[2]
-    while (claim := claims.take("w", pk)) is not None:
+    while (claim := take("w", pk)) is not None:
         execute(claim)
     alone = client.get(started).json()["search"]
     assert (alone["compared"], alone["keeping"]) == (1, 0)
@@ -109,9 +108,9 @@ def test_the_best_so_far_keeps_the_constraints_and_what_misses_them_is_named(
 
 def test_a_search_whose_base_cannot_be_run_ends_and_says_why(client, started):
     pk = started.rpartition("/")[2]
-    first = claims.take("w", pk)
+    first = take("w", pk)
     assert first is not None
-    assert claims.fail(first, RunProblem.LOST.said(count=4))
+    assert fail(first, RunProblem.LOST.said(count=4))
     work("w", 120.0)
     found = client.get(started).json()
     assert (found["state"], found["search"]["answer"]) == ("failed", None)
@@ -136,7 +135,7 @@ def test_the_answer_is_the_same_as_without_a_database(client, started):
 def ready_to_go_on(started: str, *, lost: int) -> Experiment:
     """Return a search whose runs have ended, at whose step so many workers were lost."""
     pk = started.rpartition("/")[2]
-    while (claim := claims.take("w", pk)) is not None:
+    while (claim := take("w", pk)) is not None:
         execute(claim)
     mine = Experiment.objects.filter(pk=pk)
     mine.update(step_tries=lost, step_at=F("total"))
@@ -176,7 +175,7 @@ def test_nobody_begins_a_step_of_a_search_that_somebody_is_at(started):
 
 def test_two_who_go_on_at_once_ask_for_the_runs_once(client, started):
     pk = started.rpartition("/")[2]
-    while (claim := claims.take("w", pk)) is not None:
+    while (claim := take("w", pk)) is not None:
         execute(claim)
     searching.go_on(pk)
     asked = Run.objects.count()

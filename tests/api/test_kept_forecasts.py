@@ -10,7 +10,6 @@ from sandbox.experiments import tasks as experiments
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking, parts, tasks
-from sandbox.forecasts import asking as by_itself
 from sandbox.forecasts.work import StoredFuture, _forecast, _present, execute, work
 from sandbox.models import ForecastPart, KeptForecast
 from sandbox.process import calls
@@ -249,9 +248,9 @@ def test_the_newest_forecast_is_a_metric_of_the_sandbox(call, queue):
 def test_a_twin_forecasts_itself_as_often_as_the_operator_says(queue, settings):
     queue.source, queue.playing = {"lastTick": 100}, True
     queue.save()
-    assert by_itself.due(60) == [queue]
-    by_itself.begin(queue, 60)
-    assert by_itself.due(60) == []
+    assert asking.due(60) == [queue]
+    asking.begin(queue, 60)
+    assert asking.due(60) == []
     assert KeptForecast.objects.get().wanted_until > 0
 
 

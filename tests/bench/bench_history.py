@@ -30,7 +30,7 @@ from sandbox import actions
 from sandbox.live import pages
 from sandbox.retention import archives, disk
 from sandbox.worker import tasks
-from sandbox.world import broadcast, history, leases, worlds
+from sandbox.world import commits, history, leases, worlds
 from sandbox.models import Sandbox
 from sandbox.access.people import local_user
 from tests.bench.worlds import crowded
@@ -43,7 +43,7 @@ def timed(doing, *args):
     return clock() - begun, found
 
 call_command("migrate", verbosity=0)
-broadcast._publish = lambda *_: None  # the bus is measured elsewhere
+commits._publish = lambda *_: None  # the bus is measured elsewhere
 person = local_user()
 sandbox = actions.do_create(person, files=crowded(workloads=int(sys.argv[2]), nodes=max(2, int(sys.argv[2]) // 10), runtime_s=(2000, 997))).sandbox
 actions.do_play(person, sandbox.pk)

@@ -40,10 +40,10 @@ from django.db import transaction
 from sandbox import actions
 from sandbox.access.people import local_user
 from sandbox.models import Sandbox
-from sandbox.world import broadcast
+from sandbox.world import commits
 from tests.builders import cluster_queue, flavor, job, local_queue
 from tests.sandbox.conftest import text_of
-broadcast._publish = lambda *_: None
+commits._publish = lambda *_: None
 jobs = [job(f"j-{n}", queue="q", cpu=1, runtime=f"{3 + n}s", recreate="true") for n in range(4)]
 text = text_of(flavor(), cluster_queue("c", cpu=2), local_queue("q", cluster_queue="c"), *jobs)
 who = local_user()

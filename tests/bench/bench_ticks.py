@@ -27,7 +27,7 @@ django.setup()
 from django.core.management import call_command
 from sandbox import actions
 from sandbox.base.memory import collect_seldom
-from sandbox.world import broadcast, history, leases, worlds
+from sandbox.world import commits, history, leases, worlds
 from sandbox.models import Sandbox
 from sandbox.access.people import local_user
 from tests.bench.worlds import crowded
@@ -35,7 +35,7 @@ from tests.bench.worlds import crowded
 WORKLOADS, NODES, TICKS = map(int, sys.argv[1:])
 call_command("migrate", verbosity=0)
 collect_seldom()  # as the processes of a worker do
-broadcast._publish = lambda *_: None  # the bus is measured elsewhere
+commits._publish = lambda *_: None  # the bus is measured elsewhere
 person = local_user()
 begun = time.perf_counter()
 sandbox = actions.do_create(person, files=crowded(workloads=WORKLOADS, nodes=NODES)).sandbox

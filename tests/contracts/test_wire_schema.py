@@ -11,7 +11,6 @@ from msgspec.structs import fields
 
 from api import record_schemas
 from sandbox.page import wire
-from sandbox.page import wire as wire_rows
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +19,7 @@ def schemas():
     return document["components"]["schemas"]
 
 
-@pytest.mark.parametrize(
-    "kind", get_args(wire_rows.AnyRow), ids=lambda kind: kind.__name__
-)
+@pytest.mark.parametrize("kind", get_args(wire.AnyRow), ids=lambda kind: kind.__name__)
 def test_a_row_is_described_with_every_field_that_it_always_has_required(schemas, kind):
     row = schemas[kind.__name__]
     unset = {one.encode_name for one in fields(kind) if one.default is UNSET}
@@ -30,9 +27,7 @@ def test_a_row_is_described_with_every_field_that_it_always_has_required(schemas
     assert row["properties"]["kind"] == {"enum": [kind.__struct_config__.tag]}
 
 
-@pytest.mark.parametrize(
-    "kind", get_args(wire_rows.AnyRow), ids=lambda kind: kind.__name__
-)
+@pytest.mark.parametrize("kind", get_args(wire.AnyRow), ids=lambda kind: kind.__name__)
 def test_a_diff_may_change_each_field_but_what_identifies_the_row(schemas, kind):
     patch = schemas[f"{kind.__name__}Patch"]
     fields = set(schemas[kind.__name__]["properties"])

@@ -8,7 +8,6 @@ from django.core.management.base import BaseCommand, CommandParser
 from drf_spectacular.generators import SchemaGenerator
 
 from api.generating import page, python, words
-from api.generating import page as sockets
 from api.generating.page import OPERATIONS, RECORDS, ROOT
 
 #: The one that is in the repository; a contract test says when it is stale.
@@ -45,7 +44,7 @@ class Command(BaseCommand):
         }
         if not options["client"]:
             made |= {
-                SOCKETS: sockets.document(document),
+                SOCKETS: page.document(document),
                 ROOT / "frontend/src/protocol/schema.json": page.schema(document),
                 ROOT / "frontend/src/lib/catalogue/en-said.json": words.catalogue(),
             }

@@ -15,7 +15,6 @@ from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.models.fields import decode_json, json_text
 from sandbox.page.events import EventRecord
 from sandbox.world import history, operations
-from sandbox.world import history as lineage
 from sandbox.world.history import RevisionRange
 from scheduler.analysis.pairs import Followed, Mark, PairVerdict, compare_sides
 from scheduler.engine.world import World, fork
@@ -92,7 +91,7 @@ def _refuse_forgotten(sandbox: Sandbox, common: int) -> None:
 
 def common_revision(sandboxes: Sequence[Sandbox]) -> int:
     """Return the last revision that all the sandboxes share; 0 for strangers."""
-    first, *others = [lineage.lineage(one, whole=True) for one in sandboxes]
+    first, *others = [history.lineage(one, whole=True) for one in sandboxes]
     return min(
         (_shared(first, other) for other in others),
         default=sandboxes[0].revision,
@@ -113,7 +112,7 @@ def _shared(one: Sequence[RevisionRange], other: Sequence[RevisionRange]) -> int
 def _revision(sandbox: Sandbox, number: int) -> tuple[int, int]:
     """Return (tick, virtual time) of a revision."""
     found = (
-        lineage.rows_of(Revision, sandbox)
+        history.rows_of(Revision, sandbox)
         .filter(number__lte=number)
         .order_by("-number")
         .values_list("tick", "t_ms")
@@ -154,13 +153,13 @@ def _time_at(sandbox: Sandbox, tick: int) -> int:
 
 
 def _happened(sandbox: Sandbox, which: Q) -> list[Happened]:
-    rows = lineage.rows_of(Event, sandbox).filter(which, type__in=TYPES)
+    rows = history.rows_of(Event, sandbox).filter(which, type__in=TYPES)
     ordered = rows.order_by("revision", "seq").values_list(*_COLUMNS)
     return [Happened(*row) for row in ordered.iterator(chunk_size=5000)]
 
 
 def _samples(sandbox: Sandbox, common: int, end: int) -> list[dict[str, Any]]:
-    known = lineage.rows_of(Sample, sandbox)
+    known = history.rows_of(Sample, sandbox)
     rows = known.filter(revision__gt=common, tick__lte=end)
     return [sample.body for sample in rows.order_by("revision").iterator()]
 
@@ -222,7 +221,7 @@ def pair_of(sandbox: Sandbox, other: Sandbox) -> PairVerdict:
 def _run_again(
     branch: Sandbox, after: int, to_tick: int, world: World, until_ms: int
 ) -> Mark:
-    found = lineage.rows_of(Revision, branch, whole=True)
+    found = history.rows_of(Revision, branch, whole=True)
     documents = found.filter(number__gt=after, tick__lte=to_tick).order_by("number")
     side = Followed(world, until_ms)
     with gc_paused():

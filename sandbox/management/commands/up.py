@@ -28,7 +28,6 @@ from sandbox.base.commands import CommandError
 from sandbox.base.environment import make_private
 from sandbox.live.body_limits import TimedProtocol
 from sandbox.process import one_run
-from sandbox.process import one_run as lan
 from sandbox.process.processes import Children, ourselves
 from sandbox.process.schema_version import refuse_newer_database
 from sandbox.process.services import (
@@ -67,7 +66,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--lan",
             nargs="?",
-            const=lan.FIND,
+            const=one_run.FIND,
             metavar="ADDRESS",
             help="serve where other machines reach it, who join lessons by their code",
         )
@@ -99,7 +98,7 @@ class Command(BaseCommand):
 
 def _start_for_others(address: str) -> NoReturn:
     try:
-        lan.start_again(address)
+        one_run.start_again(address)
     except OSError as problem:
         raise CommandError(
             f"This machine has no address on a network ({problem.strerror}). "

@@ -15,8 +15,6 @@ from sandbox.page.diffs import (
     note,
 )
 from sandbox.page.rows import clusters, nodes, quota, transport, workloads, yunikorn
-from sandbox.page.rows import nodes as pods
-from sandbox.page.rows import workloads as expected
 from sandbox.page.rows.tally import COUNTED, TreeMarks, WorkloadTally
 from sandbox.page.wire import AnyRow
 from sandbox.page.wire import Row as WireRow
@@ -30,7 +28,7 @@ Make = Callable[[World, Object], WireRow]
 #: Kinds with one row per object, made from that object (and the stages).
 MAKERS: dict[str, Make] = {
     "Workload": workloads.row,
-    "Pod": pods.pod_row,
+    "Pod": nodes.pod_row,
     "Node": nodes.row,
     "ResourceFlavor": quota.flavor_row,
     "MultiKueueCluster": clusters.cluster_row,
@@ -46,7 +44,7 @@ def page_of(world: World, sandbox: Sandbox) -> Page:
         make = MAKERS.get(obj.key.kind)
         if make is not None and world_shows(world, obj.key):
             page[str(obj.key)] = row_of(world, obj)
-    for card in expected.rows(world, sandbox):
+    for card in workloads.rows(world, sandbox):
         page[card.key] = plain(card)
     for row in _always(world, WorkloadTally.of(page)):
         page[row["key"]] = row
@@ -81,7 +79,7 @@ def delta_of(
             if "phase" in patch:
                 tally.turn(row, patch["phase"])
     _expect(
-        delta, page, tally, [plain(c) for c in expected.rows(world, sandbox)], shown
+        delta, page, tally, [plain(c) for c in workloads.rows(world, sandbox)], shown
     )
     usual = _is_usual(sandbox, changes)
     if world.kueue is not None:
@@ -151,7 +149,7 @@ def _expect(
     delta: Delta, page: Page, tally: WorkloadTally, cards: list[Row], shown: set[str]
 ) -> None:
     """Show who is expected now; who was and is neither that nor made is gone."""
-    before = expected.among(page)
+    before = workloads.among(page)
     for row in cards:
         _show(delta, page, tally, row, shown)
     for key in sorted(before - shown):
@@ -215,7 +213,7 @@ def _nodes_of(world: World, page: Page, changes: Changes) -> list[Object]:
     touched = [obj.key for obj in changes.touched]
     for key in (*touched, *changes.removed):
         if key.kind == "Pod":
-            names.add(qualified_name(pods.node_of(world, key), cluster_of(key)))
+            names.add(qualified_name(nodes.node_of(world, key), cluster_of(key)))
             names |= _nodes_before(page, str(key))
     keys = (Key("Node", "", name) for name in sorted(names - {""}))
     return [world.objects[key] for key in keys if key in world.objects]

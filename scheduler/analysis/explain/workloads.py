@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from scheduler.analysis.explain import sentences, two_phase
-from scheduler.analysis.explain import two_phase as dispatch
 from scheduler.analysis.explain.changes import fork_kueue, kueue_of, object_of
 from scheduler.analysis.explain.flavor_options import FlavorOptions
 from scheduler.analysis.explain.searches import Reader, cost_of, decisive
@@ -81,12 +80,12 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
         line = live if live.handlers.settled else stage
         answer.waiting = waiting_of(line, line.cluster.workloads[key])
         _fill(answer, stage, work)
-        answer.clusters = dispatch.clusters_of(world, work)
+        answer.clusters = two_phase.clusters_of(world, work)
     answer.said = [
         *slices,
         *sentences.of(answer),
         *two_phase.sentences_of(answer.checks, answer.usage),
-        *dispatch.dispatch_sentences(answer.clusters),
+        *two_phase.dispatch_sentences(answer.clusters),
     ]
     answer.sentences = [sentence.text for sentence in answer.said]
     return answer

@@ -12,7 +12,6 @@ from pathlib import Path
 LIBRARIES = {
     "quotalab_engine": (
         "scheduler/engine/kube/stage.py",
-        "scheduler/engine/kube/stage.py",
         "scheduler/engine/kueue/cache",
         "scheduler/engine/kueue/controller",
         "scheduler/engine/kueue/flavorassigner",

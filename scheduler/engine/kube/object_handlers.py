@@ -8,7 +8,7 @@ import msgspec
 
 from scheduler.engine.kube import state
 from scheduler.engine.kube.binding.host import BindingHost
-from scheduler.engine.kube.cache import cluster as selecting
+from scheduler.engine.kube.cache.cluster import KINDS
 from scheduler.engine.kube.cache.pod_group import (
     ELASTIC_QUOTA,
     read_budget,
@@ -247,7 +247,7 @@ class KindHandlers:
             budget = read_budget(obj.manifest, {}, obj.key.namespace)
             for cluster in self.shared.clusters():
                 cluster.budgets[obj.key] = budget
-        elif kind in selecting.KINDS:
+        elif kind in KINDS:
             for cluster in self.shared.clusters():
                 cluster.selecting.put(obj.key, obj.manifest)
         elif kind == "Namespace":

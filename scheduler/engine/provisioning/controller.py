@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.provisioning import request as verdicts
 from scheduler.engine.provisioning.request import (
     TEMPLATE,
     documents,
     names_managed,
     parameters_of,
     request_name,
+    state_of,
 )
 from scheduler.engine.stage import Context
 from scheduler.model.admission_check import (
@@ -180,7 +180,7 @@ class RequestController:
             answer = CheckState(state=READY, message=NOT_NEEDED, since_us=0)
         else:
             request = self._request(work, name, needed, config)
-            answer = verdicts.state_of(self.context, request, work, name, config)
+            answer = state_of(self.context, request, work, name, config)
         if (known.state, known.message) == (answer.state, answer.message):
             return False
         return kueue.answer_check(work.key, name, answer)

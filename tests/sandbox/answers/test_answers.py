@@ -9,9 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.answers import asking
-from sandbox.answers import work as claims
-from sandbox.answers import work as errors
-from sandbox.answers.work import work
+from sandbox.answers.work import (
+    MOST_TRIES,
+    document_of,
+    end,
+    end_lapsed,
+    raise_again,
+    take,
+    tell,
+    work,
+)
 from sandbox.base import errors as base
 from sandbox.base.errors import (
     Cause,
@@ -59,7 +66,7 @@ def missing(sandbox, user, number: int = 0) -> Question:
 
 def lose_worker(question: Question) -> None:
     """Take a question up as a worker does, which then is lost."""
-    assert claims.take(question.pk) is not None
+    assert take(question.pk) is not None
     Question.objects.update(lease_until=0)
 
 
@@ -101,7 +108,7 @@ def test_an_answer_is_there_for_whoever_may_see_its_sandboxes(busy, person, stra
 
 def test_a_question_that_cost_two_workers_fails_with_a_sentence(busy, person):
     question = missing(busy, person)
-    for _ in range(claims.MOST_TRIES):
+    for _ in range(MOST_TRIES):
         lose_worker(question)
     with pytest.raises(GivenUpError, match="its worker was lost"):
         asking.result(question)
@@ -115,19 +122,19 @@ def test_one_that_lost_a_worker_once_is_worked_out(busy, person):
 
 def test_who_lost_a_question_writes_no_answer(busy, person):
     question = missing(busy, person)
-    late = claims.take(question.pk)
+    late = take(question.pk)
     assert late is not None
     Question.objects.update(lease_until=0)
-    assert claims.take(question.pk) is not None
-    assert not claims.end(late, answer=1)
+    assert take(question.pk) is not None
+    assert not end(late, answer=1)
 
 
 def test_who_has_nothing_under_way_comes_first(busy, person, stranger, by_workers):
     for number in range(3):
         missing(busy, person, number)
     other = missing(busy, stranger, 9)
-    assert claims.take() is not None
-    found = claims.take()
+    assert take() is not None
+    found = take()
     assert found is not None
     assert found.question_id == other.pk
 
@@ -136,7 +143,7 @@ def test_one_person_has_no_more_under_way_than_allowed(busy, person, settings):
     settings.LIMITS = {**settings.LIMITS, "answers_at_once_per_user": 2}
     for number in range(3):
         missing(busy, person, number)
-    assert [claims.take() is None for _ in range(3)] == [False, False, True]
+    assert [take() is None for _ in range(3)] == [False, False, True]
 
 
 def test_one_question_too_many_is_refused(busy, person, settings, monkeypatch):
@@ -150,7 +157,7 @@ def test_one_question_too_many_is_refused(busy, person, settings, monkeypatch):
 def test_what_nobody_asks_for_any_more_is_forgotten(busy, person):
     missing(busy, person)
     Question.objects.update(wanted_until=0)
-    claims.end_lapsed()
+    end_lapsed()
     assert not Question.objects.exists()
 
 
@@ -158,14 +165,14 @@ def test_what_nobody_asks_for_any_more_is_forgotten(busy, person):
 def test_every_error_comes_back_as_it_was(kind, message, field):
     error = kind(message, causes=[Cause(problem=plain(message), field=field)])
     with pytest.raises(kind) as again:
-        errors.raise_again(errors.document_of(error))
+        raise_again(document_of(error))
     assert (again.value.message, again.value.causes) == (message, error.causes)
 
 
 @given(message=TEXTS)
 def test_a_refusal_of_the_engine_comes_back_as_it_was(message):
     with pytest.raises(SchedulerError) as again:
-        errors.raise_again(errors.document_of(SchedulerError(message)))
+        raise_again(document_of(SchedulerError(message)))
     assert str(again.value) == message
 
 
@@ -192,9 +199,9 @@ def test_who_does_not_wait_calls_a_worker_all_the_same(
 
 def test_who_asks_again_is_told_what_is_known_so_far(busy, person, by_workers):
     question = missing(busy, person)
-    claim = claims.take(question.pk)
+    claim = take(question.pk)
     assert claim is not None
-    claims.tell(claim, {"verdicts": ["a"]})
+    tell(claim, {"verdicts": ["a"]})
     with pytest.raises(NotYetError) as told:
         asking.result(question, wait_s=0)
     assert told.value.so_far == {"verdicts": ["a"]}

@@ -7,8 +7,7 @@ from rest_framework.test import APIClient
 
 from sandbox import actions
 from sandbox.answers import asking
-from sandbox.answers import work as claims
-from sandbox.answers.work import execute, work, work_out
+from sandbox.answers.work import execute, take, tell, work, work_out
 from sandbox.base.database_time import database_seconds
 from sandbox.base.errors import (
     ConflictError,
@@ -65,11 +64,11 @@ def test_an_undo_says_how_far_it_is(edited, person):
 
 def test_a_stopped_undo_changes_nothing(edited, person):
     question = asked(edited, person)
-    claim = claims.take(question.pk)
+    claim = take(question.pk)
 
     def stopping(so_far):
         asking.stop(question.pk, person)
-        claims.tell(claim, so_far)
+        tell(claim, so_far)
 
     with pytest.raises(OvertakenError):
         work_out("undo", [edited], question.arguments, stopping)
@@ -90,7 +89,7 @@ def test_an_undo_whose_worker_was_lost_after_its_commit_is_done_once(edited, per
     actions.do_delete(person, edited.pk, [earlier])
     edited = row(edited)
     question = asked(edited, person)
-    assert claims.take(question.pk) is not None
+    assert take(question.pk) is not None
     work_out("undo", [edited], question.arguments, lambda _: None)
     committed = row(edited)
     Question.objects.update(lease_until=0)

@@ -14,9 +14,16 @@ from sandbox.base.errors import (
     TooManyError,
 )
 from sandbox.experiments import actions, reading, tasks
-from sandbox.experiments import work as claims
 from sandbox.experiments.bases import base_of
-from sandbox.experiments.work import execute, plan_of, work
+from sandbox.experiments.work import (
+    MOST_TRIES,
+    RunClaim,
+    execute,
+    plan_of,
+    renew,
+    take,
+    work,
+)
 from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Experiment, KeptWhatIf, Run, Sandbox
 from sandbox.process import calls
@@ -68,26 +75,26 @@ def test_one_more_experiment_than_a_person_may_have_is_refused(start, settings):
 
 def test_a_run_that_somebody_holds_is_not_taken_up(start):
     experiment = start(seeds=[1], variants=[])
-    assert claims.take("one", experiment.pk) is not None
-    assert claims.take("two", experiment.pk) is None
+    assert take("one", experiment.pk) is not None
+    assert take("two", experiment.pk) is None
 
 
-def lose(claim: claims.RunClaim) -> None:
+def lose(claim: RunClaim) -> None:
     """Let the lease run out, as when its worker was killed."""
     Run.objects.filter(pk=claim.run_id).update(lease_until=time.time() - 1)
 
 
 def test_a_run_whose_worker_is_gone_is_taken_up_again(start):
     experiment = start(seeds=[1], variants=[])
-    lose(claims.take("one", experiment.pk))
-    assert claims.take("two", experiment.pk).fence == 2
+    lose(take("one", experiment.pk))
+    assert take("two", experiment.pk).fence == 2
 
 
 def test_who_lost_a_run_writes_nothing(start):
     experiment = start(seeds=[1], variants=[])
-    lost = claims.take("one", experiment.pk)
+    lost = take("one", experiment.pk)
     lose(lost)
-    newer = claims.take("two", experiment.pk)
+    newer = take("two", experiment.pk)
     assert not execute(lost)
     assert execute(newer)
     assert again(experiment).done == 1
@@ -95,14 +102,11 @@ def test_who_lost_a_run_writes_nothing(start):
 
 def test_a_run_that_costs_every_worker_is_given_up(start):
     experiment = start(seeds=[1], variants=[])
-    for _ in range(claims.MOST_TRIES):
-        lose(claims.take("w", experiment.pk))
-    assert claims.take("w", experiment.pk) is None
+    for _ in range(MOST_TRIES):
+        lose(take("w", experiment.pk))
+    assert take("w", experiment.pk) is None
     assert (again(experiment).state, again(experiment).failed) == ("done", 1)
-    assert (
-        f"lost {claims.MOST_TRIES} times"
-        in Run.objects.get(experiment=experiment).error
-    )
+    assert f"lost {MOST_TRIES} times" in Run.objects.get(experiment=experiment).error
 
 
 def test_a_run_that_cannot_be_says_why_and_the_others_go_on(start):
@@ -118,7 +122,7 @@ def test_a_run_that_cannot_be_says_why_and_the_others_go_on(start):
 
 def test_experiments_take_turns(start):
     first, second = start(), start()
-    taken = [claims.take("w").experiment_id for _ in range(4)]
+    taken = [take("w").experiment_id for _ in range(4)]
     assert taken.count(first.pk) == taken.count(second.pk) == 2
 
 
@@ -127,18 +131,18 @@ def test_experiments_take_turns(start):
 
 def test_a_cancelled_experiment_keeps_what_has_ended(start, person):
     experiment = start()
-    execute(claims.take("w", experiment.pk))
+    execute(take("w", experiment.pk))
     actions.do_cancel(person, experiment.pk)
-    assert claims.take("w", experiment.pk) is None
+    assert take("w", experiment.pk) is None
     states = Run.objects.filter(experiment=experiment).values_list("state", flat=True)
     assert sorted(states) == ["cancelled"] * 3 + ["done"]
 
 
 def test_a_run_in_progress_is_given_up_when_cancelled(start, person):
     experiment = start()
-    claim = claims.take("w", experiment.pk)
+    claim = take("w", experiment.pk)
     actions.do_cancel(person, experiment.pk)
-    assert not claims.renew(claim)
+    assert not renew(claim)
     assert not execute(claim)
 
 

@@ -30,7 +30,6 @@ from sandbox.page import packing
 from sandbox.retention import archives, disk
 from sandbox.retention.archives import Archive
 from sandbox.world import history, worlds
-from sandbox.world import history as lineage
 from scheduler.model.objects import Key
 from tests.builders import job
 from tests.sandbox.conftest import check_rows, contended, row, tick
@@ -61,7 +60,7 @@ def reported(sandbox: Sandbox) -> dict[str, list[tuple]]:
     for model in HISTORY:
         skipped = ("id", "sandbox")
         names = [f.name for f in model._meta.concrete_fields if f.name not in skipped]
-        rows = lineage.rows_of(model, sandbox, whole=True).values_list(*names)
+        rows = history.rows_of(model, sandbox, whole=True).values_list(*names)
         found[model.__name__] = sorted(
             [
                 tuple(bytes(v) if isinstance(v, memoryview) else v for v in r)

@@ -16,7 +16,6 @@ from sandbox.models import Event, Revision, Sample, Sandbox, StoredObject
 from sandbox.page.rows.transport import KEY
 from sandbox.worker import tasks
 from sandbox.world import commits, history, leases
-from sandbox.world import commits as broadcast
 from tests.sandbox.conftest import check_rows, contended, row, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -26,7 +25,7 @@ COUNT = 25
 @pytest.fixture
 def unwatched(monkeypatch):
     """Nobody has a socket open, and a batch has all the time that it wants."""
-    monkeypatch.setattr(broadcast, "is_watched", lambda _: False)
+    monkeypatch.setattr(commits, "is_watched", lambda _: False)
     monkeypatch.setattr(ticks, "UNWATCHED_S", 60.0)
 
 
@@ -112,10 +111,10 @@ def test_a_sandbox_is_watched_while_somebody_has_joined_its_group(valkey):
     async def joined() -> bool:
         layer = get_channel_layer()
         channel = await layer.new_channel()
-        await layer.group_add(broadcast.group_of("a"), channel)
-        return await asyncio.to_thread(broadcast.is_watched, "a")
+        await layer.group_add(commits.group_of("a"), channel)
+        return await asyncio.to_thread(commits.is_watched, "a")
 
-    assert not broadcast.is_watched("a")
+    assert not commits.is_watched("a")
     assert asyncio.run(joined())
 
 
@@ -124,9 +123,9 @@ def test_a_sandbox_whose_bus_is_away_is_taken_for_watched_unless_nobody_runs(
     monkeypatch, settings, server
 ):
     away = redis.Redis(unix_socket_path="/nowhere/bus.sock", retry=None)
-    monkeypatch.setattr(broadcast, "_bus", lambda: away)
+    monkeypatch.setattr(commits, "_bus", lambda: away)
     settings.SERVER, settings.BUS_URL = server, "unix:///nowhere/bus.sock"
-    assert broadcast.is_watched("a") is server
+    assert commits.is_watched("a") is server
 
 
 def test_ticks_before_one_that_fails_are_kept(stepping, unwatched, monkeypatch):
@@ -147,11 +146,11 @@ def test_who_looks_gets_every_diff_and_else_the_last_is_enough(
     stepping, unwatched, monkeypatch, django_capture_on_commit_callbacks
 ):
     sandbox, sent = stepping(), []
-    monkeypatch.setattr(broadcast, "_publish", lambda _, m: sent.append(m["revision"]))
+    monkeypatch.setattr(commits, "_publish", lambda _, m: sent.append(m["revision"]))
     with django_capture_on_commit_callbacks(execute=True):
         visit(sandbox, most=4)
     assert sent == [row(sandbox).revision]
-    monkeypatch.setattr(broadcast, "is_watched", lambda _: True)
+    monkeypatch.setattr(commits, "is_watched", lambda _: True)
     monkeypatch.setattr(ticks, "WATCHED_S", 60.0)
     with django_capture_on_commit_callbacks(execute=True):
         visit(sandbox, most=3)
@@ -160,5 +159,5 @@ def test_who_looks_gets_every_diff_and_else_the_last_is_enough(
 
 def test_where_nobody_runs_nothing_is_sent_and_nothing_is_said(settings, caplog):
     settings.SERVER, settings.BUS_URL = False, "unix:///nowhere/bus.sock"
-    broadcast._publish("a", {"type": "diff"})
+    commits._publish("a", {"type": "diff"})
     assert caplog.text == ""

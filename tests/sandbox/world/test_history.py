@@ -14,7 +14,6 @@ from sandbox.models import Checkpoint, Revision, Sandbox, Workload
 from sandbox.page import rows
 from sandbox.page.diffs import between
 from sandbox.world import history, operations, worlds
-from sandbox.world import history as lineage
 from sandbox.world.commits import CHECKPOINT_APART
 from scheduler.model.objects import Key
 from tests.sandbox.conftest import check_rows, contended, row, tick
@@ -73,7 +72,7 @@ def test_the_same_operations_on_the_first_state_give_the_same_hash(busy, person)
     actions.do_policy(person, busy.pk, QUICKER, patch=True)
     tick(busy, 5)
     present = row(busy)
-    past = lineage.rows_of(Revision, present).exclude(kind=Revision.TRANSPORT)
+    past = history.rows_of(Revision, present).exclude(kind=Revision.TRANSPORT)
     begin, *rest = past.order_by("number")
     world = history.world_at(present, begin.number)
     for revision in rest:

@@ -17,13 +17,11 @@ from sandbox.base.errors import ConflictError, InvalidError, NotFoundError
 from sandbox.explain.comparing import compare
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.forecasts import asking
-from sandbox.forecasts import asking as record
 from sandbox.live import pages
 from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.page import diffs
 from sandbox.page.diffs import HISTORY_EDITS
 from sandbox.world import history, worlds
-from sandbox.world import history as lineage
 from scheduler.model.objects import Key
 from tests.builders import job
 from tests.sandbox.conftest import check_rows, contended, row, text_of, tick
@@ -167,7 +165,7 @@ class Family:
 def derived(sandbox: Sandbox) -> dict[str, Any]:
     """Return all that is kept and sent of a sandbox, without numbers of revisions."""
     present = row(sandbox)
-    events = lineage.rows_of(Event, present).exclude(type="Edit", reason__in=_OF_TIME)
+    events = history.rows_of(Event, present).exclude(type="Edit", reason__in=_OF_TIME)
     columns = ("tick", "t_ms", "type", "subject", "by", "reason", "message", "data")
     state = json.loads(pages.page_state(present, present.revision))
     past = [
@@ -182,7 +180,7 @@ def derived(sandbox: Sandbox) -> dict[str, Any]:
         "hash": present.hash,
         "events": list(events.order_by("revision", "seq").values_list(*columns)),
         "samples": [
-            s.body for s in lineage.rows_of(Sample, present).order_by("revision")
+            s.body for s in history.rows_of(Sample, present).order_by("revision")
         ],
         "pages": [{key: _plain(line) for key, line in page.items()} for page in past],
         "worlds": worlds_then,
@@ -265,7 +263,7 @@ def test_events_stand_in_the_order_of_ticks_after_an_undo(busy, person):
     actions.do_policy(person, busy.pk, QUICKER, patch=True)
     tick(busy, 12)
     actions.do_undo(person, busy.pk)
-    lines = lineage.rows_of(Event, row(busy)).order_by("revision", "seq")
+    lines = history.rows_of(Event, row(busy)).order_by("revision", "seq")
     ticks = list(lines.values_list("tick", flat=True))
     assert ticks == sorted(ticks)
 
@@ -288,9 +286,9 @@ def test_a_forecast_of_what_was_undone_is_none_of_its_track_record(busy, person)
     actions.do_policy(person, busy.pk, QUICKER, patch=True)
     tick(busy, 1)
     asking.result(asking.ask(row(busy), None, ForecastOptions(futures=2, seconds=20)))
-    assert len(record.forecasts_of(row(busy), 9).items) == 1
+    assert len(asking.forecasts_of(row(busy), 9).items) == 1
     actions.do_undo(person, busy.pk)
-    assert record.forecasts_of(row(busy), 9).items == []
+    assert asking.forecasts_of(row(busy), 9).items == []
 
 
 def test_a_branch_is_compared_as_what_counts_of_it(busy, person):

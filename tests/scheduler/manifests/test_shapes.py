@@ -159,15 +159,27 @@ def test_a_number_over_64_bits_is_refused_by_its_field():
 @pytest.mark.parametrize(
     ("kind", "version", "spec", "field"),
     [
-        ("PersistentVolumeClaim", "v1", {"selector": {"matchLabels": "x"}}, "matchLabels"),
+        (
+            "PersistentVolumeClaim",
+            "v1",
+            {"selector": {"matchLabels": "x"}},
+            "matchLabels",
+        ),
         ("PersistentVolume", "v1", {"csi": "x"}, "spec.csi"),
         ("Pod", "v1", {"containers": [{"name": "c"}], "volumes": "x"}, "spec.volumes"),
         ("ReplicationController", "v1", "x", "spec"),
         ("ResourceSlice", "resource.k8s.io/v1", {"nodeSelector": "x"}, "nodeSelector"),
     ],
 )
-def test_a_text_in_the_place_of_an_object_or_list_is_refused(kind, version, spec, field):
-    made = {"apiVersion": version, "kind": kind, "metadata": {"name": "a"}, "spec": spec}
+def test_a_text_in_the_place_of_an_object_or_list_is_refused(
+    kind, version, spec, field
+):
+    made = {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": "a"},
+        "spec": spec,
+    }
     found = load([("a.yaml", json.dumps(made))]).findings
     errors = [one.place.field for one in found if one.level == "error"]
     assert any(str(one).endswith(field) for one in errors), errors

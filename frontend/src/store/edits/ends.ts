@@ -47,7 +47,8 @@ export async function keep(): Promise<void> {
   inAddress({ tick: null });
   const { fork } = kept;
   const undone = async (): Promise<void> => {
-    if ((await undo()) !== null) await reopen(found, changes);
+    const taken = await undo();
+    if (taken !== null) await reopen(found, changes, Number(taken["revision"]));
   };
   const back: ToastAct = { label: t("act.undo"), run: () => void undone() };
   const branch: ToastAct[] = fork === null ? [] : [{ label: t("pair.openBranch"), run: () => go(hrefOf(fork)) }];

@@ -367,10 +367,10 @@ export async function lookBeside(number: number | null): Promise<void> {
   whatIf.beside = number === null ? null : await attempt(() => ask("WhatIfState", "GET", `${base()}/what-ifs/${number}`));
 }
 
-/** Open again what was kept and is undone: at its tick, with its changes and horizon. */
-export async function reopen(found: WhatIfState, changes: readonly Change[]): Promise<void> {
+/** Open again what was kept and is undone: at its tick, with its changes and horizon, of what the undo's revision left. */
+export async function reopen(found: WhatIfState, changes: readonly Change[], seen: number): Promise<void> {
   [whatIf.at, whatIf.horizonMs] = [found.at, found.horizonMs];
-  await inTurn(() => run(changes));
+  await inTurn(() => run(changes.map((one) => ({ ...one, seen }))));
 }
 
 /** Open one that is in the list, as it was left. */

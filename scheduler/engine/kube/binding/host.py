@@ -8,8 +8,12 @@ from typing import Any
 import msgspec
 
 from scheduler.engine.kube.cache.node_info import NodeInfo
-from scheduler.engine.kube.framework import plugin as events
-from scheduler.engine.kube.framework.plugin import Event, QueuedPodInfo
+from scheduler.engine.kube.framework.plugin import (
+    NODE_UNLOCKED,
+    POD_DELETED,
+    Event,
+    QueuedPodInfo,
+)
 from scheduler.engine.kube.framework.status import OK, Status, error
 from scheduler.engine.kube.scheduling.host import AssumedPod, SchedulerRef
 from scheduler.engine.kube.scheduling.schedule_one import LOCK
@@ -109,7 +113,7 @@ class BindingHost:
         scheduler.bound(pod.key)
         scheduler.cluster.unplace(pod.key)
         self.shared.topologies.release(pod, assumed.node, self.context.journal.touch)
-        scheduler.event(Event(events.POD_DELETED, old=pod))
+        scheduler.event(Event(POD_DELETED, old=pod))
         self.context.journal.touch(pod.key)
         self.context.journal.emit(
             Fail(
@@ -181,7 +185,7 @@ class BindingHost:
         if self.pessimistic and self.locks.release(scheduler.name, node):
             for other in self.shared.schedulers:
                 if other is not scheduler:
-                    other.event(Event(events.NODE_UNLOCKED, new=node))
+                    other.event(Event(NODE_UNLOCKED, new=node))
 
     def locked_for(self, scheduler: SchedulerRef) -> frozenset[str]:
         """Return the nodes that other schedulers keep."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from scheduler.engine.kube.framework import plugin as events
-from scheduler.engine.kube.framework.plugin import Event
+from scheduler.engine.kube.framework.plugin import POD_DELETED, Event
 from scheduler.engine.kube.framework.status import Code, Status
 from scheduler.engine.kube.scheduling.event_handlers import (
     DELETED,
@@ -124,7 +123,7 @@ class BindingCycles(EventHandlers):
         pod = assumed.pod
         self._release(assumed)
         self._emit_unreserve(assumed, status.message)
-        gone = Event(events.POD_DELETED, old=pod)
+        gone = Event(POD_DELETED, old=pod)
         if assumed.deleted:
             self.queue.move(gone)
         elif status.code is Code.ERROR:

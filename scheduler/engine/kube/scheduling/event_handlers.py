@@ -8,9 +8,19 @@ from typing import Any
 from scheduler.engine.kube.cache.cluster import ClusterCache
 from scheduler.engine.kube.cache.node_info import Nominations
 from scheduler.engine.kube.extender.extenders import PSEUDO_PLUGIN, Extenders
-from scheduler.engine.kube.framework import plugin as events
 from scheduler.engine.kube.framework.framework import Framework
-from scheduler.engine.kube.framework.plugin import Event, Handle, Plugin, QueuedPodInfo
+from scheduler.engine.kube.framework.plugin import (
+    NODE_UNLOCKED,
+    PENDING_ADDED,
+    PENDING_DELETED,
+    POD_ADDED,
+    POD_CHANGED,
+    POD_DELETED,
+    Event,
+    Handle,
+    Plugin,
+    QueuedPodInfo,
+)
 from scheduler.engine.kube.framework.status import OK, Code, Status, no_node
 from scheduler.engine.kube.queue.scheduling_queue import SchedulingQueue
 from scheduler.engine.kube.scheduling.evaluation import Evaluator
@@ -111,7 +121,7 @@ class EventHandlers:
         table = self._hints[pod.scheduler_name].get(event.name, ())
         names = {name for name, hint in table if hint is None or hint(pod, event)}
         names.add(PSEUDO_PLUGIN)
-        if event.name == events.NODE_UNLOCKED:
+        if event.name == NODE_UNLOCKED:
             names.add(LOCK)
         return names
 
@@ -122,7 +132,7 @@ class EventHandlers:
         self.queue.add(pod)
         if pod.nominated:
             self.nominations.put(pod, pod.nominated)
-        self.queue.move(Event(events.PENDING_ADDED, new=pod), but=pod.key)
+        self.queue.move(Event(PENDING_ADDED, new=pod), but=pod.key)
 
     def found_bound(self, pod: Pod, node: str) -> None:
         """Take a pod that has a node when it is first seen."""
@@ -154,7 +164,7 @@ class EventHandlers:
         found = self.cluster.unplace(pod.key)
         for plugin in self._plugins():
             plugin.forget(pod)
-        name = events.POD_DELETED if found else events.PENDING_DELETED
+        name = POD_DELETED if found else PENDING_DELETED
         self.queue.move(Event(name, old=pod))
 
     def _delete_waiting(self, assumed: AssumedPod) -> None:
@@ -164,7 +174,7 @@ class EventHandlers:
         self.signal(pod.key, Status(Code.UNSCHEDULABLE, (DELETED,)))
         assumed.waits.clear()
         # First the event: who is tried next is settled before the group's time moves.
-        self.queue.move(Event(events.POD_DELETED, old=pod))
+        self.queue.move(Event(POD_DELETED, old=pod))
         assumed.framework.unreserve(assumed.state, pod, assumed.node)
 
     def _emit_unreserve(self, assumed: AssumedPod, message: str) -> None:
@@ -193,7 +203,7 @@ class EventHandlers:
         if assumed is not None and assumed.deleted:
             self._release(assumed)
             self._emit_unreserve(assumed, DELETED)
-            self.queue.move(Event(events.POD_DELETED, old=assumed.pod))
+            self.queue.move(Event(POD_DELETED, old=assumed.pod))
 
     def bound(self, key: Key) -> None:
         """Note that an assumed pod is bound: it leaves the queue for good."""
@@ -208,9 +218,9 @@ class EventHandlers:
         self.cluster.place(pod, node)
         # A pod that was only assumed here is new to those who wait.
         if before is not None and before[0].started_us is not None:
-            event = Event(events.POD_CHANGED, old=before[0], new=pod)
+            event = Event(POD_CHANGED, old=before[0], new=pod)
         else:
-            event = Event(events.POD_ADDED, new=pod)
+            event = Event(POD_ADDED, new=pod)
         self.queue.move(event)
 
     def event(self, event: Event) -> None:

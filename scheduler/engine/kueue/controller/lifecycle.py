@@ -45,7 +45,7 @@ from scheduler.model.reasons import (
     WAIT_FOR_START,
     WAITING_FOR_REPLACEMENT_PODS,
 )
-from scheduler.model.releases import release as words
+from scheduler.model.releases import release
 
 # ------------------------------------------------------------------------
 # What happens to a workload: reserved, evicted, stopped, requeued, finished.
@@ -135,7 +135,7 @@ class Lifecycle:
         Source: docs/semantics/kueue-lifecycle.md#why-a-workload-has-no-quota.
         """
         if not self.fine_reasons:
-            reason = words.coarse(reason)
+            reason = release.coarse(reason)
         return self._set_pending(work, reason, message)
 
     def _set_pending(self, work: WorkloadInfo, reason: str, message: str) -> bool:
@@ -151,10 +151,10 @@ class Lifecycle:
         if not self.fine_reasons:
             if not work.has_condition(ADMITTED):
                 return
-            reason = words.coarse_admitted(reason)
+            reason = release.coarse_admitted(reason)
             if reason == NO_RESERVATION and work.checks and not all_ready(work.checks):
-                reason = words.NO_RESERVATION_UNSATISFIED_CHECKS
-                message = words.NEITHER_SENTENCE
+                reason = release.NO_RESERVATION_UNSATISFIED_CHECKS
+                message = release.NEITHER_SENTENCE
         self.set_condition(work, ADMITTED, False, reason, message)
 
     # ---- waiting ----
@@ -221,7 +221,7 @@ class Lifecycle:
         """Report why a head was not admitted."""
         reason = entry.reason
         if not self.fine_reasons:
-            reason = words.coarse(reason, by_scheduler=True)
+            reason = release.coarse(reason, by_scheduler=True)
         self._report(entry.work, reason, entry.message, inadmissible=inadmissible)
 
     def report_pending(
@@ -229,7 +229,7 @@ class Lifecycle:
     ) -> None:
         """Set why the workload has no quota, and report it when that changed."""
         if not self.fine_reasons:
-            reason = words.coarse(reason)
+            reason = release.coarse(reason)
         self._report(work, reason, message, inadmissible=inadmissible)
 
     def _report(

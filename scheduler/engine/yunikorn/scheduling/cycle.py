@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 from scheduler.engine.yunikorn import messages
 from scheduler.engine.yunikorn.gang import placeholders
-from scheduler.engine.yunikorn.objects import partition as application_states
 from scheduler.engine.yunikorn.objects.model import Application, Ask, Queue
-from scheduler.engine.yunikorn.objects.partition import RESERVATION_DELAY_MS, Partition
+from scheduler.engine.yunikorn.objects.partition import (
+    RESERVATION_DELAY_MS,
+    Partition,
+    advance,
+)
 from scheduler.engine.yunikorn.preemption.attempts import MAX_ATTEMPTS, try_preemption
 from scheduler.engine.yunikorn.scheduling import node_fit
 from scheduler.engine.yunikorn.scheduling.node_fit import (
@@ -33,7 +36,7 @@ def run(partition: Partition) -> bool:
     Does nothing when nothing changed since an idle cycle and no timer is due.
     Source: docs/semantics/yunikorn.md#scheduling-cycle
     """
-    application_states.advance(partition)
+    advance(partition)
     placeholders.advance(partition)
     due = partition.due_ms
     if not partition.dirty and (due is None or partition.now_ms < due):

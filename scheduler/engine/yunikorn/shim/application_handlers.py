@@ -14,7 +14,7 @@ from scheduler.engine.yunikorn.objects.gang_state import GangState
 from scheduler.engine.yunikorn.objects.model import Application, Ask, Rejected, State
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.queue_tree import RECOVERY
-from scheduler.engine.yunikorn.placement import rules as placement
+from scheduler.engine.yunikorn.placement import rules
 from scheduler.engine.yunikorn.placement.rules import PlacementError, Submission
 from scheduler.engine.yunikorn.shim import pods
 from scheduler.engine.yunikorn.shim.pod_predicates import PredicateSelection
@@ -59,7 +59,7 @@ class ApplicationHandlers(PredicateSelection):
                 tags=tags,
             )
             try:
-                leaf = placement.leaf_of(self.partition, incoming)
+                leaf = rules.leaf_of(self.partition, incoming)
             except PlacementError as error:
                 if not running:
                     why = messages.not_placed(details.app, str(error))
@@ -72,7 +72,7 @@ class ApplicationHandlers(PredicateSelection):
                     )
                     self._reject(obj.key, rejected, quiet=bool(kept))
                     return None
-                leaf = placement.recovery(self.partition)
+                leaf = rules.recovery(self.partition)
         app = Application(
             id=details.app,
             queue=leaf,

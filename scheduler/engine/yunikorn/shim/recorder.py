@@ -14,7 +14,7 @@ from scheduler.engine.yunikorn.objects.model import Application, Ask, Scheduling
 from scheduler.engine.yunikorn.objects.node_order import NodeOrder
 from scheduler.engine.yunikorn.objects.partition import Partition
 from scheduler.engine.yunikorn.objects.partition_state import rules_of
-from scheduler.engine.yunikorn.placement import rules as access
+from scheduler.engine.yunikorn.placement.rules import names_no_list, opened
 from scheduler.model import reasons
 from scheduler.model.decisions import Bind, Evict, Fail, Preempt, Reserve, Unreserve
 from scheduler.model.hierarchy import PartitionSpec
@@ -301,7 +301,7 @@ class ShimState:
         self.recorder = DecisionRecorder(context)
         laws = lookup("laws", section.laws)()
         rules = rules_of(policy.spec.decides_as())
-        self.partition = Partition(access.opened(spec), laws, self.recorder, rules)
+        self.partition = Partition(opened(spec), laws, self.recorder, rules)
         self.partition.now_ms = context.now_ms
         self.policy_ends = False  # the next state is read under another policy
         self.policy_hash = hash_of(section)
@@ -348,7 +348,7 @@ def _notices(spec: PartitionSpec) -> Iterator[Sentence]:
         yield GivenUp.PARTITION.said(name=repr(other.name))
     if spec.placement_error:
         yield GivenUp.REJECTED.said(problem=spec.placement_error)
-    if access.names_no_list(spec):
+    if names_no_list(spec):
         yield GivenUp.NO_LIST.said()
 
 

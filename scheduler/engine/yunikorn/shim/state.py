@@ -17,7 +17,7 @@ from scheduler.engine.yunikorn.objects.model import (
     State,
 )
 from scheduler.engine.yunikorn.objects.queue_tree import ROOT
-from scheduler.engine.yunikorn.placement import rules as placement
+from scheduler.engine.yunikorn.placement import rules
 from scheduler.engine.yunikorn.placement.rules import Submission
 from scheduler.engine.yunikorn.preemption import quota_change
 from scheduler.engine.yunikorn.shim.pods import read_task_group
@@ -293,7 +293,7 @@ def _restore_application(shim: ShimState, values: list[Any]) -> None:
     queue = partition.queue(path) if path.startswith(ROOT) else None
     if queue is None or not queue.leaf:
         incoming = Submission(user=user, groups=tuple(groups), tags=tags)
-        queue = placement.place(partition, incoming) or placement.recovery(partition)
+        queue = rules.place(partition, incoming) or rules.recovery(partition)
     app = Application(
         id=name,
         queue=queue,

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler.input.manifests.capacity import node_pools
-from scheduler.input.manifests.capacity import node_pools as node_groups
-from scheduler.input.manifests.capacity import node_pools as provisioning
 from scheduler.input.manifests.documents import Document
 
 CHECKS: Mapping[str, Callable[[Document], dict[str, Any]]] = {
     "InstanceType": node_pools.check_instance_type,
-    "NodeGroup": node_groups.check_node_group,
+    "NodeGroup": node_pools.check_node_group,
     "NodePool": node_pools.check_node_pool,
-    "ProvisioningRequest": provisioning.check_request,
+    "ProvisioningRequest": node_pools.check_request,
 }

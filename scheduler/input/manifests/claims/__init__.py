@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from scheduler.input.manifests.claims import volumes
-from scheduler.input.manifests.claims import volumes as devices
 from scheduler.input.manifests.documents import Document
 
 CHECKS: Mapping[str, Callable[[Document], dict[str, Any]]] = {
     **volumes.CHECKS,
-    **devices.DEVICE_CHECKS,
+    **volumes.DEVICE_CHECKS,
 }
