@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from django.db import DatabaseError, connection, transaction
+from django.db import connection, transaction
 
 from sandbox.base.errors import NotFoundError
 from sandbox.base.memory import give_back, note_released
@@ -167,7 +167,7 @@ class _Forgetting:
         while not pause.wait(FORGET_EVERY_S):
             try:
                 forget_deleted()
-            except DatabaseError as error:
+            except Exception as error:  # whatever it is, the thread looks again
                 logger.info("nothing was forgotten: %s", error)
             finally:
                 connection.close()
