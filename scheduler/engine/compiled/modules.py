@@ -27,7 +27,6 @@ LIBRARIES = {
         "scheduler/engine/lifetime",
         "scheduler/engine/tick.py",
         "scheduler/engine/stage.py",
-        "scheduler/engine/tick.py",
         "scheduler/model/kueue/check_state.py",
         "scheduler/model/kueue/preemption_gates.py",
         "scheduler/model/kueue/slices.py",
