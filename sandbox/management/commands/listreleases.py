@@ -27,7 +27,7 @@ _HEAD = """# Releases
 
 A world names the release of each scheduler that decides in it. A new one that names none gets the newest release of
 each; where `featureGates` are given with which the newest Kueue does not start, the newest that does, and that is said.
-Sandboxes made before there were releases, and recordings that name none, decide as Kueue's default branch
+Recordings that name none decide as Kueue's default branch
 ({unreleased}), which `main` names. This page is written by `manage.py listreleases` from the tables of
 `scheduler/model/releases/`.
 
