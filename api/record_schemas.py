@@ -6,11 +6,11 @@ from typing import Any, get_args
 
 import msgspec
 
-from sandbox.answers.whatifs import WhatIfs, WhatIfState
 from sandbox.explain.comparing.shapes import Comparison
 from sandbox.explain.shadowing import Agreement, Opened
 from sandbox.forecasts.asking import Forecasts, ForecastState
 from sandbox.page import wire
+from sandbox.whatifs.asking import WhatIfs, WhatIfState
 from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.goal import SearchStanding
 from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult

@@ -24,9 +24,9 @@ from api.serializers.sandboxes import (
 from api.serializers.wrong_values import seen
 from sandbox.access.limits import of_texts
 from sandbox.actions import Imported
-from sandbox.answers import whatifs
 from sandbox.base.errors import Cause, InvalidError
 from sandbox.models import Sandbox
+from sandbox.whatifs import asking as whatifs
 from sandbox.whatifs.changes import KINDS
 from scheduler.input.manifests.documents import read_documents
 from scheduler.input.manifests.report import Report

@@ -22,12 +22,12 @@ from api.uploads import texts
 from api.views.answers import ANSWER_S, answer_wait
 from api.views.base import View, number
 from api.views.explaining import COSTLY
-from sandbox import actions
 from sandbox.access import limits
-from sandbox.answers import whatifs
-from sandbox.answers.whatifs import WhatIfState
 from sandbox.models import KeptWhatIf
 from sandbox.retention.retention import NEWEST
+from sandbox.whatifs import asking as whatifs
+from sandbox.whatifs.asking import WhatIfState
+from sandbox.whatifs.keeping import do_discard, do_keep
 from sandbox.whatifs.patch import patch_of
 
 _WAIT = OpenApiParameter(
@@ -111,7 +111,7 @@ class KeepWhatIf(View):
     def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
         """Keep the what-if: continue from its tick with its changes; the later history becomes a fork."""
         seen = self.read(SeenSerializer)["revision"]
-        step, fork = actions.do_keep(self.user(), sandbox_id, what_if_id, seen=seen)
+        step, fork = do_keep(self.user(), sandbox_id, what_if_id, seen=seen)
         body = {
             "revision": step.revision,
             "tick": step.tick,
@@ -129,7 +129,7 @@ class DiscardWhatIf(View):
     @once
     def post(self, request: Request, sandbox_id: str, what_if_id: int) -> Response:
         """Discard the what-if; the run stays as it is."""
-        actions.do_discard(self.user(), sandbox_id, what_if_id)
+        do_discard(self.user(), sandbox_id, what_if_id)
         row = whatifs.find(self.sandbox(sandbox_id), what_if_id)
         return Response(msgspec.to_builtins(whatifs.state_of(row)))
 

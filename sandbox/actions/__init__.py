@@ -58,7 +58,6 @@ from sandbox.actions.ticks import do_fail, do_tick, do_ticks
 from sandbox.actions.transport import do_pause, do_play, do_speed, do_step
 from sandbox.actions.twins import do_follow_cluster, do_play_recording
 from sandbox.actions.undo import do_fork, do_redo, do_rewind, do_undo, to_take_back
-from sandbox.actions.whatifs import do_discard, do_keep
 
 __all__ = [
     "allowed",
@@ -75,7 +74,6 @@ __all__ = [
     "do_create",
     "do_delete",
     "do_delete_sandbox",
-    "do_discard",
     "do_end_guests",
     "do_end_lesson",
     "do_end_tokens",
@@ -89,7 +87,6 @@ __all__ = [
     "do_join_as_guest",
     "do_set_retention",
     "do_update_lesson",
-    "do_keep",
     "do_member",
     "do_move",
     "do_node",

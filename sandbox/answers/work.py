@@ -6,19 +6,15 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NoReturn
 
 import msgspec
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
-from sandbox.actions.import_plan import Imported
-from sandbox.actions.objects import do_import
-from sandbox.actions.sandboxes import do_create
-from sandbox.actions.undo import do_redo, do_undo, taken_back
 from sandbox.base import errors
 from sandbox.base.database_time import DatabaseTime
 from sandbox.base.errors import (
@@ -30,19 +26,8 @@ from sandbox.base.errors import (
     TooManyError,
 )
 from sandbox.base.refusals import Absent
-from sandbox.experiments import actions as experiments
-from sandbox.experiments.comparing import compare_runs
-from sandbox.explain import comparing, explaining, forecasting, shadowing
-from sandbox.explain.comparing.branches import pair_of
-from sandbox.explain.explaining import key_of
-from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import Question, Sandbox
-from sandbox.page.diffs import RevisionDiff
 from sandbox.process import watchdog
-from sandbox.whatifs import work as whatifs
-from sandbox.world.operations import Redo, Undo
-from scheduler.analysis.explain.shapes import Change
-from scheduler.input.traces.options import TraceOptions
 from scheduler.model.errors import SchedulerError
 from scheduler.model.sentence import Sentence, plain
 
@@ -230,127 +215,35 @@ def _mine(claim: QuestionClaim) -> QuerySet[Question]:
 
 # ------------------------------------------------------------------------
 # The kinds of questions, by name: what a worker calls with the arguments that are
-# kept.
+# kept. Each enrols itself where its work is; the modules are found at the first question.
 
 
 Work = Callable[..., Any]
 Tell = Callable[[Any], None]
 
-
-def _counterfactuals(sandbox: Sandbox, *, workload: str, **asked: Any) -> Any:
-    return explaining.explain_counterfactuals(sandbox, key_of(workload), **asked)
-
-
-def _incident(sandbox: Sandbox, *, change: Any, **window: Any) -> Any:
-    found = msgspec.convert(change, Change)
-    return shadowing.replay_incident(sandbox, change=found, **window)
-
-
-def _submission(sandbox: Sandbox, *, files: Any, options: Any, **asked: Any) -> Any:
-    return forecasting.forecast_submit(
-        sandbox,
-        files=[(name, text) for name, text in files],
-        options=msgspec.convert(options, ForecastOptions),
-        **asked,
-    )
-
-
-def _undo(sandbox: Sandbox, **asked: Any) -> Any:
-    return _taken_back(do_undo, Undo(asked["edit"]), sandbox, **asked)
-
-
-def _redo(sandbox: Sandbox, **asked: Any) -> Any:
-    return _taken_back(do_redo, Redo(asked["edit"]), sandbox, **asked)
-
-
-def _taken_back(
-    act: Callable[..., RevisionDiff],
-    operation: Undo | Redo,
-    sandbox: Sandbox,
-    *,
-    user: int,
-    edit: int,
-    since: int,
-    tell: Tell,
-) -> Any:
-    """Do it, unless a worker that was lost had committed it; `since` is when it was asked."""
-    made = taken_back(sandbox, operation, since)
-    if made is not None:
-        return {"revision": made.number, "tick": made.tick}
-    step = act(
-        User.objects.get(pk=user),
-        sandbox.pk,
-        asked=edit,
-        progress=lambda done, of: tell({"done": done, "of": of}),
-    )
-    return {"revision": step.revision, "tick": step.tick}
-
-
-def _import(
-    sandbox: Sandbox, *, user: int, files: Any, traces: Any, tell: Tell, **asked: Any
-) -> Imported:
-    """Import files; of a worker that was lost after its commit nothing is left to change."""
-    return do_import(
-        User.objects.get(pk=user),
-        sandbox.pk,
-        [(name, text) for name, text in files],
-        traces=msgspec.convert(traces, TraceOptions),
-        **asked,
-    )
-
-
-def _create(
-    *, user: int, sandbox: str, files: Any, traces: Any, tell: Tell, **asked: Any
-) -> dict[str, Any]:
-    """Make a sandbox of files, unless a worker that was lost had made it."""
-    if Sandbox.objects.filter(pk=sandbox, owner_id=user).exists():
-        return {"sandbox": sandbox, "findings": [], "report": None}
-    made = do_create(
-        User.objects.get(pk=user),
-        files=[(name, text) for name, text in files],
-        traces=msgspec.convert(traces, TraceOptions),
-        sandbox_id=sandbox,
-        **asked,
-    )
-    return {"sandbox": sandbox, "findings": made.findings, "report": made.report}
-
-
-def _compare(*sandboxes: Sandbox, **asked: Any) -> Any:
-    return comparing.compare(sandboxes, **asked)
-
-
-def _estimate(*, user: int, document: Any, files: Any) -> Any:
-    return experiments.do_estimate(User.objects.get(pk=user), document, files=files)
-
-
-def _runs(*, user: int, experiment: str, numbers: Any, **asked: Any) -> Any:
-    found = experiments.visible(User.objects.get(pk=user), experiment)
-    return compare_runs(found, numbers, **asked)
-
-
-KINDS: dict[str, Work] = {
-    "compare": _compare,
-    "counterfactuals": _counterfactuals,
-    "create": _create,
-    "estimate": _estimate,
-    "import": _import,
-    "incident": _incident,
-    "pair": pair_of,
-    "redo": _redo,
-    "reproduction": explaining.reproduce_event,
-    "runs": _runs,
-    "shadow": shadowing.shadow,
-    "shadowDecision": shadowing.open_decision,
-    "submission": _submission,
-    "undo": _undo,
-    "whatIf": whatifs.run,
-}
+#: Where kinds enrol themselves. Named, not imported: they are above this package.
+_ENROLLING = (
+    "sandbox.actions.asked",
+    "sandbox.explain.asked",
+    "sandbox.experiments.asked",
+    "sandbox.whatifs.work",
+)
+_kinds: dict[str, Work] = {}
+_telling: set[str] = set()
 #: The kinds that change a sandbox or make one: each time that one is asked it is another.
 ACTS = frozenset({"create", "import", "redo", "undo"})
 
 
-#: The kinds that say what they know before they are through.
-_TELLING = frozenset({"counterfactuals"}) | ACTS
+def answers(kind: str, *, tells: bool = False) -> Callable[[Work], Work]:
+    """Enrol what answers a kind of question; with `tells` it takes `tell=`, called with the answer so far."""
+
+    def enrol(work: Work) -> Work:
+        _kinds[kind] = work
+        if tells:
+            _telling.add(kind)
+        return work
+
+    return enrol
 
 
 def work_out(
@@ -360,8 +253,10 @@ def work_out(
     tell: Tell,
 ) -> Any:
     """Return the answer to a question as plain data; `tell` gets it so far."""
-    told = {"tell": tell} if kind in _TELLING else {}
-    return msgspec.to_builtins(KINDS[kind](*sandboxes, **arguments, **told))
+    for module in _ENROLLING:
+        import_module(module)
+    told = {"tell": tell} if kind in _telling else {}
+    return msgspec.to_builtins(_kinds[kind](*sandboxes, **arguments, **told))
 
 
 # ------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
+from sandbox.answers.work import answers
 from sandbox.models import KeptWhatIf
 from sandbox.process import watchdog
 from sandbox.process.beside import Beside, can_fork
@@ -43,6 +44,7 @@ class _UnwantedError(Exception):
     """It was discarded, or deleted, while it ran."""
 
 
+@answers("whatIf")
 def run(*, what_if: int) -> None:
     """Work out the verdict of a what-if that runs, and open it; nothing for another.
 

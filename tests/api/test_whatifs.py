@@ -7,10 +7,10 @@ import pytest
 from rest_framework.test import APIClient
 
 from sandbox import actions
-from sandbox.answers import whatifs
 from sandbox.answers.work import work
 from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.retention.retention import NEWEST
+from sandbox.whatifs import asking as whatifs
 from sandbox.world import history
 from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import compare_pair
