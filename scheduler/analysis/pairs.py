@@ -25,8 +25,8 @@ from scheduler.analysis.release_rules import (
     reasons_of,
     rules_between,
     told,
-    traits_of,
 )
+from scheduler.analysis.traits import traits_of
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
@@ -371,7 +371,9 @@ def _otherwise(world: World, changed: World, marks: tuple[Mark, Mark]) -> _Other
     return _Otherwise(
         [
             told(rule, last)
-            for rule in rules_between(first, last, traits_of(world.objects.values()))
+            for rule in rules_between(
+                first, last, traits_of(world.objects.values(), last)
+            )
         ],
         {why: both for why, both in counted(*sides).items() if both[0] != both[1]},
     )

@@ -18,9 +18,9 @@ from scheduler.analysis.measures.verdict import (
 from scheduler.analysis.plan.sides import is_work
 from scheduler.analysis.release_rules import (
     counted,
+    differing,
     reasons_of,
     rules_between,
-    traits_of,
 )
 from scheduler.analysis.reproduction.trimming import (
     differences,
@@ -29,6 +29,7 @@ from scheduler.analysis.reproduction.trimming import (
     scenario_of,
     shrink_keys,
 )
+from scheduler.analysis.traits import Traits, traits_of
 from scheduler.assembly import Prepared, prepare
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
@@ -44,7 +45,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.patches import merge
 from scheduler.model.releases.release import Release
-from scheduler.model.releases.rules import Rule, between, not_followed
+from scheduler.model.releases.rules import Rule, between
 from scheduler.model.texts.plain_text import write_all
 
 # ------------------------------------------------------------------------
@@ -89,13 +90,40 @@ class RuleEffect(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     smallest: Smallest | None = None
 
 
+class UntoldChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A change of the ledger that runs do not tell apart, and the objects it concerns.
+
+    `objects` are the first of `count`; none where any world may notice it.
+    """
+
+    rule: str
+    now: str
+    before: str
+    pull: int
+    objects: list[str]
+    count: int
+
+
+class OtherChanges(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How many changes between the releases no run of this work can show.
+
+    `unconcerned` ask for something that this work does not have; `disturbed` for an edit,
+    a restart or chance; `shown` change statuses, messages, answers or metrics alone.
+    """
+
+    unconcerned: int
+    disturbed: int
+    shown: int
+
+
 class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What another release would do to the same work, from its begin to a horizon.
 
     `reasons` counts Workloads by a reason why they waited: in both runs. `said_otherwise`
     wait for another reason. `unexplained` differ, and no single rule accounts for it.
-    `left_out` are rules of which one release is not followed. Of `rules` and `left_out`
-    are those that this work may notice.
+    `could` are changes that this work may notice and that no run tells apart, `unknown`
+    those of them of which not even that was examined. Nothing is known to differ where
+    `differs` is false, and nothing can where both are empty, too.
     """
 
     before: dict[str, str]
@@ -111,7 +139,14 @@ class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     said_otherwise: list[str]
     rules: list[RuleEffect]
     unexplained: list[str]
-    left_out: list[str]
+    could: list[UntoldChange]
+    unknown: list[UntoldChange]
+    others: OtherChanges
+
+    @property
+    def may_differ(self) -> bool:
+        """Return whether it differs, or could by a change that no run tells apart."""
+        return self.differs or bool(self.could or self.unknown)
 
 
 class Run:
@@ -120,10 +155,13 @@ class Run:
     def __init__(self, make: Make, until_ms: int, patch: Patch) -> None:
         world = make(patch)
         self.spec = world.policy.spec
-        self.traits = traits_of(world.objects.values())
         self.kind, self.since = kind_of_subjects(world), running_since(world)
         self.begin_ms = world.context.now_ms
+        before = traits_of(world.objects.values(), self.spec)
         self.decisions: list[Decision] = simulate(world, until_ms=until_ms).decisions
+        # What the run made says nothing of the input; whether nodes failed does.
+        nodes = (world.objects[key] for key in world.keys("Node"))
+        self.traits = before | traits_of(nodes)
         self.courses: dict[Key, list[tuple[str, int]]] = {}
         self.reasons = reasons_of(self.decisions, self.kind)
         for one in self.decisions:
@@ -180,7 +218,7 @@ def compare_releases(
         name: [w.subject for w in found.workloads if w.start == name]
         for name in _STARTS
     }
-    lacking = {rule.id for release in (first, last) for rule in not_followed(release)}
+    untold = [rule for rule in rules if not rule.followed]
     return UpgradeReport(
         before=dict(first.given()),
         after=dict(last.given()),
@@ -192,7 +230,9 @@ def compare_releases(
         said_otherwise=sorted(map(str, said)),
         rules=effects,
         unexplained=sorted({str(key) for key in moved} - explained),
-        left_out=[rule.id for rule in rules if rule.id in lacking],
+        could=[_untold(rule, other.traits) for rule in untold if rule.examined],
+        unknown=[_untold(rule, other.traits) for rule in untold if not rule.examined],
+        others=_others(one, other),
     )
 
 
@@ -260,6 +300,43 @@ def _effect(
         workloads=workloads,
         reasons=reasons,
     )
+
+
+#: Objects that are named of a change that no run tells apart.
+_NAMED = 10
+
+
+def _untold(rule: Rule, traits: Traits) -> UntoldChange:
+    """Return a row with the objects of the last trait that it asks for."""
+    groups = [
+        list(
+            dict.fromkeys(
+                key for one in group.split("|") for key in traits.get(one, ())
+            )
+        )
+        for group in rule.concerns
+    ]
+    found = groups[-1] if groups else []
+    return UntoldChange(
+        rule=rule.id,
+        now=rule.now,
+        before=rule.before,
+        pull=rule.pull,
+        objects=[f"{key.kind} {key.path}" for key in found[:_NAMED]],
+        count=len(found),
+    )
+
+
+def _others(one: Run, other: Run) -> OtherChanges:
+    shown = disturbed = unconcerned = 0
+    for rule in differing(one.spec, other.spec):
+        if not rule.matters(other.traits, other.spec.kueue):
+            unconcerned += 1
+        elif rule.when:
+            disturbed += 1
+        elif not rule.in_runs:
+            shown += 1
+    return OtherChanges(unconcerned=unconcerned, disturbed=disturbed, shown=shown)
 
 
 def _differing(one: Mapping[Key, Any], other: Mapping[Key, Any]) -> set[Key]:

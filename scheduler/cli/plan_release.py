@@ -19,6 +19,7 @@ from scheduler.analysis.upgrade import (
     Patch,
     RuleEffect,
     Run,
+    UntoldChange,
     UpgradeReport,
     compare_releases,
     smallest,
@@ -54,6 +55,8 @@ def main(
 ) -> int:
     """Compare two releases on the same work; 0 done, 2 for input that is not taken.
 
+    1 where `--fail-on` names what was found.
+
     `library` finds scenarios by name.
     """
     out = out or sys.stdout
@@ -68,7 +71,8 @@ def main(
         out.write(msgspec.json.format(msgspec.json.encode(report)).decode() + "\n")
     else:
         out.writelines(f"{line}\n" for line in _lines(report))
-    return 0
+    failed = report.differs if options.fail_on == "differs" else report.may_differ
+    return int(bool(options.fail_on) and failed)
 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
@@ -76,7 +80,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         prog=prog,
         description="Run the same work as two releases decide on it, and say who starts "
         "otherwise, which reasons are said otherwise, and which rule does it. "
-        "docs/releases.md lists the rules.",
+        "docs/releases.md lists all changes.",
     )
     add = parser.add_argument
     for name, what in (("release", "that runs"), ("against", "that would run")):
@@ -91,6 +95,8 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     add("--smallest", type=Path, metavar="FOLDER", help="search for the smallest work in "
         "which each rule still does something, and write it here")  # fmt: skip
     add("--workers", type=int, default=0, help="processes (one for each CPU)")
+    add("--fail-on", choices=("differs", "could"), default="", help="exit with 1 where "
+        "something differs, or could by a change that runs do not tell apart")  # fmt: skip
     add("--json", action="store_true", help="print one JSON object instead")
     add_trace_words(parser)
     add_stack_word(parser)
@@ -164,8 +170,10 @@ def _write(folder: Path, report: UpgradeReport) -> None:
 
 def _lines(report: UpgradeReport) -> Iterator[str]:
     yield f"{_named(report.before)} against {_named(report.after)}"
-    if not report.differs:
+    if not report.may_differ:
         yield "nothing differs"
+    elif not report.differs:
+        yield "nothing differs in what is followed"
     for name in ("earlier", "later", "never", "only"):
         subjects = getattr(report, name)
         if subjects:
@@ -182,8 +190,14 @@ def _lines(report: UpgradeReport) -> Iterator[str]:
     yield from map(_rule, report.rules)
     if report.unexplained:
         yield f"by no rule alone: {_some(report.unexplained)}"
-    if report.left_out:
-        yield f"not followed: {', '.join(report.left_out)}"
+    yield from (_untold("could differ, not followed", one) for one in report.could)
+    yield from (_untold("not examined", one) for one in report.unknown)
+    rest = report.others
+    yield (
+        f"other changes between the two: {rest.unconcerned} do not concern this work, "
+        f"{rest.shown} change statuses, messages, answers or metrics alone, "
+        f"{rest.disturbed} need an edit, a restart or chance"
+    )
 
 
 _START = {
@@ -218,6 +232,16 @@ def _rule(effect: RuleEffect) -> str:
     if (found := effect.smallest) is not None:
         least = f"; {found.objects} of {found.before} objects show it"
     return f"{head}. It {done}{back}{least}"
+
+
+def _untold(what: str, change: UntoldChange) -> str:
+    concerns = ""
+    if change.count:
+        more = change.count - len(change.objects)
+        names = ", ".join(map(printable, change.objects))
+        concerns = f" Concerns {names}{f' and {more} more' if more else ''}"
+    told = f"{change.rule}: {change.now}; before, {change.before}."
+    return f"{what}: {told}{concerns}"
 
 
 def _some(names: Sequence[str]) -> str:

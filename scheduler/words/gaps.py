@@ -204,9 +204,10 @@ class Idle(Words):
         "{title} {release}: older than {least}, from which on releases are followed; "
         "it decides as the newest but for the rules that are",
     )
-    RELEASE_RULE = (
-        "idle.releaseRule",
-        "{title} {release}: not followed ({name}): here {now}",
+    RELEASE_RULES = (
+        "idle.releaseRules",
+        "{title} {release}: {count} later changes that may matter here are not told apart, "
+        "and decisions are those since then: {names}",
     )
     NO_NODES = (
         "idle.noNodes",

@@ -34,11 +34,10 @@ from scheduler.model.releases.release import (
     NEWEST,
     UNRELEASED,
     Release,
-    followed,
     kueue_gates,
     reaches,
 )
-from scheduler.model.releases.rules import RULES, missing, not_followed
+from scheduler.model.releases.rules import RULES, decided_as_newest, missing
 from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.topology.test_node_failures import Racks
@@ -146,23 +145,23 @@ def test_a_release_older_than_what_is_followed_is_taken_with_a_sentence():
     assert as_release(world_of(*small_cluster())) == []
 
 
-def test_what_is_not_followed_is_named_only_where_it_can_matter():
-    def named(**kueue: Any) -> str:
-        release = {"kueue": "0.18.0", "yunikorn": "1.6.0"}
-        world = world_of(*small_cluster(), release=release, kueue=kueue)
-        return " ".join(as_release(world)[1:])
+def test_what_a_run_does_not_tell_apart_is_named_only_where_it_can_matter():
+    def named(*more: dict[str, Any]) -> str:
+        release = {"kueue": "0.15.0", "yunikorn": "1.6.0"}
+        world = world_of(*small_cluster(), *more, release=release)
+        return " ".join(as_release(world)[2:])
 
-    usage = {"usageHalfLifeTime": "1h", "usageSamplingInterval": "1m"}
-    assert "(admission-fair-sharing-usage)" in named(admissionFairSharing=usage)
+    zero = job("zero", queue="main", cpu="0")
+    assert "1 later changes" in named(zero)
+    assert named(zero).endswith("zero-of-unknown")
     assert named() == ""
 
 
-@pytest.mark.parametrize("release", followed("kueue"))
-def test_a_release_of_the_range_is_followed_but_for_what_is_named(release):
-    left = {rule.id for rule in not_followed(Release(kueue=release))}
-    topology = {"topology-node-not-ready", "topology-layers"}
-    assert left <= {"admission-fair-sharing-usage", *topology}
-    assert not not_followed(Release(kubernetes="1.32.0", yunikorn="1.7.0"))
+def test_what_a_run_does_not_tell_apart_is_what_the_newest_release_has():
+    assert decided_as_newest(Release(**NEWEST)) == []
+    older = decided_as_newest(Release(kueue="0.17.0"))
+    assert all(not rule.followed and rule.in_runs for rule in older)
+    assert "topology-leader-room" in {rule.id for rule in older}
 
 
 # ---- the tables
@@ -195,7 +194,7 @@ def test_the_runs_of_each_gate_are_in_the_order_of_releases():
 
 
 def test_the_newest_release_of_each_has_the_rules_that_are_released():
-    lacking = [rule.id for rule in missing(Release(**NEWEST))]
+    lacking = [rule.id for rule in missing(Release(**NEWEST)) if rule.followed]
     assert lacking == [
         "pending-reasons",
         "overlapping-targets",

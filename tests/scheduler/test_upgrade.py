@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.analysis.release_rules import traits_of
+from scheduler.analysis.traits import traits_of
 from scheduler.analysis.upgrade import RuleEffect, UpgradeReport, compare_releases
 from scheduler.cli.plan import main
 from scheduler.model.kueue.slices import ELASTIC_JOB
@@ -92,11 +92,25 @@ def test_a_default_of_a_section_is_not_noticed_where_the_section_is_given():
         assert ("wait-for-pods-ready" in named) is there
 
 
-def test_a_rule_that_is_not_followed_is_named():
-    usage = {"usageHalfLifeTime": "1h", "usageSamplingInterval": "1m"}
-    report = compared("0.16.4", "0.19.2", kueue={"admissionFairSharing": usage})
-    assert report.left_out == ["admission-fair-sharing-usage"]
-    assert compared("0.16.4", "0.19.2").left_out == []
+ZERO = job("zero", queue="main", cpu="0")
+
+
+def test_a_change_that_runs_do_not_tell_apart_could_differ_for_the_jobs_it_concerns():
+    report = compared("0.15.8", "0.16.9", ZERO, *waiting(1))
+    [change] = [one for one in report.could if one.rule == "zero-of-unknown"]
+    assert change.objects == ["Job default/zero"]
+    assert report.may_differ
+    without = compared("0.15.8", "0.16.9", *waiting(1))
+    assert "zero-of-unknown" not in {one.rule for one in without.could}
+    assert without.others.unconcerned == report.others.unconcerned + 1
+
+
+def test_a_change_that_was_not_examined_is_listed_apart():
+    group = job("gone", queue="main")
+    group["spec"] |= {"backoffLimitPerIndex": 1, "completionMode": "Indexed"}
+    report = compared("0.19.0", "0.19.2", group)
+    assert [one.rule for one in report.unknown] == ["failed-indexes-free-quota"]
+    assert compared("0.19.0", "0.19.2").unknown == []
 
 
 def test_the_command_says_both_releases_and_what_differs(tmp_path):
@@ -187,4 +201,4 @@ def test_a_workload_whose_template_has_no_metadata_has_no_traits():
     workload = Object(
         key=key, manifest={"metadata": {}, "spec": {"podSets": [pod_set]}}
     )
-    assert traits_of([workload]) == {"Workload"}
+    assert set(traits_of([workload])) == {"Workload"}

@@ -39,8 +39,10 @@ POST /api/v1/sandboxes {{"files": [...], "release": {{"kueue": "0.19.2"}}}}
 
 `quotalab plan --release 0.16.4 --against 0.19.2 --on WORK` runs the same work as both decide on it (`WORK` is a recording,
 a scenario, a folder of YAML or a trace): who starts earlier, later or no more, which reasons differ, which
-rule does it, found by turning each back alone, the gate that turns it back, and with `--smallest FOLDER` the smallest
-work that still shows it; `--workers` processes share the runs. A what-if takes
+change does it, found by turning each back alone, the gate that turns it back, and with `--smallest FOLDER` the smallest
+work that still shows it; `--workers` processes share the runs. Then it lists the changes that this work may notice and
+that runs do not tell apart, with the objects that they concern, and counts the others. It says that nothing differs only
+where nothing could. `--fail-on differs` or `--fail-on could` ends with 1, for a pipeline. A what-if takes
 `{{"release": {{"kueue": "0.19.2"}}}}` as a change: that release decides from its instant on.
 
 It is part of the policy: an edit, an undo, a what-if and an archive take it along, and hashes hold it. `0.19` is the last patch of its branch. What a cluster's dump says of its controllers (image tags, the label
@@ -49,7 +51,7 @@ The twin of a cluster takes what its API server says of itself and the tag of Ku
 listed. `quotalab record` writes both into the recording, and whatever goes on from it (`incident`, `plan`, a played recording and its forks)
 decides so; an older recording says it by its controllers' pods, a folder by its metrics.
 
-A rule of this page is followed *from* a release where all releases from there on have it: older ones decide so, too. Devices
+A change is followed *from* a release where all releases from there on have it: older ones decide so, too. Devices
 (dynamic resource allocation) are the same in all releases; fields of theirs that are not followed are reported on import.
 
 Gates that `featureGates` gives count more than the release; one that the release does not know, or that it has locked,
@@ -59,10 +61,14 @@ is refused as Kueue refuses to start. What is asked for and not followed is name
 | scheduler | taken | followed from | newest |
 | --- | --- | --- | --- |
 """
-_RULES = """## Rules
+_RULES = """## Changes
 
-`first patch` is of each branch; `yes` of a release is that it has the rule. *Recorded* is played on the real one,
-*read* is read in its source.
+The ledger has {count} changes that can be seen from outside. `first patch` is of each branch; `yes` of a release is that
+it has the change. *Followed*: each release decides as itself; *as since*: a run decides as since then for every release,
+and a report of an upgrade says that it could differ; *not examined*: which of the two was not looked at. *Recorded* is
+played on the real one, *read* is read in its source, *told* is told by its changelog. `concerns` is what a world must have
+to notice it; what changes statuses, messages, answers or metrics alone, and what needs an edit, a restart or chance,
+says so there.
 """
 _DEFAULTS = """## waitForPodsReady, where a Configuration leaves it out
 
@@ -75,7 +81,7 @@ def releases_page() -> str:
     """Return the text of `docs/releases.md`."""
     parts = [
         _HEAD.format(unreleased=UNRELEASED) + "\n".join(_schedulers()),
-        _RULES.rstrip(),
+        _RULES.format(count=len(RULES)).rstrip(),
         *(_table(scheduler) for scheduler in TITLES),
         _DEFAULTS + "\n".join(_defaults()),
         "\n".join(_gates()),
@@ -102,8 +108,8 @@ def _table(scheduler: Scheduler) -> str:
     lines = [
         f"### {TITLES[scheduler]}",
         "",
-        f"| rule | since then | before | gate, or first patch | {' | '.join(heads)} | followed | known |",
-        f"| --- | --- | --- | --- |{' --- |' * (len(columns) + 2)}",
+        f"| change | since then | before | concerns | gate, or first patch | {' | '.join(heads)} | followed | known |",
+        f"| --- | --- | --- | --- | --- |{' --- |' * (len(columns) + 2)}",
     ]
     for rule in RULES:
         if rule.scheduler == scheduler:
@@ -117,10 +123,31 @@ def _table(scheduler: Scheduler) -> str:
 
 def _cells(rule: Rule, has: list[str]) -> list[str]:
     since = f"`{rule.gate}`" if rule.gate else rule.since.replace(" ", ", ")
-    followed = "yes" if rule.followed else "**no**"
-    if not rule.followed and "no" not in has:
-        followed = f"from {FOLLOWED_FROM[rule.scheduler]}"
-    return [f"`{rule.id}`", rule.now, rule.before, since, *has, followed, rule.truth]
+    number = f"#{rule.pull}" if rule.pull else rule.issue
+    name = f"`{rule.id}` {number}".rstrip()
+    return [name, rule.now, rule.before, _concerns(rule), since, *has, _followed(rule, has), rule.known]  # fmt: skip
+
+
+def _concerns(rule: Rule) -> str:
+    asked = [group.replace("|", " or ") for group in rule.concerns]
+    if rule.section:
+        asked.append(f"`{rule.section}`")
+    if rule.without:
+        asked.append(f"no `{rule.without}`")
+    said = "; ".join(asked) or "any"
+    for more in (rule.when, "" if rule.shows == "decisions" else f"{rule.shows} alone"):
+        said += f" ({more})" if more else ""
+    return said
+
+
+def _followed(rule: Rule, has: list[str]) -> str:
+    if rule.followed:
+        return "yes"
+    if not rule.examined:
+        return "not examined"
+    if "no" not in has:
+        return f"from {FOLLOWED_FROM[rule.scheduler]}"
+    return "as since"
 
 
 def _defaults() -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UnsetType
 
-from scheduler.analysis.release_rules import traits_of
+from scheduler.analysis.traits import traits_of
 from scheduler.engine.world import World
 from scheduler.input.manifests.simulation_gaps.unfollowed import unfollowed
 from scheduler.input.manifests.simulation_gaps.unsimulated import gated, unsimulated
@@ -31,7 +31,7 @@ from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.objects import Key
 from scheduler.model.releases.release import DECIDING, FOLLOWED_FROM, TITLES
-from scheduler.model.releases.rules import not_followed
+from scheduler.model.releases.rules import decided_as_newest
 from scheduler.model.sentence import Sentence
 from scheduler.words.gaps import Idle, Unfollowed
 
@@ -47,6 +47,9 @@ _DECIDING = frozenset(
         "resources",
     }
 )
+
+#: Rules of a release that a sentence names.
+_NAMED = 5
 
 #: Objects whose gaps are known; a world with more is looked through again.
 _MOST_KNOWN = 4096
@@ -75,17 +78,21 @@ def _of_release(world: World) -> Iterator[Sentence]:
                 release=version,
                 least=FOLLOWED_FROM[scheduler],
             )
-    lacking = not_followed(release)
-    traits = traits_of(world.objects.values()) if lacking else set()
-    for rule in lacking:
-        if rule.scheduler not in deciding or not rule.matters(traits, spec.kueue):
-            continue
-        yield Idle.RELEASE_RULE.said(
-            title=TITLES[rule.scheduler],
-            release=release.of(rule.scheduler) or "",
-            name=rule.id,
-            now=rule.now,
-        )
+    lacking = decided_as_newest(release)
+    traits = traits_of(world.objects.values(), spec) if lacking else {}
+    for scheduler in deciding:
+        names = [
+            rule.id
+            for rule in lacking
+            if rule.scheduler == scheduler and rule.matters(traits, spec.kueue)
+        ]
+        if names:
+            yield Idle.RELEASE_RULES.said(
+                title=TITLES[scheduler],
+                release=release.of(scheduler) or "",
+                count=len(names),
+                names=", ".join(names[:_NAMED]) + (", ..." if names[_NAMED:] else ""),
+            )
 
 
 def features_of(world: World) -> list[Sentence]:

@@ -1,0 +1,393 @@
+"""The ledger of releases: each row can be read, and what it concerns is detected."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scheduler.analysis.traits import traits_of
+from scheduler.cli.plan import main
+from scheduler.model.objects import Key, Object
+from scheduler.model.policy import read_policy
+from scheduler.model.releases import rules
+from scheduler.model.releases.release import TITLES
+from scheduler.model.releases.rules import RULES, Rule
+
+LEDGER = Path(rules.__file__).parent
+
+_POD = "spec: {{template: {{spec: {{containers: [{{resources: {}}}]}}}}}}"
+_IN_POD = "spec: {{template: {{spec: {{containers: [], {}}}}}}}"
+_ANNOTATED = (
+    "spec: {{template: {{metadata: {{annotations: {{kueue.x-k8s.io/{}: x}}}}, "
+    "spec: {{containers: []}}}}}}"
+)
+_RULE = "{requiredDuringSchedulingIgnoredDuringExecution: [{weight: 1}]}"
+
+#: A trait -> the kind and the manifest of an object that has it.
+OF_ONE: dict[str, tuple[str, str]] = {
+    "several flavors": (
+        "ClusterQueue",
+        "spec: {resourceGroups: [{flavors: [{}, {}]}]}",
+    ),
+    "several resource groups": ("ClusterQueue", "spec: {resourceGroups: [{}, {}]}"),
+    "several resources": (
+        "ClusterQueue",
+        "spec: {resourceGroups: [{coveredResources: [cpu, memory]}]}",
+    ),
+    "many flavors": (
+        "ClusterQueue",
+        "spec: {resourceGroups: [{flavors: [" + "{}, " * 17 + "]}]}",
+    ),
+    "preemption": (
+        "ClusterQueue",
+        "spec: {preemption: {withinClusterQueue: LowerPriority}}",
+    ),
+    "cohort preemption": (
+        "ClusterQueue",
+        "spec: {preemption: {reclaimWithinCohort: Any}}",
+    ),
+    "newer equal priority": (
+        "ClusterQueue",
+        "spec: {preemption: {withinClusterQueue: LowerOrNewerEqualPriority}}",
+    ),
+    "ClusterQueues without a cohort": ("ClusterQueue", "spec: {}"),
+    "checks": (
+        "ClusterQueue",
+        "spec: {admissionChecksStrategy: {admissionChecks: [{name: a}]}}",
+    ),
+    "two checks": (
+        "ClusterQueue",
+        "spec: {admissionChecksStrategy: {admissionChecks: [{name: a}, {name: b}]}}",
+    ),
+    "checks on flavors": (
+        "ClusterQueue",
+        "spec: {admissionChecksStrategy: {admissionChecks: [{name: a, onFlavors: [f]}]}}",
+    ),
+    "flavor preference": (
+        "ClusterQueue",
+        "spec: {flavorFungibility: {preference: PreemptionOverBorrowing}}",
+    ),
+    "fair weights": ("LocalQueue", "spec: {fairSharing: {weight: 2}}"),
+    "zero weights": ("Cohort", "spec: {fairSharing: {weight: '0'}}"),
+    "nested cohorts": ("Cohort", "spec: {parentName: root}"),
+    "flavors with a topology": ("ResourceFlavor", "spec: {topologyName: t}"),
+    "flavor tolerations": ("ResourceFlavor", "spec: {tolerations: [{key: a}]}"),
+    "deep topologies": ("Topology", "spec: {levels: [" + "{}, " * 9 + "]}"),
+    "extended resources of DeviceClasses": (
+        "DeviceClass",
+        "spec: {extendedResourceName: example.com/gpu}",
+    ),
+    "in-tree pod groups": ("PodGroup.scheduling.k8s.io", "spec: {}"),
+    "namespace quota annotations": (
+        "Namespace",
+        "metadata: {annotations: {yunikorn.apache.org/namespace.quota: '{}'}}",
+    ),
+    "node taints": ("Node", "spec: {taints: [{key: a, effect: NoExecute}]}"),
+    "cordoned nodes": ("Node", "spec: {unschedulable: true}"),
+    "failing nodes": ("Node", "status: {conditions: [{type: Ready, status: Unknown}]}"),
+    "host name unlike its node": (
+        "Node",
+        "metadata: {labels: {kubernetes.io/hostname: other}}",
+    ),
+    "zero allocatable": ("Node", "status: {allocatable: {cpu: 0}}"),
+    "limits without requests": ("Job", _POD.format("{limits: {cpu: 1}}")),
+    "zero requests": ("Job", _POD.format("{requests: {cpu: 0m}}")),
+    "negative requests": ("Job", _POD.format("{requests: {cpu: '-1'}}")),
+    "huge requests": ("Job", _POD.format("{requests: {cpu: 9E}}")),
+    "tiny requests": ("Job", _POD.format("{requests: {memory: '1'}}")),
+    "decimal memory": ("Job", _POD.format("{requests: {memory: 1.5Gi}}")),
+    "node affinity": (
+        "Job",
+        _IN_POD.format(f"affinity: {{nodeAffinity: {_RULE}}}"),
+    ),
+    "preferred node affinity": (
+        "Job",
+        _IN_POD.format(
+            f"affinity: {{nodeAffinity: {_RULE.replace('required', 'preferred')}}}"
+        ),
+    ),
+    "pod affinity": ("Job", _IN_POD.format(f"affinity: {{podAffinity: {_RULE}}}")),
+    "pod anti-affinity": (
+        "Job",
+        _IN_POD.format(f"affinity: {{podAntiAffinity: {_RULE}}}"),
+    ),
+    "topology spread": ("Job", _IN_POD.format("topologySpreadConstraints: [{}]")),
+    "sidecars": ("Job", _IN_POD.format("initContainers: [{restartPolicy: Always}]")),
+    "sidecars with host ports": (
+        "Job",
+        _IN_POD.format(
+            "initContainers: [{restartPolicy: Always, ports: [{hostPort: 1}]}]"
+        ),
+    ),
+    "pod-level resources": ("Job", _IN_POD.format("resources: {limits: {cpu: 1}}")),
+    "gated pods": ("Job", _IN_POD.format("schedulingGates: [{name: a}]")),
+    "image volumes": ("Job", _IN_POD.format("volumes: [{image: {}}]")),
+    "volumes that bind": (
+        "Job",
+        _IN_POD.format("volumes: [{persistentVolumeClaim: {}}]"),
+    ),
+    "pods of other schedulers": ("Job", _IN_POD.format("schedulerName: another")),
+    "invalid pod labels": (
+        "Job",
+        "spec: {template: {metadata: {labels: {a: -}}, spec: {containers: []}}}",
+    ),
+    "podset groups": ("Job", _ANNOTATED.format("podset-group-name")),
+    "leader without requests": ("Job", _ANNOTATED.format("podset-group-name")),
+    "slices": ("Job", _ANNOTATED.format("podset-slice-size")),
+    "slice layers": (
+        "Job",
+        _ANNOTATED.format("podset-slice-required-topology-constraints"),
+    ),
+    "topology requests": ("Job", _ANNOTATED.format("podset-required-topology")),
+    "unconstrained topology": (
+        "Job",
+        _ANNOTATED.format("podset-unconstrained-topology"),
+    ),
+    "priority boost": ("Job", _ANNOTATED.format("priority-boost")),
+    "fast pod groups": ("Job", _ANNOTATED.format("pod-group-fast-admission")),
+    "subgroups": (
+        "Workload",
+        "spec: {podSets: [{topologyRequest: {subGroupIndexLabel: a}, "
+        "template: {spec: {containers: []}}}]}",
+    ),
+    "elastic jobs": ("Job", _IN_POD.format("")),
+    "gated jobs": ("Job", _IN_POD.format("")),
+    "many podsets": (
+        "JobSet",
+        "spec: {replicatedJobs: ["
+        + "{}, " * 8
+        + "{template: {spec: {containers: []}}}]}",
+    ),
+    "several podsets": (
+        "JobSet",
+        "spec: {replicatedJobs: [{}, {template: {spec: {containers: []}}}]}",
+    ),
+    "empty podsets": (
+        "StatefulSet",
+        "spec: {replicas: 0, template: {spec: {containers: []}}}",
+    ),
+    "backoff per index": (
+        "Job",
+        "spec: {backoffLimitPerIndex: 0, template: {spec: {containers: []}}}",
+    ),
+    "pod replacement policy": (
+        "Job",
+        "spec: {podReplacementPolicy: Failed, template: {spec: {containers: []}}}",
+    ),
+    "Jobs without completions": (
+        "Job",
+        "spec: {completions: 0, template: {spec: {containers: []}}}",
+    ),
+    "minReadySeconds": (
+        "Deployment",
+        "spec: {minReadySeconds: 5, template: {spec: {containers: []}}}",
+    ),
+    "StatefulSet of parallel pods": (
+        "StatefulSet",
+        "spec: {podManagementPolicy: Parallel, template: {spec: {containers: []}}}",
+    ),
+    "leader templates": (
+        "LeaderWorkerSet",
+        "spec: {leaderWorkerTemplate: {leaderTemplate: {spec: {containers: []}}}}",
+    ),
+    "LeaderWorkerSet with a long name": ("LeaderWorkerSet", _IN_POD.format("")),
+    "long names": ("Job", _IN_POD.format("")),
+    "owned jobs": ("Job", _IN_POD.format("")),
+    "jobs in kube-system": ("Job", _IN_POD.format("")),
+    "pod groups": ("Pod", "metadata: {labels: {kueue.x-k8s.io/pod-group-name: g}}"),
+    "plain pods": ("Pod", "spec: {containers: []}"),
+    "task groups": (
+        "Pod",
+        "metadata: {annotations: {yunikorn.apache.org/task-groups: '[]'}}",
+    ),
+    "gangs": ("Pod", "metadata: {labels: {scheduling.x-k8s.io/pod-group: g}}"),
+}
+#: What the metadata of some of them is.
+METADATA: dict[str, dict[str, Any]] = {
+    "elastic jobs": {"annotations": {"kueue.x-k8s.io/elastic-job": "true"}},
+    "gated jobs": {"annotations": {"kueue.x-k8s.io/admission-gated-by": "a/b"}},
+    "LeaderWorkerSet with a long name": {"name": "n" * 40},
+    "long names": {"name": "n" * 51},
+    "owned jobs": {"ownerReferences": [{"kind": "CronJob"}]},
+    "jobs in kube-system": {
+        "namespace": "kube-system",
+        "labels": {"kueue.x-k8s.io/queue-name": "q"},
+    },
+}
+_FLAVOR = "spec: {topologyName: t}"
+_LEVELS = "spec: {levels: [{nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}]}"
+_HOST = "metadata: {{labels: {{rack: {}, kubernetes.io/hostname: {}}}}}"
+_PRIORITY = "spec: {{containers: [], priority: {}}}"
+#: A trait -> objects that have it together.
+OF_SEVERAL: dict[str, list[tuple[str, str, str, str]]] = {
+    "several topology flavors": [
+        ("ResourceFlavor", "", "a", _FLAVOR),
+        ("ResourceFlavor", "", "b", _FLAVOR),
+    ],
+    "LocalQueues of one name": [
+        ("LocalQueue", "one", "q", "spec: {}"),
+        ("LocalQueue", "two", "q", "spec: {}"),
+    ],
+    "host named as its top domain": [
+        ("Topology", "", "t", _LEVELS),
+        ("Node", "", "n", _HOST.format("n", "n")),
+    ],
+    "domains with a common prefix": [
+        ("Topology", "", "t", _LEVELS),
+        ("Node", "", "n1", _HOST.format("rack-1", "n1")),
+        ("Node", "", "n2", _HOST.format("rack-10", "n2")),
+    ],
+    "group named as a Workload": [
+        ("Workload", "default", "w", "spec: {}"),
+        (
+            "Pod",
+            "default",
+            "p",
+            "metadata: {labels: {kueue.x-k8s.io/pod-group-name: w}}",
+        ),
+    ],
+    "preemptible pods": [
+        ("Pod", "default", "a", _PRIORITY.format(1)),
+        ("Pod", "default", "b", _PRIORITY.format(2)),
+    ],
+}
+OF_QUEUES = {
+    "stateaware queues": {"properties": {"application.sort.policy": "stateaware"}},
+    "fair queues": {"properties": {"application.sort.policy": "fair"}},
+    "queue maxima": {"resources": {"max": {"vcore": "1"}}},
+    "yunikorn preemption": {"resources": {"guaranteed": {"vcore": "1"}}},
+    "quota preemption": {"properties": {"quota.preemption.delay": "1m"}},
+    "placement rules": {},
+}
+
+
+def object_of(
+    kind: str, namespace: str, name: str, text: str, **metadata: Any
+) -> Object:
+    manifest = yaml.safe_load(text)
+    manifest["metadata"] = (manifest.get("metadata") or {}) | metadata
+    return Object(key=Key(kind, namespace, name), manifest=manifest)
+
+
+# ---- rows
+
+
+@pytest.mark.parametrize("scheduler", TITLES)
+def test_a_row_has_the_fields_of_a_rule_and_no_other(scheduler):
+    known = {field.name for field in fields(Rule)} - {"scheduler"}
+    for row in yaml.safe_load((LEDGER / f"{scheduler}.yaml").read_text()):
+        assert set(row) <= known, row["id"]
+
+
+def test_the_ledger_has_the_changes_of_the_branches_that_are_taken():
+    counts = Counter(rule.scheduler for rule in RULES)
+    assert counts["kueue"] >= 250
+    assert counts["kubernetes"] >= 50
+    assert counts["yunikorn"] >= 40
+
+
+def test_a_row_that_is_followed_is_examined_and_says_who_looked():
+    for rule in RULES:
+        assert rule.examined or not rule.followed, rule.id
+        assert rule.known != "told" or not rule.followed, rule.id
+
+
+def test_what_a_row_concerns_is_a_kind_or_a_trait_that_is_detected():
+    asked = {
+        one for rule in RULES for group in rule.concerns for one in group.split("|")
+    }
+    detected = {*OF_ONE, *OF_SEVERAL, *OF_QUEUES}
+    names = {one for one in asked - detected if not one.isalnum()}
+    assert names == set()
+    assert detected <= asked
+
+
+# ---- what is detected
+
+
+@pytest.mark.parametrize("trait", OF_ONE)
+def test_an_object_has_its_trait_and_one_without_has_not(trait):
+    kind, text = OF_ONE[trait]
+    metadata = dict(METADATA.get(trait, {}))
+    namespace, name = metadata.pop("namespace", "default"), metadata.pop("name", "n")
+    obj = object_of(kind, namespace, name, text, **metadata)
+    assert traits_of([obj]).get(trait) == [obj.key]
+    blank = "spec: {cohortName: c}" if kind == "ClusterQueue" else "spec: {}"
+    queued = {"labels": {"kueue.x-k8s.io/queue-name": "q"}} if kind == "Pod" else {}
+    plain = object_of(kind.partition(".")[0], "default", "n", blank, **queued)
+    assert trait not in traits_of([plain])
+
+
+@pytest.mark.parametrize("trait", OF_SEVERAL)
+def test_objects_have_a_trait_together_and_not_alone(trait):
+    objects = [object_of(*each) for each in OF_SEVERAL[trait]]
+    assert trait in traits_of(objects)
+    assert all(trait not in traits_of([obj]) for obj in objects)
+
+
+@pytest.mark.parametrize("trait", OF_QUEUES)
+def test_the_queues_of_yunikorn_have_a_trait(trait):
+    partition: dict[str, Any] = {
+        "name": "default",
+        "queues": [{"name": "root"} | OF_QUEUES[trait]],
+    }
+    if trait == "placement rules":
+        partition["placementrules"] = [{"name": "tag", "value": "namespace"}]
+    document = {
+        "spec": {
+            "stack": "yunikorn",
+            "yunikorn": {"queues": {"partitions": [partition]}},
+        }
+    }
+    assert trait in traits_of([], read_policy(document).spec)
+    assert trait not in traits_of([], read_policy({"spec": {"stack": "yunikorn"}}).spec)
+
+
+def test_manifests_of_odd_types_have_no_traits_and_end_nothing():
+    for odd in (
+        "spec: 1",
+        "spec: [1]",
+        "spec: {resourceGroups: 3, template: x, podSets: [1]}",
+    ):
+        obj = object_of("ClusterQueue", "", "q", odd)
+        obj.manifest["spec"] = (
+            yaml.safe_load(odd)["spec"]
+            if isinstance(yaml.safe_load(odd)["spec"], dict)
+            else {}
+        )
+        assert "several flavors" not in traits_of([obj])
+
+
+# ---- what is said
+
+
+LEADER = Path(__file__).parents[1] / "cases" / "leader-room.yaml"
+
+
+def said(*words: str) -> tuple[int, list[str]]:
+    out = io.StringIO()
+    given = ["--on", str(LEADER), "--horizon", "1m", "--workers", "1", *words]
+    return main(given, out), out.getvalue().splitlines()
+
+
+def test_a_report_does_not_say_that_nothing_differs_where_something_could():
+    code, lines = said("--release", "kueue=0.17.0", "--against", "kueue=0.19.2")
+    assert (code, lines[1]) == (0, "nothing differs in what is followed")
+    [line] = [one for one in lines if "topology-leader-room" in one]
+    assert line.startswith("could differ, not followed: ")
+    assert line.endswith("Concerns Workload default/w")
+
+
+def test_a_pipeline_fails_on_what_it_asks_for():
+    releases = ("--release", "kueue=0.17.0", "--against", "kueue=0.19.2")
+    assert said(*releases, "--fail-on", "could")[0] == 1
+    assert said(*releases, "--fail-on", "differs")[0] == 0
+    same = ("--release", "kueue=0.19.2", "--against", "kueue=0.19.2")
+    code, lines = said(*same, "--fail-on", "could")
+    assert (code, lines[1]) == (0, "nothing differs")
