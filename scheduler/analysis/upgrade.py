@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -45,7 +46,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.patches import merge
 from scheduler.model.releases.release import Release
-from scheduler.model.releases.rules import Rule, between
+from scheduler.model.releases.rules import Rule, between, turned
 from scheduler.model.texts.plain_text import write_all
 
 # ------------------------------------------------------------------------
@@ -149,11 +150,24 @@ class UpgradeReport(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return self.differs or bool(self.could or self.unknown)
 
 
+class Trial(NamedTuple):
+    """A run to make: a patch of its policy's spec, and a rule to turn to its other side.
+
+    A rule that has a gate is turned by the patch.
+    """
+
+    patch: Patch
+    rule: str = ""
+
+
 class Run:
     """One run: what it began with, and of each subject its course and its reasons."""
 
-    def __init__(self, make: Make, until_ms: int, patch: Patch) -> None:
-        world = make(patch)
+    def __init__(self, make: Make, until_ms: int, trial: Trial) -> None:
+        with turned(trial.rule) if trial.rule else nullcontext():
+            self._run(make(trial.patch), until_ms)
+
+    def _run(self, world: World, until_ms: int) -> None:
         self.spec = world.policy.spec
         self.kind, self.since = kind_of_subjects(world), running_since(world)
         self.begin_ms = world.context.now_ms
@@ -173,7 +187,7 @@ class Run:
 
 
 #: Does all runs, as `map` does: in order, or at once in several processes.
-Each = Callable[[Callable[[Patch], Run], Sequence[Patch]], Iterable[Run]]
+Each = Callable[[Callable[[Trial], Run], Sequence[Trial]], Iterable[Run]]
 
 
 def compare_releases(
@@ -192,7 +206,8 @@ def compare_releases(
     and for each such rule, which `each` does.
     """
     run = partial(Run, make, until_ms)
-    one, other = each(run, [{"release": dict(before)}, {"release": dict(after)}])
+    releases = (Trial({"release": dict(release)}) for release in (before, after))
+    one, other = each(run, list(releases))
     first, last = one.spec.decides_as(), other.spec.decides_as()
     found = verdict(
         one.decisions,
@@ -206,12 +221,10 @@ def compare_releases(
     said = _differing(one.reasons, other.reasons)
     rules = rules_between(one.spec, other.spec, other.traits)
     tried = [rule for rule in rules if rule.followed and (moved or said)]
-    patches = {rule.id: _turned(rule, first, last) for rule in tried}
-    asked = [name for name, patch in patches.items() if patch is not None]
-    runs = each(run, [patch for name in asked if (patch := patches[name])])
-    turned = dict(zip(asked, runs, strict=True))
+    trials = {rule.id: trial for rule in tried if (trial := _trial(rule, last))}
+    back = dict(zip(trials, each(run, list(trials.values())), strict=True))
     effects = [
-        _effect(rule, last, turned.get(rule.id), (one, moved, said)) for rule in tried
+        _effect(rule, last, back.get(rule.id), (one, moved, said)) for rule in tried
     ]
     explained = {name for effect in effects for name in effect.workloads or ()}
     starts = {
@@ -247,50 +260,48 @@ def rule_shows(
     Where it moves workloads, one entry says so; else the reasons for which some wait
     before and after. Empty: it does nothing. Cost: three runs.
     """
-    before, after = ({"release": dict(release)} for release in releases)
     run = partial(Run, make, until_ms)
-    one, other = run(before), run(after)
+    one, other = (run(Trial({"release": dict(release)})) for release in releases)
     first, last = one.spec.decides_as(), other.spec.decides_as()
     rule = next(r for r in between(first, last) if r.id == effect.rule)
-    patch = _turned(rule, first, last)
-    if patch is None:
+    trial = _trial(rule, last)
+    if trial is None:
         return set()
-    turned = run(patch)
+    back = run(trial)
     if effect.workloads:
         moved = _differing(one.courses, other.courses)
-        return {("", "")} if moved - _differing(one.courses, turned.courses) else set()
+        return {("", "")} if moved - _differing(one.courses, back.courses) else set()
     told = _differing(one.reasons, other.reasons)
-    told -= _differing(one.reasons, turned.reasons)
+    told -= _differing(one.reasons, back.reasons)
     return {
         (", ".join(one.reasons.get(key, ())), ", ".join(other.reasons.get(key, ())))
         for key in told
     }
 
 
-def _turned(rule: Rule, before: Release, after: Release) -> Patch | None:
-    """Return what turns one rule of the later release back; None where nothing does."""
+def _trial(rule: Rule, after: Release) -> Trial | None:
+    """Return the later release with one rule turned back; None for a gate that is locked."""
     patch: dict[str, Any] = {"release": dict(after.given())}
     if (switch := rule.switch(after)) is not None:
-        return merge(patch, {"kueue": {"featureGates": {switch[0]: switch[1]}}})
-    if rule.scheduler != "kueue" and (older := before.of(rule.scheduler)):
-        return merge(patch, {"release": {rule.scheduler: older}})
-    return None
+        gates = {"featureGates": {switch[0]: switch[1]}}
+        return Trial(merge(patch, {"kueue": gates}))
+    return None if rule.gate else Trial(patch, rule.id)
 
 
 def _effect(
     rule: Rule,
     after: Release,
-    turned: Run | None,
+    back: Run | None,
     base: tuple[Run, set[Key], set[Key]],
 ) -> RuleEffect:
     """Hold the later release with one rule turned back to the run before."""
     one, moved, said = base
-    switch = rule.switch(after) if turned is not None else None
+    switch = rule.switch(after) if back is not None else None
     workloads = reasons = None
-    if turned is not None:
-        back = moved - _differing(one.courses, turned.courses)
-        workloads = sorted(map(str, back))
-        reasons = len(said - _differing(one.reasons, turned.reasons))
+    if back is not None:
+        same = moved - _differing(one.courses, back.courses)
+        workloads = sorted(map(str, same))
+        reasons = len(said - _differing(one.reasons, back.reasons))
     return RuleEffect(
         rule=rule.id,
         now=rule.now,

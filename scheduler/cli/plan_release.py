@@ -16,9 +16,9 @@ import msgspec
 
 from scheduler.analysis.upgrade import (
     MOST_SEARCHED,
-    Patch,
     RuleEffect,
     Run,
+    Trial,
     UntoldChange,
     UpgradeReport,
     compare_releases,
@@ -133,26 +133,26 @@ def _report(options: argparse.Namespace, library: Library) -> UpgradeReport:
 
 
 def _each(
-    workers: int, run: Callable[[Patch], Run], patches: Sequence[Patch]
+    workers: int, run: Callable[[Trial], Run], trials: Sequence[Trial]
 ) -> list[Run]:
     """Do these runs in as many processes, where processes can be forked.
 
     What has been read is there in each of them and is not sent.
     """
-    workers = min(workers, len(patches))
+    workers = min(workers, len(trials))
     if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        return list(map(run, patches))
+        return list(map(run, trials))
     _work[:] = [run]
     forking = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(workers, mp_context=forking) as pool:
-        return list(pool.map(_one, patches))
+        return list(pool.map(_one, trials))
 
 
-_work: list[Callable[[Patch], Run]] = []  # of this process and those that it forks
+_work: list[Callable[[Trial], Run]] = []  # of this process and those that it forks
 
 
-def _one(patch: Patch) -> Run:
-    return _work[0](patch)
+def _one(trial: Trial) -> Run:
+    return _work[0](trial)
 
 
 def _write(folder: Path, report: UpgradeReport) -> None:
@@ -187,7 +187,10 @@ def _lines(report: UpgradeReport) -> Iterator[str]:
         yield f"other reasons: {_some(report.said_otherwise)}"
         for reason, (one, other) in report.reasons.items():
             yield f"  {reason}: {one}, then {other}"
-    yield from map(_rule, report.rules)
+    idle = [one.rule for one in report.rules if _does_nothing(one)]
+    yield from (_rule(one) for one in report.rules if one.rule not in idle)
+    if idle:
+        yield f"followed, and change nothing here: {', '.join(idle)}"
     if report.unexplained:
         yield f"by no rule alone: {_some(report.unexplained)}"
     yield from (_untold("could differ, not followed", one) for one in report.could)
@@ -213,18 +216,21 @@ def _named(release: Mapping[str, str]) -> str:
     return ", ".join(f"{titles[name]} {version}" for name, version in release.items())
 
 
+def _does_nothing(effect: RuleEffect) -> bool:
+    """Return whether a rule was tried alone, and all comes out as with it."""
+    return effect.workloads == [] and not effect.reasons
+
+
 def _rule(effect: RuleEffect) -> str:
     head = f"rule {effect.rule}: {effect.now}; before, {effect.before}"
     if effect.workloads is None:
-        return f"{head}. Nothing turns it alone, so what it does here is not known"
-    done = "changes nothing here"
-    if effect.workloads or effect.reasons:
-        parts = []
-        if effect.workloads:
-            parts.append(f"moves {_some(effect.workloads)}")
-        if effect.reasons:
-            parts.append(f"gives {effect.reasons} other reasons")
-        done = " and ".join(parts)
+        return f"{head}. Its gate is locked, so what it does here is not known"
+    parts = []
+    if effect.workloads:
+        parts.append(f"moves {_some(effect.workloads)}")
+    if effect.reasons:
+        parts.append(f"gives {effect.reasons} other reasons")
+    done = " and ".join(parts)
     back = ""
     if effect.gate:
         back = f"; {effect.gate}={'true' if effect.given else 'false'} turns it back"

@@ -377,17 +377,27 @@ def said(*words: str) -> tuple[int, list[str]]:
 
 
 def test_a_report_does_not_say_that_nothing_differs_where_something_could():
-    code, lines = said("--release", "kueue=0.17.0", "--against", "kueue=0.19.2")
+    code, lines = said("--release", "kueue=0.18.0", "--against", "kueue=0.18.4")
     assert (code, lines[1]) == (0, "nothing differs in what is followed")
-    [line] = [one for one in lines if "topology-leader-room" in one]
+    [line] = [one for one in lines if "topology-errors-do-not-fit" in one]
     assert line.startswith("could differ, not followed: ")
     assert line.endswith("Concerns Workload default/w")
 
 
+def test_a_report_names_the_change_that_admits_a_job_and_what_does_nothing():
+    _, lines = said("--release", "kueue=0.17.0", "--against", "kueue=0.19.2")
+    assert "start only then: 1: Workload/default/w" in lines
+    [rule] = [one for one in lines if one.startswith("rule ")]
+    assert rule.startswith("rule topology-leader-room: ")
+    assert any(one.startswith("followed, and change nothing here: ") for one in lines)
+
+
 def test_a_pipeline_fails_on_what_it_asks_for():
-    releases = ("--release", "kueue=0.17.0", "--against", "kueue=0.19.2")
-    assert said(*releases, "--fail-on", "could")[0] == 1
-    assert said(*releases, "--fail-on", "differs")[0] == 0
+    could = ("--release", "kueue=0.18.0", "--against", "kueue=0.18.4")
+    assert said(*could, "--fail-on", "could")[0] == 1
+    assert said(*could, "--fail-on", "differs")[0] == 0
+    differs = ("--release", "kueue=0.17.0", "--against", "kueue=0.19.2")
+    assert said(*differs, "--fail-on", "differs")[0] == 1
     same = ("--release", "kueue=0.19.2", "--against", "kueue=0.19.2")
     code, lines = said(*same, "--fail-on", "could")
     assert (code, lines[1]) == (0, "nothing differs")

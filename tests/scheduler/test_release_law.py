@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -16,11 +15,11 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from scheduler.analysis.release_rules import rules_between
-from scheduler.analysis.upgrade import Run
+from scheduler.analysis.upgrade import Run, Trial
 from scheduler.engine.world import World
 from scheduler.model.patches import merge
 from scheduler.model.releases.release import Scheduler, followed, parsed
-from scheduler.model.releases.rules import Rule
+from scheduler.model.releases.rules import turned
 from tests.builders import (
     cluster_queue,
     flavor,
@@ -135,20 +134,7 @@ def ran(scheduler: Scheduler, seed: int, patch: dict[str, Any]) -> Run:
     def make(given: Any) -> World:
         return world_of(*manifests, seed=seed, **merge(policy, given))
 
-    return Run(make, 120_000, patch)
-
-
-@contextlib.contextmanager
-def rows_of(rules: Sequence[Rule], *, since: dict[str, bool]) -> Iterator[None]:
-    """Write the rows of rules anew: each holds in all releases, or in none."""
-    known = [rule.since for rule in rules]
-    try:
-        for rule in rules:
-            object.__setattr__(rule, "since", "0.1.0" if since[rule.id] else "99.0.0")
-        yield
-    finally:
-        for rule, before in zip(rules, known, strict=True):
-            object.__setattr__(rule, "since", before)
+    return Run(make, 120_000, Trial(patch))
 
 
 @settings(max_examples=40, deadline=None, derandomize=False)
@@ -166,20 +152,23 @@ def test_a_release_with_every_rule_turned_back_decides_as_the_other(
     one, other = (
         ran(scheduler, seed, {"release": {scheduler: name}}) for name in (before, after)
     )
-    first, last = one.spec.decides_as(), other.spec.decides_as()
-    rules = rules_between(one.spec, other.spec, other.traits)
+    last = other.spec.decides_as()
+    between = rules_between(one.spec, other.spec, other.traits)
+    rules = [rule for rule in between if rule.followed]
     switches = {rule.id: rule.switch(last) for rule in rules}
     plain = [rule for rule in rules if switches[rule.id] is None]
     gates = dict(switch for switch in switches.values() if switch is not None)
     patch: dict[str, Any] = {"release": {scheduler: after}}
     if gates:
         patch["kueue"] = {"featureGates": gates}
-    with rows_of(plain, since={rule.id: rule.holds(first) for rule in plain}):
-        turned = ran(scheduler, seed, patch)
+    with contextlib.ExitStack() as stack:
+        for rule in plain:
+            stack.enter_context(turned(rule.id))
+        back = ran(scheduler, seed, patch)
     differs = one.courses != other.courses
     event(f"{scheduler}: {'differs' if differs else 'the same'}")
-    assert turned.courses == one.courses
-    assert turned.reasons == one.reasons
+    assert back.courses == one.courses
+    assert back.reasons == one.reasons
 
 
 @pytest.mark.parametrize("scheduler", WORLDS)

@@ -21,7 +21,7 @@ from scheduler.engine.tick import simulate
 from scheduler.input.manifests.releases import release_of_image
 from scheduler.model import amounts, registry
 from scheduler.model.annotations import ADMISSION_GATED_BY
-from scheduler.model.decisions import Bind
+from scheduler.model.decisions import Admit, Bind
 from scheduler.model.errors import ManifestError, PolicyError
 from scheduler.model.jobs import Surroundings
 from scheduler.model.kube.configuration import read_configurations
@@ -161,7 +161,8 @@ def test_what_a_run_does_not_tell_apart_is_what_the_newest_release_has():
     assert decided_as_newest(Release(**NEWEST)) == []
     older = decided_as_newest(Release(kueue="0.17.0"))
     assert all(not rule.followed and rule.in_runs for rule in older)
-    assert "topology-leader-room" in {rule.id for rule in older}
+    assert "topology-ties" not in {rule.id for rule in older}
+    assert "topology-errors-do-not-fit" in {rule.id for rule in older}
 
 
 # ---- the tables
@@ -200,6 +201,87 @@ def test_the_newest_release_of_each_has_the_rules_that_are_released():
         "overlapping-targets",
         "default-priority-class",
     ]
+
+
+# ---- topology
+
+
+def _topology_world(
+    *, pods: int, groups: bool, counts: tuple[int, int]
+) -> list[dict[str, Any]]:
+    request = {"required": "rack"} | ({"podSetGroupName": "g"} if groups else {})
+    cpus = ("1", "2") if groups else ("100m", "100m")
+    pod_sets = [
+        {
+            "name": name,
+            "count": count,
+            "topologyRequest": request,
+            "template": {
+                "spec": {
+                    "containers": [
+                        {"name": "c", "resources": {"requests": {"cpu": cpu}}}
+                    ]
+                }
+            },
+        }
+        for name, count, cpu in zip(("leader", "workers"), counts, cpus, strict=True)
+    ]
+    kueue = "kueue.x-k8s.io/v1beta2"
+    labels = {"pool": "tas", "rack": "r1"}
+
+    def host(name: str, cpu: int, pods: int) -> dict[str, Any]:
+        made = node(name, cpu=cpu, **labels, **{"kubernetes.io/hostname": name})
+        made["status"]["allocatable"]["pods"] = str(pods)
+        return made
+
+    hosts = {"h1": 2, "h2": 4, "h3": 3} if groups else {"h1": 8}
+    quota = {"name": "cpu", "nominalQuota": 100}
+    flavor = {"name": "tas", "resources": [quota]}
+    return [
+        {"apiVersion": kueue, "kind": "Topology", "metadata": {"name": "t"},
+         "spec": {"levels": [{"nodeLabel": "rack"}, {"nodeLabel": "kubernetes.io/hostname"}]}},
+        {"apiVersion": kueue, "kind": "ResourceFlavor", "metadata": {"name": "tas"},
+         "spec": {"nodeLabels": {"pool": "tas"}, "topologyName": "t"}},
+        {"apiVersion": kueue, "kind": "ClusterQueue", "metadata": {"name": "q"},
+         "spec": {"namespaceSelector": {}, "resourceGroups": [
+             {"coveredResources": ["cpu"], "flavors": [flavor]}]}},
+        {"apiVersion": kueue, "kind": "LocalQueue",
+         "metadata": {"name": "q", "namespace": "default"}, "spec": {"clusterQueue": "q"}},
+        *(host(name, cpu, pods) for name, cpu in hosts.items()),
+        {"apiVersion": kueue, "kind": "Workload",
+         "metadata": {"name": "w", "namespace": "default"},
+         "spec": {"queueName": "q", "podSets": pod_sets}},
+    ]  # fmt: skip
+
+
+def _admitted(release: str, *manifests: dict[str, Any]) -> bool:
+    world = world_of(*manifests, release={"kueue": release})
+    return any(
+        isinstance(one, Admit) for one in simulate(world, until_ms=10_000).decisions
+    )
+
+
+@pytest.mark.parametrize(
+    ("release", "admits"),
+    [
+        ("0.17.0", False),
+        ("0.18.4", False),
+        ("0.18.5", True),
+        ("0.19.0", False),
+        ("0.19.1", True),
+    ],
+)
+def test_a_leader_leaves_its_workers_their_room_since_0_18_5(release, admits):
+    manifests = _topology_world(pods=9, groups=True, counts=(1, 4))
+    assert _admitted(release, *manifests) is admits
+
+
+@pytest.mark.parametrize(
+    ("release", "admits"), [("0.17.3", True), ("0.17.4", False), ("0.18.0", False)]
+)
+def test_pods_of_all_podsets_count_on_a_node_since_0_17_4(release, admits):
+    manifests = _topology_world(pods=3, groups=False, counts=(2, 2))
+    assert _admitted(release, *manifests) is admits
 
 
 # ---- gates

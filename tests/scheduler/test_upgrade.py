@@ -68,10 +68,11 @@ def test_whom_an_upgrade_stops_is_named_with_the_rule_that_does_it():
     assert report.verdict.changed.evictions == 1
 
 
-def test_a_rule_that_nothing_turns_alone_is_not_said_to_change_nothing():
+def test_a_rule_without_a_gate_is_turned_back_alone_too():
     report = compared("0.17.0", "0.19.2", *waiting(3))
     assert report.said_otherwise
-    assert effect(report, "flavor-edits-requeue").workloads is None
+    found = effect(report, "flavor-edits-requeue")
+    assert (found.gate, found.workloads, found.reasons) == ("", [], 0)
 
 
 def test_rules_that_this_work_cannot_notice_are_left_out():

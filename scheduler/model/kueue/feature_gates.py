@@ -133,16 +133,21 @@ class TopologyGates:
     recompute: bool = True  # search again when others of the cycle took the place
     node_taints: bool = True  # taints that drive pods off make their node a failed one
     fail_fast: bool = True  # evict at once when a failed node has no replacement
+    # Of releases, without a gate: releases/kueue.yaml.
+    leader_room: bool = True  # topology-leader-room
+    podsets_share_pods: bool = True  # topology-several-podsets-pods
 
 
-def read_gates(given: Mapping[str, bool], release: str | None = None) -> TopologyGates:
+def read_gates(
+    given: Mapping[str, bool], release: str | None = None, **rules: bool
+) -> TopologyGates:
     """Return the topology gates of a featureGates section; other gates are left out.
 
-    A gate that is not given has its default in the `release` of Kueue.
+    A gate that is not given has its default in the `release` of Kueue; `rules` are
+    those without a gate.
     """
-    return TopologyGates(
-        **fields_of(given_or_usual(given, _TOPOLOGY_NAMES, release), _TOPOLOGY_NAMES)
-    )
+    usual = given_or_usual(given, _TOPOLOGY_NAMES, release)
+    return TopologyGates(**fields_of(usual, _TOPOLOGY_NAMES), **rules)
 
 
 DEFAULT_GATES = TopologyGates()

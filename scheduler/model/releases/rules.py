@@ -7,7 +7,8 @@ a run decides for every release as the newest does, and that is said.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -70,7 +71,7 @@ class Rule:
         if self.gate:
             gate = kueue_gates(version).get(self.gate)
             return gate is not None and gate.on
-        return reaches(version, self.since)
+        return reaches(version, self.since) != (self.id in _TURNED)
 
     @property
     def in_runs(self) -> bool:
@@ -96,6 +97,20 @@ class Rule:
         if gate is None or gate.locked:
             return None
         return name, not self.holds(release) if self.gate else True
+
+
+#: Rules that are held to their other side in this process now.
+_TURNED: set[str] = set()
+
+
+@contextmanager
+def turned(name: str) -> Iterator[None]:
+    """Hold a rule without a gate to its other side; worlds made in the block keep it."""
+    _TURNED.add(name)
+    try:
+        yield
+    finally:
+        _TURNED.discard(name)
 
 
 def _at(document: Mapping[str, Any], path: str) -> Any:
@@ -132,6 +147,8 @@ PODSETS: Final = rule("podsets")
 SETS_ON_HOLD: Final = rule("statefulset-on-hold")
 SELECTORS: Final = rule("selectors-per-flavor")
 POD_LEVEL: Final = rule("pod-level-resources")
+LEADER_ROOM: Final = rule("topology-leader-room")
+PODSETS_SHARE_PODS: Final = rule("topology-several-podsets-pods")
 RAY: Final = rule("ray-autoscaler")
 RAY_SUBMITTER: Final = rule("ray-submitter")
 RAY_STATE: Final = rule("ray-fault-tolerance")

@@ -128,19 +128,24 @@ def fewest(
     """Return the shortest beginning of the list that is enough, and what each takes.
 
     The last one is the closest fit among those left. Nothing is returned when the
-    list is not enough, which counting has ruled out.
+    list is not enough: counting has ruled that out but for releases in which the leader
+    may take the room of its workers (topology-leader-room).
     Source: docs/semantics/kueue-topology.md#the-fewest-domains.
     """
     unit = 2 if slices else 0
     left = pods // size
-    domains = leader_first(domains, of, left, leaders, slices=slices)
+    keeps_room = question.gates.leader_room
+    if keeps_room:
+        domains = leader_first(domains, of, left, leaders, slices=slices)
     found: list[DomainShare] = []
     for at, domain in enumerate(domains):
         count = of(domain)
         room = count[unit + 1] if leaders else count[unit]
         if room >= left and count.leaders >= leaders:
             if not question.least_free:
-                domain = best_fit(domains[at:], of, left, leaders, slices=slices)
+                domain = best_fit(
+                    domains[at:], of, left, leaders, slices=slices, room=keeps_room
+                )
             found.append(DomainShare(domain, left * size, leaders))
             return found
         took, led = min(room, left), min(count.leaders, leaders)

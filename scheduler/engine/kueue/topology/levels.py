@@ -70,6 +70,8 @@ def _at_level(
 
 def _fits(counts: Counts, question: Question, domain: Domain) -> bool:
     count = counts.of(domain)
+    if question.least_free and not question.gates.leader_room:
+        return count.slices >= question.slices
     return (
         count.slices_with_leader >= question.slices
         and count.leaders >= question.leaders
@@ -83,6 +85,7 @@ def _closest(counts: Counts, question: Question, domains: list[Domain]) -> Domai
         question.slices,
         question.leaders,
         slices=True,
+        room=question.gates.leader_room,
     )
 
 
@@ -102,14 +105,17 @@ def _several(
 ) -> Level | NoLevel:
     """Return as many domains as it takes, those with the leader first."""
     of, least_free, left = counts.of, question.least_free, question.slices
-    rest = leader_first(ordered, of, left, question.leaders, slices=True)
+    room = question.gates.leader_room
+    rest = ordered
+    if room:
+        rest = leader_first(ordered, of, left, question.leaders, slices=True)
     taken: list[Domain] = []
     if question.leaders:
         domain = rest[0]
         if not of(domain).leaders:
             return NoLevel(index, 0)
         if not least_free and of(domain).slices_with_leader >= left:
-            domain = best_fit(rest, of, left, 1, slices=True)
+            domain = best_fit(rest, of, left, 1, slices=True, room=room)
         taken.append(domain)
         left -= of(domain).slices_with_leader
         rest = by_capacity(
@@ -192,10 +198,11 @@ def best_fit(
     leaders: int,
     *,
     slices: bool,
+    room: bool = True,
 ) -> Domain:
     """Return the domain with the smallest capacity that is enough, else the first.
 
-    Only those are looked at that score as the first does; without preferred affinity
+    With `room` it has room for the leader. Only those are looked at that score as the first does; without preferred affinity
     all do.
     """
     unit = (2 if slices else 0) + (1 if leaders else 0)
@@ -207,7 +214,8 @@ def best_fit(
         if count.score != score:
             break
         capacity = count[unit]
-        if capacity >= need and count.leaders >= leaders and not 0 <= least <= capacity:
+        led = not room or count.leaders >= leaders
+        if capacity >= need and led and not 0 <= least <= capacity:
             best, least = domain, capacity
     return best
 

@@ -22,6 +22,7 @@ from scheduler.engine.kueue.topology.question import (
 )
 from scheduler.engine.kueue.topology.tree import Domain, Leaf, TopologyTree
 from scheduler.model.kueue.feature_gates import TopologyGates
+from scheduler.model.node import PODS
 from scheduler.model.placement_needs import PlacementNeeds
 from scheduler.model.topology import DomainCount, TopologyAssignment, TopologyRequest
 
@@ -119,12 +120,15 @@ class PodSetPlacement:
         self, tree: TopologyTree, stands: Iterable[Stand], needs: PlacementNeeds
     ) -> None:
         """Count what was placed for the rest of this search."""
+        per_pod = needs.per_pod
+        if not self.gates.podsets_share_pods:
+            per_pod = {name: each for name, each in per_pod.items() if name != PODS}
         for stand in stands:
             key = tree.key(stand.leaf.path)
             for other in {tree: None, **dict.fromkeys(self._others(tree))}:
                 leaf = other.leaves.get(key)
                 if leaf is not None:
-                    other.assume(leaf, needs.per_pod, stand.pods)
+                    other.assume(leaf, per_pod, stand.pods)
                     self.assumed.setdefault(other, {})[leaf] = None
 
     def _others(self, tree: TopologyTree) -> Sequence[TopologyTree]:
@@ -214,7 +218,10 @@ def place(counts: Counts, question: Question) -> Placed | str:
         return no_domains(counts.tree.topology.levels[question.level])
     if isinstance(level, NoLevel):
         return no_fit(counts, question, level)
-    return _placed(descend(counts, question, level))
+    shares = descend(counts, question, level)
+    if not shares and question.count:  # releases that do not look for the leader's room
+        return no_fit(counts, question, NoLevel(level.level, 0))
+    return _placed(shares)
 
 
 def _placed(shares: list[DomainShare]) -> Placed:
