@@ -13,12 +13,10 @@ VERBS = {
     "experiment": "scheduler.cli.experiment",
     "advise": "scheduler.cli.advise",
     "reproduce": "scheduler.cli.reproduce",
-    "rerun": "scheduler.cli.rerun",
     "incident": "scheduler.cli.incident",
     "convert": "scheduler.cli.convert",
     "outcomes": "scheduler.cli.statuses",
     "shadow": "scheduler.cli.shadow",
-    "backtest": "scheduler.cli.backtest",
     "explain": "scheduler.cli.explain",
     "forecast": "scheduler.cli.forecast",
     "fit": "scheduler.cli.fit",
@@ -30,7 +28,6 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler experiment FILE [--json] [--junit F]
        python -m scheduler advise GOAL [FILE...] [--estimate] [--patches F] [--html F] [--markdown F]
        python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
-       python -m scheduler rerun FOLDER|FILE [--latencies default|recorded|none] [--seeds N]
        python -m scheduler shadow FOLDER|FILE [--details]
        python -m scheduler incident FILE.qrec [--at 10m] --into FOLDER
        python -m scheduler outcomes FOLDER...
@@ -41,7 +38,6 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler plan --release 0.16.4 --against 0.19.2 --on WORK [--json]
        python -m scheduler fit TRACE [--queue NAME] [--weeks 1]
        python -m scheduler snippet [cluster|yunikorn|git]
-       python -m scheduler backtest FILE [--load 0.7 ...] [--instants 200]
 """
 
 

@@ -9,11 +9,11 @@ from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 from scheduler.model.kueue.configuration import Settings, read_configuration
 from scheduler.model.releases.release import Release
+from scheduler.recorded.followed import Source
 from scheduler.recorded.qrec.frames import MAGIC
 from scheduler.recorded.qrec.reading import Entry, Followed, read_entries, read_followed
 from scheduler.recorded.qrec.watch_events import read_watch_events
 from scheduler.recorded.shadow.decisions import History
-from scheduler.recorded.worlds import Source
 
 _US_PER_MS = 1000
 

@@ -1,4 +1,4 @@
-"""Reading the folder of a recording, as `rerun` and `shadow` need it."""
+"""Reading the folder of a recording of a control plane, as `shadow` and `plan` take it."""
 
 from __future__ import annotations
 
@@ -13,63 +13,57 @@ import msgspec
 
 from scheduler.input.manifests.releases import releases_named
 from scheduler.model import durations
-from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
-from scheduler.model.problems import Wanted, expected, in_field
-from scheduler.recorded.absences import late_begin, not_replayed
+from scheduler.model.problems import FileProblem, in_field
+from scheduler.recorded.followed import CONFIGURATION, Source
 from scheduler.recorded.qrec.reading import Followed, Header, RecordedChange
-from scheduler.recorded.recording import (
-    CONFIGURATION,
-    MEASURED_KINDS,
-    Attempts,
-    Event,
-    Recording,
-    read_arrivals,
-    read_attempts,
-    read_events,
-)
-from scheduler.recorded.worlds import Source
 
+Item = dict[str, Any]
 _START = re.compile(r"t=0 \((\S+?)\)")
 _SNAPSHOT = re.compile(r"(?:snapshot|metrics)-([0-9]+)\.(?:json|txt)\.gz")
-_BEGIN = "snapshot-0.json.gz"
-_ALONE = "pods that ran before the first Job (of DaemonSets, say) are left out"
+BEGIN = "snapshot-0.json.gz"
 
 
-def read_folder(folder: Path) -> Recording:
-    """Read a recording. Raises SchedulerError that names what is missing."""
-    start = read_start(folder)
-    manifests = sorted((folder / "manifests").glob("*.yaml"))
-    if not manifests:
-        raise SchedulerError(f"{folder}/manifests: expected YAML files, found none")
-    sources = [(path.name, _text(path)) for path in manifests]
-    sources += _configuration(folder)
-    watch = folder / "watch.jsonl.gz"
-    seen = list(read_events(_lines(watch), str(watch)))
-    events = [event for event in seen if event.object["kind"] in MEASURED_KINDS]
-    if not events:
-        raise SchedulerError(f"{watch}: expected events of Jobs, Workloads and Pods")
-    arrivals = folder / "arrivals.json"
-    first = folder / _BEGIN
-    items = _items(first) if first.is_file() else []
-    changes = ((event.type, event.object) for event in events)
-    alone = [] if first.is_file() else [f"{first}: not there: {_ALONE}"]
-    notes = alone or late_begin(items, changes, str(watch))
-    return Recording(
-        name=folder.name,
-        start=start,
-        sources=sources,
-        arrivals=read_arrivals(_file(arrivals).read_bytes(), str(arrivals)),
-        events=events,
-        standing=_standing(items),
-        attempts=_attempts(folder),
-        notes=notes + not_replayed(_followed(start, items, seen), str(folder)),
-    )
+class Event(msgspec.Struct, frozen=True):
+    """One watch event, at its time of receipt."""
+
+    at: str
+    type: str
+    object: Item
 
 
-def _followed(
-    start: str, standing: list[dict[str, Any]], seen: Iterable[Event]
-) -> Followed:
+def read_events(lines: Iterable[bytes], place: str) -> Iterator[Event]:
+    """Yield the watch events but bookmarks, which change nothing.
+
+    Raises SchedulerError with file and line, also of an error of the watch.
+    """
+    for number, line in enumerate(lines, start=1):
+        try:
+            event = msgspec.json.decode(line, type=Event)
+        except msgspec.MsgspecError as error:
+            raise SchedulerError(
+                in_field(
+                    f"{place}:{number}", FileProblem.WATCH_EVENT.said(problem=error)
+                )
+            ) from error
+        if event.type == "BOOKMARK":
+            continue
+        item = event.object
+        if not (item.get("kind") and (item.get("metadata") or {}).get("name")):
+            said = item.get("message") or item.get("kind") or "none"
+            raise SchedulerError(
+                in_field(
+                    f"{place}:{number}",
+                    FileProblem.WATCHED.said(
+                        given=event.type, problem=f"{said!s:.200}"
+                    ),
+                )
+            )
+        yield event
+
+
+def followed_of(start: str, standing: list[Item], seen: Iterable[Event]) -> Followed:
+    """Return what stood at `start` and what was seen after it."""
     events = [
         RecordedChange(durations.stamp_us(event.at), event.type, event.object)
         for event in seen
@@ -84,108 +78,69 @@ def read_followed_folder(folder: Path) -> tuple[Followed, list[Source]]:
     Raises SchedulerError that names what is missing, OSError.
     """
     watch = folder / "watch.jsonl.gz"
-    seen = read_events(_lines(watch), str(watch))
-    found = _followed(read_start(folder), _items(folder / _BEGIN), seen)
-    metrics = [_packed(path) for path in _by_second(folder, "metrics-*.txt.gz")[:1]]
+    seen = read_events(lines_in(watch), str(watch))
+    found = followed_of(read_start(folder), items_in(folder / BEGIN), seen)
+    metrics = [packed_in(path) for path in by_second_in(folder, "metrics-*.txt.gz")[:1]]
     found.header = Header(recorder="folder", releases=releases_named((), metrics))
-    return found, _configuration(folder)
+    return found, configuration_in(folder)
 
 
 def read_start(folder: Path) -> str:
     """Return the wall time of t=0, which the folder's README states."""
-    start = _START.search(_text(folder / "README.md"))
+    start = _START.search(text_in(folder / "README.md"))
     if start is None:
         raise SchedulerError(f"{folder}/README.md: expected t=0 (TIME), found none")
     return start[1]
 
 
-def read_snapshot(folder: Path, given: str | None) -> Source | None:
-    """Return a snapshot's name and text; `given` is a file, or its second.
-
-    Raises SchedulerError that says which snapshots there are.
-    """
-    if given is None:
-        return None
-    name = f"snapshot-{given}.json.gz" if is_whole(given) else given
-    for path in (folder / name, Path(name)):
-        if path.is_file():
-            data = path.read_bytes()
-            text = gzip.decompress(data) if path.suffix == ".gz" else data
-            return path.name.removesuffix(".gz"), text.decode()
-    known = [path.name for path in _by_second(folder, "snapshot-*.json.gz")]
-    raise SchedulerError(
-        in_field(
-            folder,
-            expected(
-                Wanted.ONE_OF.said(
-                    known=", ".join(known) or "its snapshots (none is there)"
-                ),
-                given,
-            ),
-        )
-    )
-
-
-def _configuration(folder: Path) -> list[Source]:
+def configuration_in(folder: Path) -> list[Source]:
     """Return Kueue's Configuration, where the folder has it."""
     path = folder / CONFIGURATION
-    return [(path.name, _text(path))] if path.is_file() else []
+    return [(path.name, text_in(path))] if path.is_file() else []
 
 
-def _text(path: Path) -> str:
+def text_in(path: Path) -> str:
     """Return a file's text; raises SchedulerError where there is none."""
-    return _file(path).read_text(encoding="utf-8")
+    return file_in(path).read_text(encoding="utf-8")
 
 
-def _file(path: Path) -> Path:
+def file_in(path: Path) -> Path:
     """Return the path; raises SchedulerError where it is no file."""
     if not path.is_file():
         raise SchedulerError(f"{path}: expected a file of a recording, found none")
     return path
 
 
-def _by_second(folder: Path, pattern: str) -> list[Path]:
+def by_second_in(folder: Path, pattern: str) -> list[Path]:
     """Return the files of this pattern by their second."""
     paths = [p for p in folder.glob(pattern) if _SNAPSHOT.fullmatch(p.name)]
-    return sorted(paths, key=_second)
+    return sorted(paths, key=second_of)
 
 
-def _second(path: Path) -> int:
+def second_of(path: Path) -> int:
+    """Return the second that a file of the folder is of."""
     match = _SNAPSHOT.fullmatch(path.name)
     return int(match[1]) if match else 0
 
 
-def _standing(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the pods that ran before the first Job came."""
-    return [
-        item for item in items if item["kind"] == "Pod" and item["spec"].get("nodeName")
-    ]
-
-
-def _items(snapshot: Path) -> list[dict[str, Any]]:
+def items_in(snapshot: Path) -> list[Item]:
     """Return the objects of a snapshot."""
-    text = b"".join(_lines(snapshot))
-    items: list[dict[str, Any]] = msgspec.json.decode(text)["items"]
+    text = b"".join(lines_in(snapshot))
+    items: list[Item] = msgspec.json.decode(text)["items"]
     return items
 
 
-def _attempts(folder: Path) -> list[tuple[int, Attempts]]:
-    return [
-        (1000 * _second(path), read_attempts(_packed(path)))
-        for path in _by_second(folder, "metrics-*.txt.gz")
-    ]
-
-
-def _packed(path: Path) -> str:
+def packed_in(path: Path) -> str:
+    """Return the text of a gzip file."""
     with gzip.open(path, "rt") as text:
         return text.read()
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def lines_in(path: Path) -> Iterator[bytes]:
     """Yield the lines of a packed file; raises SchedulerError where it is cut off."""
     number = 0
     try:
-        with gzip.open(_file(path)) as lines:
+        with gzip.open(file_in(path)) as lines:
             for line in lines:
                 number += 1
                 yield line

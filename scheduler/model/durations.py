@@ -171,12 +171,6 @@ class Span:
         """Return whether it never takes any time."""
         return not any(self.values)
 
-    @property
-    def fixed_ms(self) -> int | None:
-        """Return the length; None where it is drawn, or without end."""
-        length = self.values[0] if self.shape == "fixed" else NEVER
-        return None if length == NEVER else length
-
     def draw(self, seed: int, purpose: str, subject: str, n: int = 0) -> int:
         """Return the length for this subject; equal draws for equal arguments.
 

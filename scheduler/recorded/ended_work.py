@@ -11,7 +11,7 @@ from scheduler.input.traces import formats
 from scheduler.input.traces.options import NO_OPTIONS
 from scheduler.input.traces.taking import is_trace, job_of
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.arrivals import run_times
+from scheduler.recorded.followed import run_times
 from scheduler.recorded.qrec.frames import MAGIC
 from scheduler.recorded.qrec.reading import Followed
 from scheduler.recorded.twin.files import read_files

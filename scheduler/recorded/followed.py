@@ -1,4 +1,4 @@
-"""What a recorder followed, as a recording that runs again from any instant."""
+"""What a recorder followed: its objects at any instant, and how long work ran."""
 
 from __future__ import annotations
 
@@ -8,22 +8,27 @@ from typing import Any
 
 import msgspec
 
+from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL, RUNTIME
-from scheduler.model.errors import SchedulerError
+from scheduler.model.errors import QuantityError, SchedulerError
 from scheduler.model.latencies import USUAL
 from scheduler.model.problems import Wanted, expected
-from scheduler.recorded.absences import kinds_of_work, not_replayed
-from scheduler.recorded.arrivals import Owner, arrivals_of, owner_of, run_times
-from scheduler.recorded.qrec.reading import Followed, Place, place_of, stamp
-from scheduler.recorded.recording import (
-    CONFIGURATION,
-    MEASURED_KINDS,
-    Event,
-    Recording,
+from scheduler.model.reasons import is_true
+from scheduler.recorded.absences import kinds_of_work
+from scheduler.recorded.qrec.reading import (
+    Followed,
+    Place,
+    RecordedChange,
+    place_of,
+    stamp,
 )
-from scheduler.recorded.worlds import Source
 
 Item = dict[str, Any]
+Source = tuple[str, str]  # name, text
+Owner = tuple[str, str, str]  # kind, namespace, name
+#: The source that is Kueue's Configuration, where there is one.
+CONFIGURATION = "config.yaml"
+_US = 1_000_000
 _CONFIGURATION = "controller_manager_config.yaml"
 _QUEUES = "queues.yaml"
 #: YuniKorn's ConfigMaps; what the first says wins.
@@ -33,32 +38,6 @@ _POLICY = {
     "kind": "Policy",
     "metadata": {"name": "policy"},
 }
-
-
-def recording_of(found: Followed, name: str) -> Recording:
-    """Return the recording: its Jobs with the times they really ran, and its events.
-
-    Only batch Jobs arrive in a run of it; `incident` has every kind.
-    """
-    times = run_times(found.events)
-    jobs = [_input(item, times) for item in _ever(found) if item["kind"] == "Job"]
-    return Recording(
-        name=name,
-        start=stamp(found.start_us),
-        sources=[*configuration(found), ("jobs.json", _list(jobs))],
-        arrivals=arrivals_of(found),
-        events=[
-            Event(at=stamp(seen.at_us), type=seen.type, object=seen.object)
-            for seen in found.events
-            if seen.object["kind"] in MEASURED_KINDS
-        ],
-        notes=not_replayed(found, name),
-    )
-
-
-def snapshot(found: Followed, at_us: int) -> Source:
-    """Return everything that stood at an instant, as a List with status."""
-    return "snapshot.json", _list(state_at(found, at_us).values())
 
 
 def incident(found: Followed, at_us: int) -> list[Source]:
@@ -84,7 +63,7 @@ def incident(found: Followed, at_us: int) -> list[Source]:
         *configuration(found),
         *_queues(found),
         ("policy.json", _policy(at_us, found.releases())),
-        ("incident.json", _list(items)),
+        ("incident.json", list_of(items)),
     ]
 
 
@@ -123,21 +102,13 @@ def _later(
             continue
         if place[0] in kinds and owner_of(seen.object) is None:
             arrived.add(place)
-            item = _input(seen.object, times)
+            item = as_given(seen.object, times)
             annotations = item["metadata"].setdefault("annotations", {})
             annotations[ARRIVAL] = f"{(seen.at_us - at_us) // 1000}ms"
             yield item
 
 
-def _ever(found: Followed) -> Iterable[Item]:
-    """Yield each object that ever was, as it was first."""
-    first: dict[Place, Item] = {}
-    for item in [*found.standing, *(seen.object for seen in found.events)]:
-        first.setdefault(place_of(item), item)
-    return first.values()
-
-
-def _input(item: Item, times: dict[Owner, float]) -> Item:
+def as_given(item: Item, times: dict[Owner, float]) -> Item:
     """Return an object as it was given to the cluster, with the time it ran."""
     metadata = {**item["metadata"]}
     for field in ("creationTimestamp", "resourceVersion", "generation"):
@@ -177,6 +148,80 @@ def _queues(found: Followed) -> list[Source]:
     return [(_QUEUES, given[0])] if given else []
 
 
-def _list(items: Iterable[Item]) -> str:
+def list_of(items: Iterable[Item]) -> str:
+    """Return the objects but ConfigMaps as a List, in JSON."""
     kept = [item for item in items if item["kind"] != "ConfigMap"]
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": kept})
+
+
+# ------------------------------------------------------------------------
+# How long work really ran, as its pods or its Workload showed it.
+
+
+def run_times(events: Iterable[RecordedChange]) -> dict[Owner, float]:
+    """Return the seconds that each owner of work ran, of those that succeeded.
+
+    Pods say it best: the longest of their containers. Without pods it is the time
+    from the last admission of the Workload to its end, as the watch showed them.
+    """
+    by_pods: dict[Owner, float] = {}
+    by_workload: dict[Owner, float] = {}
+    admitted: dict[Owner, int] = {}
+    for seen in events:
+        owner = owner_of(seen.object)
+        if owner is None or seen.type == "DELETED":
+            continue
+        if seen.object["kind"] == "Pod":
+            if (span := _span(seen.object)) is not None:
+                by_pods[owner] = max(span, by_pods.get(owner, 0))
+        elif seen.object["kind"] == "Workload":
+            _workload(seen, owner, admitted, by_workload)
+    return by_workload | by_pods
+
+
+def _workload(
+    seen: RecordedChange,
+    owner: Owner,
+    admitted: dict[Owner, int],
+    found: dict[Owner, float],
+) -> None:
+    status = seen.object.get("status") or {}
+    if is_true(status, "Finished"):
+        if owner in admitted:
+            found[owner] = (seen.at_us - admitted.pop(owner)) / _US
+    elif is_true(status, "Admitted"):
+        admitted.setdefault(owner, seen.at_us)
+    else:
+        admitted.pop(owner, None)
+
+
+def owner_of(item: Item) -> Owner | None:
+    """Return the object that controls this one."""
+    metadata = item["metadata"]
+    for one in metadata.get("ownerReferences") or ():
+        if one.get("controller"):
+            return one["kind"], metadata.get("namespace", ""), one["name"]
+    return None
+
+
+def _span(pod: Item) -> float | None:
+    """Return how long the longest container of a pod that succeeded ran."""
+    status = pod.get("status") or {}
+    if status.get("phase") != "Succeeded":
+        return None
+    ends = [
+        one["state"]["terminated"]
+        for one in status.get("containerStatuses") or ()
+        if "terminated" in one.get("state", {})
+    ]
+    try:
+        return max(
+            (
+                durations.stamp_us(end["finishedAt"])
+                - durations.stamp_us(end["startedAt"])
+            )
+            / _US
+            for end in ends
+        )
+    except (KeyError, ValueError, QuantityError):
+        return None

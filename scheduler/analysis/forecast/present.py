@@ -8,8 +8,8 @@ go on as they came.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, NamedTuple
@@ -22,7 +22,6 @@ from scheduler.analysis.forecast.arrivals import (
     arriving,
     fit,
 )
-from scheduler.analysis.forecast.futures import Draws
 from scheduler.analysis.forecast.run_times import RunTime, RunTimes
 from scheduler.analysis.forecast.scores import (
     LEVELS,
@@ -65,6 +64,29 @@ LEAST_FINISHED = 5
 MOST_OFF = 4.0
 
 Starts = dict[Key, int]
+
+
+class Draws:
+    """The run times of one future: work of one family may take equally long."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.drawn: dict[Hashable, list[int]] = defaultdict(list)
+
+    def draw(self, run_time: RunTime) -> int:
+        """Return how long a workload runs in this future."""
+        before = self.drawn[run_time.family]
+        value = None
+        if before:
+            chance = len(before) / (len(before) + run_time.known + 1.0)
+            if self.random.random() < chance:
+                value = before[int(self.random.random() * len(before))]
+                if value <= run_time.least_ms:
+                    value = None
+        if value is None:
+            value = run_time.draw(self.random)
+        before.append(value)
+        return value
 
 
 class Future(NamedTuple):

@@ -37,10 +37,6 @@ class FileProblem(Stated):
         "the recording ends before the first lists were complete; still missing: "
         "{known}",
     )
-    NOT_RECORDED = (
-        "file.notRecorded",
-        "not what a recording holds: {problem}",
-    )
     NUL = ("file.nul", "a text holds a NUL; leave it out")
     VALUES = ("file.values", "too many values when opened; split it")
     BESIDE = ("file.beside", "expected it with {known}, got none")

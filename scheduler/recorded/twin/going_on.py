@@ -13,7 +13,7 @@ from scheduler.input.manifests.dumps.run_times import estimate_run_times
 from scheduler.model import durations, registry
 from scheduler.model.annotations import ARRIVAL, RUNTIME
 from scheduler.model.objects import Key, Object
-from scheduler.recorded.arrivals import Owner, owner_of, run_times
+from scheduler.recorded.followed import Owner, owner_of, run_times
 from scheduler.recorded.qrec.reading import RecordedChange
 from scheduler.recorded.twin.observing import ObservedChange, key_of, read_object
 

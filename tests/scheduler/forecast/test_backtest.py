@@ -1,4 +1,4 @@
-"""`python -m scheduler backtest`: one closing line, the same for the same seed."""
+"""`python -m tests.backtest`: one closing line, the same for the same seed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import json
 import re
 
-from scheduler.cli.backtest import main
+from tests.backtest.__main__ import main
 
 CLOSING = re.compile(
     r"coverage50 [0-9.]+, coverage90 [0-9.]+, crps [0-9.]+, baselines [0-9.]+ [0-9.]+"

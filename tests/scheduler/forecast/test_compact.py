@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from scheduler.analysis.forecast.backtest.log import policy_log, run_through
 from scheduler.assembly import assemble
 from scheduler.engine.tick import simulate
 from scheduler.input.traces.formats.swf import read_trace
 from scheduler.model.decisions import Admit
+from tests.backtest.log import policy_log, run_through
 
 NO_LATENCY = {"simulation": {"latencies": None}}
 

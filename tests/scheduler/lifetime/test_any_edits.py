@@ -10,7 +10,6 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.invariants import violations
 from scheduler.engine.tick import next_instant, simulate
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
@@ -29,6 +28,7 @@ from tests.builders import (
     workload_priority,
     world_of,
 )
+from tests.invariants import violations
 
 Step = tuple[Any, ...]
 

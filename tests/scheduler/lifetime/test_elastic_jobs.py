@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from scheduler.analysis.explain.workloads import explain
-from scheduler.analysis.invariants import violations
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Evict, Finish, Preempt
@@ -23,6 +22,7 @@ from tests.builders import (
     workload_priority,
     world_of,
 )
+from tests.invariants import violations
 
 JOB = {"kind": "Job", "name": "grow", "namespace": "default"}
 ELASTIC = "kueue.x-k8s.io/elastic-job"

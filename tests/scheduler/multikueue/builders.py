@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scheduler.analysis.invariants import check
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from tests.builders import Manifest, job, small_cluster, world_of
+from tests.invariants import check
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
 LOST = {"type": "Active", "status": "False", "reason": "ClientConnectionFailed"}

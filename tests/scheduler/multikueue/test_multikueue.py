@@ -7,7 +7,6 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from scheduler.analysis.explain.changes import fork_kueue
-from scheduler.analysis.invariants import check
 from scheduler.analysis.measures import Measures
 from scheduler.assembly import InputError
 from scheduler.engine.tick import simulate
@@ -17,6 +16,7 @@ from scheduler.model.decisions import Admit, Evict, Finish
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.policy import read_policy
 from tests.builders import assembled, job, node, workload_priority
+from tests.invariants import check
 from tests.scheduler.multikueue.builders import (
     FOUND,
     LOST,

@@ -11,10 +11,11 @@ from scheduler.assembly import prepare
 from scheduler.cli.files import read_paths
 from scheduler.engine.tick import simulate
 from scheduler.model.errors import SchedulerError
-from scheduler.recorded.arrivals import arrivals_of, run_times
-from scheduler.recorded.followed import incident, snapshot
+from scheduler.recorded.followed import incident, run_times
 from scheduler.recorded.qrec.reading import Followed, Header, RecordedChange, stamp
 from scheduler.recorded.twin.beginning import begin_recording
+from tests.recorded.arrivals import arrivals_of
+from tests.recorded.folder import snapshot
 
 BEGIN = 1_800_000_000_000_000  # microseconds since the epoch
 QUEUES = """

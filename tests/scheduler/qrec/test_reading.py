@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scheduler.model.errors import SchedulerError
-from scheduler.recorded.absences import RERUN, not_replayed, notes_on
+from scheduler.recorded.absences import notes_on
 from scheduler.recorded.qrec.reading import (
     Entry,
     Followed,
@@ -20,6 +20,7 @@ from scheduler.recorded.qrec.reading import (
     stamp,
 )
 from scheduler.recorded.qrec.watch_events import read_watch_events
+from tests.recorded.absences import RERUN, not_replayed
 
 KINDS = ["Node", "Pod"]
 CHANGE = st.tuples(

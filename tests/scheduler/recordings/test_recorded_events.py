@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from scheduler.cli.recording_folder import read_events
 from scheduler.model.errors import SchedulerError
-from scheduler.recorded.recording import read_events
 
 
 def line(change: str, **item: Any) -> bytes:

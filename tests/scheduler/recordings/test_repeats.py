@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from scheduler.cli import rerun as command
 from scheduler.model.objects import Key
-from scheduler.recorded.recording import Recording
-from scheduler.recorded.rerun import DrawnTimes, Repeats, Rerun, use_times
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
+from tests.recorded import __main__ as command
+from tests.recorded.recording import Recording
+from tests.recorded.rerun import DrawnTimes, Repeats, Rerun, use_times
 
 JOB = ("default", "a")
 OWNER = "Workload/default/a"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scheduler.analysis.invariants import check
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
+from tests.invariants import check
 from tests.scheduler.yunikorn.clusters import node, pod, run, subjects, world
 
 TERM = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "host"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from scheduler.analysis.invariants import check
 from scheduler.engine.world import World
 from scheduler.model.objects import Key
 from scheduler.model.policy import read_policy
+from tests.invariants import check
 from tests.scheduler.yunikorn.clusters import QUEUES, pod, run, subjects, world
 
 

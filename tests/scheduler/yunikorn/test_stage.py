@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scheduler.analysis.invariants import check
 from scheduler.model.objects import Key
+from tests.invariants import check
 from tests.scheduler.yunikorn.clusters import node, pod, run, subjects, world
 
 

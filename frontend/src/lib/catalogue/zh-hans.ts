@@ -3006,7 +3006,6 @@ export const ZH_HANS: Words = {
   "said.file.recording": "应为 .qrec 文件，以 {known} 开头，得到的是 {given}",
   "said.file.zlib": "应为 zlib 数据：{problem}",
   "said.file.noLists": "录制在首次列表完整之前就结束了；仍缺少：{known}",
-  "said.file.notRecorded": "不是录制所含的内容：{problem}",
   "said.file.nul": "文本中含有 NUL；请去掉",
   "said.file.values": "打开后的值过多；请拆分",
   "said.file.beside": "应与 {known} 一同给出，却没有",

@@ -11,7 +11,6 @@ import pytest
 from msgspec.structs import replace
 
 from scheduler.analysis.explain.workloads import explain
-from scheduler.analysis.invariants import violations
 from scheduler.analysis.measures.collector import Measures
 from scheduler.engine.kueue.concurrent.admissions import WAIT_US, next_to_open
 from scheduler.engine.kueue.workload.families import GATE, make_variant, variant_name
@@ -26,6 +25,7 @@ from scheduler.model.kueue.feature_gates import FeatureGates
 from scheduler.model.kueue.preemption_gates import OPEN, GateState
 from scheduler.model.objects import Key, Object
 from tests.builders import flavor, job, local_queue, workload_priority, world_of
+from tests.invariants import violations
 
 GATE_NAME = "ConcurrentAdmission"
 ON = {"featureGates": {GATE_NAME: True}}

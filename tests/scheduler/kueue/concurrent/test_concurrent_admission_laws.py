@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis.invariants import violations
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Decision
 from scheduler.model.objects import Object
+from tests.invariants import violations
 from tests.scheduler.kueue.concurrent.test_concurrent_admission import (
     a_world,
     admitted,

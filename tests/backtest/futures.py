@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
 
-from scheduler.analysis.forecast.arrivals import Arrivals
+from scheduler.analysis.forecast.present import Draws
 from scheduler.analysis.forecast.run_times import RunTime
 from scheduler.model import streams
+from tests.backtest.arrivals import Arrivals
 
 # ------------------------------------------------------------------------
 # Many seeded futures of one compact cluster: when each waiting workload starts.
 
 
 _FIRST_OF_FUTURE = 1 << 40
-#: Bounds of one forecast's cost, in instants of futures.
-MOST_EVENTS = 100_000
+#: The bound of the cost of one future, in instants.
 MOST_EVENTS_OF_ONE = 10_000
-LEAST_FUTURES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,54 +40,6 @@ class ForecastInstant:
     running: list[tuple[Claim, int, RunTime]]  # claim, start, total run time
     waiting: dict[int, RunTime]  # by ident
     coming: FutureArrivals | None = None
-
-
-class Draws:
-    """The run times of one future: work of one family may take equally long."""
-
-    def __init__(self, random: Random) -> None:
-        self.random = random
-        self.drawn: dict[Hashable, list[int]] = defaultdict(list)
-
-    def draw(self, run_time: RunTime) -> int:
-        """Return how long a workload runs in this future."""
-        before = self.drawn[run_time.family]
-        value = None
-        if before:
-            chance = len(before) / (len(before) + run_time.known + 1.0)
-            if self.random.random() < chance:
-                value = before[int(self.random.random() * len(before))]
-                if value <= run_time.least_ms:
-                    value = None
-        if value is None:
-            value = run_time.draw(self.random)
-        before.append(value)
-        return value
-
-
-def starts_of(
-    present: ForecastInstant,
-    wanted: frozenset[int],
-    *,
-    futures: int,
-    seed: int,
-    until_ms: int,
-) -> dict[int, list[float]]:
-    """Return the start of each wanted workload in each future, in ms, ascending.
-
-    What has not started by `until_ms` counts as starting then. Fewer futures are made
-    where each is long: MOST_EVENTS instants in all, but no fewer than LEAST_FUTURES.
-    """
-    found: dict[int, list[float]] = {ident: [] for ident in wanted}
-    events, number = 0, 0
-    while number < futures and (events < MOST_EVENTS or number < LEAST_FUTURES):
-        run = one_future(present, wanted, number, seed=seed, until_ms=until_ms)
-        for ident in wanted:
-            found[ident].append(run.starts.get(ident, until_ms))
-        events, number = events + run.events, number + 1
-    for values in found.values():
-        values.sort()
-    return found
 
 
 def one_future(

@@ -1,4 +1,4 @@
-"""`python -m scheduler backtest`: forecasts at past instants of a log, and their scores."""
+"""`python -m tests.backtest`: forecasts at past instants of a log, and their scores."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
-from scheduler.analysis.forecast.backtest.log import Log, load_of, policy_log, real_log
-from scheduler.analysis.forecast.backtest.models import (
+from scheduler.cli.statuses import refused
+from scheduler.input.traces.formats.swf import read_trace
+from scheduler.input.traces.options import Trace
+from scheduler.model.errors import SchedulerError
+from tests.backtest.log import Log, load_of, policy_log, real_log
+from tests.backtest.models import (
     Model,
     by_futures,
     by_last_waits,
     by_similar_waits,
 )
-from scheduler.analysis.forecast.backtest.run import (
+from tests.backtest.run import (
     SYNTHETIC,
     BacktestResult,
     backtest,
     recorded_trace,
     synthetic,
 )
-from scheduler.cli.statuses import refused
-from scheduler.input.traces.formats.swf import read_trace
-from scheduler.input.traces.options import Trace
-from scheduler.model.errors import SchedulerError
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m scheduler backtest",
+        prog="python -m tests.backtest",
         description="Forecast the starts of waiting work at past instants of a log, and "
         "hold them against what came. With --load, or where the log has no waits, the "
         "truth is a run of one ClusterQueue; else it is the waits that were recorded.",
@@ -134,3 +134,7 @@ def _details(log: Log, said: str, result: BacktestResult) -> str:
         f"p90 {result.pinball_s(0.9):.1f}; crps before correction "
         f"{result.raw_crps_s():.1f}\n  {result}\n"
     )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -13,16 +13,16 @@ from scheduler.model.decisions import Admit, Decision, Evict, Preempt
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key
 from scheduler.recorded.absences import (
-    MEASURED,
-    RERUN,
     absent_kinds,
     with_fair_sharing,
     without_configuration,
 )
-from scheduler.recorded.latencies import CycleClock, RecordedTimes
-from scheduler.recorded.recording import CONFIGURATION, Recording
-from scheduler.recorded.steps import Writes
-from scheduler.recorded.worlds import Source, build, go_on, since_start
+from scheduler.recorded.followed import CONFIGURATION
+from tests.recorded.absences import MEASURED, RERUN
+from tests.recorded.latencies import CycleClock, RecordedTimes
+from tests.recorded.recording import Recording
+from tests.recorded.steps import Writes
+from tests.recorded.worlds import Source, build, go_on, since_start
 
 # ------------------------------------------------------------------------
 # A recording run again: its queues, nodes, arrivals and run times.

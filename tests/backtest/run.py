@@ -10,9 +10,6 @@ from random import Random
 
 import msgspec
 
-from scheduler.analysis.forecast.backtest.log import Log
-from scheduler.analysis.forecast.backtest.models import Model
-from scheduler.analysis.forecast.backtest.past import Past
 from scheduler.analysis.forecast.pool import Pool
 from scheduler.analysis.forecast.scores import (
     LEVELS,
@@ -26,6 +23,9 @@ from scheduler.analysis.forecast.scores import (
 from scheduler.input.traces.options import Trace, TraceJob
 from scheduler.model import streams
 from scheduler.model.errors import SchedulerError
+from tests.backtest.log import Log
+from tests.backtest.models import Model
+from tests.backtest.past import Past
 
 # ------------------------------------------------------------------------
 # A backtest: forecast at past instants, correct by what came since, score.

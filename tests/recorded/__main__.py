@@ -1,4 +1,4 @@
-"""`python -m scheduler rerun`: a recording's input, run again."""
+"""`python -m tests.recorded`: a recording's input, run again."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from typing import Any, TextIO
 import msgspec
 
 from scheduler.cli.recording_file import read_file
-from scheduler.cli.recording_folder import read_folder, read_snapshot
 from scheduler.cli.statuses import refused
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.errors import SchedulerError
 from scheduler.model.latencies import INSTANT, USUAL
-from scheduler.recorded.followed import recording_of, snapshot
-from scheduler.recorded.latencies import RecordedTimes
-from scheduler.recorded.recording import Recording
-from scheduler.recorded.rerun import Repeats, Rerun, repeats, rerun
-from scheduler.recorded.worlds import Source
+from tests.recorded.folder import read_folder, read_snapshot, recording_of, snapshot
+from tests.recorded.latencies import RecordedTimes
+from tests.recorded.recording import Recording
+from tests.recorded.rerun import Repeats, Rerun, repeats, rerun
+from tests.recorded.worlds import Source
 
 #: Where the seeds of the runs with drawn steps begin, whatever `--seed` says.
 _REPEATS_SEED = 100
@@ -91,7 +90,7 @@ def _spread(runs: Sequence[Rerun]) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m scheduler rerun",
+        prog="python -m tests.recorded",
         description="Run a recording's queues, nodes, arrivals and run times again, "
         "and say how near the admissions are to those that were recorded.",
     )
@@ -166,3 +165,7 @@ def _simulation(options: argparse.Namespace) -> dict[str, Any]:
         return {"latencies": None}
     given = msgspec.structs.replace(USUAL, workload_creation=INSTANT)
     return {"latencies": msgspec.to_builtins(given)}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -17,8 +17,9 @@ from scheduler.model.amounts import is_whole
 from scheduler.model.annotations import ARRIVAL, PREFIX, READY_AFTER
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import condition
-from scheduler.recorded.recording import CONFIGURATION, Arrival, Recording
-from scheduler.recorded.steps import PodTimes, Stopwatch, job_of, measure
+from scheduler.recorded.followed import CONFIGURATION
+from tests.recorded.recording import Arrival, Recording
+from tests.recorded.steps import PodTimes, Stopwatch, job_of, measure
 
 # ------------------------------------------------------------------------
 # The world of a recording: at t=0, or going on from one of its snapshots.

@@ -6,22 +6,25 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from random import Random
 
-from scheduler.analysis.forecast.backtest.past import Past
-from scheduler.analysis.forecast.futures import (
-    CompactState,
-    ForecastInstant,
-    FutureArrivals,
-    starts_of,
-)
 from scheduler.analysis.forecast.run_times import RunTime, WorkloadProfile
 from scheduler.analysis.forecast.scores import last_waits, quantiles
 from scheduler.model import streams
+from tests.backtest.futures import (
+    CompactState,
+    ForecastInstant,
+    FutureArrivals,
+    one_future,
+)
+from tests.backtest.past import Past
 
 #: The rest of each wait (ms) as quantiles at LEVELS.
 Rests = dict[int, list[float]]
 Model = Callable[[Past, Sequence[int]], Rests]
 
 HORIZON_HOURS = 14 * 24
+#: Bounds of one forecast's cost, in instants of futures.
+MOST_EVENTS = 100_000
+LEAST_FUTURES = 20
 _SAMPLES = 200
 
 
@@ -97,4 +100,29 @@ def by_last_waits(past: Past, wanted: Sequence[int]) -> Rests:
         work = past.log.works[ident]
         age = past.now_ms - work.submit_ms
         found[ident] = last_waits(past.waits[work.queue], age)
+    return found
+
+
+def starts_of(
+    present: ForecastInstant,
+    wanted: frozenset[int],
+    *,
+    futures: int,
+    seed: int,
+    until_ms: int,
+) -> dict[int, list[float]]:
+    """Return the start of each wanted workload in each future, in ms, ascending.
+
+    What has not started by `until_ms` counts as starting then. Fewer futures are made
+    where each is long: MOST_EVENTS instants in all, but no fewer than LEAST_FUTURES.
+    """
+    found: dict[int, list[float]] = {ident: [] for ident in wanted}
+    events, number = 0, 0
+    while number < futures and (events < MOST_EVENTS or number < LEAST_FUTURES):
+        run = one_future(present, wanted, number, seed=seed, until_ms=until_ms)
+        for ident in wanted:
+            found[ident].append(run.starts.get(ident, until_ms))
+        events, number = events + run.events, number + 1
+    for values in found.values():
+        values.sort()
     return found

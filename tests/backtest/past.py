@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from scheduler.analysis.forecast.arrivals import Arrivals
-from scheduler.analysis.forecast.backtest.log import Log
 from scheduler.analysis.forecast.run_times import RunTimes
+from tests.backtest.arrivals import Arrivals
+from tests.backtest.log import Log
 
 
 class Past:

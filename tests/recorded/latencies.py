@@ -12,8 +12,8 @@ from scheduler.model import streams
 from scheduler.model.decisions import Decision, Preempt, Wait
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy
-from scheduler.recorded.recording import Attempts, Recording
-from scheduler.recorded.steps import Job, Samples, Stopwatch, Writes, job_of, measure
+from tests.recorded.recording import Attempts, Recording
+from tests.recorded.steps import Job, Samples, Stopwatch, Writes, job_of, measure
 
 # ------------------------------------------------------------------------
 # Measured steps as the times of a run: each takes what it took, or near it.

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scheduler.analysis.forecast.arrivals import HOUR_MS
-from scheduler.analysis.forecast.futures import (
+from scheduler.analysis.forecast.run_times import WorkloadProfile
+from scheduler.input.traces.options import Trace, TraceJob
+from scheduler.model.errors import SchedulerError
+from tests.backtest.futures import (
     Claim,
     CompactCluster,
     CompactRun,
     CompactState,
 )
-from scheduler.analysis.forecast.run_times import WorkloadProfile
-from scheduler.input.traces.options import Trace, TraceJob
-from scheduler.model.errors import SchedulerError
 
 #: Fewer jobs are no history to learn from.
 LEAST_JOBS = 50

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scheduler.model.annotations import READY_AFTER, RUNTIME
-from scheduler.model.durations import read_span
+from scheduler.model.durations import NEVER, read_span
 from scheduler.model.errors import QuantityError
 from scheduler.model.reasons import WAITING_FOR_PODS_READY
-from scheduler.recorded.recording import Event, Item, Recording
+from tests.recorded.recording import Event, Item, Recording
 
 Samples = dict[str, list[tuple[int, int]]]  # step -> (began at, took), ms
 Job = tuple[str, str]  # namespace, name
@@ -316,6 +316,8 @@ def _ready_after(pod: Item) -> int:
 def _length(obj: Item, name: str) -> int | None:
     text = (obj.get("metadata") or {}).get("annotations", {}).get(name)
     try:
-        return None if text is None else read_span(text).fixed_ms
+        span = None if text is None else read_span(text)
+        fixed = span is not None and span.shape == "fixed"
+        return span.values[0] if fixed and span.values[0] != NEVER else None
     except QuantityError:
         return None

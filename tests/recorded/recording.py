@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
+from scheduler.cli.recording_folder import Event
 from scheduler.model import durations
 from scheduler.model.errors import SchedulerError
-from scheduler.model.problems import FileProblem, in_field
 
 Item = dict[str, Any]
-_Found = TypeVar("_Found")
 Attempts = dict[str, tuple[float, int]]  # result -> (seconds, how many)
 _US_PER_MS = 1000
 #: Kinds by whose watch events time is measured.
 MEASURED_KINDS = frozenset({"Job", "Workload", "Pod"})
-#: The source that is Kueue's Configuration, where there is one.
-CONFIGURATION = "config.yaml"
 
 
 class Admission(msgspec.Struct, frozen=True):
@@ -46,14 +42,6 @@ class Arrival(msgspec.Struct, frozen=True, rename="camel"):
     creation_timestamp: str
     admissions: list[Admission] = []
     evictions: list[Eviction] = []
-
-
-class Event(msgspec.Struct, frozen=True):
-    """One watch event, at its time of receipt."""
-
-    at: str
-    type: str
-    object: Item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,41 +77,11 @@ class Recording:
 
 
 def read_arrivals(text: bytes, place: str) -> list[Arrival]:
-    """Return the rows of an arrivals.json.
-
-    Raises SchedulerError that names the file and what was expected.
-    """
-    return _decode(text, list[Arrival], place)
-
-
-def read_events(lines: Iterable[bytes], place: str) -> Iterator[Event]:
-    """Yield the watch events but bookmarks, which change nothing.
-
-    Raises SchedulerError with file and line, also of an error of the watch.
-    """
-    for number, line in enumerate(lines, start=1):
-        try:
-            event = msgspec.json.decode(line, type=Event)
-        except msgspec.MsgspecError as error:
-            raise SchedulerError(
-                in_field(
-                    f"{place}:{number}", FileProblem.WATCH_EVENT.said(problem=error)
-                )
-            ) from error
-        if event.type == "BOOKMARK":
-            continue
-        item = event.object
-        if not (item.get("kind") and (item.get("metadata") or {}).get("name")):
-            said = item.get("message") or item.get("kind") or "none"
-            raise SchedulerError(
-                in_field(
-                    f"{place}:{number}",
-                    FileProblem.WATCHED.said(
-                        given=event.type, problem=f"{said!s:.200}"
-                    ),
-                )
-            )
-        yield event
+    """Return the rows of an arrivals.json. Raises SchedulerError that names it."""
+    try:
+        return msgspec.json.decode(text, type=list[Arrival])
+    except msgspec.MsgspecError as error:
+        raise SchedulerError(f"{place}: expected arrivals: {error}") from error
 
 
 def read_attempts(text: str) -> Attempts:
@@ -141,12 +99,3 @@ def read_attempts(text: str) -> Attempts:
 
 
 _ATTEMPTS = "kueue_admission_attempt_duration_seconds_"
-
-
-def _decode(data: bytes, kind: type[_Found], place: str) -> _Found:
-    try:
-        return msgspec.json.decode(data, type=kind)
-    except msgspec.MsgspecError as error:
-        raise SchedulerError(
-            in_field(place, FileProblem.NOT_RECORDED.said(problem=error))
-        ) from error
