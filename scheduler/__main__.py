@@ -15,7 +15,6 @@ VERBS = {
     "reproduce": "scheduler.cli.reproduce",
     "incident": "scheduler.cli.incident",
     "convert": "scheduler.cli.convert",
-    "outcomes": "scheduler.cli.statuses",
     "shadow": "scheduler.cli.shadow",
     "explain": "scheduler.cli.explain",
     "forecast": "scheduler.cli.forecast",
@@ -30,7 +29,6 @@ USAGE = """usage: python -m scheduler run SCENARIO_FOLDER | FILE... [--until 10m
        python -m scheduler reproduce PATH... TYPE [--subject KEY] [--until 10m]
        python -m scheduler shadow FOLDER|FILE [--details]
        python -m scheduler incident FILE.qrec [--at 10m] --into FOLDER
-       python -m scheduler outcomes FOLDER...
        python -m scheduler convert PATH... [--to kueue|yunikorn]
        python -m scheduler explain PATH... [--at 5m] [--workload NAME] [--json]
        python -m scheduler forecast PATH... [--at 5m] [--horizon 1h] [--json]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 from django.core import management
 from django.core.exceptions import ImproperlyConfigured
@@ -37,30 +35,3 @@ def run_command(words: Sequence[str]) -> int:
         return 0
 
     return ended(work)
-
-
-class PagesCommand(base.BaseCommand):
-    """A command that writes `pages` of docs/ from what the program knows."""
-
-    requires_system_checks = ()
-
-    def pages(self) -> Mapping[Path, str]:
-        """Return each page with its text."""
-        raise NotImplementedError
-
-    def add_arguments(self, parser: base.CommandParser) -> None:
-        """Take `--check`."""
-        parser.add_argument(
-            "--check",
-            action="store_true",
-            help="Change nothing; fail when a page is not what would be written.",
-        )
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Write the pages, or say which is stale."""
-        for path, text in self.pages().items():
-            if not options["check"]:
-                path.write_text(text, encoding="utf-8")
-            elif not path.exists() or path.read_text(encoding="utf-8") != text:
-                name = type(self).__module__.rpartition(".")[2]
-                raise CommandError(f"{path.name} is stale; run: manage.py {name}")

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from docs.written.pictures import picture_of
 from sandbox.base import library
-from sandbox.page.pictures import picture_of, pictures
+from sandbox.page.pictures import pictures
 
 pytestmark = pytest.mark.django_db
 
 
 def test_every_scenario_has_its_picture():
-    assert set(pictures()) == set(library.names()), "run manage.py pictures"
+    assert set(pictures()) == set(library.names()), (
+        "run python -m docs.written pictures"
+    )
 
 
 @pytest.mark.parametrize("name", ["classical-reclaim", "yunikorn-tenant-fences"])
 def test_a_picture_is_what_a_run_shows(name):
-    assert picture_of(name) == pictures()[name], f"run manage.py pictures {name}"
+    assert picture_of(name) == pictures()[name], (
+        f"run python -m docs.written pictures {name}"
+    )
 
 
 def test_hardly_two_pictures_are_alike():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import random
 from pathlib import Path
@@ -10,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from docs.written.outcomes import table
 from scheduler.assembly import InputError, assemble
-from scheduler.cli import statuses
 from scheduler.input.manifests.load import load
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.objects import Key
@@ -316,9 +315,7 @@ def test_an_admission_check_for_a_flavor_that_the_queue_has_not_is_a_warning():
 def test_a_table_of_outcomes_has_a_row_per_file(tmp_path):
     (tmp_path / "f.yaml").write_text(yaml.safe_dump(flavor()))
     (tmp_path / "kind.yaml").write_text(TOOL)
-    out = io.StringIO()
-    assert statuses.main([str(tmp_path)], out) == 0
-    rows = out.getvalue().splitlines()[2:]
+    rows = table([tmp_path]).splitlines()[2:]
     assert rows[0] == f"| `{tmp_path.name}/f.yaml` | 1 | 0 | 0 | 0 |  |"
     assert "| 0 | 0 | 0 | 1 | error: not an object of a cluster" in rows[1]
 

@@ -1,11 +1,9 @@
-"""`manage.py listreleases`: write the page of releases, or check it."""
+"""The page of releases, from the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
-from sandbox.base.commands import PagesCommand
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
 from scheduler.model.releases.release import (
     FOLLOWED_FROM,
@@ -22,13 +20,12 @@ from scheduler.model.releases.release import (
 )
 from scheduler.model.releases.rules import RULES, Rule
 
-PAGE = Path(__file__).parents[3] / "docs" / "releases.md"
 _HEAD = """# Releases
 
 A world names the release of each scheduler that decides in it. A new one that names none gets the newest release of
 each; where `featureGates` are given with which the newest Kueue does not start, the newest that does, and that is said.
 Recordings that name none decide as Kueue's default branch
-({unreleased}), which `main` names. This page is written by `manage.py listreleases` from the tables of
+({unreleased}), which `main` names. This page is written by `python -m docs.written` from the tables of
 `scheduler/model/releases/`.
 
 ```
@@ -188,13 +185,3 @@ def _gate(name: str, release: str) -> str:
         return "-"
     locked = ", locked" if gate.locked else ""
     return f"{'on' if gate.on else 'off'}, {gate.stage}{locked}"
-
-
-class Command(PagesCommand):
-    """Write `docs/releases.md` from the tables."""
-
-    help = "Writes docs/releases.md."
-
-    def pages(self) -> Mapping[Path, str]:
-        """Return the texts as they are now."""
-        return {PAGE: releases_page()}

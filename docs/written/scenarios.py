@@ -1,21 +1,18 @@
-"""`manage.py listscenarios`: write the library's pages of documentation, or check them."""
+"""The pages of the library: its scenarios, and the texts statement by statement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator
 
 from sandbox.base import library
-from sandbox.base.commands import PagesCommand
 from scheduler.model.scenario import TEXTS, ListedStatement, ScenarioSpec
 
-DOCS = Path(__file__).parents[3] / "docs"
 _HEAD = """# Scenarios
 
 Each is a folder of `sandbox/scenarios/`: manifests, and a `scenario.yaml` with the
 policy, what arrives when, the questions of the lesson, and what must happen. Run one
 without a database: `python -m scheduler run sandbox/scenarios/NAME`. A test runs every
-one to its horizon. This page is written by `manage.py listscenarios`.
+one to its horizon. This page is written by `python -m docs.written`.
 
 ## Writing one
 
@@ -80,7 +77,7 @@ Where a statement of the texts behind this product happens: the scenario, the ti
 which its board shows it, and the test that holds it. *expected* is
 `test_what_is_expected_happens[SCENARIO]` of `tests/scheduler/test_scenarios.py`, which
 runs the scenario and holds it to what it expects then; another test beside it holds
-what no decision shows. This page is written by `manage.py listscenarios` from
+what no decision shows. This page is written by `python -m docs.written` from
 `sandbox/scenarios/texts.yaml` and `shows` of the scenarios.
 """
 
@@ -108,16 +105,3 @@ def _row(listed: ListedStatement, places: list[tuple[str, str]]) -> str:
     expected = ["expected"] if places else []
     held = " · ".join([*expected, own] if listed.test else expected)
     return f"| {listed.statement} | {scenarios} | {times} | {held} |"
-
-
-class Command(PagesCommand):
-    """Write `docs/scenarios.md` and `docs/texts.md` from the library."""
-
-    help = "Writes docs/scenarios.md and docs/texts.md."
-
-    def pages(self) -> Mapping[Path, str]:
-        """Return the texts as they are now."""
-        return {
-            DOCS / "scenarios.md": scenarios_page(),
-            DOCS / "texts.md": texts(),
-        }
