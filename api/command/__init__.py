@@ -7,7 +7,6 @@ runs or not; with it they are a server's. Both go through the API.
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import sys
@@ -17,10 +16,11 @@ from pathlib import Path
 from api.client import ApiError, StoppedError
 from api.command.completion import script
 from api.command.local import InProcess, begin, manage
-from api.command.output import show
-from api.command.parser import ALONE, LOCAL, parser
-from api.command.verbs import VERBS, Asked, WrongError
+from api.command.output import Found, show
+from api.command.parser import parser
+from api.command.verbs import Asked, WrongError
 from scheduler.cli.statuses import FAILED, GOOD, OURS, REFUSED, ended
+from scheduler.cli.verbs import VERBS, Verb
 from scheduler.model.policy import STACK_FIELD
 
 _SERVER_FAILED = 500
@@ -40,14 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    if words and words[0] in LOCAL:
+    verb = VERBS.get(words[0])
+    if verb is not None and verb.process:
         return manage(words)
-    if words and words[0] in ALONE:
-        alone: int = importlib.import_module(ALONE[words[0]][1]).main(words[1:])
-        return alone
-    if words[:1] == ["run"] and any(map(_is_file, words[1:2])):
-        code = importlib.import_module("scheduler.cli.run").main(words[1:])
-        return int(code)
+    if verb is not None and verb.module and _takes_files(verb, words):
+        return verb.run(words[1:])
     given = parser().parse_args(words)
     try:
         if given.verb == "completion":
@@ -67,9 +64,11 @@ def _run(words: list[str]) -> int:
         return REFUSED
 
 
-def _is_file(word: str) -> bool:
-    """Return whether `run` is given files, `-` for stdin, in place of a sandbox."""
-    return word == "-" or Path(word).exists()
+def _takes_files(verb: Verb, words: list[str]) -> bool:
+    """Return whether a verb is given files, `-` for stdin, and not a sandbox."""
+    if not verb.takes_either:
+        return verb.do is None
+    return any(word == "-" or Path(word).exists() for word in words[1:2])
 
 
 def _do(given: argparse.Namespace) -> int:
@@ -78,7 +77,9 @@ def _do(given: argparse.Namespace) -> int:
     else:
         begin()
         asked = Asked.of(given, InProcess())
-    found = VERBS[given.verb].do(asked)
+    do = VERBS[given.verb].do
+    assert do is not None, given.verb  # the parser has no words of others
+    found: Found = do(asked)
     show(found, as_json=given.json)
     sys.stdout.flush()  # a reader that went away is noticed here
     return found.status

@@ -13,8 +13,7 @@ from msgspec import to_builtins
 from api.command.output import Bar, Found
 from api.command.reports import lines_of
 from api.command.verbs import Asked, Part, WrongError, one, took, verb
-from scheduler.cli.convert import converted, text_of
-from scheduler.cli.files import add_stack_word, read_bytes, read_one, read_paths
+from scheduler.cli.files import add_stack_word, read_bytes, read_one
 from scheduler.cli.run_time_words import (
     add_run_time_words,
     add_trace_words,
@@ -180,31 +179,6 @@ def _run_times(words: argparse.Namespace) -> Any:
     }
 
 
-def _convert(part: Part) -> None:
-    part.add_argument("paths", nargs="+", help="files or folders; - is stdin")
-    part.add_argument(
-        "--to", choices=["kueue", "yunikorn"], default="kueue", help="in whose terms"
-    )
-
-
-@verb(
-    "convert",
-    "write manifests of Volcano, KAI, Armada, Kueue or YuniKorn for another system",
-    "convert volcano/ | quotalab import -",
-    "convert queues.yaml jobs.yaml --to yunikorn",
-    arguments=_convert,
-)
-def convert(asked: Asked) -> Found:
-    """Print the manifests; what is lost goes to stderr."""
-    try:
-        documents, losses = converted(read_paths(asked.words.paths), asked.words.to)
-    except SchedulerError as error:
-        raise WrongError(str(error)) from error
-    found = {"documents": documents, "losses": losses}
-    notes = [f"lost: {loss}" for loss in losses]
-    return Found(document=found, text=text_of(documents), notes=notes)
-
-
 def _run(part: Part) -> None:
     one(part)
     part.add_argument("--ticks", type=int, default=1, help="how many (1)")
@@ -212,8 +186,8 @@ def _run(part: Part) -> None:
 
 @verb(
     "run",
-    "make ticks and wait until they are made; here needs no `up`. Files in place of a "
-    "sandbox are run as `python -m scheduler run` does",
+    "make ticks and wait until they are made; here needs no `up`. Files are run in place "
+    "of a sandbox",
     "run ID --ticks 600",
     "kubectl kustomize prod | quotalab run -",
     "run ID --ticks 600 --server https://quotalab.example --json",
@@ -252,8 +226,8 @@ def _watch(asked: Asked, sandbox: str, ticks: int, goal: int) -> None:
 
 
 def _here(asked: Asked, sandbox: str, ticks: int) -> None:
+    from api.command.local import make_ticks
     from sandbox.base.errors import SandboxError
-    from sandbox.management.commands.run import make_ticks
 
     bar = Bar(quiet=asked.words.quiet)
     try:

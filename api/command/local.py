@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+#: How long to wait for somebody else who holds the sandbox.
+PATIENCE_S = 10.0
 
 
 def begin() -> None:
@@ -31,6 +35,39 @@ def manage(words: list[str]) -> int:
     from sandbox.base.commands import run_command
 
     return run_command(["quotalab", *words])
+
+
+def make_ticks(key: str, count: int) -> Iterator[int]:
+    """Make ticks in this process; yield how many now and then, until it stops itself.
+
+    A worker that lives beside it makes some of them. Raises SandboxError when it
+    may not, and when somebody else holds it for long.
+    """
+    from sandbox import actions
+    from sandbox.access.people import local_user
+
+    _, goal = actions.do_step(local_user(), key, ticks=count)
+    while (tick := _ticks(key)) is not None:
+        yield max(0, count - (goal or tick) + tick)
+
+
+def _ticks(key: str) -> int | None:
+    """Make some ticks and return the last one's number; None when the sandbox stands."""
+    from sandbox import actions
+    from sandbox.base.errors import BusyError
+    from sandbox.base.refusals import NotNow
+    from sandbox.world import leases
+
+    deadline = time.monotonic() + PATIENCE_S
+    while (claim := leases.take(key)) is None:
+        if time.monotonic() > deadline:
+            raise BusyError(NotNow.HELD.said())
+        time.sleep(0.05)
+    try:
+        steps = actions.do_ticks(claim)
+    finally:
+        leases.release(claim)
+    return steps[-1].tick if steps else None
 
 
 class InProcess:

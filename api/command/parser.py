@@ -19,39 +19,26 @@ from api.command import (  # noqa: F401
     retention,
     twins,
 )
-from api.command.verbs import VERBS
 from scheduler import ENGINE
+from scheduler.cli.verbs import VERBS, Verb
 
-#: Verbs that only make sense here: management commands with their own --help.
-LOCAL = {
-    "up": "start everything on this machine and open the page",
-    "worker": "processes of a server run that tick and run experiments",
-    "clock": "the clock of a server run",
-    "record": "follow a running cluster, read-only, into a file",
-    "tidy": "delete now history that is not to be kept",
+VERBS |= {
+    name: Verb(help_, process=True)
+    for name, help_ in (
+        ("up", "start everything on this machine and open the page"),
+        ("worker", "processes of a server run that tick and run experiments"),
+        ("clock", "the clock of a server run"),
+        ("record", "follow a running cluster, read-only, into a file"),
+        ("tidy", "delete now history that is not to be kept"),
+    )
 }
-#: Commands that need neither a database nor, unless they say so, a server: modules
-#: with `main(words)`, read when they are called.
-ALONE = {
-    "plan": (
-        "say what another policy or release would do to the same work, and hold it to "
-        "assertions",
-        "api.command.planning",
-    ),
-    "check": ("the name of plan in 0.1", "api.command.planning"),
-    "snippet": (
-        "print a line for a shell that brings a cluster: kubectl alone, nothing secret",
-        "scheduler.cli.snippet",
-    ),
-    "advise": (
-        "search for the smallest change that reaches a goal, and prove it",
-        "api.command.advising",
-    ),
-    "mcp": (
-        "offer a server to assistants, by the Model Context Protocol",
-        "api.assistants.server",
-    ),
-}
+VERBS["mcp"] = Verb(
+    "offer a server to assistants, by the Model Context Protocol",
+    module="api.assistants.server",
+)
+# Here they know the scenarios of the library by name, and a server may search.
+VERBS["plan"].module = "api.command.planning"
+VERBS["advise"].module = "api.command.advising"
 _ABOUT = """\
 Sandboxes of this machine or, with --server, of a server.
 
@@ -89,14 +76,18 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=_version_words())
     _common(root, default=True)
     sub = root.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name, help_ in [*LOCAL.items(), *((n, h) for n, (h, _) in ALONE.items())]:
-        sub.add_parser(name, help=help_, add_help=False)
     for name, verb in VERBS.items():
+        if verb.do is None:  # it has words and help of its own
+            sub.add_parser(name, help=verb.help, add_help=False)
+            continue
+        examples = [f"  quotalab {one}" for one in verb.examples]
+        if verb.takes_either:
+            examples.append(f"  quotalab {name} {verb.usage}")
         part = sub.add_parser(
             name,
             help=verb.help,
             description=verb.help[0].upper() + verb.help[1:] + ".",
-            epilog="examples:\n" + "\n".join(f"  quotalab {e}" for e in verb.examples),
+            epilog="examples:\n" + "\n".join(examples),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         _common(part, default=False)

@@ -147,7 +147,7 @@ def in_sandbox(asked: Asked, script: Document) -> Seen:
 def _ticks(asked: Asked) -> Any:
     if asked.remote:
         return lambda key, ticks: asked.client.step(key, ticks)
-    from sandbox.management.commands.run import make_ticks
+    from api.command.local import make_ticks
 
     return lambda key, ticks: [*make_ticks(key, ticks)]
 

@@ -10,6 +10,7 @@ from typing import Any
 from api.client import Client
 from api.client.sending import Transport
 from api.command.output import Found
+from scheduler.cli.verbs import VERBS, Verb
 
 Part = argparse.ArgumentParser
 
@@ -34,29 +35,18 @@ class Asked:
         return cls(client, words, remote=transport is None)
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """One verb: how it is called and what it does."""
-
-    help: str
-    examples: tuple[str, ...]
-    arguments: Callable[[Part], None]
-    do: Callable[[Asked], Found]
-
-
-VERBS: dict[str, Verb] = {}
-
-
 def verb(
     name: str,
     help_: str,
     *examples: str,
     arguments: Callable[[Part], None] = lambda part: None,
 ) -> Callable[[Callable[[Asked], Found]], Callable[[Asked], Found]]:
-    """Return what enrols a function as a verb."""
+    """Return what makes a function what the verb of this name does with a sandbox."""
 
     def enrol(do: Callable[[Asked], Found]) -> Callable[[Asked], Found]:
-        VERBS[name] = Verb(help_, examples, arguments, do)
+        entry = VERBS.setdefault(name, Verb(help_))
+        entry.help, entry.examples = help_, examples
+        entry.arguments, entry.do = arguments, do
         return do
 
     return enrol

@@ -1,3 +1,3 @@
-"""The commands of the engine: run, experiment, convert, reproduce."""
+"""The commands that work on files; `verbs.py` lists them."""
 
 from __future__ import annotations

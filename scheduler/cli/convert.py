@@ -24,7 +24,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
         documents, losses = converted(read_paths(options.paths), options.to)
     except SchedulerError as error:
         return refused(error)
-    out.write(text_of(documents))
+    out.write(write_all(documents))
     sys.stderr.writelines(f"lost: {loss}\n" for loss in losses)
     return 0
 
@@ -55,8 +55,3 @@ def converted(
         for document in read_documents(text, file=name)
     ]
     return documents, [str(loss) for loss in found.losses]
-
-
-def text_of(documents: Sequence[dict[str, Any]]) -> str:
-    """Return YAML, a document after the other."""
-    return write_all(documents)

@@ -142,7 +142,7 @@ def sources_of(
     if not names:
         raise ExperimentError(
             plain(
-                "without a database the base is of files; `manage.py experiment` "
+                "without a database the base is of files; `quotalab experiment` "
                 "knows the library's scenarios and sandboxes"
             ),
             "spec.base",

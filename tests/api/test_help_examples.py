@@ -36,7 +36,6 @@ ELSEWHERE = (
     "incident",
     "prove",
     "patch",
-    "check",
     "advise",
     "mcp",
 )

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from kubernetes.client.exceptions import ApiException
 
 from api.command import main
-from api.command.local import InProcess
+from api.command.local import InProcess, make_ticks
 from api.proving import scripts
 from api.proving.clusters import ClusterServer, Naming, namespaces_of
 from api.proving.playing import OF_CLUSTER, Place, SandboxServer, differences, play
 from sandbox.following.cluster import WritableCluster
-from sandbox.management.commands.run import make_ticks
 from sandbox.models import Sandbox
 from tests.api.test_command import _one_connection  # noqa: F401 - a fixture
 from tests.builders import cluster_queue, flavor, job, local_queue

@@ -118,9 +118,13 @@ def test_no_text_of_the_document_becomes_html():
 def test_a_line_that_is_shown_is_one_that_the_command_takes(described, name):
     assert name in {one.name for one in operations_of(described)}
     words = COMMANDS[name].replace("$TOKEN_ID", "3").split()
-    assert parser().parse_args(words[1:]).verb == words[1]
+    # A verb of files alone has a parser of its own.
+    parse = parser().parse_args if VERBS[words[1]].do else parser().parse_known_args
+    found = parse(words[1:])
+    assert getattr(found, "verb", None) == words[1] or found[0].verb == words[1]
 
 
 def test_every_verb_of_the_command_stands_with_an_operation():
     shown = {line.split()[1] for line in COMMANDS.values()}
-    assert set(VERBS) - shown == NO_OPERATION
+    of_sandboxes = {name for name, verb in VERBS.items() if verb.do is not None}
+    assert of_sandboxes - shown == NO_OPERATION

@@ -67,9 +67,9 @@ def crowded_engine(size: int) -> Act:
 
 
 def _committing(ticks: int, **source: Any) -> Act:
+    from api.command.local import make_ticks
     from sandbox import actions
     from sandbox.access.people import local_user
-    from sandbox.management.commands.run import make_ticks
     from sandbox.models import Sandbox
 
     key = actions.do_create(local_user(), **source).sandbox.pk
@@ -98,9 +98,9 @@ def crowded_ticks(size: int) -> Act:
 def quiet_ticks(size: int) -> Act:
     """Ticks, each committed, of a world of 300 objects x size in which nothing changes."""
     database()
+    from api.command.local import make_ticks
     from sandbox import actions
     from sandbox.access.people import local_user
-    from sandbox.management.commands.run import make_ticks
     from sandbox.world import leases
 
     files = crowded(workloads=150 * size, nodes=75 * size, runtime_s=(100_000, 13))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 import shlex
 from pathlib import Path
@@ -11,8 +10,8 @@ from pathlib import Path
 import pytest
 from django.core.management import load_command_class
 
-from api.command.parser import ALONE, LOCAL, parser
-from scheduler.__main__ import VERBS
+from api.command.parser import parser
+from scheduler.cli.verbs import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
@@ -68,16 +67,16 @@ def only_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
 def ask(words: list[str]) -> None:
     """Give a command its words, as a shell does."""
     if words[0] == "quotalab":
-        module = ALONE.get(words[1], ("", ""))[1]
-        if module:
-            importlib.import_module(module).main(words[2:])
-        elif words[1] in LOCAL:
+        verb = VERBS.get(words[1])
+        if verb is not None and verb.process:
             manage(words[1], words[2:])
+        elif verb is not None and verb.do is None:
+            verb.run(words[2:])
         parser().parse_args(words[1:])
     elif words[1] == "manage.py":
         manage(words[2], words[3:])
     else:
-        importlib.import_module(VERBS[words[3]]).main(words[4:])
+        VERBS[words[3]].run(words[4:])
 
 
 def manage(name: str, words: list[str]) -> None:

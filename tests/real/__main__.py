@@ -146,7 +146,7 @@ def _config_of(one: Record) -> str:
 
 
 def _ticks(key: str, count: int) -> None:
-    from sandbox.management.commands.run import make_ticks
+    from api.command.local import make_ticks
 
     for _ in make_ticks(key, count):
         pass

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis import invariants
 from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
 from scheduler.engine.tick import run_tick, simulate
@@ -21,6 +20,7 @@ from scheduler.model.latencies import USUAL
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import Policy, read_policy
 from scheduler.model.sentence import plain
+from tests import invariants
 from tests.builders import (
     cluster_queue,
     flavor,

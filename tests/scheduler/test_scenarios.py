@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.analysis import invariants
 from scheduler.analysis.beside import run_beside
 from scheduler.analysis.expectations import judge
 from scheduler.assembly import Assembled, StackOpenError, assemble
@@ -28,6 +27,7 @@ from scheduler.model.scenario import (
     ScenarioSpec,
 )
 from scheduler.model.sentence import Sentence
+from tests import invariants
 
 LIBRARY = Path(__file__).parents[2] / "sandbox/scenarios"
 NAMES = sorted(path.parent.name for path in LIBRARY.glob("*/scenario.yaml"))

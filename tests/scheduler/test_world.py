@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.analysis import invariants
 from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Bind, Evict, Finish, Preempt
@@ -16,6 +15,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.policy import read_policy
 from scheduler.model.sentence import plain
+from tests import invariants
 from tests.builders import (
     cluster_queue,
     flavor,

@@ -7,8 +7,7 @@ import pytest
 from sandbox import actions
 from sandbox.base import library
 from sandbox.world import worlds
-from scheduler.analysis import invariants
-from tests import stored
+from tests import invariants, stored
 from tests.builders import node, pod, two_leaves
 from tests.sandbox.conftest import check_rows, contended, row, tick
 

@@ -19,9 +19,14 @@ from tests.services.default_run import ROOT, wait_for
 from tests.services.postgres import server_environment
 
 BEGIN = """
+from pathlib import Path
 from django.core.management import call_command
+from sandbox import actions
+from sandbox.access.people import local_user
 call_command("migrate", verbosity=0)
-call_command("import", {file!r}, "--json")
+files = [("world.yaml", Path({file!r}).read_text())]
+made = actions.do_create(local_user(), files=files)
+print('{{"id": "' + made.sandbox.pk + '"}}')
 """
 LOOK = """
 import json
@@ -55,13 +60,12 @@ print(json.dumps([problem(file) for file in {files!r}]))
 #: It was on its way to its last tick; what a run asks for would be added to that.
 GO_ON = f"""
 {LOOK}
-from io import StringIO
-from django.core.management import call_command
+from api.command.local import make_ticks
 from sandbox import actions
 from sandbox.access.people import local_user
 before = look()
 actions.do_pause(local_user(), before[0])
-call_command("run", before[0], "--ticks", "2", stdout=StringIO())
+list(make_ticks(before[0], 2))
 print(json.dumps([before, look()]))
 """
 
@@ -102,7 +106,7 @@ def check_backup(one: dict[str, str], other: dict[str, str], folder: Path) -> No
     world.write_text(text_of(*contended()))
     made = answers(one, BEGIN.format(file=str(world)))
     ticking = subprocess.Popen(
-        [sys.executable, "manage.py", "run", made["id"], "--ticks", "100000"],
+        [sys.executable, "-m", "api", "run", made["id"], "--ticks", "100000"],
         cwd=ROOT,
         env=one,
         stdout=subprocess.DEVNULL,

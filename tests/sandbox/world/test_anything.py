@@ -22,8 +22,8 @@ from sandbox.base.errors import (
 )
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
-from scheduler.analysis import invariants
 from scheduler.model.objects import Key
+from tests import invariants
 from tests.builders import (
     cluster_queue,
     job,

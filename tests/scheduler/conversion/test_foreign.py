@@ -9,11 +9,12 @@ import pytest
 import yaml
 
 from scheduler.assembly import assemble
-from scheduler.cli.convert import converted, main, text_of
+from scheduler.cli.convert import converted, main
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World
 from scheduler.model.decisions import Finish
 from scheduler.model.objects import Key
+from scheduler.model.texts.plain_text import write_all
 
 NODE = """
 apiVersion: v1
@@ -108,7 +109,7 @@ jobs:
 
 def made(text: str, stack: str = "kueue") -> tuple[dict[Key, Any], str, World]:
     documents, losses = converted([("t.yaml", NODE + text)], stack)
-    world = assemble([("made.yaml", text_of(documents))]).world
+    world = assemble([("made.yaml", write_all(documents))]).world
     specs = {key: obj.manifest for key, obj in world.objects.items()}
     return specs, "\n".join(losses), world
 

@@ -93,7 +93,7 @@ def test_the_same_check_is_the_same_bytes_with_one_process_and_with_two():
     words = [str(EXAMPLE / "changed"), "--against", str(EXAMPLE / "base")]
     words += ["--on", str(EXAMPLE / "work.yaml"), "--seeds", "2", "--json"]
     words += ["--assert", str(EXAMPLE / "assertions.yaml")]
-    command = [sys.executable, "-m", "scheduler", "check", *words]
+    command = [sys.executable, "-m", "scheduler", "plan", *words]
     two = subprocess.run(
         [*command, "--workers", "2"], capture_output=True, text=True, cwd=ROOT
     )
