@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scheduler.assembly import assemble
 from scheduler.cli.run import read_sources
 from scheduler.engine.kueue.cache.candidates import KnownSearches
+from scheduler.engine.kueue.preemption.targets import PreemptionQuestion, Target
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.stage import SearchTally
 from scheduler.engine.tick import simulate
@@ -31,9 +33,9 @@ class Counted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.strategy, name)
 
-    def search(self, *words: Any, **named: Any) -> Any:
+    def search(self, question: PreemptionQuestion) -> list[Target]:
         self.searches += 1
-        return self.strategy.search(*words, **named)
+        return self.strategy.search(question)
 
 
 def rig_with_one_who_waits() -> tuple[Rig, Counted]:
@@ -86,11 +88,11 @@ class Traced:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.strategy, name)
 
-    def search(self, *words: Any, tally: SearchTally, **named: Any) -> Any:
-        found = self.strategy.search(*words, tally=tally, **named)
-        trace, again = Trace(), SearchTally()
-        named["trace"] = trace
-        assert self.strategy.search(*words, tally=again, **named) == found
+    def search(self, question: PreemptionQuestion) -> list[Target]:
+        found = self.strategy.search(question)
+        trace, again, tally = Trace(), SearchTally(), question.tally
+        traced = replace(question, trace=trace, tally=again)
+        assert self.strategy.search(traced) == found
         steps = [s for s in trace.steps if s["step"] in ("candidate", "putBack")]
         looked = sum(step["step"] == "candidate" for step in steps)
         simulations = sum(step.get("fits") is not None for step in steps)

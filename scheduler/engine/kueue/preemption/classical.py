@@ -5,19 +5,16 @@ Source: docs/semantics/kueue.md#classical-preemption.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from scheduler.engine.kueue.cache.candidates import (
     NEVER,
-    Borrowers,
     CandidateRange,
-    Needed,
     below_priority,
     merged,
 )
 from scheduler.engine.kueue.preemption.targets import (
-    Placement,
-    Requests,
+    PreemptionQuestion,
     Target,
     fill_back,
     fits,
@@ -25,7 +22,7 @@ from scheduler.engine.kueue.preemption.targets import (
     take_out,
     trace_targets,
 )
-from scheduler.engine.kueue.trace import Excluded, Trace, quota_checks, shares
+from scheduler.engine.kueue.trace import Excluded, quota_checks, shares
 from scheduler.engine.kueue.tree.quota import local_available, within_nominal
 from scheduler.engine.kueue.tree.tree import (
     ClusterQueue,
@@ -34,7 +31,6 @@ from scheduler.engine.kueue.tree.tree import (
     ResourceNode,
 )
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.stage import SearchTally
 from scheduler.model.reasons import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_RECLAIM_WHILE_BORROWING,
@@ -49,28 +45,16 @@ SAME, HIERARCHY, PRIORITY = "same", "hierarchy", "priority"
 class ClassicalPreemption:
     """One search for victims, for one preemptor in one state of the tree."""
 
-    def __init__(
-        self,
-        work: WorkloadInfo,
-        queue: ClusterQueue,
-        requests: Requests,
-        needed: Needed,
-        *,
-        borrowers: Borrowers,
-        tally: SearchTally,
-        absent: Collection[WorkloadInfo] = (),
-        placement: Placement | None = None,
-        trace: Trace | None = None,
-    ) -> None:
-        self.work = work
-        self.queue = queue
-        self.requests = requests
-        self.needed = needed
-        self.borrowers = borrowers
-        self.tally = tally
-        self.absent = absent
-        self.placement = placement  # where topology is asked for
-        self.trace = trace
+    def __init__(self, question: PreemptionQuestion) -> None:
+        self.work = question.work
+        self.queue = question.queue
+        self.requests = question.requests
+        self.needed = question.needed
+        self.borrowers = question.borrowers
+        self.tally = question.tally
+        self.absent = question.absent
+        self.placement = question.placement
+        self.trace = question.trace
         # Per kind of candidate and per (evicted, running): runs in victim order.
         self.runs: dict[tuple[str, bool], list[CandidateRange]] = {}
         self.bounds: dict[

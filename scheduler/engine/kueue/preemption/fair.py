@@ -5,13 +5,12 @@ Source: docs/semantics/kueue.md#fair-sharing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from scheduler.engine.kueue.cache.candidates import Borrowers, Needed, merged
+from scheduler.engine.kueue.cache.candidates import merged
 from scheduler.engine.kueue.preemption.targets import (
-    Placement,
-    Requests,
+    PreemptionQuestion,
     Target,
     TargetClusterQueue,
     TargetClusterQueueOrdering,
@@ -33,49 +32,29 @@ from scheduler.engine.kueue.tree.quota import (
 )
 from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort, QuotaNode, Rank
 from scheduler.engine.kueue.workload.info import WorkloadInfo
-from scheduler.engine.stage import SearchTally
 from scheduler.model.reasons import (
     IN_CLUSTER_QUEUE,
     IN_COHORT_FAIR_SHARING,
     IN_COHORT_RECLAMATION,
 )
 
-#: Whether a candidate may be preempted.
-FairSharingStrategy = Callable[
-    [PreemptorNewShare, TargetOldShare, TargetNewShare], bool
-]
-
 
 class FairPreemption:
     """One search for victims under fair sharing."""
 
-    def __init__(
-        self,
-        work: WorkloadInfo,
-        queue: ClusterQueue,
-        requests: Requests,
-        needed: Needed,
-        *,
-        borrowers: Borrowers,
-        rules: Sequence[FairSharingStrategy],
-        tally: SearchTally,
-        nominal_without_strategy: bool = True,
-        absent: Collection[WorkloadInfo] = (),
-        placement: Placement | None = None,
-        trace: Trace | None = None,
-    ) -> None:
-        self.work = work
-        self.queue = queue
-        self.requests = requests
-        self.held = tuple(requests.items())
-        self.needed = needed
-        self.borrowers = borrowers
-        self.rules = rules
-        self.tally = tally
-        self.nominal_without_strategy = nominal_without_strategy
-        self.absent = absent
-        self.placement = placement  # where topology is asked for
-        self.trace = trace
+    def __init__(self, question: PreemptionQuestion) -> None:
+        self.work = question.work
+        self.queue = question.queue
+        self.requests = question.requests
+        self.held = tuple(question.requests.items())
+        self.needed = question.needed
+        self.borrowers = question.borrowers
+        self.rules = question.rules
+        self.tally = question.tally
+        self.nominal_without_strategy = question.gates.nominal_without_strategy
+        self.absent = question.absent
+        self.placement = question.placement
+        self.trace = question.trace
         self.targets: list[Target] = []
         self.retry: list[tuple[ClusterQueue, Rank]] = []
         self.seen: list[

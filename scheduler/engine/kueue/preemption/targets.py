@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from scheduler.engine.kueue.cache.candidates import Borrowers, Needed
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.trace import shares as trace_shares
 from scheduler.engine.kueue.tree.quota import (
     DRS,
+    PreemptorNewShare,
+    TargetNewShare,
+    TargetOldShare,
     add_usages,
     available_non_negative,
     dominant_resource_share,
@@ -19,13 +24,13 @@ from scheduler.engine.kueue.tree.quota import (
 from scheduler.engine.kueue.tree.tree import (
     ClusterQueue,
     Cohort,
-    FlavorResource,
     QuotaNode,
     Rank,
     ResourceNode,
 )
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import SearchTally
+from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 
 # ------------------------------------------------------------------------
 # Whom a preemption is aimed at, and the port through which searches are called.
@@ -54,6 +59,33 @@ class Placement(Protocol):
         """Return whether the preemptor's pods have places now."""
 
 
+#: Whether a candidate of another ClusterQueue may be preempted.
+FairSharingStrategy = Callable[
+    [PreemptorNewShare, TargetOldShare, TargetNewShare], bool
+]
+
+
+@dataclass(slots=True, kw_only=True)
+class PreemptionQuestion:
+    """Whom to preempt for one Workload, and what the search may use.
+
+    The cost is added to `tally`. `absent` are admitted Workloads that count as gone,
+    `placement` is there where topology is asked for.
+    """
+
+    work: WorkloadInfo
+    queue: ClusterQueue
+    requests: Requests
+    needed: Needed
+    borrowers: Borrowers
+    tally: SearchTally
+    rules: Sequence[FairSharingStrategy] = ()
+    gates: FeatureGates = DEFAULT_FEATURE_GATES
+    absent: Collection[WorkloadInfo] = ()
+    placement: Placement | None = None
+    trace: Trace | None = None
+
+
 class TargetSearch(Protocol):
     """A search for victims with everything bound but the question."""
 
@@ -62,7 +94,7 @@ class TargetSearch(Protocol):
         work: WorkloadInfo,
         queue: ClusterQueue,
         requests: Requests,
-        needed: frozenset[FlavorResource],
+        needed: Needed,
         placement: Placement | None = None,
     ) -> list[Target]:
         """Return the workloads to preempt."""

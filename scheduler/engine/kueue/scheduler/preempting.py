@@ -14,6 +14,7 @@ from scheduler.engine.kueue.cache.candidates import (
 from scheduler.engine.kueue.flavorassigner.assignment import Ranking
 from scheduler.engine.kueue.preemption.targets import (
     Placement,
+    PreemptionQuestion,
     Requests,
     Target,
     TargetSearch,
@@ -27,9 +28,29 @@ from scheduler.engine.stage import SearchTally
 from scheduler.model import registry
 from scheduler.model.decisions import Decision
 from scheduler.model.kueue.configuration import Settings
+from scheduler.model.kueue.feature_gates import FeatureGates
 
 # ------------------------------------------------------------------------
 # The preemption strategy in force, with the rules it was given.
+
+
+class PreemptionStrategy:
+    """What a preemption strategy says; it enrols itself and is never made.
+
+    `fair` has the flavors of an assignment compared by shares.
+    """
+
+    fair = False
+
+    @staticmethod
+    def search(question: PreemptionQuestion) -> list[Target]:
+        """Return the workloads to preempt; empty when preemption does not help."""
+        raise NotImplementedError
+
+    @staticmethod
+    def order(entries: Sequence[Entry], gates: FeatureGates) -> Iterator[Entry]:
+        """Yield the entries of a cycle in the order in which they are processed."""
+        raise NotImplementedError
 
 
 class ActivePreemption:
@@ -40,8 +61,10 @@ class ActivePreemption:
     """
 
     def __init__(self, settings: Settings, spent: SearchTally) -> None:
-        self.strategy: Any = registry.lookup("preemption", settings.preemption)
-        self.fair: bool = self.strategy.fair
+        self.strategy: type[PreemptionStrategy] = registry.lookup(
+            "preemption", settings.preemption
+        )
+        self.fair = self.strategy.fair
         self.gates = settings.gates
         self.ranking = Ranking(
             settings.no_candidates_last, settings.preference_as_written
@@ -75,67 +98,41 @@ class ActivePreemption:
             needed: Needed,
             placement: Placement | None = None,
         ) -> list[Target]:
-            tally = SearchTally()
-            targets = tallied(work, queue, requests, needed, placement, tally)
+            answers = None
+            if kept is not None and placement is None:
+                answers = kept.of(queue.root)
+            held = tuple(requests.items())
+            asked = (work, work.priority, work.queue_order_us, held, needed)
+            if answers is not None and asked in answers:
+                targets, tally = answers[asked]
+            else:
+                tally = SearchTally()
+                tally.searches = 1
+                question = PreemptionQuestion(
+                    work=work,
+                    queue=queue,
+                    requests=requests,
+                    needed=needed,
+                    borrowers=found,
+                    tally=tally,
+                    rules=self.rules,
+                    gates=self.gates,
+                    absent=absent,
+                    placement=placement,
+                    trace=trace,
+                )
+                targets = self.strategy.search(question)
+                if answers is not None:
+                    answers[asked] = targets, tally
             if trace is None:
                 self.spent.add(tally)
             return targets
 
-        def tallied(
-            work: WorkloadInfo,
-            queue: ClusterQueue,
-            requests: Requests,
-            needed: Needed,
-            placement: Placement | None,
-            tally: SearchTally,
-        ) -> list[Target]:
-            tally.searches += 1
-            targets: list[Target] = self.strategy.search(
-                work,
-                queue,
-                requests,
-                needed,
-                borrowers=found,
-                tally=tally,
-                rules=self.rules,
-                gates=self.gates,
-                absent=absent,
-                placement=placement,
-                trace=trace,
-            )
-            return targets
-
-        if kept is None:
-            return search
-
-        def known_or_searched(
-            work: WorkloadInfo,
-            queue: ClusterQueue,
-            requests: Requests,
-            needed: Needed,
-            placement: Placement | None = None,
-        ) -> list[Target]:
-            answers = kept.of(queue.root) if placement is None else None
-            if answers is None:
-                return search(work, queue, requests, needed, placement)
-            held = tuple(requests.items())
-            question = (work, work.priority, work.queue_order_us, held, needed)
-            if question not in answers:
-                tally = SearchTally()
-                answers[question] = (
-                    tallied(work, queue, requests, needed, None, tally),
-                    tally,
-                )
-            targets, cost = answers[question]
-            self.spent.add(cost)
-            return targets
-
-        return known_or_searched
+        return search
 
     def order(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield the entries in the order in which they are processed."""
-        ordered: Iterator[Entry] = self.strategy.order(entries, self.gates)
-        return ordered
+        return self.strategy.order(entries, self.gates)
 
 
 # ------------------------------------------------------------------------
