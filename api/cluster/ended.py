@@ -1,6 +1,6 @@
-"""The pods of Jobs that have ended, as a cluster keeps them until their Job goes.
+"""The pods of Jobs that have succeeded, as a cluster keeps them until their Job goes.
 
-The simulation lets go of a Job's pod when it ends. Which there were is read from the
+The simulation lets go of a Job's pod when it succeeds. Which there were is read from the
 Job, from its Workload, and from the events that placed its pods: a world that places
 no pods has none to show. Nothing of this is kept.
 
@@ -22,30 +22,18 @@ from sandbox.world import history
 from sandbox.world.worlds import policy_of
 from scheduler.model import durations, streams
 from scheduler.model.amounts import is_whole
-from scheduler.model.annotations import FAILS_AFTER
-from scheduler.model.jobs import pods_at_once, workload_of
+from scheduler.model.jobs import workload_of
 from scheduler.model.objects import Key
-from scheduler.model.reasons import BACKOFF_LIMIT, condition
 
 Document = dict[str, Any]
-_SUCCEEDED, _FAILED = (
-    {
-        "phase": phase,
-        "conditions": [
-            {"type": "PodScheduled", "status": "True"},
-            {"type": "Ready", "status": "False", "reason": reason},
-        ],
-    }
-    for phase, reason in (("Succeeded", "PodCompleted"), ("Failed", "PodFailed"))
-)
+_SUCCEEDED = {
+    "phase": "Succeeded",
+    "conditions": [
+        {"type": "PodScheduled", "status": "True"},
+        {"type": "Ready", "status": "False", "reason": "PodCompleted"},
+    ],
+}
 _AT_ONCE = 50  # Jobs whose pods are looked for one by one
-
-
-class Ended(NamedTuple):
-    """How many pods of a Job are over and stay, and whether they failed."""
-
-    pods: int
-    failed: bool
 
 
 class Placed(NamedTuple):
@@ -68,9 +56,8 @@ def jobs_with_some(
         rows = rows.filter(namespace=namespace)
     if those is not None:
         rows = rows.filter(those)
-    said = Q(status__contains="succeeded") | Q(status__contains=BACKOFF_LIMIT)
-    rows = rows.filter(said).order_by("namespace", "name")
-    return [row for row in rows.iterator() if _ended(row).pods]
+    rows = rows.filter(status__contains="succeeded").order_by("namespace", "name")
+    return [row for row in rows.iterator() if _ended(row)]
 
 
 def uids_of_jobs(sandbox: Sandbox) -> set[str]:
@@ -82,22 +69,9 @@ def _jobs(sandbox: Sandbox) -> QuerySet[Any]:
     return table_of("Job")._default_manager.filter(sandbox_id=sandbox.pk, kind="Job")
 
 
-def _ended(row: StoredObject) -> Ended:
-    """Return how many pods of a Job ended by themselves: well, or with their Job.
-
-    Pods that were deleted, or lost with their node, are gone in a cluster, too.
-    """
-    status = row.status or {}
-    failed = condition(status, "Failed") or {}
-    if failed.get("reason") == BACKOFF_LIMIT and _fails_by_itself(row.manifest):
-        return Ended(pods_at_once(row.manifest["spec"]), failed=True)
-    return Ended(int(status.get("succeeded") or 0), failed=False)
-
-
-def _fails_by_itself(job: Document) -> bool:
-    """Return whether a run time of the Job's own says that its pods fail."""
-    metadata = (job["metadata"], _inner(job))
-    return any(FAILS_AFTER in (one.get("annotations") or {}) for one in metadata)
+def _ended(row: StoredObject) -> int:
+    """Return how many pods of a Job have succeeded."""
+    return int((row.status or {}).get("succeeded") or 0)
 
 
 def documents(
@@ -108,7 +82,7 @@ def documents(
     Each belongs to its Job and goes with it; none has a key of a pod that is there.
     Costs two queries, of up to fifty Jobs one per Job.
     """
-    listed = [(row, _bases(row)) for row in jobs if _ended(row).pods]
+    listed = [(row, _bases(row)) for row in jobs if _ended(row)]
     if not listed:
         return
     placed = _placed(sandbox, [key for _, keys in listed for key in keys])
@@ -118,12 +92,9 @@ def documents(
         base = next((key for key in keys if key in placed), None)
         if base is None:
             continue
-        ended = _ended(row)
-        found = _numbered(base, placed[base], there, ended)
+        found = _numbered(base, placed[base], there, _ended(row))
         for index, (key, one) in enumerate(found):
             pod = _pod(row, key, one, index, start, owners)
-            if ended.failed:
-                pod["status"] = copy.deepcopy(_FAILED)
             pod["metadata"]["uid"] = streams.uid(sandbox.seed, *key)
             yield row.uid, key, pod
 
@@ -168,16 +139,13 @@ def _there(sandbox: Sandbox, placed: dict[Key, list[Placed]]) -> set[tuple[str, 
 
 
 def _numbered(
-    base: Key, placed: list[Placed], there: set[tuple[str, str]], ended: Ended
+    base: Key, placed: list[Placed], there: set[tuple[str, str]], count: int
 ) -> list[tuple[Key, Placed]]:
     """Return so many pods: those that were placed last, and those of earlier rounds.
 
     The simulation lets the pods of a Job run once more for further completions.
     """
     gone = [one for one in placed if (base.namespace, _name(base, one)) not in there]
-    count = min(ended.pods, len(gone)) if ended.failed else ended.pods
-    if not count:
-        return []
     last = gone[-count:]
     more = range(placed[-1].number + 1, placed[-1].number + 1 + count - len(last))
     earlier = [placed[0]._replace(number=number) for number in more]

@@ -215,3 +215,4 @@ def _put(
     own = msgspec.to_builtins(manifest)
     status = msgspec.to_builtins(statuses.get(str(key), {}))
     world.put(Object(key=key, manifest=own, status=status))
+    world.finish_as_reported(key, status)

@@ -287,6 +287,20 @@ COMPLETIONS_REACHED_SENTENCE = "Reached expected number of succeeded pods"
 #: Of one that lost more pods than it makes up for.
 BACKOFF_LIMIT = "BackoffLimitExceeded"
 BACKOFF_LIMIT_SENTENCE = "Job has reached the specified backoff limit"
+#: Of one whose indexes each make up for pods of their own.
+FAILED_INDEXES = "FailedIndexes"
+FAILED_INDEXES_SENTENCE = "Job has failed indexes"
+MAX_FAILED_INDEXES = "MaxFailedIndexesExceeded"
+MAX_FAILED_INDEXES_SENTENCE = (
+    "Job has exceeded the specified maximal number of failed indexes"
+)
+POD_FAILURE_POLICY = "PodFailurePolicy"
+
+
+def pod_failure_policy(container: str, pod: str, rule: int) -> str:
+    """Return the sentence of a Job that a rule of its podFailurePolicy fails."""
+    said = f"Container {container} for pod {pod} failed with exit code 1"
+    return f"{said} matching FailJob rule at index {rule}"
 
 
 def pods_ready_timeout(name: str) -> str:

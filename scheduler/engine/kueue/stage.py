@@ -381,6 +381,12 @@ class KueueStage:
         if self.cluster.topologies.topologies:
             self.handlers.put(pod, restore=False)
 
+    def note_pods_left(self, node: str) -> None:
+        """Look at a node again that a pod has left: it may have failed before."""
+        known = self.cluster.topologies.nodes.get(node)
+        if known is not None and (not known.ready or known.taints):
+            self.handlers.references.changed_nodes[node] = None
+
     def admitted(self) -> Iterator[Key]:
         """Yield the workloads that hold quota and run."""
         for queue in self.cluster.forest.queues.values():

@@ -106,6 +106,8 @@ class Advancing(Reactions):
             return run is not None and run.step == (due, at)
         if run is None or not run.active:
             return False
+        if due == Due.RUNS:
+            return key in run.waiting and self.starts_at(run, key) == at
         if due == Due.SEEN:
             return run.seen_ms == at
         if due == Due.POD_ENDS:
@@ -134,6 +136,8 @@ class Advancing(Reactions):
             self._step(due, self.runs[key])
         elif due == Due.SEEN:
             self._see_ready(self.runs[key])
+        elif due == Due.RUNS:
+            self._touch(key)
         elif due == Due.POD_ENDS:
             self._pod_ends(self.runs[self.owners[key]], key)
         elif due == Due.RECLAIM:

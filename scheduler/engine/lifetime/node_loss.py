@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 from msgspec import UNSET
 
 from scheduler.engine.lifetime.admission import owner_key
-from scheduler.engine.lifetime.pod_ends import PodEnds
+from scheduler.engine.lifetime.pod_ends import (
+    BACKOFF_MS,
+    LONGEST_BACKOFF_MS,
+    PodEnds,
+)
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import NODE
 from scheduler.model.decisions import Evict
@@ -15,13 +17,6 @@ from scheduler.model.event_words import Befallen
 from scheduler.model.objects import Key, Object
 from scheduler.model.sentence import Sentence
 
-#: Of the Job controller after the first failed pod; twice as long after each other.
-#: Source:
-#: <https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy>
-BACKOFF_MS = 10_000
-LONGEST_BACKOFF_MS = 360_000
-#: A Job fails with the pod after so many that failed; the default.
-_BACKOFF_LIMIT = 6
 _JOB = frozenset({"Job"})
 #: How often pod garbage collection looks, and how long a node has been away then.
 _COLLECTED_EVERY_MS = 20_000
@@ -32,8 +27,11 @@ class NodeLoss(PodEnds):
     """A lost pod is made again as its owner's kind demands; its work restarts."""
 
     def lose_node(self, node: str, why: Sentence) -> None:
-        """Take every pod off this node, as its failure does."""
-        for pod in sorted(key for key, at in self.placed.items() if at == node):
+        """Take every pod off this node, as its failure does: at once, not one by one."""
+        pods = sorted(key for key, at in self.placed.items() if at == node)
+        for pod in pods:
+            self.free_node(pod)
+        for pod in pods:
             self._lose(pod, why)
 
     def orphan_pods(self, node: str) -> None:
@@ -188,15 +186,6 @@ class NodeLoss(PodEnds):
         backs_off = refused or self._backs_off(run.owner)
         return backs_off and run.lost_pods >= self._most_failures(run.owner)
 
-    def _most_failures(self, owner: Key) -> float:
-        """Return how many lost pods an owner makes up for: a Job's back-off limit."""
-        job = owner_key(self.host.objects[owner], _JOB)
-        owner = job or owner
-        if owner.kind != "Job" or owner not in self.host.objects:
-            return math.inf
-        limit = self.host.objects[owner].spec.get("backoffLimit")
-        return _BACKOFF_LIMIT if limit is None else int(limit)
-
     def _backs_off(self, owner: Key) -> bool:
         """Return whether a Job's controller replaces the pods, after a back-off."""
         if not self.steps.takes_time("termination"):
@@ -212,11 +201,3 @@ class NodeLoss(PodEnds):
             self.jobs.replace_pods(self.host.get(run.owner), run)
         else:
             self.jobs.wait_gated(self.host.objects[run.owner])
-
-    def _lose_work(self, run: Run, pod: Key) -> None:
-        """Void what was done: work goes on while all pods of a run are ready."""
-        if run.ready_ms is not None:
-            self.lose(run, run.ready_ms, by=pod)
-            run.ready_ms = run.ends_ms = run.seen_ms = None
-            run.failed = False
-            self._report_ready(run, False)

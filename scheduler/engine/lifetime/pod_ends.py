@@ -1,4 +1,4 @@
-"""Pods of a Job that end one by one, and the quota that they give back.
+"""Pods of a Job that end one by one, and the quota that they give back; those that fail.
 
 A Job's pods each run for the whole run time from their own readiness. Its Workload
 says how many have ended while others go on (reclaimablePods), and those hold no
@@ -7,16 +7,36 @@ quota any longer.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
-from scheduler.engine.lifetime.admission import owner_key
+from scheduler.engine.lifetime.admission import POD_SET, owner_key
 from scheduler.engine.lifetime.runs import Due, Run
 from scheduler.engine.lifetime.runtime_state import WORKLOAD
 from scheduler.engine.lifetime.stopping import RunScaling
 from scheduler.model.jobs import pods_at_once
 from scheduler.model.objects import Key, Object
-from scheduler.model.reasons import WAITING_FOR_REPLACEMENT_PODS, is_true
+from scheduler.model.reasons import (
+    BACKOFF_LIMIT,
+    BACKOFF_LIMIT_SENTENCE,
+    FAILED_INDEXES,
+    FAILED_INDEXES_SENTENCE,
+    MAX_FAILED_INDEXES,
+    MAX_FAILED_INDEXES_SENTENCE,
+    POD_FAILURE_POLICY,
+    WAITING_FOR_REPLACEMENT_PODS,
+    is_true,
+    pod_failure_policy,
+)
 
+#: Of the Job controller after the first failed pod; twice as long after each other.
+#: Source:
+#: <https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-backoff-failure-policy>
+BACKOFF_MS = 10_000
+LONGEST_BACKOFF_MS = 360_000
+#: A Job fails with the pod after so many that failed; the default.
+_BACKOFF_LIMIT = 6
 _JOB = frozenset({"Job"})
 
 
@@ -24,18 +44,28 @@ class PodEnds(RunScaling):
     """Lets each pod of a Job end by itself where `pods_end_alone` is set."""
 
     def _pod_runs(self, run: Run, pod: Key, since_ms: int | None = None) -> None:
-        """Let a pod that got ready end when its own run time is over."""
-        if not self._ends_alone(run):
-            return
+        """Let a pod that got ready end when its own run time is over, or fail."""
         now = self.context.now_ms
-        if self.by_members(run):
-            length, _ = self._member_length(pod)
-        else:
-            length = self._length(run)
+        length = self._fails_after(run, pod)
+        if length is None and self._ends_alone(run):
+            if self.by_members(run):
+                length, _ = self._member_length(pod)
+            else:
+                length = self._length(run)
         if length is not None:
             began = now if since_ms is None else since_ms
             run.ends[pod] = max(now, began + length)
             self.timers.add(run.ends[pod], Due.POD_ENDS, pod, run.attempt)
+
+    def _fails_after(self, run: Run, pod: Key) -> int | None:
+        """Return how long (ms) a pod of a Job runs until it fails; None for no failure."""
+        owner = self.host.objects[run.owner]
+        fails = self.timing(owner).fails_after
+        if fails is None or not self._fails_by_pods(run):
+            return None
+        after = fails.draw(self.context.seed, "fails", str(pod), run.attempt)
+        length = self.round_length(owner)
+        return after if length is None or after < length else None
 
     def _all_ready(self, run: Run) -> None:
         """Start the work, unless pods of a group are missing."""
@@ -83,12 +113,120 @@ class PodEnds(RunScaling):
         if self.by_members(run):
             self._member_ends(run, pod, failed=self._member_length(pod)[1])
             return
+        if self._fails_after(run, pod) is not None:
+            self._fail_due_pods(run)
+            return
         self._reclaim_later(run, pod)
         self.owners.pop(pod, None)
         run.pods.remove(pod)
         run.ready.pop(pod, None)
         self._touch(run.owner)
         self.host.delete(pod)
+
+    # -- pods of a Job that fail -------------------------------------------
+
+    def _fail_due_pods(self, run: Run) -> None:
+        """Let the pods that fail now do so, and stay; their Job sees them together.
+
+        Source: docs/semantics/kueue-lifecycle.md#pods-of-a-job-that-fail.
+        """
+        job, now = self.job_of(run), self.context.now_ms
+        pods = sorted(pod for pod, at in run.ends.items() if at <= now)
+        if job is None:
+            return
+        for pod in pods:
+            del run.ends[pod]
+            run.pods.remove(pod)
+            run.ready.pop(pod, None)
+            self.owners.pop(pod, None)
+            self.end_pod(self.host.objects[pod], failed=True)
+        self._touch(run.owner)
+        self._lose_work(run, pods[-1])
+        why, again_ms = self._judge_failures(run, job, pods)
+        if why is not None:
+            run.why_failed = why
+            run.lost_pods += len(run.pods)  # those that end with it
+            run.failed = True
+            self._finish(run)
+        else:
+            self._next(run, Due.REPLACE, again_ms)
+
+    def _judge_failures(
+        self, run: Run, job: Object, pods: list[Key]
+    ) -> tuple[tuple[str, str] | None, int]:
+        """Count pods that failed; return why the Job fails, else when others follow (ms)."""
+        per_index = job.spec.get("backoffLimitPerIndex")
+        tries = 0
+        for pod in pods:
+            action, rule = failure_action(job.spec)
+            if action == "Ignore":
+                continue
+            run.lost_pods += 1
+            run.failures += 1
+            tries = run.failures
+            if action == "FailJob":
+                container = job.spec["template"]["spec"]["containers"][0]["name"]
+                said = pod_failure_policy(container, pod.path, rule)
+                return (POD_FAILURE_POLICY, said), 0
+            if per_index is not None:
+                most = 0 if action == "FailIndex" else int(per_index)
+                tries = self._index_fails(run, job, pod, most)
+        why: tuple[str, str] | None = None
+        if per_index is not None:
+            why = self._why_indexes_fail(run, job, int(per_index))
+        elif tries and run.lost_pods > self._most_failures(run.owner):
+            why = BACKOFF_LIMIT, BACKOFF_LIMIT_SENTENCE
+        doubled = BACKOFF_MS << min(max(tries - 1, 0), 10)
+        return why, min(doubled, LONGEST_BACKOFF_MS) if tries else 0
+
+    def _index_fails(self, run: Run, job: Object, pod: Key, most: int) -> int:
+        """Count a failure of a pod's index, which has `most` others; return how many."""
+        index = str(int(pod.name.rpartition("-")[2]) % pods_at_once(job.spec))
+        tries = run.failed_at.get(index, 0) + 1
+        run.failed_at[index] = tries
+        if tries > most:
+            run.failed_at[index] = max(tries, int(job.spec["backoffLimitPerIndex"]) + 1)
+            name = pod_set_of(self.host.objects[pod])
+            run.ended[name] = run.ended.get(name, 0) + 1  # not made again
+        return tries
+
+    def _why_indexes_fail(
+        self, run: Run, job: Object, most: int
+    ) -> tuple[str, str] | None:
+        """Return why a Job of these failed indexes fails; None where others go on."""
+        failed = sum(tries > most for tries in run.failed_at.values())
+        if failed > int(job.spec.get("maxFailedIndexes", failed)):
+            return MAX_FAILED_INDEXES, MAX_FAILED_INDEXES_SENTENCE
+        if failed == pods_at_once(job.spec):
+            return FAILED_INDEXES, FAILED_INDEXES_SENTENCE
+        return None
+
+    def _finish(self, run: Run, ended_ms: int | None = None) -> None:
+        """End a run; a Job of which indexes failed has failed when the others are done."""
+        job = self.job_of(run) if run.failed_at else None
+        if job is not None and not run.failed:
+            most = int(job.spec.get("backoffLimitPerIndex") or 0)
+            if any(tries > most for tries in run.failed_at.values()):
+                run.failed = True
+                run.why_failed = FAILED_INDEXES, FAILED_INDEXES_SENTENCE
+        super()._finish(run, ended_ms)
+
+    def _most_failures(self, owner: Key) -> float:
+        """Return how many lost pods an owner makes up for: a Job's back-off limit."""
+        job = owner_key(self.host.objects[owner], _JOB)
+        owner = job or owner
+        if owner.kind != "Job" or owner not in self.host.objects:
+            return math.inf
+        limit = self.host.objects[owner].spec.get("backoffLimit")
+        return _BACKOFF_LIMIT if limit is None else int(limit)
+
+    def _lose_work(self, run: Run, pod: Key) -> None:
+        """Void what was done: work goes on while all pods of a run are ready."""
+        if run.ready_ms is not None:
+            self.lose(run, run.ready_ms, by=pod)
+            run.ready_ms = run.ends_ms = run.seen_ms = None
+            run.failed = False
+            self._report_ready(run, False)
 
     def _member_ends(
         self, run: Run, pod: Key, *, failed: bool, reported: bool = False
@@ -194,6 +332,24 @@ class PodEnds(RunScaling):
         workload.status["reclaimablePods"] = [more, *others]
         manifest = {**workload.manifest, "metadata": dict(workload.metadata)}
         self.host.put(Object(key=owner, manifest=manifest))
+
+
+def failure_action(spec: Mapping[str, Any]) -> tuple[str, int]:
+    """Return what a Job's podFailurePolicy does with a pod that ends with exit code 1.
+
+    And the index of the rule that says so; Count where none does.
+    """
+    rules = (spec.get("podFailurePolicy") or {}).get("rules") or ()
+    for index, rule in enumerate(rules):
+        codes = rule.get("onExitCodes")
+        if codes and (1 in (codes.get("values") or ())) == (codes["operator"] == "In"):
+            return str(rule["action"]), index
+    return "Count", -1
+
+
+def pod_set_of(pod: Object) -> str:
+    """Return the name of the pod set that a pod of a run belongs to."""
+    return str(pod.labels.get(POD_SET, "main"))
 
 
 def _wanted(workload: Object) -> int:

@@ -42,6 +42,7 @@ class Due(IntEnum):
     EXPIRE = 17  # a Job that has ended: it is deleted
     PRESSURE = 18  # a node that is or was low: it is looked at
     COLLECT = 19  # a pod whose node was deleted: pod garbage collection takes it
+    RUNS = 20  # a pod that gets ready later: its containers have started
 
 
 class Rounds(NamedTuple):
@@ -85,6 +86,9 @@ class Run:
     #: Whether it is of plain pods, each of which ends by itself; None: not asked yet
     members: bool | None = field(default=None, compare=False)
     lost_pods: int = 0  # pods that all attempts lost, as its Job counts them
+    why_failed: tuple[str, str] | None = None  # reason and sentence of its Job
+    #: index of a Job that counts failures by index -> its failed pods
+    failed_at: dict[str, int] = field(default_factory=dict)
 
     def all_ready(self) -> bool:
         """Return whether every pod of the run is there and ready."""
@@ -129,13 +133,16 @@ class Run:
             values.append([*under_way, self.failures])
         elif any(value not in (None, False) for value in under_way):
             values.append(under_way)
-        if self.rounds is not None or self.lost_pods or self.ends:
+        failing = [self.why_failed, self.failed_at]
+        if self.rounds is not None or self.lost_pods or self.ends or any(failing):
             rounds = [] if self.rounds is None else [*self.rounds]
             values += [rounds] if len(values) > _ALWAYS else [[], rounds]
-        if self.lost_pods or self.ends:
+        if self.lost_pods or self.ends or any(failing):
             values.append(self.lost_pods)
-        if self.ends:
+        if self.ends or any(failing):
             values.append([[*key, at] for key, at in self.ends.items()])
+        if any(failing):
+            values.append([self.why_failed, dict(self.failed_at)])
         return values
 
     @classmethod
@@ -147,6 +154,7 @@ class Run:
         usual: list[Any] = [0, 0, None, False, None, {}]
         further = list(rest) + usual[len(rest) :]
         failures, kept, deadline, overran, counted, ended = further
+        why_failed, failed_at = later[4] if len(later) > 4 else (None, {})
         return cls(
             owner=owner,
             attempt=attempt,
@@ -173,6 +181,8 @@ class Run:
             rounds=Rounds(*later[1]) if len(later) > 1 and later[1] else None,
             lost_pods=later[2] if len(later) > 2 else 0,
             ends={Key(*e[:3]): e[3] for e in (later[3] if len(later) > 3 else ())},
+            why_failed=(why_failed[0], why_failed[1]) if why_failed else None,
+            failed_at=dict(failed_at),
         )
 
 

@@ -129,6 +129,9 @@ class JobControllers(Protocol):
     def served_by(self, pod: Key) -> list[Key]:
         """Return the ReplicaSet that made a pod, and its Deployment."""
 
+    def pod_moved(self, controllers: list[Key]) -> None:
+        """Let a Deployment among these go on with its rolling update."""
+
     def member_ended(self, run: Run, pod: Object, *, unready: bool) -> None:
         """Let a Workload say that one of its pods has ended, or that all have."""
 
@@ -143,6 +146,12 @@ class JobControllers(Protocol):
 
     def sync_again(self, controller: Key, at_ms: int) -> None:
         """Let a controller look at what it lacks at this instant."""
+
+    def is_nobodys(self, workload: Object) -> bool:
+        """Return whether no job is there that would make the pods of a Workload."""
+
+    def sized(self, workload: Object, count: int) -> int:
+        """Return how many pods are made of the count that was admitted."""
 
     def has_its_pods(self, owner: Object) -> None:
         """Note that an owner has all the pods that it wants."""
@@ -215,6 +224,11 @@ class RuntimeState:
             )
         return run.members and (bool(run.pods) or self.placement())
 
+    def is_ready(self, pod: Key) -> bool:
+        """Return whether a pod is ready, as far as its run knows."""
+        run = self.runs.get(self.owners.get(pod, pod))
+        return run is not None and pod in run.ready
+
     def placement(self) -> bool:
         """Return whether pods are made and placed on nodes."""
         if self.host.kueue is None:
@@ -247,8 +261,10 @@ class RuntimeState:
         """Note a change; a job's status shows its Workload's run."""
         self.context.journal.touch(key)
         if key in self.made_by_controllers:
-            for controller in self.jobs.served_by(key):
+            controllers = self.jobs.served_by(key)
+            for controller in controllers:
                 self.context.journal.touch(controller)
+            self.jobs.pod_moved(controllers)
         obj = self.host.objects.get(key) if key.kind == WORKLOAD else None
         job = owner_key(obj, _JOB_KINDS) if obj is not None else None
         if job in self.host.objects:
@@ -256,7 +272,15 @@ class RuntimeState:
 
     def free_node(self, pod: Key) -> str:
         """Forget where a pod is; return the name of the node, "" where it had none."""
-        return self.placed.pop(pod, "")
+        node = self.placed.pop(pod, "")
+        if node and self.host.kueue is not None:
+            self.host.kueue.note_pods_left(node)
+        return node
+
+    def runs_on(self, owner: Key, node: str) -> bool:
+        """Return whether a run has pods on a node that have not ended."""
+        run = self.runs.get(owner)
+        return run is not None and any(self.placed.get(p) == node for p in run.pods)
 
     def _emit(self, decision: Decision) -> None:
         self.context.journal.emit(decision)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scheduler.engine.lifetime.admission import owner_key
 from scheduler.engine.lifetime.advancing import OWNERS, RANK
+from scheduler.engine.lifetime.controllers.stage import DEPLOYMENT
 from scheduler.engine.lifetime.jobs.given import give_default_labels, is_covered
 from scheduler.engine.lifetime.jobs.workloads import WORKLOAD_CLASS
 from scheduler.engine.lifetime.restoring import Restoring
@@ -41,6 +42,12 @@ class Lifetime(Restoring):
             self.job_stage.quotas.warn(obj)
         if obj.key.kind == WORKLOAD_CLASS and not restore:
             self.job_stage.class_changed(obj)
+
+    def edited(self, obj: Object, before: Object) -> None:
+        """Let the pods of another template than `before` has take the place of others."""
+        template, other = obj.spec.get("template"), before.spec.get("template")
+        if obj.key.kind == DEPLOYMENT and template != other:
+            self.job_stage.controllers.template_changed(obj, before)
 
     def prepare(self, obj: Object) -> None:
         """Fill into a new object what the API server's admission would."""

@@ -200,11 +200,17 @@ class RunStarting(RunRounds):
             self._all_ready(run)
 
     def fill_up(self, run: Run, owner: Object, pod_sets: list[dict[str, Any]]) -> None:
-        """Make the pods that the run lacks."""
+        """Make the pods that the run lacks; of an ordered set the next one.
+
+        Source: docs/semantics/controllers.md#statefulset.
+        """
+        ordered = self._in_order(owner)
         for pod_set in pod_sets:
             name = pod_set["name"]
             have = len(self.pods_of(run, name)) + run.ended.get(name, 0)
             missing = int(pod_set["count"]) - have
+            if ordered:
+                missing = min(missing, int(len(run.ready) == len(run.pods)))
             if pod_set.get("topology") is not None:
                 if not self._add_placed_pods(run, owner, pod_set, missing):
                     return
@@ -299,6 +305,23 @@ class RunStarting(RunRounds):
             return owner.key
         return owner_key(owner, frozenset({STATEFUL_SET}))
 
+    def _in_order(self, owner: Object) -> bool:
+        """Return whether each pod of a set is made when those before it are ready."""
+        key = self.set_of(owner)
+        found = self.host.objects.get(key) if key is not None else None
+        if found is None:
+            return False
+        return found.spec.get("podManagementPolicy") != "Parallel"
+
+    def _lacks_next(self, run: Run) -> bool:
+        """Return whether the next pod of an ordered set is to be made now."""
+        owner = self.host.objects.get(run.owner)
+        if owner is None or not self._in_order(owner):
+            return False
+        found = self.host.objects[self.set_of(owner) or run.owner]
+        wanted = self.jobs.sized(owner, int(found.spec.get("replicas", 1)))
+        return len(run.ready) == len(run.pods) < wanted
+
     def _give_claims(self, run: Run, owner: Object, pod: Object) -> None:
         """Make the claims of a StatefulSet's pod that do not exist yet."""
         key = self.set_of(owner)
@@ -320,23 +343,41 @@ class RunStarting(RunRounds):
             run.waiting[key] = NEVER
             self._touch(run.owner)
             return
-        by_itself = key.kind == POD and self.by_members(run)
-        obj = self.host.objects[key if by_itself else run.owner]
-        span = self.timing(obj).ready_after
         delay = self.pod_start_ms
         delay += self.steps.draw("pod_start", str(key), run.attempt)
-        if span is not None:
-            delay += span.draw(self.context.seed, "ready", str(key), run.attempt)
+        delay += self._ready_after(run, key)
         now = self.context.now_ms
         at = max(now, delay + (now if since_ms is None else since_ms))
         run.waiting[key] = at
         self._touch(run.owner)
+        self._run_later(run, key)
         if delay >= NEVER:
             return
         if at > now:
             self.timers.add(at, Due.READY, key, run.attempt)
         else:
             self._ready(run, key)
+
+    def _ready_after(self, run: Run, key: Key) -> int:
+        """Return how long after the start of its containers a pod gets ready."""
+        by_itself = key.kind == POD and self.by_members(run)
+        obj = self.host.objects[key if by_itself else run.owner]
+        span = self.timing(obj).ready_after
+        if span is None:
+            return 0
+        return span.draw(self.context.seed, "ready", str(key), run.attempt)
+
+    def starts_at(self, run: Run, pod: Key) -> int:
+        """Return when the containers of a pod that waits have started."""
+        if Key("Node", "", self.placed.get(pod, "")) not in self.nodes:
+            return NEVER
+        return run.waiting[pod] - self._ready_after(run, pod)
+
+    def _run_later(self, run: Run, key: Key) -> None:
+        """Let a pod that gets ready later run when its containers have started."""
+        at = self.starts_at(run, key) if key.kind == POD else NEVER
+        if self.context.now_ms < at < min(NEVER, run.waiting[key]):
+            self.timers.add(at, Due.RUNS, key)
 
     def node_came(self, node: str) -> None:
         """Start the pods that name a node which did not exist until now."""
@@ -359,6 +400,9 @@ class RunStarting(RunRounds):
             run.ready[key] = None
             self._touch(key)
             self._pod_runs(run, key)
+        if run.active and self._lacks_next(run):
+            run.step = int(Due.REPLACE), self.context.now_ms
+            self.timers.add(self.context.now_ms, Due.REPLACE, run.owner)
         if run.all_ready():
             self._all_ready(run)
 
@@ -389,6 +433,16 @@ class RunStarting(RunRounds):
             self.timers.add(run.ends_ms, Due.FINISH, run.owner, run.attempt)
             self.begin_rounds(run, run.ready_ms + restart)
 
+    def _fails_by_pods(self, run: Run) -> bool:
+        """Return whether a run is that of a Job whose pods fail one by one."""
+        return bool(run.pods) and self.job_of(run) is not None
+
+    def job_of(self, run: Run) -> Object | None:
+        """Return the batch Job that a run is of; None where it is of none."""
+        owner = self.host.objects.get(run.owner)
+        key = (owner_key(owner, _JOB) or owner.key) if owner is not None else None
+        return self.host.objects.get(key) if key and key.kind == "Job" else None
+
     def _see_ready(self, run: Run) -> None:
         run.seen_ms = None
         self._touch(run.owner)
@@ -408,7 +462,7 @@ class RunStarting(RunRounds):
             waves = self.jobs.waves(obj)
             run.rounds = self.rounds_of(obj, length) if waves > 1 else None
             length = max(0, length * waves - run.kept_ms)
-        if timing.fails_after is not None:
+        if timing.fails_after is not None and not self._fails_by_pods(run):
             fails = timing.fails_after.draw(seed, "fails", subject, run.attempt)
             if length is None or fails < length:
                 run.failed = True

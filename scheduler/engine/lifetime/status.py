@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scheduler.engine.lifetime.runs import OVERRAN, Due, Run
 from scheduler.engine.lifetime.runtime_state import RuntimeState
@@ -24,6 +24,9 @@ from scheduler.model.reasons import (
     true_condition,
 )
 
+if TYPE_CHECKING:
+    from scheduler.engine.lifetime.starting import RunStarting
+
 _OVER = ("Finished", "Complete", "Completed", "Failed")
 #: The kinds whose spec.suspend Kueue sets.
 _SUSPENDED = ("Job", "JobSet")
@@ -31,7 +34,7 @@ _SUSPENDED = ("Job", "JobSet")
 _REPLICATED = ("Deployment", "ReplicaSet", "StatefulSet")
 
 
-def write(lifetime: RuntimeState, obj: Object) -> None:
+def write(lifetime: RunStarting, obj: Object) -> None:
     """Write the lifetime's part of the object's status."""
     if obj.key.kind == "Pod":
         _write_pod(lifetime, obj)
@@ -50,16 +53,11 @@ def _write_replicas(lifetime: RuntimeState, obj: Object) -> None:
     if (run := _run_of(lifetime, obj)) is not None:
         pods = [*pods, *run.pods]
     pods = list(dict.fromkeys(pods))  # those of a run may be served ones
-    ready = sum(_is_ready(lifetime, pod) for pod in pods)
+    ready = sum(map(lifetime.is_ready, pods))
     obj.status = {**obj.status, "replicas": len(pods), "readyReplicas": ready}
 
 
-def _is_ready(lifetime: RuntimeState, pod: Key) -> bool:
-    run = lifetime.runs.get(lifetime.owners.get(pod, pod))
-    return run is not None and pod in run.ready
-
-
-def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
+def _write_pod(lifetime: RunStarting, pod: Object) -> None:
     """Write phase and Ready. A pod that runs, ready or not, never waits again.
 
     Source: <https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/>
@@ -70,6 +68,7 @@ def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
     run = lifetime.runs.get(owner) if owner is not None else None
     ready = run is not None and pod.key in run.ready
     runs = pod.status.get("phase") == "Running" and bool(pod.spec.get("nodeName"))
+    runs = runs or _has_started(lifetime, run, pod.key)
     pod.status["phase"] = "Running" if ready or runs else "Pending"
     given = pod.status.get("conditions") or []
     if runs and not ready:
@@ -80,6 +79,13 @@ def _write_pod(lifetime: RuntimeState, pod: Object) -> None:
         conditions.append(known or {"type": "Ready", "status": "True"})
     if conditions:
         pod.status["conditions"] = conditions
+
+
+def _has_started(lifetime: RunStarting, run: Run | None, pod: Key) -> bool:
+    """Return whether a pod that is not ready has containers that have started."""
+    if run is None or pod not in run.waiting:
+        return False
+    return lifetime.starts_at(run, pod) <= lifetime.context.now_ms
 
 
 def _came_running(lifetime: RuntimeState, pod: Object) -> bool:
@@ -144,7 +150,9 @@ def _write_job(lifetime: RuntimeState, job: Object) -> None:
         status["conditions"] = conditions
     if run.done:
         status["conditions"] = [*conditions, *_end_conditions(lifetime, job, run)]
-        if run.failed:
+        if run.failed and run.why_failed is not None:
+            status["failed"] = run.lost_pods
+        elif run.failed:
             status["failed"] = run.lost_pods + _pods_at_once(job)
         else:
             status["succeeded"] = _ended_pods(job, run)
@@ -195,6 +203,8 @@ def _end_condition(lifetime: RuntimeState, job: Object, run: Run) -> dict[str, s
     why = {}
     if run.overran:
         why = {"reason": "DeadlineExceeded", "message": OVERRAN}
+    elif run.failed and run.why_failed is not None:
+        why = dict(zip(("reason", "message"), run.why_failed, strict=True))
     elif run.failed and job.key.kind == "Job":
         why = {"reason": BACKOFF_LIMIT, "message": BACKOFF_LIMIT_SENTENCE}
     elif not run.failed and job.spec.get("successPolicy"):

@@ -95,6 +95,15 @@ class RunEnding(RunStarting):
                 continue
             self.host.delete(pod)
 
+    def part_with_pods(self, run: Run) -> list[Object]:
+        """End a run whose pods go on for themselves; return them as they stand."""
+        pods = [self.host.get(pod) for pod in run.pods]
+        for pod in run.pods:
+            self.owners.pop(pod, None)
+        run.pods = []
+        self.stop(run.owner)
+        return pods
+
     def stop(self, owner: Key) -> None:
         """End an attempt without its end: what was done is lost."""
         run = self.runs.get(owner)
@@ -160,8 +169,11 @@ class RunStopping(RunEnding):
     def evict(self, owner: Key) -> bool:
         """Begin to stop the evicted owner's job; True when it has stopped already.
 
-        Otherwise the quota's release is reported to Kueue when it is due.
+        Otherwise the quota's release is reported to Kueue when it is due. A Workload that
+        is nobody's keeps its quota: no job is there that would be stopped.
         """
+        if self.jobs.is_nobodys(self.host.objects[owner]):
+            return False
         if not self.steps.takes_time("suspension", "termination", "release"):
             self.stop(owner)
             return True
@@ -372,5 +384,6 @@ class RunScaling(RunStopping):
         for pod, at in run.waiting.items():
             if at < NEVER:
                 self.timers.add(at, Due.READY, pod, run.attempt)
+            self._run_later(run, pod)
         for pod, at in run.ends.items():
             self.timers.add(at, Due.POD_ENDS, pod, run.attempt)

@@ -33,7 +33,7 @@ from scheduler.model.objects import (
     qualified,
 )
 from scheduler.model.problems import Form
-from scheduler.model.reasons import has_ended
+from scheduler.model.reasons import FINISHED, has_ended, true_condition
 
 # ------------------------------------------------------------------------
 # The objects of a world: put, introduced, deleted; what changed since the last look.
@@ -87,7 +87,9 @@ class WorldObjects(WorldStages):
             self.lifetime.prepare(obj)
             self.objects[obj.key] = known = obj
         else:
+            before = Object(key=known.key, manifest=known.manifest)
             self._replace(known, obj)
+            self.lifetime.edited(known, before)
         self.touch(obj.key)
         self.context.journal.removed.pop(obj.key, None)
         if self.lifetime.holds_back(known):
@@ -97,6 +99,25 @@ class WorldObjects(WorldStages):
         if self.kueue is not None and answers:
             self.kueue.answer_checks(known.key, answers)
         return known
+
+    def finish_as_reported(self, workload: Key, status: dict[str, Any]) -> None:
+        """Let a Workload be finished where a client writes so into its status.
+
+        Its quota is free from then on. Source:
+        docs/semantics/kueue-lifecycle.md#what-a-client-writes-into-a-status.
+        """
+        said = true_condition(status, FINISHED)
+        if said is None or self.kueue is None or workload.kind != "Workload":
+            return
+        self.kueue.settle()
+        known = self.kueue.cluster.workloads.get(workload)
+        if known is None or known.finished:
+            return
+        self.kueue.finish(workload, said.get("message", ""), said.get("reason", ""))
+        given = {one["type"] for one in status["conditions"]}
+        for name in {*known.conditions} - given:  # the list is the client's
+            del known.conditions[name]
+        self.lifetime.stop(workload)
 
     def _put_into(self, cluster: str, obj: Object) -> Object:
         """Put an object into a worker cluster; return it as the manager has it."""

@@ -59,6 +59,8 @@ class WorldStages:
         self.context.decides_as = self.policy.spec.decides_as()
         self.lifetime = Lifetime(self.context, self.policy, cast("LifetimeHost", self))
         self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
+        if self.kueue is not None:
+            self.kueue.life.runs_on = self.lifetime.runs_on
         self.autoscaling = None
         if (kept := state.get(AUTOSCALING)) is not None:
             self._start_autoscaling(kept)

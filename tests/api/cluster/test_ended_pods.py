@@ -73,6 +73,7 @@ def test_they_stay_with_their_node_and_say_that_they_succeeded(
 def test_those_that_failed_with_their_job_stay(call, make, made):
     fails = made("fails")
     fails["metadata"]["annotations"] = {"quotalab.dev/fails-after": "3s"}
+    fails["spec"]["backoffLimit"] = 1
     sandbox = make(
         node("n1", cpu=64),
         flavor("f"),
@@ -82,7 +83,7 @@ def test_those_that_failed_with_their_job_stay(call, make, made):
     )
     advance(sandbox, 60)
     pods = pods_of(call, sandbox, "fails")
-    count = fails["spec"].get("parallelism", 1)
+    count = {1: 2, 2: 2}[fails["spec"].get("parallelism", 1)]
     assert [one["status"]["phase"] for one in pods] == ["Failed"] * count
     assert all(one["spec"]["nodeName"] == "n1" for one in pods)
 

@@ -5,7 +5,7 @@ Source: docs/semantics/kueue-lifecycle.md#conditions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from scheduler.engine.kueue.cache.assumed import drop_quota
 from scheduler.engine.kueue.cache.cluster import Cluster
@@ -86,6 +86,8 @@ class Lifecycle:
             WorkloadInfo, None
         ] = {}  # admitted, and not all of their pods run
         self.second_passes: dict[WorkloadInfo, None] = {}  # in order of need
+        #: Whether pods of a Workload run on a node; a driver that knows pods sets it.
+        self.runs_on: Callable[[Key, str], bool] = lambda _, __: False
         self.timers = Timers(context, cluster.settings.waiting)
         self.retention: Retention | None = None
         if cluster.settings.retention is not None:

@@ -37,7 +37,10 @@ def note_node(life: Lifecycle, name: str) -> None:
         work = held.work
         if work is None or work.evicted or not _stands(work, host):
             continue
-        failed = node is None or not node.ready or _driven_off(life, work, name, host)
+        failed = node is None or (
+            not life.runs_on(work.key, name)
+            and (not node.ready or _driven_off(life, work, name, host))
+        )
         if failed and host not in work.unhealthy_nodes:
             _fail(life, work, host)
         elif not failed and host in work.unhealthy_nodes:

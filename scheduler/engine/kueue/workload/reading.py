@@ -172,7 +172,7 @@ def queue_order_timestamp(work: WorkloadInfo, *, by_eviction: bool) -> int:
 def status_of(work: WorkloadInfo) -> dict[str, Any]:
     """Return status as the API shows it."""
     status: dict[str, Any] = {}
-    if work.admission is not None and work.reserved:
+    if work.admission is not None and (work.reserved or work.finished):
         status["admission"] = work.admission.document()
     if work.conditions:
         status["conditions"] = [

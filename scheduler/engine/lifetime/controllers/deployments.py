@@ -1,13 +1,13 @@
-"""Deployment: a ReplicaSet of its template, which makes the pods.
+"""What controllers make: ReplicaSets and their pods, pods of DaemonSets, Jobs of CronJobs.
 
-Of a Deployment that Kueue manages, whose pods are admitted one by one.
-Source: docs/semantics/controllers.md#deployment.
+Source: docs/semantics/controllers.md.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -29,7 +29,7 @@ from scheduler.model.reasons import has_ended, is_true
 from scheduler.model.selectors import tolerated
 
 # ------------------------------------------------------------------------
-# Deployment: a ReplicaSet of its template, which makes the pods.
+# Deployment: ReplicaSets of its templates, which make the pods.
 
 
 REPLICA_SET = "ReplicaSet"
@@ -38,21 +38,17 @@ SUSPENDED_BY = "kueue.x-k8s.io/pod-suspending-parent"
 _HASH = "pod-template-hash"
 
 
-def replica_set_of(deployment: Object) -> Object:
-    """Return the ReplicaSet of what a Deployment asks for now."""
-    template = _template(deployment)
+def replica_set_of(deployment: Object, replicas: int, *, managed: bool) -> Object:
+    """Return a ReplicaSet of the template that a Deployment has now.
+
+    The pods of a `managed` one are admitted one by one.
+    """
+    template = _template(deployment, managed=managed)
     number = _number_of(template)
     template["metadata"]["labels"][_HASH] = number
     key = Key(REPLICA_SET, deployment.key.namespace, f"{deployment.key.name}-{number}")
     selector = copy.deepcopy(deployment.spec.get("selector") or {})
     selector["matchLabels"] = {**(selector.get("matchLabels") or {}), _HASH: number}
-    reference = {
-        "apiVersion": deployment.manifest["apiVersion"],
-        "kind": deployment.key.kind,
-        "name": deployment.key.name,
-        "uid": deployment.uid,
-        "controller": True,
-    }
     manifest = {
         "apiVersion": deployment.manifest["apiVersion"],
         "kind": REPLICA_SET,
@@ -61,10 +57,10 @@ def replica_set_of(deployment: Object) -> Object:
             "namespace": key.namespace,
             "labels": dict(template["metadata"]["labels"]),
             "annotations": ours(deployment),
-            "ownerReferences": [reference],
+            "ownerReferences": [reference_to(deployment)],
         },
         "spec": {
-            "replicas": wanted_of(deployment),
+            "replicas": replicas,
             "selector": selector,
             "template": template,
         },
@@ -86,10 +82,13 @@ def _number_of(template: dict[str, Any]) -> str:
     return hashlib.sha256(text).hexdigest()[:10]
 
 
-def _template(deployment: Object) -> dict[str, Any]:
-    """Return the pod template as Kueue's webhook hands the queue and the class on."""
+def _template(deployment: Object, *, managed: bool) -> dict[str, Any]:
+    """Return the pod template; Kueue's webhook hands the queue and the class on."""
     template: dict[str, Any] = copy.deepcopy(deployment.spec.get("template") or {})
     metadata = template.setdefault("metadata", {})
+    if not managed:
+        metadata["labels"] = dict(metadata.get("labels") or {})
+        return template
     handed = {
         name: deployment.labels[name]
         for name in (QUEUE, PRIORITY_CLASS)
@@ -108,6 +107,16 @@ def wanted_of(deployment: Object) -> int:
     return int(deployment.spec.get("replicas", 1))
 
 
+def is_recreated(deployment: Object) -> bool:
+    """Return whether all pods of older templates end before others are made."""
+    return (deployment.spec.get("strategy") or {}).get("type") == "Recreate"
+
+
+def reference_to(owner: Object) -> dict[str, Any]:
+    """Return the reference of what an object controls."""
+    return {**_reference(owner), "controller": True}
+
+
 def ours(obj: Object) -> dict[str, str]:
     """Return what an object's annotations say of its time, but for its arrival."""
     return {
@@ -115,6 +124,90 @@ def ours(obj: Object) -> dict[str, str]:
         for name, value in obj.annotations.items()
         if name.startswith(PREFIX) and name != ARRIVAL
     }
+
+
+class Rollout:
+    """How a Deployment goes from the pods of older templates to those of its present one.
+
+    `available` are, per ReplicaSet, its pods that have been ready for `minReadySeconds`.
+    Source: docs/semantics/controllers.md#rolling-updates.
+    """
+
+    def __init__(
+        self,
+        deployment: Object,
+        new: Object,
+        old: list[Object],
+        available: Mapping[Key, int],
+    ) -> None:
+        self.wanted = wanted_of(deployment)
+        self.recreates = is_recreated(deployment)
+        self.strategy = deployment.spec.get("strategy") or {}
+        self.new, self.old = new, old  # the oldest first
+        self.available = available
+        self.counts = {one.key: replicas_of(one) for one in (new, *old)}
+
+    def counts_for(self, *, pods_are_left: bool) -> dict[Key, int]:
+        """Return how many pods each ReplicaSet is to have now.
+
+        `pods_are_left` says whether pods of older templates exist, those that end too.
+        """
+        if self.recreates:
+            for one in self.old:
+                self.counts[one.key] = 0
+            if not pods_are_left:
+                self.counts[self.new.key] = self.wanted
+            return self.counts
+        surge, away = self._spare()
+        self._scale_new(surge)
+        self._scale_old(self.wanted - away)
+        return self.counts
+
+    def _spare(self) -> tuple[int, int]:
+        """Return how many pods may be too many, and how many may be away."""
+        given = self.strategy.get("rollingUpdate") or {}
+        surge = _share(given.get("maxSurge", "25%"), self.wanted, up=True)
+        away = _share(given.get("maxUnavailable", "25%"), self.wanted, up=False)
+        return (surge, away) if surge or away else (0, 1)
+
+    def _scale_new(self, surge: int) -> None:
+        key = self.new.key
+        room = self.wanted + surge - sum(self.counts.values())
+        if self.counts[key] > self.wanted:
+            self.counts[key] = self.wanted
+        elif room > 0:
+            self.counts[key] += min(room, self.wanted - self.counts[key])
+
+    def _scale_old(self, least: int) -> None:
+        """Take pods of older templates that are not ready, then so many as may be away."""
+        coming = self.counts[self.new.key] - self._available(self.new)
+        spare = sum(self.counts.values()) - least - coming
+        for one in self.old:
+            away = min(self.counts[one.key] - self._available(one), max(0, spare))
+            self.counts[one.key] -= away
+            spare -= away
+        spare = sum(map(self._available, (self.new, *self.old))) - least
+        for one in self.old:
+            away = min(self.counts[one.key], max(0, spare))
+            self.counts[one.key] -= away
+            spare -= away
+
+    def _available(self, replica_set: Object) -> int:
+        return min(self.available[replica_set.key], self.counts[replica_set.key])
+
+
+def replicas_of(replica_set: Object) -> int:
+    """Return how many pods a ReplicaSet asks for."""
+    return int(replica_set.spec.get("replicas", 1))
+
+
+def _share(given: Any, of: int, *, up: bool) -> int:
+    """Return a count, or so many percent of `of`, rounded `up` or down."""
+    text = str(given)
+    if not text.endswith("%"):
+        return int(given)
+    share = of * int(text[:-1])
+    return -(-share // 100) if up else share // 100
 
 
 # ------------------------------------------------------------------------
@@ -132,8 +225,14 @@ def sync_replica_set(
             break
     else:
         lifetime.jobs.has_its_pods(replica_set)
-    # Those without a node go first, then the newest.
-    active.sort(key=lambda pod: (pod.key in lifetime.placed, -_age(pod)))
+    # Those without a node go first, then those that are not ready, then the newest.
+    active.sort(
+        key=lambda pod: (
+            pod.key in lifetime.placed,
+            lifetime.is_ready(pod.key),
+            -_age(pod),
+        )
+    )
     for pod in active[: max(0, len(active) - wanted)]:
         lifetime.terminate(pod.key)
 
@@ -380,7 +479,7 @@ def _job(cron_job: Object, at_us: int) -> Object:
             "namespace": cron_job.key.namespace,
             "labels": given.get("labels") or {},
             "annotations": {**annotations, SCHEDULED: stamp_text(at_us)},
-            "ownerReferences": [{**_reference(cron_job), "controller": True}],
+            "ownerReferences": [reference_to(cron_job)],
         },
         "spec": template["spec"],
     }

@@ -6,8 +6,12 @@ from collections import defaultdict
 
 from scheduler.engine.lifetime.continuing import TaintEviction
 from scheduler.engine.lifetime.controllers.deployments import (
+    Rollout,
     is_made_here,
+    is_recreated,
+    reference_to,
     replica_set_of,
+    replicas_of,
     sync_cron_job,
     sync_daemon_set,
     sync_replica_set,
@@ -16,6 +20,7 @@ from scheduler.engine.lifetime.controllers.deployments import (
 from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.lifetime.runtime_state import NODE, POD
 from scheduler.model.objects import Key, Object
+from scheduler.model.reasons import has_ended
 
 # ------------------------------------------------------------------------
 # All controllers of a lifetime: who is synced when.
@@ -24,9 +29,10 @@ from scheduler.model.objects import Key, Object
 CRON_JOB = "CronJob"
 REPLICA_SET = "ReplicaSet"
 DAEMON_SET = "DaemonSet"
+DEPLOYMENT = "Deployment"
 #: Kinds whose controller makes other objects.
 CONTROLLERS = (CRON_JOB, REPLICA_SET, DAEMON_SET)
-_OWNERS = frozenset({*CONTROLLERS, "Deployment"})
+_OWNERS = frozenset({*CONTROLLERS, DEPLOYMENT})
 _OWNED = frozenset({"Job", REPLICA_SET, POD})
 
 
@@ -58,10 +64,12 @@ class Controllers:
             self._delete_owned(self.host.objects[key])
         if key.kind == NODE:
             self.nodes_changed()
-        for controller in self.lifetime.jobs.served_by(key):
+        controllers = self.lifetime.jobs.served_by(key)
+        for controller in controllers:
             self.lifetime.context.journal.touch(controller)
         if (owner := self.owned.remove(key)) is not None:
             self._sync_later(owner)
+        self.pod_moved(controllers)
 
     def _delete_owned(self, controller: Object) -> None:
         """Delete what a controller made; a run deletes the pods of its Deployment."""
@@ -93,46 +101,132 @@ class Controllers:
         else:
             self._sync_cron_job(controller, owned)
 
-    def deploy(self, deployment: Object) -> None:
-        """Make the ReplicaSet of a Deployment, with so many pods; others have none.
+    def deploy(self, deployment: Object, *, managed: bool) -> None:
+        """Bring the ReplicaSets of a Deployment a step nearer to what it asks for.
 
-        One whose ReplicaSet came with it keeps that. Its pods are replaced at once when
-        its template changes.
+        Of a `managed` one each pod is admitted as it is made. A Deployment without
+        ReplicaSets gets one. Each pod that gets ready, or goes, is a next step.
         """
-        made = replica_set_of(deployment)
-        sets = [key for key in self.owned.of(deployment) if key.kind == REPLICA_SET]
+        self.next.pop(deployment.key, None)
+        wanted = wanted_of(deployment)
+        new = replica_set_of(deployment, wanted, managed=managed)
+        sets = self.sets_of(deployment)
         if not sets:
-            self.lifetime.jobs.put_admitted(made)
+            self.lifetime.jobs.put_admitted(new)
             return
-        if not all(is_made_here(self.host.objects[key]) for key in sets):
+        if not any(is_made_here(one) for one in sets):
             return
-        for key in sets:
-            self._scale(key, wanted_of(deployment) if key == made.key else 0)
-        if made.key not in sets:
-            self.lifetime.jobs.put_admitted(made)
+        known = [one for one in sets if one.key == new.key]
+        old = [one for one in sets if one.key != new.key]
+        if known:
+            [new] = known
+        elif deployment.spec.get("paused"):
+            return
+        else:
+            new.manifest["spec"]["replicas"] = 0
+        self._roll(deployment, new, old)
+        if not known:
+            self.lifetime.jobs.put_admitted(new)
 
-    def _scale(self, replica_set: Key, replicas: int) -> None:
-        spec = self.host.objects[replica_set].manifest["spec"]
+    def _roll(self, deployment: Object, new: Object, old: list[Object]) -> None:
+        """Give each ReplicaSet the pods that it is to have now."""
+        if deployment.spec.get("paused") or not any(map(replicas_of, old)):
+            pods_are_left = self._has_pods(old)
+            if pods_are_left and is_recreated(deployment):
+                return
+            self._scale(new, wanted_of(deployment))
+            return
+        available = {one.key: self._available(deployment, one) for one in (new, *old)}
+        rollout = Rollout(deployment, new, old, available)
+        counts = rollout.counts_for(pods_are_left=self._has_pods(old))
+        for one in (new, *old):
+            self._scale(one, counts[one.key])
+
+    def _has_pods(self, sets: list[Object]) -> bool:
+        """Return whether pods of these exist that have not ended."""
+        pods = (key for one in sets for key in self.owned.of(one))
+        return any(not has_ended(self.host.objects[key].status) for key in pods)
+
+    def _available(self, deployment: Object, replica_set: Object) -> int:
+        """Return how many pods have been ready for as long as a Deployment wants.
+
+        It is looked at again when the next one has.
+        """
+        lifetime, now = self.lifetime, self.lifetime.context.now_ms
+        waits_ms = 1000 * int(deployment.spec.get("minReadySeconds") or 0)
+        count = 0
+        for key in self.owned.of(replica_set):
+            run = lifetime.runs.get(lifetime.owners.get(key, key))
+            if run is None or key not in run.ready or key in lifetime.terminating:
+                continue
+            at = (now if run.ready_ms is None else run.ready_ms) + waits_ms
+            if at <= now:
+                count += 1
+            else:
+                due = self.next.get(deployment.key, at)
+                self.wait(deployment.key, at if due <= now else min(at, due))
+        return count
+
+    def sets_of(self, deployment: Object) -> list[Object]:
+        """Return the ReplicaSets of a Deployment, the oldest first."""
+        keys = (key for key in self.owned.of(deployment) if key.kind == REPLICA_SET)
+        return sorted(
+            (self.host.objects[key] for key in keys),
+            key=lambda one: (one.metadata["creationTimestamp"], one.key),
+        )
+
+    def _scale(self, replica_set: Object, replicas: int) -> None:
+        spec = replica_set.manifest["spec"]
         if int(spec.get("replicas", 1)) != replicas:
             spec["replicas"] = replicas
-            self.lifetime.context.journal.touch(replica_set)
-            self._sync_later(replica_set)
+            if replica_set.key in self.host.objects:
+                self.lifetime.context.journal.touch(replica_set.key)
+                self._sync_later(replica_set.key)
+
+    def pod_moved(self, controllers: list[Key]) -> None:
+        """Let a Deployment that rolls go on: a pod of it came, got ready, or went."""
+        for key in controllers:
+            if (
+                key.kind == DEPLOYMENT
+                and len(self.owned.of(self.host.objects[key])) > 1
+            ):
+                self.lifetime.look_at(key)
+
+    def template_changed(self, deployment: Object, before: Object) -> None:
+        """Let a Deployment have ReplicaSets from its first other template on.
+
+        The pods that a run of it made are those of a ReplicaSet of the template before,
+        and the run is over.
+        """
+        lifetime, run = self.lifetime, self.lifetime.runs.get(deployment.key)
+        if self.sets_of(deployment) or not (run and run.active and run.pods):
+            return
+        old = replica_set_of(before, wanted_of(before), managed=False)
+        if not lifetime.jobs.put_admitted(old):
+            return
+        for pod in lifetime.part_with_pods(run):
+            self._adopt(old, pod)
+            lifetime.resume_pod(lifetime.run_of(pod.key), pod)
+
+    def _adopt(self, owner: Object, pod: Object) -> None:
+        """Let a ReplicaSet own a pod."""
+        labels = owner.spec["template"]["metadata"]["labels"]
+        pod.metadata["labels"] = {**pod.labels, **labels}
+        pod.metadata["ownerReferences"] = [reference_to(owner)]
+        self.owned.add(pod)
+        self.lifetime.context.journal.touch(pod.key)
 
     def hand_on(self, job: Object) -> bool:
-        """Leave a Deployment's pods to its ReplicaSet, where that came with it.
+        """Leave a Deployment's pods to its ReplicaSets, where it has some.
 
-        Where one has pods, it gets the replicas that the Deployment asks for.
+        Where one that came with it has pods, it gets the replicas asked for.
         """
-        sets = [key for key in self.owned.of(job) if key.kind == REPLICA_SET]
-        used = [
-            one
-            for one in (self.host.objects[key] for key in sets)
-            if int(one.spec.get("replicas", 1))
-        ]
-        wanted = int(job.spec.get("replicas", 1))
-        if len(used) == 1 and int(used[0].spec.get("replicas", 1)) != wanted:
-            used[0].manifest["spec"]["replicas"] = wanted
-            self._sync_later(used[0].key)
+        sets = self.sets_of(job)
+        if any(is_made_here(one) for one in sets):
+            return True
+        used = [one for one in sets if replicas_of(one)]
+        if len(used) == 1:
+            self._scale(used[0], wanted_of(job))
         return bool(sets)
 
     def _sync_cron_job(self, controller: Object, jobs: list[Object]) -> None:

@@ -218,8 +218,8 @@ class JobArrival(JobSlices, PodGroups, PrebuiltWorkloads):
         kind = self.kind_of(job)
         if owner_key(job, OWNERS) in self.host.objects:
             return  # what made it has the Workload, or the run
-        if self.is_deployed(job):
-            self.controllers.deploy(job)
+        if self.is_deployed(job) or self.controllers.sets_of(job):
+            self.controllers.deploy(job, managed=self.manages(job))
         if self.controllers.hand_on(job):
             return
         if self._adopt_workloads(job) or self._is_over(job):

@@ -86,6 +86,8 @@ class JobEnd(JobLength):
         if run.failed:
             of_job = job is not None and job.kind == "Job"
             said = BACKOFF_LIMIT_SENTENCE if of_job else "Job failed"
+            if run.why_failed is not None:
+                said = run.why_failed[1]
             return (OVERRAN if run.overran else said), "Failed"
         if job is not None and job.kind == "Job":
             return COMPLETIONS_REACHED_SENTENCE, SUCCEEDED

@@ -165,7 +165,7 @@ class JobStart(JobState):
 
     def _with_flavors(self, workload: Object, counts: dict[str, Assigned]) -> PodSets:
         found: PodSets = []
-        if self._is_nobodys(workload):
+        if self.is_nobodys(workload):
             return found
         for pod_set in pod_sets_of(workload):
             count, flavors, topology = counts.get(
@@ -200,7 +200,7 @@ class JobStart(JobState):
                     )
                 )
 
-    def _is_nobodys(self, workload: Object) -> bool:
+    def is_nobodys(self, workload: Object) -> bool:
         """Return whether no job is there that would make the pods of a Workload.
 
         One that says how long its work takes stands for a job itself.

@@ -136,6 +136,10 @@ class JobState:
         above = self.controllers.owned.owner_of(found)
         return [key for key in (found, above) if key in self.host.objects and key]
 
+    def pod_moved(self, controllers: list[Key]) -> None:
+        """Let a Deployment among these go on with its rolling update."""
+        self.controllers.pod_moved(controllers)
+
     def resume(self, workload: Object) -> None:
         """Start the run of a Workload whose quota stands in its status."""
 
