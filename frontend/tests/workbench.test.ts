@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { Repair } from "@/protocol/types";
-import { choiceOf, LEFT } from "@/store/sandboxes/repairing";
+import { choiceOf, LEFT } from "@/store/sandboxes/loading";
 import { countsOf, needsLook, shownOf } from "@/store/sandboxes/workbench.svelte";
 import type { DryImport } from "@/protocol/types";
 

@@ -1,18 +1,56 @@
-// Loading: a sandbox from files, or from nothing.
+// Loading: a sandbox from files, or from nothing, and what the files would say before.
 
 import { ask, type Json } from "@/net/rest";
-import type { Create, Created, Imported, ImportReport, Report, Sandbox, Traces } from "@/protocol/types";
+import type { Create, Created, DryImport, Imported, ImportReport, Repair, Report, Sandbox, Traces } from "@/protocol/types";
 import { go, hrefOf } from "@/lib/address.svelte";
 import { attempt } from "@/store/live/intents";
 import { live } from "@/store/live/live.svelte";
 import { t } from "@/lib/words.svelte";
-import { choiceOf, LEFT, policyOf, type RunTimes } from "@/store/sandboxes/repairing";
 
 /** A file as it is sent: its text, or its bytes in base64, which the server unpacks. */
 export interface SourceFile {
   readonly name: string;
   readonly text: string;
   readonly data?: string;
+}
+
+/** How the run times that nobody gave are chosen: for all, and before that for each by its key. */
+export interface RunTimes {
+  readonly way: "leave" | "written" | "all" | "like";
+  readonly span: string; // of "all", such as 5m
+  readonly like: SourceFile | null; // of "like": where their like ended
+  readonly each: Readonly<Record<string, string>>; // kind/namespace/name -> its time
+}
+
+/** What is to be repaired: what somebody chose, or all that has one repair. */
+export type Repairs = readonly Repair[] | "all";
+
+export const LEFT: RunTimes = { way: "leave", span: "", like: null, each: {} };
+
+/** Return the choice as an import takes it. */
+export function choiceOf({ way, span, like, each }: RunTimes): Json {
+  const rules: Record<string, string>[] = Object.entries(each).map(([key, takes]) => {
+    const [kind = "", namespace = "", name = ""] = key.split("/");
+    return { kind, namespace, name, takes };
+  });
+  if (way === "all" && span !== "") rules.push({ takes: span });
+  return {
+    ...(rules.length === 0 ? {} : { rules }),
+    ...(way === "written" ? { reads: "sleep-deadline" } : {}),
+    ...(way === "like" && like !== null ? { like: [like] } : {}),
+  };
+}
+
+/** Return the policy of a new sandbox: its stack, where one was chosen. */
+export function policyOf(stack: string | undefined): Json {
+  return stack === undefined ? {} : { stack };
+}
+
+/** Ask what taking the files would say, with repairs applied; nothing changes. */
+export function lookAt(files: readonly SourceFile[], into: string | null, manner: Manner, repairs: Repairs = []): Promise<DryImport> {
+  const { traces, convert, stack, runTimes = LEFT } = manner;
+  const body = { files, into: into ?? "", traces, convert, policy: policyOf(stack), runTimes: choiceOf(runTimes) };
+  return ask("DryImport", "POST", "/imports/dry", { body: repairs === "all" ? { ...body, repairAll: true } : { ...body, repairs } });
 }
 
 /** What came of files that were taken in. */

@@ -2,8 +2,7 @@
 
 import { reportRefusal } from "@/store/live/intents";
 import type { DryImport, Repair, Repairable } from "@/protocol/types";
-import { titleOf, type Manner, type SourceFile } from "@/store/sandboxes/loading";
-import { LEFT, lookAt, type Repairs, type RunTimes } from "@/store/sandboxes/repairing";
+import { LEFT, lookAt, titleOf, type Manner, type Repairs, type RunTimes, type SourceFile } from "@/store/sandboxes/loading";
 
 const MAY_BE_MEANT = "missing.noNodes"; // quota without nodes is a world too
 const WAIT_MS = 350; // after the last letter
