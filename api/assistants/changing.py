@@ -17,21 +17,22 @@ from api.command.reports import lines_of
 _NOWHERE = "-"  # the namespace of what is cluster-wide, in paths
 
 
-def add_changing(server: MCPServer[Any], up: Upstream) -> None:
-    """Add them to a server."""
-    tool = adding(server, reads=False)
+class ChangingTools:
+    """Tools that make or change something, for one server."""
 
-    @tool
+    def __init__(self, up: Upstream) -> None:
+        self.up = up
+
     def open_scenario(
-        context: Asker, scenario: fields.Title, title: fields.Title = ""
+        self, context: Asker, scenario: fields.Title, title: fields.Title = ""
     ) -> str:
         """Make a sandbox of a scenario of the library; paused at tick 0."""
         with refusals():
-            made: Any = up.client(context).create(scenario=scenario, title=title)
-        return _made(up, made["id"], "made")
+            made: Any = self.up.client(context).create(scenario=scenario, title=title)
+        return _made(self.up, made["id"], "made")
 
-    @tool
     def import_files(
+        self,
         context: Asker,
         files: fields.Files,
         title: fields.Title = "",
@@ -46,7 +47,7 @@ def add_changing(server: MCPServer[Any], up: Upstream) -> None:
             raise ToolError("dry_run needs into: a new sandbox has nothing before")
         listed = [one.model_dump() for one in files]
         with refusals():
-            operations = up.client(context).operations
+            operations = self.up.client(context).operations
             if into:
                 more: Any = {"files": listed, "dryRun": dry_run}
                 found: Any = operations.import_files(into, more)
@@ -56,10 +57,10 @@ def add_changing(server: MCPServer[Any], up: Upstream) -> None:
         key = into or found["id"]
         lines = [plain(line, most=400) for line in lines_of(found["report"])]
         word = "would be imported into" if dry_run else "imported into"
-        return answer([f"{word} sandbox {key}", *lines[:40]], up.link(key))
+        return answer([f"{word} sandbox {key}", *lines[:40]], self.up.link(key))
 
-    @tool
     def fork(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         tick: fields.Tick = None,
@@ -67,11 +68,11 @@ def add_changing(server: MCPServer[Any], up: Upstream) -> None:
     ) -> str:
         """Make another sandbox that goes on from a tick of this one."""
         with refusals():
-            key = _fork(up.client(context), sandbox, tick, title)
-        return _made(up, key, f"forked from {sandbox}")
+            key = _fork(self.up.client(context), sandbox, tick, title)
+        return _made(self.up, key, f"forked from {sandbox}")
 
-    @tool
     def run_in_fork(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         ticks: fields.Ticks,
@@ -84,7 +85,7 @@ def add_changing(server: MCPServer[Any], up: Upstream) -> None:
         The sandbox itself stays as it is. `compare` shows what the fork did else.
         """
         with refusals():
-            client = up.client(context)
+            client = self.up.client(context)
             key = _fork(client, sandbox, tick, title)
             for edit in edits or ():
                 _patch(client, key, edit)
@@ -94,7 +95,19 @@ def add_changing(server: MCPServer[Any], up: Upstream) -> None:
         ]
         if found["problem"]:
             lines.append(f"it stopped: {plain(found['problem'], most=400)}")
-        return answer(lines, up.link(key))
+        return answer(lines, self.up.link(key))
+
+
+def add_changing(server: MCPServer[Any], up: Upstream) -> None:
+    """Add them to a server, by their names here."""
+    tool, tools = adding(server, reads=False), ChangingTools(up)
+    for add in (
+        tools.open_scenario,
+        tools.import_files,
+        tools.fork,
+        tools.run_in_fork,
+    ):
+        tool(add)
 
 
 def _fork(client: Client, sandbox: str, tick: int | None, title: str) -> str:

@@ -28,17 +28,18 @@ def _workload_of(
     return str(about["workload"]).removeprefix("Workload/")
 
 
-def add_reading(server: MCPServer[Any], up: Upstream) -> None:
-    """Add them to a server."""
-    tool = adding(server, reads=True)
+class ReadingTools:
+    """Tools that read, for one server."""
 
-    @tool
+    def __init__(self, up: Upstream) -> None:
+        self.up = up
+
     def list_sandboxes(
-        context: Asker, search: fields.Words = "", limit: fields.Rows = 20
+        self, context: Asker, search: fields.Words = "", limit: fields.Rows = 20
     ) -> str:
         """List the sandboxes you may see: id, title, tick, whether time runs."""
         with refusals():
-            found: Any = up.client(context).sandboxes()
+            found: Any = self.up.client(context).sandboxes()
         rows = [one for one in found if search.lower() in one["title"].lower()]
         lines = [f"{len(rows)} sandboxes"]
         lines += [
@@ -47,10 +48,10 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
             f"{plain(one['stack'])}, you are {plain(one['role'])}"
             for one in rows[:limit]
         ]
-        return answer(lines, up.url)
+        return answer(lines, self.up.url)
 
-    @tool
     def list_objects(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         table: fields.TableName = "workloads",
@@ -63,7 +64,7 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         if table == "workloads" and phase == "waiting":
             phase = "pending"
         with refusals():
-            found: Any = up.client(context).operations.tables_read(
+            found: Any = self.up.client(context).operations.tables_read(
                 sandbox,
                 table,
                 fields={"phase": phase} if phase else {},
@@ -73,10 +74,10 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
             )
         rows = found["items"]
         head = f"{len(rows)} of {found['total']} {table}"
-        return answer([head, *map(_row, rows)], up.link(sandbox))
+        return answer([head, *map(_row, rows)], self.up.link(sandbox))
 
-    @tool
     def explain(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         name: fields.Name,
@@ -86,17 +87,17 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         """Say why a Workload, Pod or application waits or is where it is, in numbers."""
         namespace, _, own = name.partition("/")
         with refusals():
-            found: Any = up.client(context).operations.explain_read(
+            found: Any = self.up.client(context).operations.explain_read(
                 sandbox, namespace, own, kind=kind, tick=tick
             )
         own = str(found.get("workload") or f"{kind}/{name}").partition("/")[2]
         state = f"{kind} {own}: {plain(found.get('state') or 'see below')}"
         sentences = found.get("sentences") or [found.get("summary") or "nothing to say"]
         lines = [state, *(plain(one, most=600) for one in sentences)]
-        return answer(lines, up.link(sandbox, f"{kind}/{own}"))
+        return answer(lines, self.up.link(sandbox, f"{kind}/{own}"))
 
-    @tool
     def what_would_start(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         name: fields.Name,
@@ -110,14 +111,14 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         namespace, _, own = name.partition("/")
         horizon_ms = round(within_minutes * 60_000)
         with refusals():
-            found: Any = up.client(context).operations.counterfactuals_read(
+            found: Any = self.up.client(context).operations.counterfactuals_read(
                 sandbox, namespace, own, horizon_ms=horizon_ms, tick=tick
             )
         lines = starting.lines_of(found, name)
-        return answer(lines, up.link(sandbox, f"Workload/{name}"))
+        return answer(lines, self.up.link(sandbox, f"Workload/{name}"))
 
-    @tool
     def what_if(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         edits: fields.Edits,
@@ -137,14 +138,14 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
             "horizonMs": round(within_minutes * 60_000),
         }
         with refusals():
-            found: Any = up.client(context).what_if(sandbox, asked)
+            found: Any = self.up.client(context).what_if(sandbox, asked)
             if name and not wording.of_name(found["verdict"], name):
-                name = _workload_of(up, context, sandbox, name, tick)
+                name = _workload_of(self.up, context, sandbox, name, tick)
         lines = wording.lines_of(found["verdict"], name)
-        return answer(lines, up.link(sandbox) + f"?what-if={found['id']}")
+        return answer(lines, self.up.link(sandbox) + f"?what-if={found['id']}")
 
-    @tool
     def forecast(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         name: fields.MaybeName = "",
@@ -153,12 +154,12 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
     ) -> str:
         """Say when waiting Workloads start: p10, p50, p90 over seeded futures."""
         with refusals():
-            found: Any = up.client(context).operations.forecast_read(
+            found: Any = self.up.client(context).operations.forecast_read(
                 sandbox, futures=futures, horizon_ms=round(horizon_minutes * 60_000)
             )
             waiting = {one["workload"].partition("/")[2] for one in found["starts"]}
             if name and name not in waiting:  # of a job, or of what does not wait
-                name = _workload_of(up, context, sandbox, name)
+                name = _workload_of(self.up, context, sandbox, name)
         starts = [
             one
             for one in found["starts"]
@@ -173,22 +174,21 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         ]
         if name and not starts:
             lines = [f"{name} does not wait"]
-        return answer(lines, up.link(sandbox, f"Workload/{name}" if name else ""))
+        return answer(lines, self.up.link(sandbox, f"Workload/{name}" if name else ""))
 
-    @tool
     def compare(
-        context: Asker, sandbox: fields.SandboxId, other: fields.SandboxId
+        self, context: Asker, sandbox: fields.SandboxId, other: fields.SandboxId
     ) -> str:
         """Compare two branches: where they part, whose outcome differs, the totals."""
         with refusals():
-            found: Any = up.client(context).operations.compare_read(
+            found: Any = self.up.client(context).operations.compare_read(
                 sandbox, with_=other
             )
         lines = list(_comparison(found))
-        return answer(lines, up.link(sandbox, view="compare") + f"?with={other}")
+        return answer(lines, self.up.link(sandbox, view="compare") + f"?with={other}")
 
-    @tool
     def list_events(
+        self,
         context: Asker,
         sandbox: fields.SandboxId,
         type: fields.EventType = "",
@@ -197,7 +197,7 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
     ) -> str:
         """List the newest decisions and edits: Admit, Preempt, Evict, Finish, ..."""
         with refusals():
-            found: Any = up.client(context).operations.events_read(
+            found: Any = self.up.client(context).operations.events_read(
                 sandbox,
                 type=type or None,
                 subject=subject or None,
@@ -205,15 +205,31 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
                 newest=True,
             )
         lines = [_event(*part) for part in _runs(found["items"])]
-        return answer(lines or ["no such event"], up.link(sandbox, view="events"))
+        return answer(lines or ["no such event"], self.up.link(sandbox, view="events"))
 
-    @tool
-    def list_scenarios(context: Asker) -> str:
+    def list_scenarios(self, context: Asker) -> str:
         """List the scenarios of the library, each a sandbox to begin with."""
         with refusals():
-            found: Any = up.client(context).operations.scenarios_list()["items"]
+            found: Any = self.up.client(context).operations.scenarios_list()["items"]
         lines = [f"{one['name']}: {quoted(one['title']['en'])}" for one in found]
-        return answer(lines, f"{up.url}/scenarios")
+        return answer(lines, f"{self.up.url}/scenarios")
+
+
+def add_reading(server: MCPServer[Any], up: Upstream) -> None:
+    """Add them to a server, by their names here."""
+    tool, tools = adding(server, reads=True), ReadingTools(up)
+    for add in (
+        tools.list_sandboxes,
+        tools.list_objects,
+        tools.explain,
+        tools.what_would_start,
+        tools.what_if,
+        tools.forecast,
+        tools.compare,
+        tools.list_events,
+        tools.list_scenarios,
+    ):
+        tool(add)
 
 
 def _row(row: dict[str, Any]) -> str:

@@ -32,7 +32,7 @@ from api.cluster.resources import Resource, in_version
 from sandbox import actions
 from sandbox.access.limits import of_texts
 from sandbox.actions import EditSession
-from sandbox.base.errors import DeniedError, InvalidError
+from sandbox.base.errors import Cause, DeniedError, InvalidError
 from sandbox.models import StoredObject
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.known_fields.finding import UNKNOWN_FIELD
@@ -403,20 +403,12 @@ class Change:
             document = self._with_status(document)
         elif known or self.resource.kind.kind not in _STATUS_GIVEN:
             document.pop("status", None)
-        metadata = document["metadata"]
-        kind, name = self.resource.kind.kind, metadata["name"]
-        own: Document = {"managedFields": managed} if managed else {}
+        kind, name = self.resource.kind.kind, document["metadata"]["name"]
         row = None
         if known:
             row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         before: Document | None = copy.deepcopy(row.manifest) if row else None
-        if kind in rollouts.KINDS:
-            stamp = durations.stamp_text(reading.now_us(self.sandbox))
-            kept = rollouts.after(before, document, stamp)
-            if kept:
-                own[rollouts.KEPT] = kept
-        if metadata.get("generateName"):
-            own["generateName"] = metadata["generateName"]
+        own = self._own_metadata(document, before, managed)
         loaded = load((), limits=of_texts(), objects=[("body", document)])
         taken = copy.deepcopy(loaded.objects[0].manifest) if loaded.objects else {}
         try:
@@ -435,14 +427,7 @@ class Change:
             if not faults:
                 raise
             raise refusals.invalid(self.resource, name, faults) from error
-        self.warnings = [
-            f"{cause.field}: {cause.problem}" if cause.field else cause.problem.text
-            for cause in imported.findings
-            if not cause.problem.text.startswith(UNKNOWN_FIELD)  # as `unknown` has them
-            and not (cause.field == "kind" and self._is_said())
-            and not cause.problem.code.startswith(_ELSEWHERE)
-            and not (before and _as_before(cause.field, before, document))
-        ] + unknown
+        self.warnings = self._warned(imported.findings, before, document) + unknown
         row = reading.find(self.sandbox.pk, self.resource, self.namespace, name)
         if row is None:
             return self._made(taken)
@@ -460,6 +445,35 @@ class Change:
             # As given, until the controller writes what it counts, which is at once.
             shown["status"] = {**shown.get("status", {}), **document["status"]}
         return shown
+
+    def _own_metadata(
+        self,
+        document: Document,
+        before: Document | None,
+        managed: list[Document] | None,
+    ) -> Document:
+        """Return what an API server keeps of a write beside the object that was given."""
+        own: Document = {"managedFields": managed} if managed else {}
+        if self.resource.kind.kind in rollouts.KINDS:
+            stamp = durations.stamp_text(reading.now_us(self.sandbox))
+            if kept := rollouts.after(before, document, stamp):
+                own[rollouts.KEPT] = kept
+        if document["metadata"].get("generateName"):
+            own["generateName"] = document["metadata"]["generateName"]
+        return own
+
+    def _warned(
+        self, findings: Sequence[Cause], before: Document | None, document: Document
+    ) -> list[str]:
+        """Return what kubectl prints as warnings of a write."""
+        return [
+            f"{cause.field}: {cause.problem}" if cause.field else cause.problem.text
+            for cause in findings
+            if not cause.problem.text.startswith(UNKNOWN_FIELD)  # as `unknown` has them
+            and not (cause.field == "kind" and self._is_said())
+            and not cause.problem.code.startswith(_ELSEWHERE)
+            and not (before and _as_before(cause.field, before, document))
+        ]
 
     def _is_said(self) -> bool:
         """Return whether it need not be said that the kind is not simulated.

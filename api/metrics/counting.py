@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -110,20 +110,29 @@ _TYPES = (
 )
 
 
-def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
-    """Count what came since; one query."""
-    events = (
+def _events(
+    sandbox: Sandbox, since: int, kind: str, types: Sequence[str]
+) -> Iterator[tuple[str, str, str, str, int, dict[str, Any]]]:
+    """Yield type, subject, cause, reason, time and data of events after a revision."""
+    yield from (
         history.events(sandbox)
         .filter(
-            type__in=_TYPES,
-            revision__gt=counts.revision,
+            type__in=types,
+            revision__gt=since,
             revision__lte=sandbox.revision,
-            subject__startswith="Workload/",
+            subject__startswith=f"{kind}/",
         )
         .order_by("revision", "seq")
         .values_list("type", "subject", "by", "reason", "t_ms", "data")
+        .iterator()
     )
-    for type_, subject, by, reason, t_ms, data in events.iterator():
+
+
+def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
+    """Count what came since; one query."""
+    for type_, subject, by, reason, t_ms, data in _events(
+        sandbox, counts.revision, "Workload", _TYPES
+    ):
         row = page.get(subject, {})
         queue = data.get("queue") or counts.queue_of.get(subject, "")
         priority_class = str(row.get("priorityClass", ""))
@@ -237,18 +246,9 @@ def _read_pods(counts: PodCounts, sandbox: Sandbox, page: Page) -> None:
     for key, row in page.items():
         if row["kind"] == "Pod":
             counts.place_of[key] = (row["queue"], row["scheduler"])
-    events = (
-        history.events(sandbox)
-        .filter(
-            type__in=_POD_TYPES,
-            revision__gt=counts.revision,
-            revision__lte=sandbox.revision,
-            subject__startswith="Pod/",
-        )
-        .order_by("revision", "seq")
-        .values_list("type", "subject", "by", "t_ms", "data")
-    )
-    for type_, subject, by, t_ms, data in events.iterator():
+    for type_, subject, by, _, t_ms, data in _events(
+        sandbox, counts.revision, "Pod", _POD_TYPES
+    ):
         counts.events += 1
         _count(counts, type_, subject, by, t_ms, int((data or {}).get("times", 1)))
     counts.revision = sandbox.revision
