@@ -15,6 +15,7 @@ from scheduler.analysis.advice.answer import AdviceAnswer
 from scheduler.analysis.advice.goal import SearchStanding
 from scheduler.analysis.experiments.results import AssertionVerdict, VariantResult
 from scheduler.analysis.explain import shapes
+from scheduler.analysis.explain.answers import Overview
 from scheduler.analysis.explain.queues import ApplicationExplanation, QueueFairness
 from scheduler.analysis.explain.shapes.film import Film
 from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
@@ -43,6 +44,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "forecasts_read": (ForecastState,),
     "forecast_submission_create": (SubmissionForecast,),
     "capacity_read": (shapes.Capacity,),
+    "waiting_read": (Overview,),
     "fairness_read": (shapes.Fairness, QueueFairness),
     "event_film_read": (Film,),
     "object_film_read": (Film,),

@@ -21,6 +21,7 @@ from api.views.explaining import (
     ObjectFilm,
     PreemptionSteps,
     Reproduce,
+    Waiting,
 )
 from api.views.export import Export
 from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts
@@ -119,6 +120,7 @@ urlpatterns = [
     ),
     path(f"{_ONE}/capacity", Capacity.as_view(), name="capacity"),
     path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
+    path(f"{_ONE}/waiting", Waiting.as_view(), name="waiting"),
     path(f"{_ONE}/forecast", Forecasts.as_view(), name="forecast"),
     path(f"{_ONE}/forecasts", KeptForecasts.as_view(), name="forecasts"),
     path(

@@ -9,6 +9,7 @@ import msgspec
 
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
+from scheduler.analysis.explain.answers import lines_of
 from scheduler.analysis.forecast.starts import (
     Forecast,
     SubmissionForecast,
@@ -22,23 +23,38 @@ from scheduler.model.texts.plain_text import write, write_all
 
 def _explain(part: Part) -> None:
     one(part)
-    part.add_argument("object", metavar="NAMESPACE/NAME")
     part.add_argument(
-        "--kind", choices=["Workload", "Pod", "Application"], default="Workload"
+        "object",
+        metavar="NAME",
+        nargs="?",
+        default="",
+        help="a Workload, job, pod, gang, application, queue, cohort or node, with its "
+        "namespace or kind before it, if need be; all that waits where none is given",
+    )
+    part.add_argument(
+        "--kind",
+        choices=["Workload", "Pod", "Application"],
+        help="all that is known of this one: conditions, searches, node tables",
     )
     part.add_argument("--tick", type=int, help="as it was then")
 
 
 @verb(
     "explain",
-    "say why a Workload, Pod or application is where it is",
-    "explain ID default/job-a-12345",
+    "say what waits and for what, or why anything is as it is",
+    "explain ID",
+    "explain ID job-a",
     "explain ID default/pod-1 --kind Pod --json",
     arguments=_explain,
 )
 def explain(asked: Asked) -> Found:
     """Explain."""
     words = asked.words
+    if words.kind is None:
+        whole: Any = asked.client.operations.waiting_read(
+            words.sandbox, about=words.object or None, tick=words.tick
+        )
+        return Found(document=whole, text="\n".join(lines_of(whole)))
     namespace, slash, name = words.object.partition("/")
     if not slash:
         raise WrongError(f"expected NAMESPACE/NAME, got {words.object!r}")

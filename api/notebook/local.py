@@ -12,10 +12,10 @@ import msgspec
 from api.notebook.loads import Load
 from api.notebook.verdicts import Lines, Table, WhatIf, extra
 from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.answers import lines_of, overview
 from scheduler.analysis.explain.changes import apply, move
 from scheduler.analysis.explain.outcomes import queue_of
 from scheduler.analysis.explain.sentences import named_object
-from scheduler.analysis.explain.workloads import explain
 from scheduler.analysis.lines import RunLines
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.pairs import compare_pair
@@ -156,14 +156,14 @@ class LocalSandbox:
             ]
         return Lines(title, found)
 
-    def why(self, name: str) -> Why:
-        """Return why a Workload, or that of a job, is where it is.
+    def why(self, name: str = "") -> Why:
+        """Return why anything is as it is; without a name what waits, and for what.
 
-        `name` is `NAME`, `NAMESPACE/NAME` or `job/NAME`. Raises SchedulerError for
-        what does not exist.
+        `name` is that of a Workload, job, pod, gang, application, queue, cohort or node,
+        with its namespace or kind before it, if need be. Raises SchedulerError for what
+        does not exist.
         """
-        key = self._find(name)
-        return Why(to_document(explain(self.world, key)))
+        return Why(to_document(overview(self.world, name)))
 
     def _find(self, name: str) -> Key:
         if (key := named_object(self.world, name)) is not None:
@@ -228,7 +228,7 @@ class LocalSandbox:
 
 
 class Why:
-    """An explanation; `document` is as REST answers it."""
+    """Answers, or what waits; `document` is as REST answers it (`waiting_read`)."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
@@ -236,13 +236,15 @@ class Why:
     @property
     def sentences(self) -> list[str]:
         """Return what it says."""
-        return [str(one) for one in self.document["sentences"]]
+        if not self.document["answers"]:
+            return list(lines_of(self.document))
+        return [text for one in self.document["answers"] for text in one["sentences"]]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
 
     def __repr__(self) -> str:
-        return f"{self.document['workload']}: {self.document['state']}\n{self}"
+        return "\n".join(lines_of(self.document))
 
     def _repr_html_(self) -> str:
         rows = Table({"why": one} for one in self.sentences)

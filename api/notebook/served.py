@@ -118,16 +118,9 @@ class ServedSandbox:
                 points.append((sample["tMs"] / 1000, queue["share"]))
         return Lines("Weighted share", found)
 
-    def why(self, name: str) -> Why:
-        """Return why a Workload, or that of a job, is where it is.
-
-        `name` is `NAME`, `NAMESPACE/NAME` or `job/NAME`. Raises LookupError for what is
-        not there.
-        """
-        row = self._row(name)
-        found: Any = self.client.operations.explain_read(
-            self.id, row["namespace"], row["name"]
-        )
+    def why(self, name: str = "") -> Why:
+        """Return why anything is as it is, as `LocalSandbox.why`."""
+        found: Any = self.client.operations.waiting_read(self.id, about=name or None)
         return Why(found)
 
     def move(self, name: str, queue: str) -> Self:

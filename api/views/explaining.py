@@ -70,6 +70,33 @@ class Explain(View):
         return Response(explaining.explain_object(sandbox, key, tick_of(request)))
 
 
+class Waiting(View):
+    """What waits and for what, and why anything is as it is."""
+
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="waiting_read",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            TICK,
+            OpenApiParameter(
+                "about",
+                str,
+                description="A Workload, job, pod, gang, application, queue, cohort or "
+                "node, with its namespace or kind before it, if need be.",
+            ),
+        ],
+    )
+    def get(self, request: Request, sandbox_id: str) -> Response:
+        """Return what waits by its cause, the most common first, and answers about `about`."""
+        about = request.query_params.get("about", "")
+        found = explaining.explain_overview(
+            self.sandbox(sandbox_id), about, tick_of(request)
+        )
+        return Response(found)
+
+
 class Fairness(View):
     """Weighted shares and who is next."""
 

@@ -21,6 +21,7 @@ from sandbox.models import Event, Sandbox
 from sandbox.twins.ticks import was_observed
 from sandbox.world import history, worlds
 from scheduler.analysis.explain import queues, to_document
+from scheduler.analysis.explain.answers import overview
 from scheduler.analysis.explain.counterfactuals import counterfactuals
 from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.film.moments import film_now, film_of, other_strategy
@@ -47,6 +48,7 @@ from scheduler.model.decisions import (
     ReserveQuota,
     Wait,
 )
+from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key
 from scheduler.model.problems.library import plain_word
 from scheduler.model.scenario import Match
@@ -88,6 +90,15 @@ def _bound(sandbox: Sandbox, key: Key, tick: int | None) -> bool:
     upto = None if tick is None else history.revision_at(sandbox, tick)
     binds = history.rows_of(Event, sandbox, upto).filter(type="Bind")
     return binds.filter(subject=str(key)).exists()
+
+
+def explain_overview(sandbox: Sandbox, about: str, tick: int | None) -> dict[str, Any]:
+    """Return what waits and for what, and answers about what is named, if anything is."""
+    with _world(sandbox, tick) as world:
+        try:
+            return to_document(overview(world, about))
+        except SchedulerError as error:
+            raise NotFoundError(error.said) from error
 
 
 def explain_application(

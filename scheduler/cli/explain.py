@@ -10,7 +10,8 @@ from typing import Any, TextIO
 
 import msgspec
 
-from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain import places, to_document
+from scheduler.analysis.explain.answers import lines_of, overview
 from scheduler.analysis.explain.fairness import fairness
 from scheduler.analysis.explain.pods import explain_pod
 from scheduler.analysis.explain.preemptions import explain_preemption
@@ -36,11 +37,13 @@ from scheduler.model.objects import Key, cluster_of
 
 #: The states of a workload that waits for nothing.
 _SETTLED = frozenset({"admitted", "finished", "future"})
+#: Workloads that are explained in full where nobody is named.
+_MOST_SHOWN = 20
 _NO_SHARES = "no queue has a share: none is in a cohort"
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
-    """Run a scenario up to an instant and explain there; 1 without a workload, 2 on bad input."""
+    """Run a scenario up to an instant and explain there; 1 where nothing waits, 2 on bad input."""
     out = out or sys.stdout
     options = _parser().parse_args(arguments)
     try:
@@ -51,14 +54,46 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             return _write_queues(out, world, options)
         if options.preemptor:
             return _write_search(out, world, options)
+        if options.about:
+            return _write_answers(out, world, options)
         found = list(_explained(world, options.workload))
     except (SchedulerError, OSError) as error:
         return refused(error)
+    if not options.workload:
+        return _write_all(out, world, found, options)
     if not found:
-        wanted = f"is named {options.workload}" if options.workload else "waits"
-        sys.stderr.write(f"no workload {wanted} at {options.at}\n")
+        sys.stderr.write(f"no workload is named {options.workload} at {options.at}\n")
         return 1
     out.write(_json(found) if options.json else _text(found))
+    return 0
+
+
+def _write_answers(out: TextIO, world: World, options: argparse.Namespace) -> int:
+    """Write why what is named is as it is, whatever it is."""
+    found = overview(world, options.about)
+    if options.json:
+        out.write(_json([found]))
+    else:
+        out.writelines(f"{line}\n" for line in lines_of(to_document(found)))
+    return 0
+
+
+def _write_all(
+    out: TextIO, world: World, found: list[Explanation], options: argparse.Namespace
+) -> int:
+    """Write what waits and for what, the most first, then each Workload that waits."""
+    whole = overview(world)
+    if options.json:
+        out.write(_json([whole, *found]))
+        return 0
+    if not whole.waiting:
+        sys.stderr.write(f"nothing waits at {options.at}\n")
+        return 1
+    out.writelines(f"{line}\n" for line in lines_of(to_document(whole)))
+    out.write(_text(found[:_MOST_SHOWN]))
+    if found[_MOST_SHOWN:]:
+        left = len(found) - _MOST_SHOWN
+        out.write(f"and {left} more; --about NAME explains one\n")
     return 0
 
 
@@ -176,7 +211,8 @@ def _explained(world: World, name: str) -> Iterator[Explanation]:
         if name and name not in (key.name, _job_of(world, key)):
             continue
         answer = explain(*world.inside(key))
-        if name or answer.state not in _SETTLED:
+        waits = answer.state not in _SETTLED or places.sentences_of(*world.inside(key))
+        if name or waits:
             yield answer
 
 
@@ -202,8 +238,9 @@ def _json(found: Sequence[Any]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m scheduler explain",
-        description="Run a scenario up to an instant and say why each workload waits: "
-        "quota, whom it would preempt, admission checks, worker clusters.",
+        description="Run a scenario up to an instant and say what waits there and for "
+        "what, the most common cause first: quota, whom it would preempt, admission "
+        "checks, worker clusters, nodes.",
         epilog="example: python -m scheduler explain sandbox/scenarios/friday-rush "
         "--at 2m30s",
     )
@@ -214,6 +251,13 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="NAME",
         help="this one alone, waiting or not; its own name or its job's",
+    )
+    parser.add_argument(
+        "--about",
+        default="",
+        metavar="NAME",
+        help="this one alone, whatever it is: a Workload, job, pod, gang, application, "
+        "queue, cohort or node; with its namespace or kind before it, if need be",
     )
     parser.add_argument(
         "--pod",

@@ -148,6 +148,112 @@ class Short(Words):
     )
 
 
+class Gate(Words):
+    """The field that keeps a Workload from preempting who holds what it needs."""
+
+    WITHIN_NEVER = (
+        "gate.withinNever",
+        "{n} workload of its own queue holds it, and withinClusterQueue of {queue} is "
+        "Never.|{n} workloads of its own queue hold it, and withinClusterQueue of {queue} "
+        "is Never.",
+    )
+    WITHIN_PRIORITY = (
+        "gate.withinPriority",
+        "{n} workload of its own queue holds it, and it may not go: withinClusterQueue of "
+        "{queue} is {policy}, and the priority of the preemptor is {priority}.|"
+        "{n} workloads of its own queue hold it, and none may go: withinClusterQueue of "
+        "{queue} is {policy}, and the priority of the preemptor is {priority}.",
+    )
+    RECLAIM_NEVER = (
+        "gate.reclaimNever",
+        "{n} workload of other queues holds it, and reclaimWithinCohort of {queue} is "
+        "Never.|{n} workloads of other queues hold it, and reclaimWithinCohort of {queue} "
+        "is Never.",
+    )
+    RECLAIM_PRIORITY = (
+        "gate.reclaimPriority",
+        "{n} workload of {holder} holds it, and it may not go: reclaimWithinCohort of "
+        "{queue} is {policy}, and the priority of the preemptor is {priority}.|"
+        "{n} workloads of {holder} hold it, and none may go: reclaimWithinCohort of "
+        "{queue} is {policy}, and the priority of the preemptor is {priority}.",
+    )
+    WITHIN_NOMINAL = (
+        "gate.withinNominal",
+        "{n} workload of {holder} holds it within the nominal quota of {holder}, which "
+        "nobody takes back.|{n} workloads of {holder} hold it within the nominal quota of "
+        "{holder}, which nobody takes back.",
+    )
+    BORROW_NEVER = (
+        "gate.borrowNever",
+        "To borrow, {queue} may preempt nobody of another queue: borrowWithinCohort is "
+        "Never.",
+    )
+    BORROW_PRIORITY = (
+        "gate.borrowPriority",
+        "{name} has priority {priority}, and may not go while {queue} borrows: "
+        "borrowWithinCohort is LowerPriority, and the preemptor has {below}.",
+    )
+    THRESHOLD = (
+        "gate.threshold",
+        "{name} has priority {priority}, and may not go while {queue} borrows: "
+        "borrowWithinCohort.maxPriorityThreshold of {queue} is {value}.",
+    )
+    SHARE = (
+        "gate.share",
+        "{name} of {holder} may not go under fair sharing: by {rule} the share of {queue} "
+        "would be {ours}, and that of {holder} is {theirs}.",
+    )
+
+
+class Unplaced(Words):
+    """Pods of what was admitted, or of nobody, that have no node."""
+
+    NONE_YET = ("unplaced.noneYet", "Its pods are not made yet.")
+    SOME = (
+        "unplaced.some",
+        "{n} of its {of} pods is on no node. {pod}: {message}|"
+        "{n} of its {of} pods are on no node. {pod}: {message}",
+    )
+    NOT_TRIED = ("unplaced.notTried", "it was not tried yet.")
+    FRAGMENTED = (
+        "unplaced.fragmented",
+        "Free: {free} on {nodes} nodes together, at most {most} on one; a pod that asks "
+        "for {asked} fits on none.",
+    )
+
+
+class Asked(Words):
+    """Answers about queues, nodes, groups of pods, and about all that waits."""
+
+    ON_NODE = ("asked.onNode", "on {node}")
+    ON_NONE = ("asked.onNone", "on no node")
+    ALL_PLACED = (
+        "asked.allPlaced",
+        "Its {n} pod has a node.|All {n} pods have a node.",
+    )
+    SOME_WAIT = (
+        "asked.someWait",
+        "{n} of {of} pods is on no node; of {pod}:|"
+        "{n} of {of} pods are on no node; of the first, {pod}:",
+    )
+    LINE = ("asked.line", "{waiting} wait for quota, {held} hold it.")
+    CAUSE = (
+        "asked.cause",
+        "{n} waits: {why}|{n} wait: {why}",
+    )
+    USED = ("asked.used", "Flavor {flavor}: {used} used, nominal quota {nominal}.")
+    PODS = ("asked.pods", "{n} of at most {of} pods.")
+    FREE = ("asked.free", "{free} free of {of}.")
+    CORDONED = ("asked.cordoned", "It is cordoned: it takes no new pods.")
+    TAINT = ("asked.taint", "Taint {taint}: it takes pods that tolerate it.")
+    UNTRIED = ("asked.untried", "not tried yet")
+    IN_LINE = ("asked.inLine", "in line, and not tried yet")
+    BACKOFF = ("asked.backoff", "in back-off after an eviction")
+    NO_QUOTA = ("asked.noQuota", "not enough quota is free: {places}")
+    NO_NODE = ("asked.noNode", "no node takes the pod: {reasons}")
+    IN_NO_LINE = ("asked.inNoLine", "it is in no queue that is active")
+
+
 class Awaited(Words):
     """What else a Workload waits for: checks, the usage of its LocalQueue, clusters."""
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import ExitStack
 
 from scheduler.model.releases import release
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
 from scheduler.model.releases.rules import rule, turned
 
 
+_HELD = ExitStack()  # for as long as the process lives
+
+
 def turn(name: str) -> None:
     """Turn one rule over in this process, for good."""
     gate = rule(name).gate
     if not gate:
-        turned(name).__enter__()
+        _HELD.enter_context(turned(name))
         return
     sides = {"on": "off", "off": "on"}
     runs = re.sub(r"\b(on|off)\b", lambda found: sides[found[0]], KUEUE_GATES[gate])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from scheduler.analysis.explain.changes import apply, kueue_of
+from scheduler.analysis.explain.places import awaits_nodes, unplaced, why_unplaced
 from scheduler.analysis.explain.shapes import (
     Amount,
     Change,
@@ -20,7 +21,6 @@ from scheduler.engine.kueue.stage import KueueStage
 from scheduler.engine.kueue.trace import share_of
 from scheduler.engine.kueue.tree.quota import share_of_node
 from scheduler.engine.kueue.tree.tree import ClusterQueue, QuotaNode
-from scheduler.engine.lifetime.runs import Due
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
@@ -158,45 +158,20 @@ def run_to_places(trial: Trial, places_ms: int = 0) -> None:
     until_ms = max(trial.until_ms, trial.admitted_ms + places_ms)
 
     def placed(_: Decision) -> bool:
-        return not _awaits_nodes(world, trial.key)
+        return not awaits_nodes(world, trial.key)
 
-    if _awaits_nodes(world, trial.key):
+    if awaits_nodes(world, trial.key):
         outcome = simulate(world, until_ms=until_ms, stop=placed)
         trial.decisions += outcome.decisions
     trial.pods = "placed"
-    if _awaits_nodes(world, trial.key):
-        missing = _unplaced(world, trial.key)
+    if awaits_nodes(world, trial.key):
+        missing = unplaced(world, trial.key)
         trial.pods = "pending"
         trial.pods_message = (
-            _why_unplaced(world, missing[0]) if missing else "its pods are not made yet"
+            why_unplaced(world, missing[0]) or "its pods were not tried yet"
+            if missing
+            else "its pods are not made yet"
         )
-
-
-def _awaits_nodes(world: World, key: Key) -> bool:
-    """Return whether its pods are still to be made, or not all have a node.
-
-    Where starting a Job takes time no pod is there at the instant of the admission.
-    """
-    run = world.lifetime.runs.get(key)
-    if run is None or run.done:
-        return False
-    if not run.active:
-        return run.step is not None and run.step[0] == Due.START
-    return bool(_unplaced(world, key))
-
-
-def _unplaced(world: World, key: Key) -> list[Key]:
-    run = world.lifetime.runs.get(key)
-    if run is None or not run.active:
-        return []
-    return [pod for pod in run.pods if pod not in world.lifetime.placed]
-
-
-def _why_unplaced(world: World, pod: Key) -> str:
-    for item in world.get(pod).status.get("conditions") or ():
-        if item["type"] == "PodScheduled":
-            return str(item.get("message", ""))
-    return "its pods were not tried yet"
 
 
 def _lost(world: World, key: Key) -> int:

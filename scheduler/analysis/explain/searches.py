@@ -250,6 +250,9 @@ def _test(test: Test | None, *, taken: bool) -> str:
         case "priority":
             if test.below is None:
                 return "While borrowing nobody of another queue may be preempted"
+            if test.threshold is not None:
+                limit = f"maxPriorityThreshold {test.threshold}"
+                return f"While borrowing, priority {test.priority} is above {limit}"
             return f"Priority {test.priority} < {test.below} is false while borrowing"
         case _:
             return _nominal(test.cells)

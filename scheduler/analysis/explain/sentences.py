@@ -15,14 +15,22 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import ADMITTED, MISCONFIGURED, QUOTA_RESERVED, is_true
-from scheduler.model.sentence import Named, Place, Quantity, Sentence, named
-from scheduler.words.why import Short, Why
+from scheduler.model.sentence import (
+    Named,
+    Place,
+    Quantity,
+    Sentence,
+    named,
+    share,
+)
+from scheduler.words.why import Gate, Short, Why
 
 # ------------------------------------------------------------------------
 # An explanation in a few sentences, each with its numbers.
 
 
 _STRICT = "StrictFIFO"
+_NEVER = "Never"
 
 
 def of(answer: Explanation) -> list[Sentence]:
@@ -165,11 +173,87 @@ def _preemption(answer: Explanation) -> Iterator[Sentence]:
     search = answer.searches[answer.decisive]
     if not search.targets:
         yield _nobody(search)
+        queue = next((n.name for n in answer.chain if n.kind == "ClusterQueue"), "")
+        yield from _gates(search, queue, answer.priority)
     cost = answer.cost
     if cost.looked:
         yield Short.COST.said(
             n=cost.searches, looked=cost.looked, simulations=cost.simulations
         )
+
+
+#: Fields that are named of one search.
+_MOST_GATES = 4
+
+
+def _gates(search: PreemptionSearch, queue: str, priority: int) -> list[Sentence]:
+    """Return the fields, with their values, that keep holders from being preempted."""
+    found = [*_of_sources(search, queue, priority), *_of_refusals(search, queue)]
+    return found[:_MOST_GATES]
+
+
+def _of_sources(
+    search: PreemptionSearch, queue: str, priority: int
+) -> Iterator[Sentence]:
+    never = 0
+    for source in search.sources:
+        n, holder, policy = source.holders, source.queue, source.policy
+        if source.candidates or not n:
+            continue
+        if source.code == "reclaimNever":
+            never += n
+        elif source.code == "withinNominal":
+            yield Gate.WITHIN_NOMINAL.said(n=n, holder=holder)
+        elif source.relation == "same" and policy == _NEVER:
+            yield Gate.WITHIN_NEVER.said(n=n, queue=queue)
+        elif source.relation == "same":
+            yield Gate.WITHIN_PRIORITY.said(
+                n=n, queue=queue, policy=policy, priority=priority
+            )
+        elif not source.code:
+            yield Gate.RECLAIM_PRIORITY.said(
+                n=n, holder=holder, queue=queue, policy=policy, priority=priority
+            )
+    if never:
+        yield Gate.RECLAIM_NEVER.said(n=never, queue=queue)
+
+
+def _of_refusals(search: PreemptionSearch, queue: str) -> Iterator[Sentence]:
+    """Yield one sentence for each sort of refusal, by its first candidate."""
+    seen = set()
+    for step in search.steps:
+        test = step.test
+        if step.verdict != "refused" or test is None or step.workload is None:
+            continue
+        sort = (test.kind, test.threshold, test.below is None, step.rule)
+        if sort in seen:
+            continue
+        seen.add(sort)
+        name = Named(step.workload)
+        if test.kind == "share":
+            after = test.rule == 0 and test.preemptor_share is not None
+            theirs = test.target_share_after if after else test.target_share_before
+            yield Gate.SHARE.said(
+                name=name,
+                holder=step.queue,
+                rule=step.rule,
+                queue=queue,
+                ours=share(test.preemptor_share),
+                theirs=share(theirs),
+            )
+        elif test.below is None:
+            yield Gate.BORROW_NEVER.said(queue=queue)
+        elif test.threshold is not None:
+            yield Gate.THRESHOLD.said(
+                name=name,
+                priority=test.priority or 0,
+                queue=queue,
+                value=test.threshold,
+            )
+        else:
+            yield Gate.BORROW_PRIORITY.said(
+                name=name, priority=test.priority or 0, queue=queue, below=test.below
+            )
 
 
 def _nobody(search: PreemptionSearch) -> Sentence:

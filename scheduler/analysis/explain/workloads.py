@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scheduler.analysis.explain import sentences, two_phase
+from scheduler.analysis.explain import places, sentences, two_phase
 from scheduler.analysis.explain.changes import fork_kueue, kueue_of, object_of
 from scheduler.analysis.explain.flavor_options import FlavorOptions
 from scheduler.analysis.explain.searches import Reader, cost_of, decisive
@@ -82,6 +82,7 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
         _fill(answer, stage, work)
         answer.clusters = two_phase.clusters_of(world, work)
     answer.said = [
+        *places.sentences_of(world, key),  # first: they are what it waits for
         *slices,
         *sentences.of(answer),
         *two_phase.sentences_of(answer.checks, answer.usage),

@@ -156,9 +156,15 @@ class Trace:
             targetShareAfter=share_of(after),
         )
 
-    def limit(self, priority: int, below: int | None) -> None:
-        """Keep the priority that the next candidate would have to be below."""
-        self._keep("priority", priority=priority, below=below)
+    def limit(
+        self, priority: int, below: int | None, threshold: int | None = None
+    ) -> None:
+        """Keep the priority that the next candidate would have to be below.
+
+        `threshold` is the maxPriorityThreshold that sets it; None where the preemptor's
+        priority does.
+        """
+        self._keep("priority", priority=priority, below=below, threshold=threshold)
 
     def idle(
         self, nodes: Iterable[QuotaNode], needed: Collection[FlavorResource]

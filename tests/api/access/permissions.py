@@ -57,6 +57,7 @@ ONE: dict[str, str] = {
     "explain/<str:namespace>/<str:name>/film": "get look",
     "capacity": "get look",
     "fairness": "get look",
+    "waiting": "get look",
     "forecast": "get look, post look read",
     "forecasts": "get look, post look read",
     "forecasts/<int:forecast_id>": "get look",

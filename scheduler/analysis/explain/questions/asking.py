@@ -63,7 +63,7 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
         *limit_questions(world, queue, answer),
         *_priority(world, work, queue),
         *_weight(world, queue, answer),
-        *_policies(world, queue, answer),
+        *_policies(world, work, queue, answer),
         *_moves(world, work, queue),
     ]
 
@@ -167,8 +167,22 @@ def _weight(
 # ---- policies ----
 
 
+def _above_threshold(answer: Explanation, priority: int) -> int | None:
+    """Return the highest priority that the threshold alone keeps from going."""
+    tests = (step.test for search in answer.searches for step in search.steps)
+    found = [
+        test.priority
+        for test in tests
+        if test is not None
+        and test.threshold is not None
+        and test.priority is not None
+        and test.threshold < test.priority < priority
+    ]
+    return max(found, default=None)
+
+
 def _policies(
-    world: World, queue: ClusterQueue, answer: Explanation
+    world: World, work: WorkloadInfo, queue: ClusterQueue, answer: Explanation
 ) -> Iterator[Question]:
     spec = queue.spec
     key = Key(queue.kind, "", queue.name)
@@ -189,6 +203,13 @@ def _policies(
     if short and borrows and spec.borrow_policy == _NEVER:
         value = "LowerPriority"
         yield policy("borrowWithinCohort", _NEVER, value, {"policy": value})
+    barred = _above_threshold(answer, work.priority)
+    if short and spec.borrow_threshold is not None and barred is not None:
+        now, value = str(spec.borrow_threshold), str(barred)
+        patch = {"borrowWithinCohort": {"maxPriorityThreshold": barred}}
+        subject = f"borrowWithinCohort.maxPriorityThreshold of {queue.name} is {value}"
+        change = Change(edits=[edit(key, preemption=patch)])
+        yield _one("maxPriorityThreshold", now, subject, change, value)
     behind = answer.waiting is not None and answer.waiting.position > 1
     if behind and spec.strategy == "StrictFIFO":
         change = Change(edits=[edit(key, queueingStrategy="BestEffortFIFO")])

@@ -109,7 +109,8 @@ class Test(Shape):
     """The question a candidate was judged by, with its numbers.
 
     `kind` "share": `rule` of the two, whose shares. "priority": `below` is the
-    priority to be under, None if nobody is. "withinNominal": a node of `cells`
+    priority to be under, None if nobody is; `threshold` is the maxPriorityThreshold
+    that sets it, None where the preemptor's priority does. "withinNominal": a node of `cells`
     whose usage is no more than its quota has nothing to give back.
     """
 
@@ -122,6 +123,7 @@ class Test(Shape):
     target_share_after: float | None = None
     priority: int | None = None
     below: int | None = None
+    threshold: int | None = None
     cells: list[Standing] = []
 
 

@@ -236,13 +236,17 @@ class ClassicalPreemption:
     def _look_at_spared(self, runs: list[CandidateRange]) -> None:
         """Count, and note, who may only go while the preemptor does not borrow."""
         below = self._borrow_below()
+        threshold = self.queue.spec.borrow_threshold
+        if threshold is not None and threshold + 1 != below:
+            threshold = None
         for rank in merged(runs):
             work = rank[4]
             if work.priority < below or work in self.absent:
                 continue
             self.tally.looked += 1
             if self.trace is not None:
-                self.trace.limit(work.priority, None if below == _LOWEST else below)
+                lowest = below == _LOWEST
+                self.trace.limit(work.priority, None if lowest else below, threshold)
                 self.trace.candidate(work, PRIORITY, "refused")
 
     def _borrow_below(self) -> int:

@@ -36,6 +36,7 @@ export function conditionText(verdict: Verdict): string {
     case "withinClusterQueue":
     case "borrowWithinCohort":
     case "queueingStrategy":
+    case "maxPriorityThreshold":
       return t("if.field", { field: kind, queue, value });
     default:
       return verdict.subject;

@@ -1,0 +1,350 @@
+"""Why, asked about anything: a Workload, a job, a pod, a gang, a queue, a node, or nothing.
+
+1. A name is looked up as people have it: with or without namespace, a job's for its
+   Workload's, the begin of a pod's name, the id of an application.
+2. Each kind of thing has one function that says why it is as it is.
+3. Without a name all that waits is counted by what it waits for, the most first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from scheduler.analysis.explain import places
+from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.sentences import named_object
+from scheduler.analysis.explain.shapes import Shape
+from scheduler.analysis.explain.workloads import explain, state_of
+from scheduler.engine.kueue.tree.tree import Cohort, QuotaNode
+from scheduler.engine.kueue.workload.info import WorkloadInfo
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key, cluster_of
+from scheduler.model.problems import Form
+from scheduler.model.reasons import QUOTA_RESERVED
+from scheduler.model.sentence import Quantity, Sentence, few, plain
+from scheduler.words.why import Asked
+
+#: Objects that are explained of a name, and that are named of a cause.
+MOST_ANSWERS = 20
+MOST_NAMES = 3
+_WAITING = ("pending", "requeued", "evicted")
+_SHORT = re.compile(r"insufficient (?:unused )?quota for (\S+) in flavor ([^\s,]+)")
+_GROUP_LABELS = (
+    "scheduling.x-k8s.io/pod-group",
+    "kueue.x-k8s.io/pod-group-name",
+    "yunikorn.apache.org/task-group-name",
+)
+_APPLICATION_LABELS = (
+    "applicationId",
+    "yunikorn.apache.org/app-id",
+    "spark-app-selector",
+)
+
+
+class Answer(Shape):
+    """Why one thing is as it is. `state` is "" where it has none."""
+
+    about: str
+    state: str
+    sentences: list[str]
+    said: list[Sentence]
+
+
+class Cause(Shape):
+    """How many wait for one thing, and the first of them."""
+
+    why: str
+    said: Sentence
+    count: int
+    names: list[str]
+
+
+class Overview(Shape):
+    """All that waits, counted by what it waits for, the most first.
+
+    Where something is asked about, `answers` are about that.
+    """
+
+    at_ms: int
+    tick: int
+    waiting: int
+    causes: list[Cause]
+    answers: list[Answer]
+
+
+# ------------------------------------------------------------------------
+# A name, as people have it.
+
+
+def answers(world: World, name: str) -> list[Answer]:
+    """Return why what is named is as it is; the first `MOST_ANSWERS` of several.
+
+    `name` is `NAME`, `NAMESPACE/NAME`, `KIND/NAME` or `KIND/NAMESPACE/NAME`. Raises
+    SchedulerError where nothing has that name. Cost: an explanation for each object.
+    """
+    kind, slash, rest = name.partition("/")
+    kinds = {known.lower(): known for known in {key.kind for key in world.objects}}
+    wanted = kinds.get(kind.lower(), "") if slash else ""
+    own = rest if wanted else name
+    for find in (_workload, _pods_named, _queue, _node, _members):
+        found = list(find(world, wanted, own, name))
+        if found:
+            return found[:MOST_ANSWERS]
+    raise SchedulerError(Form.NOT_IN_WORLD.said(key=name))
+
+
+def _fits(key: Key, name: str) -> bool:
+    return name in (key.name, key.path)
+
+
+def _workload(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:
+    if world.kueue is None or wanted not in ("", "Workload", "Job"):
+        return
+    key = named_object(world, name if wanted in ("", "Job") else own)
+    if key is not None:
+        found = explain(*world.inside(key))
+        yield _answer(str(key), found.state, found.said)
+
+
+def _pods_named(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
+    if wanted not in ("", "Pod"):
+        return
+    for key in sorted(world.keys("Pod")):
+        if _fits(key, own) and not cluster_of(key):
+            yield _pod(world, key)
+
+
+def _pod(world: World, key: Key) -> Answer:
+    """Return why a pod has its node or none; what its last attempt said comes first."""
+    try:
+        found = explain_pod(world, key)
+    except SchedulerError as error:
+        return _answer(str(key), "", [plain(str(error))])
+    said = [plain(text) for text in found.sentences]
+    pod = world.kube.pods.get(key) if world.kube is not None else None
+    if pod is not None and not found.node:
+        said += places.fragments(world, pod)
+    state = Asked.ON_NODE.said(node=found.node) if found.node else Asked.ON_NONE.said()
+    return _answer(str(key), state.text, said)
+
+
+def _members(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:
+    """Answer about what owns pods, a gang, an application, or the begin of a name."""
+    by_member = (
+        lambda key: (
+            _fits(places.owner_of(world.objects[key]), own)
+            and wanted in ("", places.owner_of(world.objects[key]).kind)
+        ),
+        lambda key: any(
+            _fits(Key("", key.namespace, value), own)
+            for value in _labelled(world, key, (*_GROUP_LABELS, *_APPLICATION_LABELS))
+        ),
+        lambda key: key.name.startswith(own) or key.path.startswith(own),
+    )
+    keys = [key for key in sorted(world.keys("Pod")) if not cluster_of(key)]
+    for belongs in by_member:
+        found = [key for key in keys if belongs(key)]
+        if found:
+            yield _group(world, name, found)
+            return
+
+
+def _labelled(world: World, key: Key, names: Iterable[str]) -> Iterator[str]:
+    obj = world.objects[key]
+    for label in names:
+        value = obj.labels.get(label) or obj.annotations.get(label)
+        if value:
+            yield value
+
+
+def _group(world: World, name: str, pods: list[Key]) -> Answer:
+    """Return how many of these pods have a node, and why the first other one has none."""
+    waiting = [key for key in pods if not world.objects[key].spec.get("nodeName")]
+    waiting = [key for key in waiting if key not in world.lifetime.placed]
+    if not waiting:
+        return _answer(name, "", [Asked.ALL_PLACED.said(n=len(pods))])
+    first = _pod(world, waiting[0])
+    said = Asked.SOME_WAIT.said(n=len(waiting), of=len(pods), pod=waiting[0].name)
+    return _answer(name, "", [said, *first.said])
+
+
+def _queue(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
+    if world.kueue is None:
+        return
+    cluster = world.kueue.cluster
+    for node in cluster.forest.nodes():
+        if wanted in ("", node.kind) and node.name == own:
+            yield _quota_node(world, node)
+    for key in world.keys("LocalQueue"):
+        if wanted in ("", "LocalQueue") and _fits(key, own):
+            yield _answer(str(key), "", _line_of(world, partial(_of_queue, key)))
+
+
+def _of_queue(key: Key, work: WorkloadInfo) -> bool:
+    return (work.namespace, work.local_queue_name) == key[1:]
+
+
+def _quota_node(world: World, node: QuotaNode) -> Answer:
+    """Return who waits in a ClusterQueue or cohort, for what, and what of it is used."""
+    assert world.kueue is not None
+    cluster = world.kueue.cluster
+    inside = set(node.subtree() if isinstance(node, Cohort) else [node])
+
+    def of(work: WorkloadInfo) -> bool:
+        return (work.cluster_queue or cluster.cluster_queue_of(work)) in inside
+
+    said = _line_of(world, of)
+    for (flavor, resource), cell in sorted(node.resource_nodes.items()):
+        said.append(
+            Asked.USED.said(
+                flavor=flavor,
+                used=Quantity(resource, str(cell.usage)),
+                nominal=Quantity(resource, str(cell.nominal)),
+            )
+        )
+    return _answer(f"{node.kind}//{node.name}", "", said)
+
+
+def _line_of(world: World, of: Callable[[WorkloadInfo], bool]) -> list[Sentence]:
+    """Return how many of these Workloads run and wait, and what most wait for."""
+    assert world.kueue is not None
+    works = [work for work in world.kueue.cluster.workloads.values() if of(work)]
+    waiting = [work for work in works if not work.finished and not work.reserved]
+    held = sum(work.reserved for work in works)
+    said = [Asked.LINE.said(waiting=len(waiting), held=held)]
+    causes = _counted((work.key, _cause(world, work)) for work in waiting)
+    return [*said, *(_said(cause) for cause in causes[:MOST_NAMES])]
+
+
+def _node(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
+    key = Key("Node", "", own)
+    if wanted not in ("", "Node") or world.kube is None:
+        return
+    info = world.kube.nodes.node_infos.get(own)
+    if info is None or key not in world.objects:
+        return
+    said = [Asked.PODS.said(n=len(info.pods), of=info.pod_limit)]
+    for resource, whole in sorted(info.node.allocatable.items()):
+        if resource != "pods" and whole:
+            left = Quantity(resource, str(whole - info.requested.get(resource, 0)))
+            said.append(Asked.FREE.said(free=left, of=Quantity(resource, str(whole))))
+    spec = world.objects[key].spec
+    if spec.get("unschedulable"):
+        said.append(Asked.CORDONED.said())
+    said += [
+        Asked.TAINT.said(taint=f"{one.get('key')}:{one.get('effect')}")
+        for one in spec.get("taints") or ()
+    ]
+    yield _answer(str(key), "", said)
+
+
+def _answer(about: str, state: str, said: list[Sentence]) -> Answer:
+    return Answer(about=about, state=state, said=said, sentences=[s.text for s in said])
+
+
+# ------------------------------------------------------------------------
+# Without a name: what waits here, and for what.
+
+
+def overview(world: World, about: str = "") -> Overview:
+    """Return all that waits, by what it waits for, the most common cause first.
+
+    `about` is what is asked about besides, as `answers` takes it.
+
+    Workloads without quota, and pods without a node: those of Workloads that were
+    admitted, and those that no Workload stands for. O(Workloads + pods).
+    """
+    waiting = [*_of_workloads(world), *_of_pods(world)]
+    return Overview(
+        at_ms=world.context.now_ms,
+        tick=world.tick,
+        waiting=len(waiting),
+        causes=_counted(waiting),
+        answers=answers(world, about) if about else [],
+    )
+
+
+def _of_workloads(world: World) -> Iterator[tuple[Key, Sentence]]:
+    if world.kueue is None:
+        return
+    for work in world.kueue.cluster.workloads.values():
+        if not work.finished and state_of(work) in _WAITING:
+            yield work.key, _cause(world, work)
+
+
+def _of_pods(world: World) -> Iterator[tuple[Key, Sentence]]:
+    for pods in places.waiting_pods(world).values():
+        for key in pods:
+            yield key, _of_nodes(places.why_unplaced(world, key))
+
+
+def _cause(world: World, work: WorkloadInfo) -> Sentence:
+    """Return what a Workload waits for, without the numbers and names of its own."""
+    now_us = world.context.now_us
+    if work.requeue_at_us is not None and work.requeue_at_us > now_us:
+        return Asked.BACKOFF.said()
+    condition = work.conditions.get(QUOTA_RESERVED)
+    message = condition.message if condition and not condition.status else ""
+    short = dict.fromkeys(_SHORT.findall(message))
+    if short:
+        names = [f"{resource} in {flavor}" for resource, flavor in short]
+        return Asked.NO_QUOTA.said(places=few(names))
+    if work.pending_queue is None:
+        return Asked.IN_NO_LINE.said()
+    if not message or work.evicted:
+        return Asked.IN_LINE.said()
+    return plain(message)
+
+
+def _of_nodes(message: str) -> Sentence:
+    """Return why nodes do not take a pod, without how many do not for what."""
+    reasons, _, _ = message.partition(" preemption:")
+    _, found, listed = reasons.partition(" nodes are available: ")
+    if not found:
+        return plain(message) if message else Asked.UNTRIED.said()
+    parts = sorted(part.partition(" ")[2] for part in listed.rstrip(".").split(", "))
+    return Asked.NO_NODE.said(reasons=few(parts))
+
+
+def _counted(waiting: Iterable[tuple[Key, Sentence]]) -> list[Cause]:
+    found: dict[str, list[Key]] = defaultdict(list)
+    said: dict[str, Sentence] = {}
+    for key, why in waiting:
+        found[why.text].append(key)
+        said.setdefault(why.text, why)
+    causes = [
+        Cause(
+            why=text,
+            said=said[text],
+            count=len(keys),
+            names=[str(key) for key in keys[:MOST_NAMES]],
+        )
+        for text, keys in found.items()
+    ]
+    return sorted(causes, key=lambda cause: (-cause.count, cause.why))
+
+
+def _said(cause: Cause) -> Sentence:
+    return Asked.CAUSE.said(n=cause.count, why=cause.said)
+
+
+def lines_of(whole: Mapping[str, Any]) -> Iterator[str]:
+    """Yield an `Overview`, as a document, as people read it.
+
+    The answers alone where something was asked about.
+    """
+    for one in whole["answers"]:
+        yield f"{one['about']}: {one['state']}" if one["state"] else one["about"]
+        yield from (f"  {sentence}" for sentence in one["sentences"])
+    if whole["answers"]:
+        return
+    yield f"{whole['waiting']} {'waits' if whole['waiting'] == 1 else 'wait'}"
+    for cause in whole["causes"]:
+        more = cause["count"] - len(cause["names"])
+        yield f"  {cause['count']}: {cause['why']}"
+        yield f"    {', '.join(cause['names'])}{f' and {more} more' if more else ''}"

@@ -1,0 +1,115 @@
+"""Pods that wait for a node: those of a Workload, and those of nobody that Kueue knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scheduler.engine.kube.cache.node_info import NodeInfo
+from scheduler.engine.lifetime.runs import Due
+from scheduler.engine.world import World
+from scheduler.model.objects import Key, Object, cluster_of
+from scheduler.model.pod import Pod
+from scheduler.model.sentence import Quantity, Sentence
+from scheduler.words.why import Unplaced
+
+_ENDED = ("Succeeded", "Failed")
+_SCHEDULED = "PodScheduled"
+
+
+def awaits_nodes(world: World, key: Key) -> bool:
+    """Return whether pods of a Workload are still to be made, or not all have a node.
+
+    Where starting a Job takes time no pod is there at the instant of the admission.
+    """
+    run = world.lifetime.runs.get(key)
+    if run is None or run.done:
+        return False
+    if not run.active:
+        return run.step is not None and run.step[0] == Due.START
+    return bool(unplaced(world, key))
+
+
+def unplaced(world: World, key: Key) -> list[Key]:
+    """Return the pods of a Workload that have no node."""
+    run = world.lifetime.runs.get(key)
+    if run is None or not run.active:
+        return []
+    return [pod for pod in run.pods if pod not in world.lifetime.placed]
+
+
+def why_unplaced(world: World, pod: Key) -> str:
+    """Return what the condition of a pod says of its last attempt; "" before the first."""
+    for item in world.get(pod).status.get("conditions") or ():
+        if item["type"] == _SCHEDULED:
+            return str(item.get("message", ""))
+    return ""
+
+
+def sentences_of(world: World, key: Key) -> list[Sentence]:
+    """Return which pods of an admitted Workload have no node, and why; none if all have.
+
+    The first one speaks for all. O(pods of the Workload + nodes).
+    """
+    run = world.lifetime.runs.get(key)
+    if run is None or not world.lifetime.placement() or not awaits_nodes(world, key):
+        return []
+    missing = unplaced(world, key)
+    if not missing:
+        return [Unplaced.NONE_YET.said()]
+    first = missing[0]
+    said = Unplaced.SOME.said(
+        n=len(missing),
+        of=len(run.pods),
+        pod=first.name,
+        message=why_unplaced(world, first) or Unplaced.NOT_TRIED.said(),
+    )
+    pod = world.kube.pods.get(first) if world.kube is not None else None
+    return [said, *(fragments(world, pod) if pod is not None else ())]
+
+
+def fragments(world: World, pod: Pod) -> Iterator[Sentence]:
+    """Yield each resource of which the nodes together have enough for a pod, and no one has."""
+    assert world.kube is not None
+    nodes = list(world.kube.nodes.node_infos.values())
+    for resource, asked in pod.shape.requests.exact.items():
+        free = [left for node in nodes if (left := _free(node, resource)) > 0]
+        if asked > max(free, default=0) and asked <= sum(free):
+            yield Unplaced.FRAGMENTED.said(
+                free=Quantity(resource, str(sum(free))),
+                nodes=len(free),
+                most=Quantity(resource, str(max(free))),
+                asked=Quantity(resource, str(asked)),
+            )
+
+
+def _free(node: NodeInfo, resource: str) -> int:
+    return node.capacity(resource) - node.requested.get(resource, 0)
+
+
+def waiting_pods(world: World) -> dict[Key, list[Key]]:
+    """Return the pods that wait for a node, by what they belong to, in the order of names.
+
+    A pod that Kueue has not let go waits for quota, not for a node, and is left out; so
+    are the pods of worker clusters. O(pods).
+    """
+    found: dict[Key, list[Key]] = {}
+    for key in sorted(world.keys("Pod")):
+        obj = world.objects[key]
+        if not cluster_of(key) and _waits(world, key, obj):
+            found.setdefault(owner_of(obj), []).append(key)
+    return found
+
+
+def _waits(world: World, key: Key, obj: Object) -> bool:
+    if obj.spec.get("nodeName") or key in world.lifetime.placed:
+        return False
+    if world.lifetime.waits(key) or obj.spec.get("schedulingGates"):
+        return False
+    return world.get(key).status.get("phase") not in _ENDED
+
+
+def owner_of(obj: Object) -> Key:
+    """Return what a pod belongs to: its owner; itself where it has none."""
+    for owner in obj.metadata.get("ownerReferences") or ():
+        return Key(str(owner["kind"]), obj.key.namespace, str(owner["name"]))
+    return obj.key

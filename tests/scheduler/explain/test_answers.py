@@ -1,0 +1,243 @@
+"""Why, asked about anything; and without a name what waits, and for what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from scheduler.analysis.explain import to_document
+from scheduler.analysis.explain.answers import Answer, answers, lines_of, overview
+from scheduler.analysis.explain.counterfactuals import counterfactuals
+from scheduler.analysis.explain.workloads import explain
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    queue_tree,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
+
+
+def run(*manifests: dict[str, Any], until_s: int = 30, **policy: Any) -> World:
+    world = world_of(*manifests, **policy)
+    simulate(world, until_ms=until_s * 1000)
+    world.freshen()
+    return world
+
+
+def one(world: World, name: str) -> Answer:
+    [found] = answers(world, name)
+    return found
+
+
+def fragments() -> World:
+    """Two nodes with half of their CPU taken, and a job of one large pod."""
+    jobs = [job(f"x{n}", queue="main", cpu=4, runtime="1h") for n in range(2)]
+    nodes = [node(f"n{n}", cpu=8) for n in range(2)]
+    late = job("big", queue="main", cpu=8, runtime="1h", arrival="5s")
+    return run(*small_cluster(cpu=100), *nodes, *jobs, late)
+
+
+def in_line(count: int) -> World:
+    return run(
+        *small_cluster(cpu=1),
+        *(job(f"j{n}", queue="main", runtime="1h") for n in range(count)),
+    )
+
+
+# ---- an admitted Workload whose pods wait
+
+
+def test_an_admitted_job_whose_pod_has_no_node_says_so_first_and_what_is_free():
+    found = one(fragments(), "big")
+    assert found.state == "admitted"
+    assert "1 of its 1 pods is on no node" in found.sentences[0]
+    assert "Insufficient cpu" in found.sentences[0]
+    assert found.sentences[1] == (
+        "Free: 8 CPU on 2 nodes together, at most 4 CPU on one; a pod that asks for 8 CPU "
+        "fits on none."
+    )
+
+
+def test_its_pod_counts_among_what_waits():
+    found = overview(fragments())
+    assert (found.waiting, found.causes[0].why) == (
+        1,
+        "no node takes the pod: Insufficient cpu",
+    )
+
+
+# ---- what waits, the most common cause first
+
+
+def test_causes_are_counted_the_most_common_first():
+    found = overview(in_line(4))
+    assert found.waiting == 3
+    assert [cause.count for cause in found.causes] == sorted(
+        (cause.count for cause in found.causes), reverse=True
+    )
+    assert sum(cause.count for cause in found.causes) == found.waiting
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_pods_without_a_workload_wait_like_anyone_else(stack):
+    pods = [pod(f"p{n}", cpu=2, runtime="1h") for n in range(3)]
+    policy: dict[str, Any] = {"stack": stack}
+    if stack == "yunikorn":
+        policy["yunikorn"] = {"queues": queue_tree({"name": "a"})}
+        for each in pods:
+            each["metadata"]["labels"] = {"queue": "root.a", "applicationId": "app-1"}
+    world = run(node("n", cpu=4), *pods, **policy)
+    assert overview(world).waiting == 1
+    assert answers(world, "p")[0].sentences[0].startswith("1 of 3 pods is on no node")
+
+
+def test_nothing_waits_where_all_run():
+    world = run(*small_cluster(cpu=4), job("j", queue="main", runtime="1h"))
+    found = overview(world)
+    assert (found.waiting, found.causes) == (0, [])
+    assert list(lines_of(to_document(found))) == ["0 wait"]
+
+
+# ---- names as people have them
+
+
+@pytest.mark.parametrize("name", ["j1", "default/j1", "job/j1", "Job/default/j1"])
+def test_a_job_is_found_by_its_name_with_or_without_namespace_and_kind(name):
+    assert one(in_line(2), name).about.startswith("Workload/default/job-j1-")
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("main", "ClusterQueue//main"),
+        ("ClusterQueue/main", "ClusterQueue//main"),
+        ("LocalQueue/main", "LocalQueue/default/main"),
+    ],
+)
+def test_a_queue_says_who_waits_in_it_and_for_what(name, about):
+    found = answers(in_line(3), name)[0]
+    assert found.about == about
+    assert found.sentences[0] == "2 wait for quota, 1 hold it."
+
+
+def test_a_node_says_what_is_free_on_it_and_what_keeps_pods_away():
+    tainted = node("n", cpu=4)
+    tainted["spec"] = {
+        "unschedulable": True,
+        "taints": [{"key": "a", "effect": "NoSchedule"}],
+    }
+    found = one(run(tainted, stack="kube"), "n")
+    assert "4 CPU free of 4 CPU." in found.sentences
+    assert "It is cordoned: it takes no new pods." in found.sentences
+    assert "Taint a:NoSchedule: it takes pods that tolerate it." in found.sentences
+
+
+def test_an_application_is_found_by_its_id():
+    pods = [pod(f"p{n}", cpu=2, runtime="1h") for n in range(3)]
+    for each in pods:
+        each["metadata"]["labels"] = {"queue": "root.a", "applicationId": "app-1"}
+    world = run(
+        node("n", cpu=4),
+        *pods,
+        stack="yunikorn",
+        yunikorn={"queues": queue_tree({"name": "a"})},
+    )
+    assert one(world, "app-1").sentences[0].startswith("1 of 3 pods is on no node")
+
+
+def test_what_does_not_exist_is_refused_by_its_name():
+    with pytest.raises(SchedulerError, match="nobody is not in this world"):
+        answers(in_line(1), "nobody")
+
+
+# ---- the field that keeps a Workload from preempting
+
+
+def _gate_world(
+    preemption: dict[str, Any], *, holder: str = "lender", cpu: int = 4
+) -> World:
+    """A job of queue `main` that lacks what two of another queue, or its own, hold."""
+    own = cluster_queue("main", cohort="co", cpu=2)
+    own["spec"]["preemption"] = preemption
+    lender = cluster_queue("lender", cohort="co", cpu=4)
+    queue = "main" if holder == "main" else "lender"
+    held = job("held", queue=queue, cpu=6, runtime="1h", priority_class="mid")
+    late = job(
+        "late", queue="main", cpu=cpu, runtime="1h", arrival="5s", priority_class="high"
+    )
+    return run(
+        flavor(),
+        own,
+        lender,
+        local_queue("main", cluster_queue="main"),
+        local_queue("lender", cluster_queue="lender"),
+        workload_priority("mid", 50),
+        workload_priority("high", 100),
+        held,
+        late,
+    )
+
+
+@pytest.mark.parametrize(
+    ("preemption", "holder", "said"),
+    [
+        (
+            {"withinClusterQueue": "Never"},
+            "main",
+            "withinClusterQueue of main is Never",
+        ),
+        (
+            {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Never"},
+            "lender",
+            "reclaimWithinCohort of main is Never",
+        ),
+        (
+            {
+                "reclaimWithinCohort": "Any",
+                "borrowWithinCohort": {
+                    "policy": "LowerPriority",
+                    "maxPriorityThreshold": 10,
+                },
+            },
+            "lender",
+            "maxPriorityThreshold of main is 10",
+        ),
+    ],
+)
+def test_the_field_that_keeps_it_from_preempting_is_named_with_its_value(
+    preemption, holder, said
+):
+    borrows = "borrowWithinCohort" in preemption
+    world = _gate_world(preemption, holder=holder, cpu=4 if borrows else 2)
+    sentences = one(world, "late").sentences
+    assert any(said in sentence for sentence in sentences), sentences
+
+
+def test_the_threshold_is_named_and_tried_as_a_change():
+    world = _gate_world(
+        {
+            "reclaimWithinCohort": "Any",
+            "borrowWithinCohort": {
+                "policy": "LowerPriority",
+                "maxPriorityThreshold": 10,
+            },
+        }
+    )
+    [key] = [k for k in world.keys("Workload") if "late" in k.name]
+    assert any(
+        "borrowWithinCohort.maxPriorityThreshold of main is 10." in sentence
+        for sentence in explain(world, key).sentences
+    )
+    tried = {v.kind: v for v in counterfactuals(world, key, horizon_ms=30_000).verdicts}
+    found = tried["maxPriorityThreshold"]
+    assert (found.now, found.value, found.verdict) == ("10", "50", "yes")
