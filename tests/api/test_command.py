@@ -187,7 +187,7 @@ def test_what_is_refused_is_reported_with_its_place(person, tmp_path, capsys):
     [
         (["pause", "aaaaaaaaaaaa"], 2, "does not exist"),
         (["import", "/nowhere.yaml"], 2, "No such file"),
-        (["explain", "aaaaaaaaaaaa", "x"], 2, "NAMESPACE/NAME"),
+        (["explain", "aaaaaaaaaaaa", "x", "--kind", "Pod"], 2, "NAMESPACE/NAME"),
         (["run", "aaaaaaaaaaaa", "--ticks", "0"], 2, "1 or more"),
         (["list", "--server", "http://127.0.0.1:9"], 2, "refused"),
     ],

@@ -14,7 +14,6 @@ from scheduler.model.releases import release
 from scheduler.model.releases.kueue_gates import KUEUE_GATES
 from scheduler.model.releases.rules import rule, turned
 
-
 _HELD = ExitStack()  # for as long as the process lives
 
 

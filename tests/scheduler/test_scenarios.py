@@ -28,6 +28,7 @@ from scheduler.model.scenario import (
 )
 from scheduler.model.sentence import Sentence
 from tests import invariants
+from tests.builders import job, node, pod, world_of
 
 LIBRARY = Path(__file__).parents[2] / "sandbox/scenarios"
 NAMES = sorted(path.parent.name for path in LIBRARY.glob("*/scenario.yaml"))
@@ -398,3 +399,9 @@ def test_a_missing_queue_is_said_on_import_as_kueue_says_it_later():
     assert [str(one).partition(" until")[0] for one in found] == [
         f"j.yaml:4: metadata.labels.kueue.x-k8s.io/queue-name: {said}"
     ]
+
+
+def test_nodes_and_pods_that_no_queue_concerns_run_under_kube_scheduler():
+    assert world_of(node("n"), pod("p")).policy.spec.stack == "kube"
+    assert world_of(node("n"), job("j", queue="main")).policy.spec.stack == "kueue"
+    assert world_of(pod("p")).policy.spec.stack == "kueue"

@@ -57,9 +57,19 @@ def signs_of(loaded: Loaded) -> dict[Stack, Sign]:
 
 
 def stack_of(loaded: Loaded) -> Stack:
-    """Return the stack that files are for; Kueue where nothing or several say so."""
+    """Return the stack that files are for; Kueue where several say so.
+
+    Where nothing says so, nodes and pods that no queue concerns are kube-scheduler's.
+    """
     found = signs_of(loaded)
-    return next(iter(found)) if len(found) == 1 else "kueue"
+    if len(found) == 1:
+        return next(iter(found))
+    return "kube" if not found and _nodes_and_pods(loaded) else "kueue"
+
+
+def _nodes_and_pods(loaded: Loaded) -> bool:
+    made = (any(pod_specs(obj.manifest)) for obj in loaded.objects)
+    return any(obj.key.kind == "Node" for obj in loaded.objects) and any(made)
 
 
 def disagreement(signs: dict[Stack, Sign]) -> Sentence | None:
