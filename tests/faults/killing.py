@@ -15,13 +15,16 @@ from typing import Any
 
 import django
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
 LONGEST_LIFE_S = 0.03
 
 
-def main(kills: int, ticks: int) -> None:
-    """Print what came of a run of so many ticks, with so many kills in mid-tick."""
+def main(kills: int, ticks: int, stride: int) -> None:
+    """Print what came of a run of so many ticks, with so many kills in mid-tick.
+
+    Then of a delete that is killed before each statement of those that are `stride` apart.
+    """
     from sandbox.models import Sample, Sandbox
 
     call_command("migrate", verbosity=0)
@@ -43,7 +46,7 @@ def main(kills: int, ticks: int) -> None:
         "tries": tries,
     }
     found["samples"] = sorted(samples)
-    found["deletes"] = delete_with_kills(sandbox)
+    found["deletes"] = delete_with_kills(sandbox, stride)
     sys.stdout.write(json.dumps(found))
 
 
@@ -91,8 +94,8 @@ def make_ticks(sandbox: str, to: int, life_s: float) -> None:
         leases.release(claim)
 
 
-def delete_with_kills(sandbox: str) -> list[bool]:
-    """Delete a sandbox that has a fork, killed at each statement in turn.
+def delete_with_kills(sandbox: str, stride: int) -> list[bool]:
+    """Delete a sandbox that has a fork, killed before statements so far apart, and the last.
 
     Returns for each kill whether all rows were as before; then it is gone, its fork stays.
     """
@@ -101,19 +104,25 @@ def delete_with_kills(sandbox: str) -> list[bool]:
     from sandbox.models import Sandbox
 
     fork = actions.do_fork(local_user(), sandbox)
+    with transaction.atomic():
+        count = 10**6 - delete(sandbox, statements=10**6)
+        transaction.set_rollback(True)
     before, whole = rows_of(sandbox), []
-    while Sandbox.objects.filter(pk=sandbox).exists():
+    for statements in sorted({*range(0, count, stride), *range(count - 4, count)}):
         connections.close_all()
         child = os.fork()
         if child == 0:
-            delete(sandbox, statements=len(whole) + 1)
+            delete(sandbox, statements=statements)
             os._exit(0)
         os.waitpid(child, 0)
         Sandbox.objects.update(lease_until=0)
-        if Sandbox.objects.filter(pk=sandbox).exists():
-            whole.append(rows_of(sandbox) == before)
+        if not Sandbox.objects.filter(pk=sandbox).exists():
+            break  # what it was killed before comes after the commit
+        whole.append(rows_of(sandbox) == before)
+    else:
+        delete(sandbox, statements=10**6)
     assert set(rows_of(sandbox).values()) == {0}
-    assert Sandbox.objects.get(pk=fork.pk).hash
+    assert Sandbox.objects.get(pk=fork.pk).kept_revision
     return whole
 
 
@@ -128,8 +137,11 @@ def rows_of(sandbox: str) -> dict[str, int]:
     }
 
 
-def delete(sandbox: str, *, statements: int) -> None:
-    """Delete it, but end as `kill -9` does before the statement after so many."""
+def delete(sandbox: str, *, statements: int) -> int:
+    """Delete it, but end as `kill -9` does before the statement after so many.
+
+    Returns how many were left.
+    """
     from sandbox import actions
     from sandbox.access.people import local_user
 
@@ -144,6 +156,7 @@ def delete(sandbox: str, *, statements: int) -> None:
 
     with connection.execute_wrapper(count):
         actions.do_delete_sandbox(local_user(), sandbox)
+    return left
 
 
 if __name__ == "__main__":
@@ -153,4 +166,4 @@ if __name__ == "__main__":
     # There is no bus to publish it on, or to ask.
     commits._publish = lambda *_: None
     commits.is_watched = lambda _: False
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(*map(int, sys.argv[1:]))

@@ -28,7 +28,7 @@ from tests.services.server import (
     started,
 )
 
-ROUNDS = int(os.environ.get("QUOTALAB_ROUNDS", "5"))
+ROUNDS = int(os.environ.get("QUOTALAB_ROUNDS", "3"))
 MAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
 MERGE = "application/merge-patch+json"
@@ -122,13 +122,14 @@ def two(request, tmp_path_factory) -> Iterator[TwoProcesses]:
     folder = tmp_path_factory.mktemp(request.param)
     with contextlib.ExitStack() as stack:
         if request.param == "sqlite":
-            single = stack.enter_context(DefaultRun(folder))
+            single: DefaultRun = request.getfixturevalue("shared_run")
             path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
             variables = {**single.environment, "PATH": path}
             run, headers = ServerRun(single.url, variables, folder), {}
         else:
             postgres = request.getfixturevalue("postgres")
-            run = stack.enter_context(running_server(postgres, folder))
+            web = running_server(postgres, folder, processes=["web"])
+            run = stack.enter_context(web)
             run.manage("person", "add", "olga", says="a long pass phrase\n")
             secret = run.manage("token", "olga").strip()
             headers = {"Authorization": f"Bearer {secret}"}

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -69,9 +69,13 @@ class ServerRun:
 
 @contextlib.contextmanager
 def running_server(
-    postgres: Postgres, folder: Path, **variables: str
+    postgres: Postgres,
+    folder: Path,
+    *,
+    processes: Iterable[str] = tuple(COMMANDS),
+    **variables: str,
 ) -> Iterator[ServerRun]:
-    """Start all of it in `folder`; end it when the block ends."""
+    """Start all of it in `folder`, or these processes; end it when the block ends."""
     bus = folder / "bus.sock"
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
@@ -82,8 +86,8 @@ def running_server(
     with contextlib.ExitStack() as stack:
         stack.enter_context(running_bus(bus))
         run.manage("migrate", "--no-input")
-        for name, command in COMMANDS.items():
-            stack.enter_context(started(name, as_here(command, port), run))
+        for name in processes:
+            stack.enter_context(started(name, as_here(COMMANDS[name], port), run))
         wait_for(run.ready, "the server's word that it is ready")
         yield run
 

@@ -41,7 +41,7 @@ pytestmark = [pytest.mark.django_db(transaction=True)]
 ALONE = os.environ.get("QUOTALAB_BENT_AT")
 LOG = logging.getLogger(__name__)
 _FIRST = int(ALONE or os.environ.get("QUOTALAB_BENT_FROM", "0"))
-_COUNT = 1 if ALONE else int(os.environ.get("QUOTALAB_BENT", "60"))
+_COUNT = 1 if ALONE else int(os.environ.get("QUOTALAB_BENT", "10"))
 NUMBERED = range(_FIRST, _FIRST + _COUNT)
 #: So many paths are drawn for each file that is taken.
 PATHS = 12
