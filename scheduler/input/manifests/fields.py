@@ -10,7 +10,7 @@ from scheduler.input.manifests.documents import Document
 from scheduler.model import amounts, schemas
 from scheduler.model.errors import ManifestError, QuantityError
 from scheduler.model.problems import Form, Wanted, expected
-from scheduler.model.schemas.faults import OF_LIST, OF_MAP, Unmet, What, faults_of, fill
+from scheduler.model.schemas.faults import OF_MAP, Unmet, What, faults_of, fill
 from scheduler.model.sentence import Sentence, Stated
 
 # ------------------------------------------------------------------------
@@ -223,31 +223,9 @@ def check_structure(document: Document, type_: str) -> None:
     Raises ManifestError naming the first such field. `metadata` and `status` are left
     to their own check. Cost: that of the fields given.
     """
-    rest = {n: v for n, v in document.data.items() if n not in _HEAD}
-    for fault in _misplaced(rest, type_, ""):
+    found = faults_of(document.data, type_, leave=_HEAD, texts=False, built_in=True)
+    for fault in filter(Unmet.is_misplaced, found):
         raise _error(document, fault, ())
-
-
-def _misplaced(value: Any, type_: str, path: str) -> Iterator[Unmet]:
-    """Yield values that are no object, map or list where their type is one."""
-    if type_.startswith("[]"):
-        if isinstance(value, list):
-            of = type_.removeprefix("[]")
-            for at, item in enumerate(value):
-                if item is not None:
-                    yield from _misplaced(item, of, f"{path}[{at}]")
-        else:
-            yield Unmet(What.TYPE, path, value, OF_LIST, type_)
-    elif type_.startswith("map "):
-        if not isinstance(value, dict):
-            yield Unmet(What.TYPE, path, value, OF_MAP, type_)
-    elif fields := schemas.fields_of(type_):
-        if not isinstance(value, dict):
-            yield Unmet(What.TYPE, path, value, OF_LIST, type_)
-            return
-        for name, part in value.items():
-            if part is not None and (field := fields.get(name)) is not None:
-                yield from _misplaced(part, field.type, f"{path}.{name}".lstrip("."))
 
 
 def with_defaults(document: Document, type_: str) -> dict[str, Any]:

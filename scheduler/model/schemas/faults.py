@@ -58,6 +58,10 @@ class Unmet(NamedTuple):
     field: Field
     type: str  # of the value: of a list's item that of items
 
+    def is_misplaced(self) -> bool:
+        """Return whether it has to be an object, map or list, and is none."""
+        return self.what is What.TYPE and self.type not in (*_PLAIN, "Quantity")
+
 
 def is_quantity(value: Any) -> bool:
     """Return whether a value is an amount as Kubernetes writes them."""
@@ -80,6 +84,11 @@ class _Step(NamedTuple):
     item: _Sort  # of an item of a list
     of: str  # type of the item of a list, else of the field
     free: type | None  # a value of it that is not empty has no other limit than texts
+
+
+class _How(NamedTuple):
+    texts: bool
+    built_in: bool
 
 
 class _Plan(NamedTuple):
@@ -107,24 +116,28 @@ def faults_of(
     *,
     leave: frozenset[str] = _NONE,
     texts: bool = True,
+    built_in: bool = False,
 ) -> list[Unmet]:
     """Return what of an object its type forbids, in the order of what is given.
 
     Fields of the object itself that `leave` names are not looked at, nor without
-    `texts` how long a text is, how it is spelled and whether items are there twice.
+    `texts` how long a text is, how it is spelled and whether items are there twice, nor
+    without `built_in` what is in types of Kubernetes itself, as pod templates are.
     """
     found: list[Unmet] = []
-    _of_object(found, holder, type_, path, texts, leave)
+    _of_object(found, holder, type_, path, _How(texts, built_in), leave)
     return found
 
 
 @functools.cache
-def _plan(type_: str) -> _Plan:
+def _plan(type_: str, built_in: bool) -> _Plan:
     fields = schemas.fields_of(type_)
     steps = {}
     for name, field in fields.items():
         of = field.type.removeprefix("[]")
-        steps[name] = _Step(field, _sort(field.type), _sort(of), of, _free(field))
+        steps[name] = _Step(
+            field, _sort(field.type, built_in), _sort(of, built_in), of, _free(field)
+        )
     return _Plan(
         steps,
         tuple(
@@ -141,14 +154,14 @@ def _free(field: Field) -> type | None:
     return str if field.type == "string" and field.enum is None else None
 
 
-def _sort(type_: str) -> _Sort:
+def _sort(type_: str, built_in: bool) -> _Sort:
     if type_.startswith("[]"):
         return _Sort.LIST
     if type_.startswith("map "):
         return _Sort.MAP
     if type_ == "Quantity":
         return _Sort.QUANTITY
-    if type_.startswith(("core.", "meta.")):
+    if type_.startswith(("core.", "meta.")) and not built_in:
         return _Sort.LEFT  # looked at with what is made of it
     if schemas.fields_of(type_):
         return _Sort.OBJECT
@@ -160,10 +173,10 @@ def _of_object(
     holder: Mapping[Any, Any],
     type_: str,
     path: str,
-    texts: bool,
+    how: _How,
     leave: frozenset[str] = _NONE,
 ) -> None:
-    (steps, needed), prefix = _plan(type_), f"{path}." if path else ""
+    (steps, needed), prefix = _plan(type_, how.built_in), f"{path}." if path else ""
     unknown = []
     for name, value in holder.items():
         if name in leave or value is None:
@@ -172,14 +185,14 @@ def _of_object(
             unknown.append(str(name))
             continue
         field, sort, item, of, free = step
-        if sort is _Sort.LEFT or (value and type(value) is free and not texts):
+        if sort is _Sort.LEFT or (value and type(value) is free and not how.texts):
             continue
         if sort is not _Sort.LIST:
-            _of_value(found, value, field, sort, of, prefix + name, texts)
+            _of_value(found, value, field, sort, of, prefix + name, how)
         elif not isinstance(value, list):
             found.append(Unmet(What.TYPE, prefix + name, value, field, field.type))
         else:
-            _of_list(found, value, field, item, of, prefix + name, texts)
+            _of_list(found, value, field, item, of, prefix + name, how)
     if unknown:
         found.append(Unmet(What.UNKNOWN, path, unknown, OF_LIST, type_))
     for name in needed:
@@ -195,7 +208,7 @@ def _of_list(
     sort: _Sort,
     type_: str,
     path: str,
-    texts: bool,
+    how: _How,
 ) -> None:
     if field.min_items is not None and len(value) < field.min_items:
         found.append(Unmet(What.FEW, path, value, field, field.type))
@@ -206,8 +219,8 @@ def _of_list(
         if one == "" and type_ == "string":
             found.append(Unmet(What.EMPTY, place, one, OF_LIST, type_))
         else:
-            _of_value(found, one, OF_LIST, sort, type_, place, texts)
-    if texts and field.list_type in ("map", "set"):
+            _of_value(found, one, OF_LIST, sort, type_, place, how)
+    if how.texts and field.list_type in ("map", "set"):
         _told_apart(found, value, field, type_, path)
 
 
@@ -233,7 +246,7 @@ def _of_value(
     sort: _Sort,
     type_: str,
     path: str,
-    texts: bool,
+    how: _How,
 ) -> None:
     if sort is _Sort.PLAIN:
         wanted = _PLAIN[type_]
@@ -246,11 +259,11 @@ def _of_value(
         elif type(value) is str:
             if not value and field.required:
                 found.append(Unmet(What.EMPTY, path, value, field, type_))
-            if texts:
+            if how.texts:
                 _of_text(found, value, field, type_, path)
     elif sort is _Sort.OBJECT:
         if isinstance(value, Mapping):
-            _of_object(found, value, type_, path, texts)
+            _of_object(found, value, type_, path, how)
         else:
             found.append(Unmet(What.TYPE, path, value, field, type_))
     elif sort is _Sort.QUANTITY:
@@ -264,9 +277,9 @@ def _of_value(
         if field.max_properties is not None and len(value) > field.max_properties:
             found.append(Unmet(What.MANY_KEYS, path, value, field, type_))
         of = type_[4:]
-        inner = _sort(of)
+        inner = _sort(of, how.built_in)
         for key, one in value.items():
-            _of_value(found, one, OF_MAP, inner, of, f"{path}.{key}", texts)
+            _of_value(found, one, OF_MAP, inner, of, f"{path}.{key}", how)
 
 
 def _of_number(

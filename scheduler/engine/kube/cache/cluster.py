@@ -360,14 +360,20 @@ class SpreadSelectors:
         self.controllers: dict[Key, Selector] = {}
 
     def put(self, key: Key, manifest: Mapping[str, Any]) -> None:
-        """Take an object of one of KINDS; a Service without a selector has none."""
-        given = (manifest.get("spec") or {}).get("selector")
+        """Take an object of one of KINDS; a Service without a selector has none.
+
+        Services and ReplicationControllers are kept as they are given: a selector of
+        another shape selects nothing.
+        """
+        spec = manifest.get("spec")
+        given = spec.get("selector") if isinstance(spec, Mapping) else None
         if key.kind == SERVICE:
             self.services.pop(key, None)
-            if given:
+            if given and isinstance(given, Mapping):
                 self.services[key] = _of_labels(given)
         elif key.kind == "ReplicationController":
-            self.controllers[key] = _of_labels(given or {})
+            labels = given if isinstance(given, Mapping) else {}
+            self.controllers[key] = _of_labels(labels)
         else:
             self.controllers[key] = read_selector(given)
 
