@@ -45,7 +45,7 @@ def once(post: Post) -> Post:
         known = Answer.objects.filter(user=user, key=key).first()
         if known is None:
             return _first(post, view, request, args, kwargs, user, key, print_)
-        if _take_over(known, print_):
+        if _take_over(known, print_, own=getattr(request, "own_key", False)):
             return _answer(post, view, request, args, kwargs, known)
         return _again(known, print_)
 
@@ -73,12 +73,14 @@ def _first(
     return _answer(post, view, request, args, kwargs, row)
 
 
-def _take_over(known: Answer, print_: str) -> bool:
-    """Take the key of a request whose process was killed before it could answer."""
-    late = Now() - FREE_AFTER
-    same = Answer.objects.filter(
-        pk=known.pk, request=print_, status=Answer.BEGUN, at__lt=late
-    )
+def _take_over(known: Answer, print_: str, *, own: bool) -> bool:
+    """Take the key of a request whose process was killed before it could answer.
+
+    `own`: the key is of a question, which one worker has at a time.
+    """
+    same = Answer.objects.filter(pk=known.pk, request=print_, status=Answer.BEGUN)
+    if not own:
+        same = same.filter(at__lt=Now() - FREE_AFTER)
     return same.update(at=Now()) == 1
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,11 +15,11 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import MultiPartParser
 
 from api.errors import invalid
-from sandbox.access import limits
 from sandbox.actions import convert_files_for
 from sandbox.base.errors import Cause, InvalidError
+from sandbox.process import watchdog
 from scheduler.analysis.conversion.files import findings_of
-from scheduler.input.files.unpacking import Unpacking, UnreadText
+from scheduler.input.files.unpacking import Unpacking
 from scheduler.input.manifests.chosen_run_times import (
     NO_CHOICE,
     EndedWork,
@@ -33,16 +32,16 @@ from scheduler.model.durations import read_span
 from scheduler.model.errors import ManifestError, QuantityError, SchedulerError
 from scheduler.model.problems import RequestProblem, in_field
 from scheduler.model.sentence import Sentence
-from scheduler.model.texts.plain_text import is_suspect
 from scheduler.recorded.ended_work import ended_in_files
 
 
 def texts(files: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return (name, text) of what the files hold.
+    """Return (name, text) of what the files hold. A worker reads them.
 
     What cannot be unpacked or read is an `UnreadText`, refused with its place by
     whoever takes the others. Raises InvalidError for `data` that is no base64.
     """
+    watchdog.leave_to_worker(len(files))
     found: list[tuple[str, str]] = []
     most = settings.LIMITS["bytes_per_import"]
     unpacking = Unpacking(most) if most else Unpacking()
@@ -63,30 +62,6 @@ def converted_texts(
         return files, []
     found = convert_files_for(user, files, into=into)
     return found.files, findings_of(found)
-
-
-#: Files of more bytes than this are read by a worker, and all that let objects arrive.
-LARGE = 128 * 2**10
-_MAKES_MANY = re.compile(r"\b(?:Load|Scenario|cohorts)\b")
-
-
-def is_for_worker(
-    files: list[tuple[str, str]], said: Sequence[Finding], choice: RunTimeChoice
-) -> bool:
-    """Return whether it may cost so much to take files that a worker does it.
-
-    None does what cannot be handed over: texts that cannot be read or stored, what was
-    found already, chosen run times. Raises InvalidError for more bytes than may be.
-    """
-    limits.check_bytes(files)
-    if said or choice != NO_CHOICE:
-        return False
-    for _, text in files:
-        is_unread = isinstance(text, UnreadText)
-        if is_unread or is_suspect(text.encode("utf-8", "surrogatepass")):
-            return False
-    size = sum(len(text) for _, text in files)
-    return size > LARGE or any(_MAKES_MANY.search(text) for _, text in files)
 
 
 def traces(given: Mapping[str, Any]) -> TraceOptions:
@@ -124,6 +99,7 @@ def run_times(given: Mapping[str, Any]) -> RunTimeChoice:
 
 
 def _ended(files: list[dict[str, Any]]) -> list[EndedWork]:
+    watchdog.leave_to_worker(len(files))
     given = [(file["name"], _bytes(file)) for file in files]
     most = settings.LIMITS["bytes_per_import"]
     if most and sum(len(data) for _, data in given) > most:

@@ -128,9 +128,15 @@ PULSE_EVERY_S = 0.05
 #: A worker that stands still for so long, in a tick or between two instants of a run, is
 #: ended; what it was at is given up when that has happened twice. 0 = no limit.
 STANDSTILL_S = environment.number("STANDSTILL_SECONDS", 120)
-#: A request that computes for so long in a web process is ended, but for those that carry
-#: whole files, which have STANDSTILL_SECONDS. 0 = no limit.
-REQUEST_CPU_S = environment.number("REQUEST_CPU_SECONDS", 30)
+#: A request that computes for so long in a web process is ended: what may cost over 0.2 s
+#: is a worker's, and this is many times as much, for slow machines and the first import of
+#: modules. 0 = no limit.
+REQUEST_CPU_S = environment.number("REQUEST_CPU_SECONDS", 5)
+#: What a web process does itself: files, larger bodies, worlds of more objects and objects
+#: that make more pods are a worker's.
+BYTES_PER_REQUEST = 64 * 2**10
+OBJECTS_PER_REQUEST = 1_000
+PODS_PER_REQUEST = 500
 #: A web process waits so long for an answer that a worker works out; then it hands back
 #: a place to ask again.
 ANSWER_WAIT_S = environment.number("ANSWER_WAIT_SECONDS", 20)

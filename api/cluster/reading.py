@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from django.conf import settings
 from django.db.models import Q, QuerySet
 from rest_framework.request import Request
 
@@ -35,6 +36,7 @@ from api.cluster.selectors import Test, selector
 from api.cluster.tables import table
 from api.views.base import whole
 from sandbox.models import ALL_TABLES, Sandbox, StoredObject, table_of
+from sandbox.process import watchdog
 from sandbox.world.worlds import policy_of
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
@@ -460,6 +462,9 @@ def _part(
     limit: int,
     sandbox_id: str,
 ) -> Listing:
+    if watchdog.is_serving():
+        count = limit if limit and test is None else rows.count()
+        watchdog.leave_to_worker(count, settings.OBJECTS_PER_REQUEST)
     found: list[Document] = []
     last = ContinueToken("", "")
     part = Listing(items=found)

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from api import errors
 from api.cluster import json_words
-from sandbox.base.errors import Cause
+from sandbox.base.errors import Cause, NotYetError
 from scheduler.input.manifests.kinds import Kind
 from scheduler.model.schemas import is_built_in
 
@@ -266,6 +266,11 @@ def answer(error: Exception, context: dict[str, Any]) -> Response | HttpResponse
     if isinstance(error, exceptions.MethodNotAllowed):
         refusal = RefusalError(405, "MethodNotAllowed", NOT_ALLOWED, {})
         return Response(refusal.body(), status=405)
+    if isinstance(
+        error, NotYetError
+    ):  # a worker goes on; these clients ask nowhere else
+        why = "Timeout: request did not complete within the allotted timeout"
+        return Response(RefusalError(504, "Timeout", why, {}).body(), status=504)
     response = errors.answer(error, context)
     if response is None or not isinstance(response.data, dict):
         return response

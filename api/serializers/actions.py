@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from msgspec import convert, to_builtins
+from msgspec import to_builtins
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
@@ -25,7 +25,6 @@ from api.serializers.wrong_values import seen
 from sandbox.access.limits import of_texts
 from sandbox.actions import Imported
 from sandbox.base.errors import Cause, InvalidError
-from sandbox.models import Sandbox
 from sandbox.whatifs import asking as whatifs
 from sandbox.whatifs.changes import KINDS
 from scheduler.input.manifests.documents import read_documents
@@ -340,19 +339,6 @@ def imported_body(imported: Imported) -> dict[str, Any]:
         "findings": [finding_body(cause) for cause in imported.findings],
         "report": report_body(imported.report),
         "revision": imported.revision,
-    }
-
-
-def created_body(made: dict[str, Any], request: Any) -> dict[str, Any]:
-    """Return a new sandbox as it travels, of its id, its findings and its report."""
-    sandbox = Sandbox.objects.select_related("owner").get(pk=made["sandbox"])
-    report = made["report"] and convert(made["report"], Report)
-    return {
-        **SandboxSerializer(sandbox, context={"request": request}).data,
-        "findings": [
-            finding_body(one) for one in convert(made["findings"], list[Cause])
-        ],
-        "report": report_body(report),
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,7 +16,6 @@ from api.serializers.sandboxes import SandboxSerializer
 from api.uploads import (
     FilesParser,
     converted_texts,
-    is_for_worker,
     run_times,
     traces,
 )
@@ -36,9 +34,6 @@ from api.views.transport import (
     done,
 )
 from sandbox import actions
-from sandbox.actions.import_plan import Imported
-from sandbox.answers import asking
-from scheduler.input.traces.options import TraceOptions
 from scheduler.model.objects import Key
 from scheduler.model.problems import Wanted, expected
 
@@ -67,50 +62,20 @@ class Import(View):
         """Create and change objects; an error changes nothing, unless skipErrors is set."""
         given = self.read(bodies.ImportSerializer)
         files, said = converted_texts(self.user(), given, into=sandbox_id)
-        files += [
-            (f"objects[{n}]", msgspec.json.encode(manifest).decode())
-            for n, manifest in enumerate(given["objects"])
-        ]
-        asked = {
-            "skip_errors": given["skipErrors"] or flag(request, "skipErrors"),
-            "dry_run": given["dryRun"] or flag(request, "dryRun"),
-            "seen": given["revision"],
-        }
-        options, chosen = traces(given["traces"]), run_times(given["runTimes"])
-        if is_for_worker(files, said, chosen):
-            imported = self._by_worker(sandbox_id, files, options, asked)
-        else:
-            imported = actions.do_import(
-                self.user(),
-                sandbox_id,
-                files,
-                traces=options,
-                run_times=chosen,
-                said=said,
-                **asked,
-            )
-        return Response(bodies.imported_body(imported))
-
-    def _by_worker(
-        self,
-        sandbox_id: str,
-        files: list[tuple[str, str]],
-        options: TraceOptions,
-        asked: dict[str, Any],
-    ) -> Imported:
-        """Let a worker import them; the web process answers others meanwhile."""
-        sandbox, user = self.sandbox(sandbox_id), self.user()
-        actions.allowed(user, sandbox.pk)
-        done = asking.answered(
-            "import",
-            [sandbox],
-            user,
-            user=user.pk,
-            files=files,
-            traces=msgspec.to_builtins(options),
-            **asked,
+        objects = [(f"objects[{n}]", one) for n, one in enumerate(given["objects"])]
+        imported = actions.do_import(
+            self.user(),
+            sandbox_id,
+            files,
+            objects=objects,
+            skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
+            dry_run=given["dryRun"] or flag(request, "dryRun"),
+            seen=given["revision"],
+            traces=traces(given["traces"]),
+            run_times=run_times(given["runTimes"]),
+            said=said,
         )
-        return msgspec.convert(done, Imported)
+        return Response(bodies.imported_body(imported))
 
 
 class Delete(View):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-import msgspec
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.renderers import JSONRenderer
@@ -15,11 +15,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.renderers import YAML, YAMLManyRenderer
-from api.serializers.actions import created_body, imported_body
 from api.views.base import View, number
 from sandbox.access import limits
-from sandbox.actions.import_plan import Imported
-from sandbox.answers import asking
+from sandbox.answers import asking, requests
 from sandbox.base.errors import TooManyError
 from sandbox.base.refusals import Denied
 
@@ -103,17 +101,15 @@ class OneAnswer(View):
         },
         parameters=[ANSWER_WAIT],
     )
-    def get(self, request: Request, answer_id: int) -> Response:
+    def get(self, request: Request, answer_id: int) -> Response | HttpResponse:
         """Return the answer, as the first request would; a 202 while it is not ready.
 
         One that nobody reads for 60 s is forgotten.
         """
         found = asking.find(answer_id, self.user())
         answer = asking.result(found, wait_s=answer_wait(request))
-        if found.kind == "import":
-            answer = imported_body(msgspec.convert(answer, Imported))
-        if found.kind == "create":
-            return Response(created_body(answer, request), status=201)
+        if found.kind == requests.KIND:
+            return requests.response_of(answer)
         return Response(answer)
 
     @extend_schema(operation_id="answers_delete", responses={204: None})

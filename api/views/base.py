@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
@@ -21,10 +22,9 @@ from api.serializers.wrong_values import (
 )
 from api.throttles import Explanations
 from sandbox.access import limits
-from sandbox.answers import asking
+from sandbox.answers import asking, requests
 from sandbox.base.errors import BusyError, NotFoundError, TooManyError
 from sandbox.base.refusals import Absent, Denied, NotNow
-from sandbox.live.body_limits import CARRYING
 from sandbox.models import Sandbox
 from sandbox.process import watchdog
 from sandbox.world.history import refuse_archived
@@ -66,30 +66,58 @@ class View(APIView):
             wrong = {"": [coded(problem)]}
         if wrong:
             raise serializers.ValidationError(wrong)
+        if watchdog.is_serving():
+            # Kept, for a worker that may have to read it too.
+            watchdog.leave_to_worker(
+                len(request._request.body), settings.BYTES_PER_REQUEST
+            )
         self._take_slot()
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         """Answer, and give back the slot of an answer that was run anew.
 
-        A request that computes for too long is a 503; what it was at is rolled back.
+        What is large is answered by a worker. A request that still computes for too long
+        is a 503; what it was at is rolled back.
         """
-        most = 0 if CARRYING.match(request.path) else settings.REQUEST_CPU_S
+        if hasattr(request, "at_worker"):
+            return super().dispatch(request, *args, **kwargs)
+        most = settings.REQUEST_CPU_S
+        serving = nullcontext() if settings.ANSWER_INLINE else watchdog.serving()
         try:
-            with watchdog.within_cpu(most):
+            with watchdog.within_cpu(most), serving:
                 return super().dispatch(request, *args, **kwargs)
         except watchdog.OverdueError:
             refused = self.handle_exception(BusyError(NotNow.DEAR.said(seconds=most)))
             return self.finalize_response(self.request, refused, *args, **kwargs)
+        except watchdog.ForWorkerError:
+            found = self._answered_by_worker(request)
+            return self.finalize_response(self.request, found, *args, **kwargs)
         finally:
             if self._slot is not None:
                 limits.answer_slots.leave(self._slot)
+
+    def _answered_by_worker(self, request: Any) -> Any:
+        token: Any = self.request.auth
+        asked = requests.document_of(request, self.user(), token)
+        try:
+            return requests.response_of(
+                asking.answered(requests.KIND, (), self.user(), **asked)
+            )
+        except Exception as error:
+            return self.handle_exception(error)
+
+    def get_throttles(self) -> list[Any]:
+        """Return what counts requests; nothing at a worker, where it was counted before."""
+        at_worker = hasattr(self.request, "at_worker")
+        return [] if at_worker else list(super().get_throttles())
 
     _slot: int | None = None  # of the user whose slot is taken
 
     def _take_slot(self) -> None:
         """Take a slot for an answer that is run anew, or wait. Raises TooManyError."""
         user_id = self.request.user.pk
-        if Explanations not in self.throttle_classes or user_id is None:
+        at_worker = hasattr(self.request, "at_worker")
+        if Explanations not in self.throttle_classes or user_id is None or at_worker:
             return
         if not limits.answer_slots.take(user_id, patience_s=ANSWER_PATIENCE_S):
             raise TooManyError(Denied.ANSWERS.said(), wait=ANSWER_WAIT_S)

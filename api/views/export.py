@@ -17,7 +17,7 @@ from api.views.base import View, flag
 from sandbox.base import csv_text
 from sandbox.models import Sandbox
 from sandbox.retention import exports
-from sandbox.world import history
+from sandbox.world import history, manifests
 from scheduler.model.problems import RequestProblem, Wanted, expected
 
 DOCUMENTS = ("all", "objects", "policy", "queues")
@@ -85,6 +85,8 @@ def _documents_text(sandbox: Sandbox, what: str, output: str, *, status: bool) -
     if what == "queues":
         found = exports.queues(sandbox)
         return _json(found) if output == "json" else dump(found)
+    if output == "yaml":
+        manifests.leave_large(sandbox.pk, times=2)
     documents = exports.documents(sandbox, what, status=status)
     if output == "yaml":
         return dump_all(documents)

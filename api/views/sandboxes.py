@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.idempotency import once
 from api.renderers import StorableJSONParser, YAMLTextParser
-from api.serializers.actions import created_body
+from api.serializers.actions import finding_body
 from api.serializers.sandboxes import (
     ChangeSerializer,
     CreatedSerializer,
@@ -20,23 +19,20 @@ from api.serializers.sandboxes import (
     SandboxListSerializer,
     SandboxSerializer,
     UseSerializer,
+    report_body,
     use_body,
     with_release,
 )
 from api.uploads import (
     FilesParser,
     converted_texts,
-    is_for_worker,
     run_times,
     traces,
 )
 from api.views.base import View, flag, number
 from sandbox import actions
-from sandbox.access import limits
 from sandbox.actions.access import owned
-from sandbox.answers import asking
 from sandbox.models import Sandbox
-from sandbox.models.sandbox import new_id
 from sandbox.retention import disk
 
 
@@ -79,37 +75,24 @@ class Sandboxes(View):
         """Create a sandbox from a scenario, from files, or empty; it is paused."""
         given = self.read(CreateSerializer)
         files, said = converted_texts(self.user(), given)
-        options, chosen = traces(given["traces"]), run_times(given["runTimes"])
-        asked = {
-            "title": given["title"],
-            "scenario": given["scenario"],
-            "seed": given["seed"],
-            "policy": with_release(given["policy"], given["release"]),
-            "skip_errors": given["skipErrors"] or flag(request, "skipErrors"),
-        }
-        user = self.user()
-        if is_for_worker(files, said, chosen):
-            limits.check_sandboxes(user)
-            answer = asking.answered(
-                "create",
-                [],
-                user,
-                user=user.pk,
-                sandbox=new_id(),
-                files=files,
-                traces=msgspec.to_builtins(options),
-                **asked,
-            )
-            return Response(created_body(answer, request), status=201)
         made = actions.do_create(
-            user, files=files, said=said, traces=options, run_times=chosen, **asked
+            self.user(),
+            title=given["title"],
+            scenario=given["scenario"],
+            seed=given["seed"],
+            policy=with_release(given["policy"], given["release"]),
+            skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
+            files=files,
+            said=said,
+            traces=traces(given["traces"]),
+            run_times=run_times(given["runTimes"]),
         )
-        answer = {
-            "sandbox": made.sandbox.pk,
-            "findings": made.findings,
-            "report": made.report,
+        body = {
+            **SandboxSerializer(made.sandbox, context={"request": request}).data,
+            "findings": [finding_body(one) for one in made.findings],
+            "report": report_body(made.report),
         }
-        return Response(created_body(answer, request), status=201)
+        return Response(body, status=201)
 
     def _body(self, sandbox: Sandbox) -> dict[str, Any]:
         body: dict[str, Any] = SandboxSerializer(

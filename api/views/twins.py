@@ -25,6 +25,7 @@ from api.views.explaining import COSTLY
 from sandbox import actions
 from sandbox.base.errors import Cause, InvalidError
 from sandbox.models import Sandbox
+from sandbox.process import watchdog
 from sandbox.twins import clusters
 from scheduler.analysis.explain.shapes import Change
 from scheduler.model.problems import Form, RequestProblem, Wanted, in_field
@@ -163,6 +164,7 @@ class Clusters(View):
 
 
 def _bytes(file: dict[str, Any]) -> tuple[str, bytes]:
+    watchdog.leave_to_worker()
     name = file["name"]
     if not file["data"]:
         return name, file["text"].encode()

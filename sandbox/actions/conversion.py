@@ -20,6 +20,7 @@ from sandbox.base.errors import (
 )
 from sandbox.base.refusals import Absent, NotTaken, Refused
 from sandbox.models import Sandbox
+from sandbox.process import watchdog
 from sandbox.world import worlds
 from sandbox.world.findings import causes_of
 from scheduler.analysis.conversion.converting import convert, report
@@ -57,6 +58,7 @@ def do_convert(
         raise NotFoundError(Absent.SANDBOX.said(sandbox=sandbox_id))
     if not Sandbox.objects.forkable_by(user).filter(pk=sandbox_id).exists():
         raise ForbiddenError(Refused.NO_CONVERT_BY_LINK.said())
+    watchdog.leave_to_worker()
     world, row = worlds.copy_of(sandbox_id)
     try:
         found = convert(world.objects.values(), world.policy, stack=stack)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from sandbox.access import limits as limited
@@ -22,6 +23,7 @@ from sandbox.models import ImportReport, Sandbox
 from sandbox.page.diffs import RevisionDiff
 from sandbox.page.events import EventRecord
 from sandbox.page.rows.transport import POLICY_KEY
+from sandbox.process import watchdog
 from sandbox.retention.retention import drop_oldest
 from sandbox.world.commits import CommitRequest
 from sandbox.world.operations import (
@@ -61,6 +63,7 @@ def do_import(
     sandbox_id: str,
     files: Sequence[tuple[str, str]],
     *,
+    objects: Sequence[tuple[str, object]] = (),
     skip_errors: bool = False,
     dry_run: bool = False,
     seen: int | None = None,
@@ -70,6 +73,7 @@ def do_import(
 ) -> Imported:
     """Create and change objects from texts: all of them or, on any error, none.
 
+    `objects` are (place, object) pairs beside the texts.
     With `skip_errors` what cannot be taken is left out and the rest is taken.
     `traces` says how the traces among them are taken, `run_times` how long work takes
     that nobody gave a run time; `said` is found of the files already and belongs
@@ -78,7 +82,8 @@ def do_import(
     limited.check_bytes(files)
     with counted(files):
         manifests = [file for file in files if not is_trace(*file)]
-        loaded = load(manifests, limits=limited.of_texts())
+        loaded = load(manifests, limits=limited.of_texts(), objects=objects)
+        watchdog.leave_to_worker(loaded.pods, settings.PODS_PER_REQUEST)
         loaded.findings += said
         limited.check_objects(len(loaded.objects))
         limited.check_texts(files, loaded.objects)
@@ -119,6 +124,7 @@ def put_objects(
     nothing else must be given; `metadata` is then kept of it beside what an import
     keeps of metadata. Raises InvalidError with every finding.
     """
+    watchdog.leave_to_worker(loaded.pods, settings.PODS_PER_REQUEST)
     limited.check_objects(len(loaded.objects))
     keys = [obj.key for obj in loaded.objects]
     if only is not None and keys != [only] and not loaded.errors:

@@ -224,14 +224,15 @@ Tell = Callable[[Any], None]
 #: Where kinds enrol themselves. Named, not imported: they are above this package.
 _ENROLLING = (
     "sandbox.actions.asked",
+    "sandbox.answers.requests",
     "sandbox.explain.asked",
     "sandbox.experiments.asked",
     "sandbox.whatifs.work",
 )
 _kinds: dict[str, Work] = {}
 _telling: set[str] = set()
-#: The kinds that change a sandbox or make one: each time that one is asked it is another.
-ACTS = frozenset({"create", "import", "redo", "undo"})
+#: The kinds that change a sandbox: each time that one is asked it is another.
+ACTS = frozenset({"redo", "undo"})
 
 
 def answers(kind: str, *, tells: bool = False) -> Callable[[Work], Work]:

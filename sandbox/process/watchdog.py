@@ -186,6 +186,40 @@ def within_cpu(seconds: float) -> Iterator[None]:
         _cpu.end(watched)
 
 
+class ForWorkerError(BaseException):
+    """A request asks for more than a process that serves others does: a worker does it.
+
+    Nothing was changed. Whoever catches every Exception lets it pass.
+    """
+
+
+_serving = threading.local()
+
+
+@contextmanager
+def serving() -> Iterator[None]:
+    """Mark that the block answers a request in a process that serves others."""
+    _serving.now = True
+    try:
+        yield
+    finally:
+        _serving.now = False
+
+
+def leave_to_worker(size: int = 1, most: int = 0) -> None:
+    """Leave what is larger than `most` to a worker: ForWorkerError, where a request is served.
+
+    It is asked before anything of that size is read or made. Nothing happens elsewhere.
+    """
+    if size > most and getattr(_serving, "now", False):
+        raise ForWorkerError
+
+
+def is_serving() -> bool:
+    """Return whether this thread answers a request in a process that serves others."""
+    return getattr(_serving, "now", False)
+
+
 def _raise_in(thread: int, error: type[BaseException]) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(error)

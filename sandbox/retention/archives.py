@@ -34,6 +34,7 @@ from sandbox.models import (
 from sandbox.models.fields import text_alone
 from sandbox.page.packing import unpack_page
 from sandbox.page.rows.transport import KEY
+from sandbox.process import watchdog
 from sandbox.world import history, worlds
 from scheduler.input.files.inflating import inflated_size, most_values
 from scheduler.model.problems import RequestProblem, Wanted, expected
@@ -166,10 +167,11 @@ _decode_values = msgspec.msgpack.Decoder(_Values).decode
 
 
 def write(sandbox_id: str) -> bytes:
-    """Return the sandbox, as committed last, as a file. O(its history).
+    """Return the sandbox, as committed last, as a file. O(its history): a worker's.
 
     Raises NotFoundError, and GoneError when it is archived.
     """
+    watchdog.leave_to_worker()
     for _ in range(5):
         body, sandbox = worlds.encoded(sandbox_id)
         archive = _archive(sandbox, body)
@@ -194,12 +196,13 @@ def seal(archive: Archive) -> bytes:
 
 
 def unseal(data: bytes, most: int) -> Archive:
-    """Return what a file holds; at most `most` bytes when opened.
+    """Return what a file holds; at most `most` bytes when opened. A worker's.
 
     A file that is larger inside is refused before any of it is kept in memory.
     Raises InvalidError for what is no archive, of a later format, cut off or
     damaged.
     """
+    watchdog.leave_to_worker()
     head, _, rest = data.partition(b"\n")
     if not head.startswith(MAGIC):
         raise wrong(expected(Wanted.EXPORTED))

@@ -36,7 +36,7 @@ from sandbox.page.packing import (
     unpack_world,
 )
 from sandbox.page.rows.transport import KEY, until_text
-from sandbox.world import operations
+from sandbox.world import manifests, operations
 from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import gc_paused
 
@@ -45,6 +45,9 @@ from scheduler.engine.worlds.objects import gc_paused
 
 
 logger = logging.getLogger(__name__)
+
+#: So many revisions cost about as much to do again as their world to be read.
+REVISIONS_PER_READ = 20
 
 
 def revision_at(sandbox: Sandbox, tick: int) -> int:
@@ -208,6 +211,7 @@ def world_at(sandbox: Sandbox, revision: int) -> World:
         .order_by("number")
         .values_list("operation", "tick")
     )
+    manifests.leave_large(sandbox.pk, times=1 + len(done) / REVISIONS_PER_READ)
     try:
         world = _run_again(bytes(body), [document for document, _ in done])
     except Exception as error:  # it came in a file, and is done nowhere

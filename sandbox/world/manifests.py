@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
+from django.conf import settings
+from django.db import connection
 
 from sandbox.base import bulk
 from sandbox.models import ALL_TABLES, StoredObject, table_of
 from sandbox.models.fields import decode_json, json_text
+from sandbox.process import watchdog
 from scheduler.engine.worlds.objects import share_equal_parts
 from scheduler.model.objects import Key, Object
 
@@ -51,8 +54,36 @@ def remove(sandbox_id: str, keys: Iterable[Key]) -> None:
             ).delete()
 
 
+def leave_large(sandbox_id: str, *, times: float = 1) -> None:
+    """Leave to a worker what is done `times` to each object of a large world.
+
+    Raises ForWorkerError where a request is served; one statement there, none elsewhere.
+    """
+    if watchdog.is_serving():
+        size = round(times * _count(sandbox_id))
+        watchdog.leave_to_worker(size, settings.OBJECTS_PER_REQUEST)
+
+
+def _count(sandbox_id: str) -> int:
+    tables = [
+        f"SELECT COUNT(*) AS n FROM {table._meta.db_table} WHERE sandbox_id = %s"
+        for table in ALL_TABLES
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT SUM(n) FROM ({' UNION ALL '.join(tables)}) AS counts",
+            [sandbox_id] * len(tables),
+        )
+        (found,) = cursor.fetchone()
+    return int(found)
+
+
 def load(sandbox_id: str) -> Iterator[Object]:
-    """Yield every object of a sandbox; one query per table, always the same number."""
+    """Yield every object of a sandbox; one query per table, always the same number.
+
+    Many are left to a worker.
+    """
+    leave_large(sandbox_id)
     for table in ALL_TABLES:
         for row in bulk.select(table, _LOADED, sandbox_id):
             kind, namespace, name, packed, status, state = row

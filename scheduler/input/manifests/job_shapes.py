@@ -67,22 +67,21 @@ def check_job_kind(document: Document) -> Fields:
     return document.copied()
 
 
-def check_pods(document: Document, manifest: Fields, most: int) -> None:
-    """Refuse an object that would make more pods, or nodes, than `most`; 0 = no limit.
+def check_pods(document: Document, manifest: Fields, most: int) -> int:
+    """Return how many pods, or nodes, an object would make: counted, not made.
 
-    They are counted, not made. Raises ManifestError naming the field.
+    Raises ManifestError naming the field of more than `most`; 0 = no limit.
     """
-    if not most:
-        return
     try:
         made = list(_made_by(document.kind, manifest))
     except (AttributeError, KeyError, TypeError, ValueError):
-        return  # a shape of no pods: what is wrong in it is said where it is read
+        return 0  # a shape of no pods: what is wrong in it is said where it is read
     for field, count in made:
-        if count > most:
+        if count > most > 0:
             raise document.error(
                 field, expected(Wanted.AT_MOST_PODS.said(most=most), given=count)
             )
+    return sum(count for _, count in made)
 
 
 def _made_by(kind: str, manifest: Fields) -> Iterator[tuple[str, int]]:

@@ -197,7 +197,7 @@ def take_document(loaded: Loaded, document: Document) -> None:
 def _take_object(loaded: Loaded, document: Document, kind: kinds.Kind) -> None:
     key, manifest = checked(document, kind)
     if kind.level == "simulated":
-        check_pods(document, manifest, loaded.limits.pods)
+        loaded.pods += check_pods(document, manifest, loaded.limits.pods)
     take_template_annotations(loaded, document, manifest)
     manifest, notes = formats.filled(manifest)
     status = manifest.pop("status", None) or document.data.get("status") or {}

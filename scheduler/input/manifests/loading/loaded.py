@@ -78,6 +78,7 @@ class Loaded:
     sources: dict[str, str] = field(default_factory=dict)  # the texts that were read
     rendered: RenderedFiles = RenderedFiles()  # noqa: RUF009 - it never changes
     limits: Limits = DEFAULT_LIMITS
+    pods: int = 0  # that the objects would make
     named_releases: list[Any] = field(default_factory=list)  # `Seen` in metrics
     refused: set[tuple[str, str]] = field(default_factory=set)  # (namespace, name)
     # (file, kind, what became of it) -> documents
