@@ -1,4 +1,4 @@
-"""Who is tried early: the heap of backoffs names the pod that a look at all would."""
+"""Who is tried early, and whom an event wakes: as a look at all that wait would say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scheduler.engine.kube.framework.status import OK
+from scheduler.engine.kube.framework.plugin import Event
+from scheduler.engine.kube.framework.status import OK, Code, Status
 from scheduler.engine.kube.queue.scheduling_queue import SchedulingQueue
 from scheduler.engine.stage import Context
 from scheduler.model.kube.configuration import BackoffSettings
@@ -27,7 +28,9 @@ def played(seed: int, *, kept: bool) -> Rig:
     rig = Rig(*nodes, *pods)
     [scheduler] = rig.stage.schedulers
     if not kept:
-        scheduler.queue._early = None
+        queue = scheduler.queue
+        queue._early = None
+        queue._may_help = lambda _: list(queue._turned_back)
     for at_ms in range(500, 40_000, 2_500):
         rig.run(at_ms)
         one = draw.choice(pods)
@@ -45,20 +48,25 @@ def played(seed: int, *, kept: bool) -> Rig:
 
 @settings(max_examples=60, deadline=None, derandomize=False)
 @given(st.integers(0, 2**32))
-def test_decisions_are_those_of_a_look_at_every_backoff(seed: int) -> None:
+def test_decisions_are_those_of_a_look_at_all_that_wait(seed: int) -> None:
     kept, looked = (played(seed, kept=every) for every in (True, False))
     assert kept.decisions == looked.decisions
 
 
-def queue_of(*pods: Pod) -> SchedulingQueue:
-    """Return a queue of pods that are all to be tried, by priority."""
+asked: list[str] = []  # of whom an event was asked about
+
+
+def queue_of(*pods: Pod, gate: Status = OK) -> SchedulingQueue:
+    """Return a queue of pods that are all to be tried, by priority, but for a gate."""
+    helped = {"NodeResourcesFit"}
     queue = SchedulingQueue(
         Context(seed=1, epoch_us=0),
         timing=BackoffSettings(),
         sort_key=lambda queued: (-queued.pod.priority,),
         moving=False,
-        pre_enqueue=lambda _: OK,
-        helped=lambda _pod, _event: set(),
+        pre_enqueue=lambda _: gate,
+        helped=lambda pod, _event: asked.append(pod.key.name) or helped,
+        may_help=lambda _event: helped,
     )
     for one in pods:
         queue.add(one)
@@ -86,3 +94,17 @@ def test_a_queue_that_is_never_empty_keeps_no_pod_whose_backoff_is_over() -> Non
         queue.flush()
         queue.failed(queue.pop(), error=False)
     assert len(queue._early._heap) <= len(queue.entries)
+
+
+def test_an_event_asks_about_no_pod_that_another_plug_in_turned_back() -> None:
+    asked.clear()
+    gate = Status(Code.UNSCHEDULABLE, ("gated",), plugin="SchedulingGates")
+    gated = queue_of(*(named(f"p{n}") for n in range(20)), gate=gate)
+    gated.move(Event("Pod/Add"))
+    assert asked == []
+    tried = queue_of(named("too large"))
+    one = tried.pop()
+    one.rejectors.add("NodeResourcesFit")
+    tried.failed(one, error=False)
+    tried.move(Event("Node/Add"))
+    assert asked == ["too large"]

@@ -41,12 +41,14 @@ class SchedulingQueue:
         moving: bool,
         pre_enqueue: Callable[[Pod], Status],
         helped: Callable[[Pod, Event], set[str]],
+        may_help: Callable[[Event], Iterable[str]],
     ) -> None:
         self.context = context
         self.timing = timing
         self._sort_key = sort_key
         self._pre_enqueue = pre_enqueue
         self._helped = helped
+        self._may_help = may_help
         self.entries: dict[Key, QueuedPodInfo] = {}
         self._active: ActiveHeap = (ChangingKeyHeap if moving else FixedKeyHeap)(
             sort_key
@@ -57,6 +59,9 @@ class SchedulingQueue:
         if timing.pop_from_backoff and not moving:
             self._early = BackoffHeap(sort_key, self._known)
         self._unschedulable: dict[Key, QueuedPodInfo] = {}
+        # The same, by the plug-ins that turned them back: an event asks about these alone.
+        self._turned_back: dict[str, dict[Key, QueuedPodInfo]] = {}
+        self._by: dict[Key, tuple[str, ...]] = {}
         self._in_flight: dict[Key, QueuedPodInfo] = {}
         self.next_seq = 0
         self._order: list[Key] = []
@@ -139,9 +144,15 @@ class SchedulingQueue:
     # --- events
 
     def move(self, event: Event, *, but: Key | None = None) -> None:
-        """Let an event requeue the unschedulable pods that it may help."""
+        """Let an event requeue the unschedulable pods that it may help.
+
+        O(pods turned back by a plug-in that it may help), not of all that wait.
+        """
         self._apply_order()
-        for queued in sorted(self._unschedulable.values(), key=_seq):
+        found: dict[Key, QueuedPodInfo] = {}
+        for name in self._may_help(event):
+            found |= self._turned_back.get(name, {})
+        for queued in sorted(found.values(), key=_seq):
             if queued.pod.key != but:
                 self._requeue(queued, self._helped(queued.pod, event))
         for queued in self._in_flight.values():
@@ -233,8 +244,11 @@ class SchedulingQueue:
     def _leave(self, queued: QueuedPodInfo) -> None:
         if queued.place == "active":
             self._active.drop(queued)
-        self._unschedulable.pop(queued.pod.key, None)
-        self._in_flight.pop(queued.pod.key, None)
+        key = queued.pod.key
+        self._unschedulable.pop(key, None)
+        for name in self._by.pop(key, ()):
+            del self._turned_back[name][key]
+        self._in_flight.pop(key, None)
 
     def _set(self, queued: QueuedPodInfo, place: QueuePlace) -> None:
         self._leave(queued)
@@ -242,7 +256,11 @@ class SchedulingQueue:
         if place == "flight":
             self._in_flight[queued.pod.key] = queued
         elif place in ("pool", "gated"):
-            self._unschedulable[queued.pod.key] = queued
+            key = queued.pod.key
+            self._unschedulable[key] = queued
+            self._by[key] = tuple(queued.rejectors | queued.waiting_on)
+            for name in self._by[key]:
+                self._turned_back.setdefault(name, {})[key] = queued
         self.context.journal.touch(queued.pod.key)
 
     def _set_aside(self, queued: QueuedPodInfo, place: QueuePlace) -> None:

@@ -84,6 +84,7 @@ class EventHandlers:
             moving=sort.changing_keys,
             pre_enqueue=self._pre_enqueue,
             helped=self.helped,
+            may_help=self.may_help,
         )
 
     def _add_profile(
@@ -124,6 +125,15 @@ class EventHandlers:
         if event.name == NODE_UNLOCKED:
             names.add(LOCK)
         return names
+
+    def may_help(self, event: Event) -> list[str]:
+        """Return all plug-ins, of any profile, whose rejections the event may turn."""
+        names = {
+            name: None
+            for table in self._hints.values()
+            for name, _ in table.get(event.name, ())
+        }
+        return [*names, PSEUDO_PLUGIN, *([LOCK] if event.name == NODE_UNLOCKED else [])]
 
     # --- what happens around it
 
