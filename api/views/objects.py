@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ValidationError
 
-from api.errors import invalid
+from api.errors import PreconditionFailedError, invalid
 from api.renderers import YAML, StorableJSONParser, YAMLRenderer, YAMLTextParser
 from api.serializers.actions import DoneSerializer, ImportedSerializer, imported_body
 from api.serializers.wrong_values import unknown_at_top
@@ -22,7 +22,7 @@ from api.views.base import View, flag, version_matches, versioned, whole
 from api.views.explaining import TICK, tick_of
 from sandbox import actions
 from sandbox.access.limits import of_texts
-from sandbox.base.errors import Cause, InvalidError, NotFoundError
+from sandbox.base.errors import Cause, InvalidError, NotFoundError, StaleError
 from sandbox.base.refusals import Refused
 from sandbox.models import Sandbox, StoredObject, table_of
 from sandbox.world import history
@@ -269,14 +269,17 @@ class PolicyView(View):
         if set(data) == {"files"}:
             data = _one_document(_text(data))
         seen = self.request.headers.get("If-Match", "").strip('W/"')
-        imported = actions.do_policy(
-            self.user(),
-            sandbox_id,
-            data,
-            patch=patch,
-            dry_run=flag(self.request, "dryRun"),
-            seen=whole(seen),
-        )
+        try:
+            imported = actions.do_policy(
+                self.user(),
+                sandbox_id,
+                data,
+                patch=patch,
+                dry_run=flag(self.request, "dryRun"),
+                seen=whole(seen),
+            )
+        except StaleError as error:
+            raise PreconditionFailedError(error.said, causes=error.causes) from error
         return Response(imported_body(imported))
 
 

@@ -115,7 +115,9 @@ class Undo(View):
     """The last edit, taken back."""
 
     @extend_schema(
-        request=None, responses=bodies.DoneSerializer, parameters=[ANSWER_WAIT]
+        request=bodies.SeenSerializer,
+        responses=bodies.DoneSerializer,
+        parameters=[ANSWER_WAIT],
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
@@ -130,7 +132,9 @@ class Redo(View):
     """The last undone edit, done again."""
 
     @extend_schema(
-        request=None, responses=bodies.DoneSerializer, parameters=[ANSWER_WAIT]
+        request=bodies.SeenSerializer,
+        responses=bodies.DoneSerializer,
+        parameters=[ANSWER_WAIT],
     )
     @once
     def post(self, request: Request, sandbox_id: str) -> Response:
@@ -143,12 +147,13 @@ def _by_worker(
 ) -> Response:
     """Answer an undo or a redo: of the edit that it is of now, or of none."""
     sandbox, user = view.sandbox(sandbox_id), view.user()
+    seen = view.read(bodies.SeenSerializer)["revision"]
     return view.by_workers(
         "redo" if redo else "undo",
         sandbox,
         wait_s=answer_wait(request),
         user=user.pk,
-        edit=actions.to_take_back(user, sandbox, redo=redo),
+        edit=actions.to_take_back(user, sandbox, redo=redo, seen=seen),
         since=sandbox.revision,
     )
 

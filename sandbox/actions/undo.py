@@ -22,6 +22,7 @@ from sandbox.actions.sessions import (
     allowed,
     edit_session,
     refuse_real,
+    refuse_stale,
 )
 from sandbox.base.errors import ConflictError, ForbiddenError, NotFoundError
 from sandbox.base.refusals import Absent, Refused
@@ -111,13 +112,17 @@ def rewind(
     return _write(session.loaded, sandbox, session.claim, made), kept
 
 
-def to_take_back(user: User, sandbox: Sandbox, *, redo: bool) -> int:
+def to_take_back(
+    user: User, sandbox: Sandbox, *, redo: bool, seen: int | None = None
+) -> int:
     """Return the edit that an undo, or a redo, would be of now, for whoever may do it.
 
-    Raises as `do_undo` does. A few queries.
+    Raises as `do_undo` does, and StaleError where a person changed anything since
+    `seen`. A few queries.
     """
     allowed(user, sandbox.pk)
     refuse_real(sandbox)
+    refuse_stale(sandbox, seen, None)
     edit = _last_undone(sandbox) if redo else _last_edit(sandbox)
     if edit is None:
         raise ConflictError((Refused.NO_REDO if redo else Refused.NO_UNDO).said())

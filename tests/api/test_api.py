@@ -83,6 +83,29 @@ def test_an_object_is_read_changed_and_deleted(call, busy, client):
     assert (gone.status_code, gone.json()["reason"]) == (404, "NotFound")
 
 
+def test_a_policy_that_somebody_changed_since_is_not_overwritten(call, busy):
+    old = call("get", busy, "/policy").headers["ETag"]
+    patch = {"spec": {"kueue": {"fairSharing": {}}}}
+    assert call("patch", busy, "/policy", patch, **{"If-Match": old}).status_code == 200
+    stale = call("patch", busy, "/policy", patch, **{"If-Match": old})
+    assert (stale.status_code, stale.json()["reason"]) == (412, "PreconditionFailed")
+    assert stale.json()["details"]["causes"][0]["field"] == "Policy//policy"
+
+
+def test_an_undo_of_what_somebody_changed_since_is_refused(call, busy):
+    seen = call("get", busy, "/hash").json()["revision"]
+    flavors = {"objects": [flavor("small")]}
+    made = call("post", busy, "/actions/apply", flavors).json()["revision"]
+    late = call("post", busy, "/actions/undo", {"revision": seen})
+    assert (late.status_code, late.json()["reason"]) == (409, "Conflict")
+    done = call("post", busy, "/actions/undo", {"revision": made})
+    assert done.status_code == 200
+    again = call("post", busy, "/actions/redo", {"revision": made})
+    assert again.status_code == 409
+    redone = call("post", busy, "/actions/redo", {"revision": done.json()["revision"]})
+    assert redone.status_code == 200
+
+
 def test_an_object_and_the_policy_are_read_as_they_were_at_a_tick(call, busy):
     tick(busy, 3)
     path, then = "/objects/ClusterQueue/-/a", "?tick=2"

@@ -6,8 +6,13 @@ import signal
 import threading
 
 from django.core.management.base import BaseCommand
+from django.db import connection
 
-from sandbox.process.schema_version import refuse_newer_database
+from sandbox.process.schema_version import (
+    LOOK_EVERY_S,
+    problem_now,
+    refuse_newer_database,
+)
 from sandbox.worker.clock import Clock
 
 
@@ -23,4 +28,16 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
+        watch = threading.Thread(target=_watch, args=(stop,), daemon=True)
+        watch.start()
         Clock().run(stop)
+        watch.join()
+        refuse_newer_database("clock")
+
+
+def _watch(stop: threading.Event) -> None:
+    """End the clock when a newer version migrates the database while it runs."""
+    while not stop.wait(LOOK_EVERY_S):
+        if problem_now():
+            stop.set()
+    connection.close()

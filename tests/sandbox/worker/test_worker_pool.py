@@ -19,8 +19,10 @@ from celery import Celery
 from sandbox.base import environment
 from sandbox.models import Sandbox
 from sandbox.process.celery import own_queue
+from sandbox.process.services import bus_client
 from sandbox.worker import pool as team
 from sandbox.worker import tasks
+from sandbox.worker.clock import LEASE
 from tests.services import migrated
 from tests.services.bus import running_bus
 from tests.services.default_run import ROOT, DefaultRun, gone, wait_for
@@ -89,23 +91,34 @@ def test_the_processes_of_a_killed_worker_end_by_themselves(worker):
     wait_for(lambda: gone(processes), "the end of its processes")
 
 
-def test_a_database_that_is_migrated_while_it_runs_ends_it_with_a_sentence(
+def test_a_database_that_is_migrated_while_they_run_ends_worker_and_clock_with_a_sentence(
     worker, tmp_path
 ):
     data = tmp_path / "data"
+    clock = subprocess.Popen(
+        [sys.executable, "manage.py", "clock"],
+        cwd=ROOT,
+        env=worker.environ(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    bus = f"unix://{environment.bus_folder(data.resolve()) / 'bus.sock'}"
+    with contextlib.closing(bus_client(bus)) as looked:
+        wait_for(lambda: looked.exists(LEASE), "the clock")
     with contextlib.closing(sqlite3.connect(data / migrated.NAME)) as database:
         database.execute(
             "INSERT INTO django_migrations (app, name, applied)"
             " VALUES ('sandbox', '0999_later', '2026-01-01')"
         )
         database.commit()
-    bus = f"unix://{environment.bus_folder(data.resolve()) / 'bus.sock'}"
     with Celery(broker=environment.broker(bus)) as anybody:
         anybody.send_task("sandbox.tidy")
     assert worker.wait(60) == 2
     said = (tmp_path / "said").read_text()
     assert "upgrade this worker" in said
     assert "0999_later" in said
+    _, said = clock.communicate(timeout=60)
+    assert "upgrade this clock" in said
 
 
 def test_a_name_fits_where_it_is_noted_however_long_the_machines_is(monkeypatch):
