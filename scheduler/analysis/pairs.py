@@ -11,13 +11,10 @@ from scheduler.analysis.experiments.results import Interval, interval
 from scheduler.analysis.forecast.workloads import created_ms, waits
 from scheduler.analysis.lines import NONE, Differing, PairLine, RunLines, differing
 from scheduler.analysis.measures.collector import Measures
+from scheduler.analysis.measures.lives import LifeReader, Lives
 from scheduler.analysis.measures.report import idle_hours
 from scheduler.analysis.measures.subjects import kind_of_subjects
-from scheduler.analysis.measures.verdict import (
-    ChangeVerdict,
-    running_since,
-    verdict,
-)
+from scheduler.analysis.measures.verdict import ChangeVerdict, verdict
 from scheduler.analysis.measures.waits import waits_of
 from scheduler.analysis.release_rules import (
     ReleaseRule,
@@ -31,7 +28,7 @@ from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
 from scheduler.engine.worlds.objects import gc_paused
 from scheduler.input.manifests.run_times import assumed_work
-from scheduler.model.decisions import Admit, Arrive, Bind, Decision
+from scheduler.model.decisions import Admit, Bind, Decision
 from scheduler.model.objects import Key, Object
 from scheduler.model.reasons import has_ended
 from scheduler.model.sentence import Sentence
@@ -131,15 +128,20 @@ class Mark(NamedTuple):
 
     until_ms: int
     decisions: Sequence[Decision]
-    there: frozenset[Key]  # the subjects that were there, or came
+    lives: Lives
     figures: PairFigures
     lines: RunLines  # that go on
 
 
 class Followed:
-    """One side of a pair: a world whose decisions are taken as they are made."""
+    """One side of a pair: a world whose decisions are taken as they are made.
 
-    def __init__(self, world: World, until_ms: int) -> None:
+    `before`: the world before the change, where the change was made on this one.
+    """
+
+    def __init__(
+        self, world: World, until_ms: int, before: World | None = None
+    ) -> None:
         self.until_ms = until_ms
         self._running: tuple[World, Measures] | None = (
             world,
@@ -148,14 +150,14 @@ class Followed:
         self._lines = RunLines(world, until_ms)
         self._kind = kind_of_subjects(world)
         self._decisions = world.context.journal.take_decisions()
-        own = world.own_objects()
-        self._there = {
-            key for key in own if key.kind == self._kind and key in world.objects
-        }
+        self._lives = LifeReader(before or world)
+        self._lives.hear(self._decisions, world)
+        if before is not None:
+            self._lives.change(before, world)
         self._waited = {
-            key: created_ms(world, world.objects[key])
-            for key in self._there
-            if _waits(world, world.objects[key])
+            key: created_ms(world, obj)
+            for key, obj in world.own_objects().items()
+            if key.kind == self._kind and _waits(world, obj)
         }
         self._starts: dict[Key, int] = {}
 
@@ -165,24 +167,21 @@ class Followed:
         world, measures = self._running
         self._lines.look(world)
         measures.observe(decisions)
+        self._lives.hear(decisions, world)
         self._decisions += decisions
         for one in decisions:
-            if one.subject.kind != self._kind:
-                continue
-            if isinstance(one, Admit | Bind):
+            if one.subject.kind == self._kind and isinstance(one, Admit | Bind):
                 self._starts.setdefault(one.subject, one.at_ms)
-            elif isinstance(one, Arrive):
-                self._there.add(one.subject)
 
     def mark(self, until_ms: int) -> Mark:
         """Return the side up to an instant: that of the world, or later."""
         assert self._running is not None, "it has run to the horizon"
-        _, measures = self._running
+        world, measures = self._running
         measures.until_ms = until_ms
         return Mark(
             until_ms,
             tuple(self._decisions),
-            frozenset(self._there),
+            self._lives.lives(until_ms, world),
             self._figures(measures, until_ms),
             self._lines,
         )
@@ -217,8 +216,10 @@ class Followed:
 class Side(Followed):
     """One side of a pair, run as far as it is asked for, and remembered."""
 
-    def __init__(self, world: World, until_ms: int) -> None:
-        super().__init__(world, until_ms)
+    def __init__(
+        self, world: World, until_ms: int, before: World | None = None
+    ) -> None:
+        super().__init__(world, until_ms, before)
         self.marks: dict[int, Mark] = {}
 
     def reaches(self, at_ms: int) -> bool:
@@ -256,6 +257,7 @@ def compare_pair(
     *,
     horizon_ms: int,
     seeds: Sequence[int] = (),
+    within_ms: int | None = None,
     hear: Callable[[], None] = lambda: None,
     tell: Callable[[PairVerdict], None] = lambda _: None,
     plain: Plain | None = None,
@@ -263,7 +265,8 @@ def compare_pair(
     """Run copies of `world` to the horizon, without and with a change, once per seed.
 
     Both runs of a seed begin at the same instant, with the same arrivals. No seeds: that
-    of the world. `alter` makes the change on a copy; what it raises ends all. `hear` is
+    of the world. Differences of at most `within_ms` (a tick unless it is given) count as
+    equal. `alter` makes the change on a copy; what it raises ends all. `hear` is
     called at each instant. `tell` gets the verdict so far: of the first seed up to the
     instants of `stops`, of others when each is through; its `to_ms` is how far both
     runs are. `plain` gives the run of a seed without the change where that is known, or
@@ -279,14 +282,14 @@ def compare_pair(
     for seed in given:
         changed = fork(world, seed=seed)
         alter(changed)
-        other = Side(changed, until)
+        other = Side(changed, until, world)
         for at_ms in [until] if found else stops(begin, until):
             mark = other.at(at_ms, hear)  # first: the other may run beside it
             usual = without(seed, at_ms, hear)
             if not found:
                 lines = differing(usual.lines, mark.lines, at_ms)
                 otherwise = _otherwise(world, changed, (usual, mark))
-            one = _compared(world, seed, usual, mark)
+            one = _compared(seed, usual, mark, within_ms)
             if at_ms == until:
                 found.append(one)
             else:
@@ -303,7 +306,7 @@ def compare_sides(
 
     `ends` are the worlds of both there.
     """
-    one = _compared(world, world.context.seed, without, changed)
+    one = _compared(world.context.seed, without, changed)
     return _verdict(
         world.context.now_ms,
         [one],
@@ -388,19 +391,15 @@ def _who(one: SeedVerdict) -> list[Any]:
     return [one.verdict.workloads, one.only_with, one.only_without]
 
 
-def _compared(world: World, seed: int, without: Mark, changed: Mark) -> SeedVerdict:
+def _compared(
+    seed: int, without: Mark, changed: Mark, within_ms: int | None = None
+) -> SeedVerdict:
+    one, other = without.lives, changed.lives
     return SeedVerdict(
         seed=seed,
-        verdict=verdict(
-            without.decisions,
-            changed.decisions,
-            kind=kind_of_subjects(world),
-            from_ms=world.context.now_ms,
-            to_ms=without.until_ms,
-            since=running_since(world),
-        ),
-        only_with=_names(changed.there - without.there),
-        only_without=_names(without.there - changed.there),
+        verdict=verdict(one, other, within_ms=within_ms),
+        only_with=_names(other.units.keys() - one.units.keys()),
+        only_without=_names(one.units.keys() - other.units.keys()),
         without=without.figures,
         changed=changed.figures,
     )
@@ -431,6 +430,9 @@ def _row(one: SeedVerdict) -> dict[str, float | None]:
     row: dict[str, float | None] = {
         name: starts.count(name) for name in ("earlier", "later", "never", "only")
     }
+    found = one.verdict
+    row |= {"laterMs": found.later_ms, "waitingMs": found.waiting_ms}
+    row["lostMs"] = found.lost_ms
     row["onlyWith"], row["onlyWithout"] = len(one.only_with), len(one.only_without)
     totals = (one.verdict.without, one.verdict.changed)
     figures = (one.without, one.changed)

@@ -10,12 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from scheduler.analysis.measures.lives import POLICY, LifeReader
 from scheduler.analysis.measures.subjects import kind_of_subjects
-from scheduler.analysis.measures.verdict import (
-    ChangeVerdict,
-    running_since,
-    verdict,
-)
+from scheduler.analysis.measures.verdict import ChangeVerdict, verdict
 from scheduler.analysis.plan.sides import is_work
 from scheduler.analysis.release_rules import (
     counted,
@@ -169,16 +166,19 @@ class Run:
 
     def _run(self, world: World, until_ms: int) -> None:
         self.spec = world.policy.spec
-        self.kind, self.since = kind_of_subjects(world), running_since(world)
-        self.begin_ms = world.context.now_ms
+        self.kind = kind_of_subjects(world)
         before = traits_of(world.objects.values(), self.spec)
-        self.decisions: list[Decision] = simulate(world, until_ms=until_ms).decisions
+        reader = LifeReader(world)
+        decisions: list[Decision] = simulate(
+            world, until_ms=until_ms, hear=lambda fresh: reader.hear(fresh, world)
+        ).decisions
+        self.lives = reader.lives(until_ms, world)
         # What the run made says nothing of the input; whether nodes failed does.
         nodes = (world.objects[key] for key in world.keys("Node"))
         self.traits = before | traits_of(nodes)
         self.courses: dict[Key, list[tuple[str, int]]] = {}
-        self.reasons = reasons_of(self.decisions, self.kind)
-        for one in self.decisions:
+        self.reasons = reasons_of(decisions, self.kind)
+        for one in decisions:
             if one.subject.kind != self.kind:
                 continue
             if isinstance(one, _COURSE):
@@ -209,14 +209,8 @@ def compare_releases(
     releases = (Trial({"release": dict(release)}) for release in (before, after))
     one, other = each(run, list(releases))
     first, last = one.spec.decides_as(), other.spec.decides_as()
-    found = verdict(
-        one.decisions,
-        other.decisions,
-        kind=one.kind,
-        from_ms=one.begin_ms,
-        to_ms=until_ms,
-        since=one.since,
-    )
+    released = other.lives._replace(changed=frozenset({POLICY}))
+    found = verdict(one.lives, released, within_ms=0)
     moved = _differing(one.courses, other.courses)
     said = _differing(one.reasons, other.reasons)
     rules = rules_between(one.spec, other.spec, other.traits)

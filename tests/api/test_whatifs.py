@@ -12,11 +12,8 @@ from sandbox.models import KeptWhatIf, Sandbox
 from sandbox.retention.retention import NEWEST
 from sandbox.whatifs import asking as whatifs
 from sandbox.world import history
-from scheduler.analysis.measures.verdict import running_since, verdict
 from scheduler.analysis.pairs import compare_pair
 from scheduler.assembly import merge
-from scheduler.engine.tick import simulate
-from scheduler.engine.world import fork
 from scheduler.model.objects import Key, Object
 from tests import stored
 from tests.builders import (
@@ -64,21 +61,15 @@ def test_the_verdict_names_all_that_two_runs_of_the_engine_differ_in(call, queue
     assert answer.status_code == 200, answer.content
     found = answer.json()
     world = history.world_at(queue, history.revision_at(queue, 3))
-    other, key = fork(world), Key("ClusterQueue", "", "main")
-    patch = quota(8)["patch"]["body"]
-    other.put(Object(key=key, manifest=merge(world.objects[key].manifest, patch)))
-    begin = world.context.now_ms
-    until = begin + HORIZON_MS
-    runs = [simulate(side, until_ms=until).decisions for side in (fork(world), other)]
-    expected = verdict(
-        *runs,
-        kind="Workload",
-        from_ms=begin,
-        to_ms=until,
-        since=running_since(world),
+    key, patch = Key("ClusterQueue", "", "main"), quota(8)["patch"]["body"]
+    after = merge(world.objects[key].manifest, patch)
+    expected = compare_pair(
+        world,
+        lambda side: side.put(Object(key=key, manifest=after)),
+        horizon_ms=HORIZON_MS,
     )
     assert (found["at"], found["state"], expected.differs) == (3, "open", True)
-    assert found["verdict"]["seeds"][0]["verdict"] == msgspec.to_builtins(expected)
+    assert found["verdict"] == msgspec.to_builtins(expected)
     assert row(queue).revision == queue.revision
 
 

@@ -12,6 +12,7 @@ import msgspec
 from scheduler.analysis.lines import Of, PairLine, RunLine
 from scheduler.analysis.measures.verdict import (
     ChangeVerdict,
+    GroupVerdict,
     RunCourse,
     RunTotals,
     WorkloadVerdict,
@@ -155,16 +156,28 @@ class World:
         chosen = self.random.sample(self.workloads, min(OTHERWISE, len(self.workloads)))
         rows = [self.otherwise(row["key"], begin) for row in chosen]
         totals = RunTotals(
-            started=900, finished=400, evictions=30, preemptions=20, work_lost_ms=9000
+            units=1500,
+            started=900,
+            finished=400,
+            evictions=30,
+            preemptions=20,
+            work_lost_ms=9000,
+            waited_ms=60_000,
         )
         verdict = ChangeVerdict(
             from_ms=begin,
             to_ms=begin + AHEAD_MS,
+            within_ms=1000,
             differs=True,
             workloads=rows,
             pods=2 * len(rows),
             without=totals,
             changed=totals,
+            later_ms=sum(row.later_ms for row in rows),
+            waiting_ms=sum(row.waiting_ms for row in rows),
+            lost_ms=0,
+            by={"queue": list(self.teams(rows, totals))},
+            links=[],
         )
         figures = PairFigures(
             waited=1500,
@@ -224,14 +237,49 @@ class World:
         """Return one workload that starts at another time, or in one run alone."""
         times = [*(begin + 1000 * n for n in range(1, 500, 7)), None]
         one, other = self.random.sample(times, 2)
+        start = start_verdict(one, other)
+        end = begin + AHEAD_MS
+        later = (end if other is None else other) - (end if one is None else one)
         return WorkloadVerdict(
             subject=subject,
-            start=start_verdict(one, other),
-            gains=one is None or (other is not None and other < one),
-            loses=other is None or (one is not None and one < other),
+            fates=["startsLater" if later > 0 else "startsEarlier"],
+            start=start,
+            end="same",
+            queue=f"queue-{self.random.randrange(20):02}",
+            cohort="",
+            namespace="default",
+            priority_class="",
+            user="",
+            later_ms=later,
+            waiting_ms=later,
+            lost_ms=0,
             without=RunCourse(started_ms=one),
             changed=RunCourse(started_ms=other),
         )
+
+    def teams(
+        self, rows: list[WorkloadVerdict], totals: RunTotals
+    ) -> Iterator[GroupVerdict]:
+        """Yield the sums of each queue."""
+        for name in sorted({row.queue for row in rows}):
+            own = [row for row in rows if row.queue == name]
+            more = sum(row.later_ms for row in own)
+            later = sum(row.later_ms > 0 for row in own)
+            yield GroupVerdict(
+                name=name,
+                later_ms=more,
+                waiting_ms=more,
+                lost_ms=0,
+                evictions=0,
+                later=later,
+                earlier=len(own) - later,
+                never=0,
+                added=0,
+                removed=0,
+                equal=0,
+                without=totals,
+                changed=totals,
+            )
 
     def lines(self, begin: int) -> Iterator[PairLine]:
         """Yield how each queue and node goes on, both sides at other values."""

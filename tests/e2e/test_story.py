@@ -21,7 +21,7 @@ def test_a_policy_change_changes_who_is_preempted(board: Board) -> None:
     board.sees("alpha", "waiting", "Inadmissible")
 
     board.drag(board.card("alpha", "waiting", "Inadmissible"), board.queue("beta"))
-    expect(board.verdict().locator("[data-cell=earlier] b")).to_have_text("1")
+    expect(board.verdict().locator("[data-cell=idle]")).to_contain_text("1 other")
     board.drop()
     expect(board.verdict()).to_contain_text("waiting moved from alpha to beta")
     board.keep()

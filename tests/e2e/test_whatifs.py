@@ -9,6 +9,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.e2e.board import MANIFESTS, Board, prepared
+from tests.e2e.facts import ghost
 
 
 def verdict_of(board: Board) -> dict:
@@ -28,20 +29,25 @@ def test_a_drag_in_the_demo_shows_who_pays_and_is_kept(board: Board) -> None:
     strip = board.verdict()
     expect(page).to_have_url(re.compile("what-if="))
     found = verdict_of(board)
-    for cell, starts in (
-        ("earlier", ("earlier", "only")),
-        ("later", ("later",)),
-        ("never", ("never",)),
-    ):
-        count = sum(one["start"] in starts for one in found["workloads"])
+    for cell in ("earlier", "later", "never"):
+        count = sum(ghost.group_of(one) == cell for one in found["workloads"])
         shown = strip.locator(f"[data-cell={cell}] b")
         expect(shown).to_have_text(str(count))
-    worse = [one for one in found["workloads"] if one["loses"]]
-    group = "never" if worse[0]["start"] == "never" else "later"
-    strip.locator(f"[data-cell={group}]").click()
-    name = worse[0]["subject"].rsplit("/", 1)[1]
+    worst = found["workloads"][0]
+    strip.locator(f"[data-cell={ghost.group_of(worst)}]").click()
+    name = worst["subject"].rsplit("/", 1)[1]
     shown = re.sub(r"^job-(.*)-[a-z0-9]{5}$", r"\1", name)
     expect(strip.get_by_role("button", name=shown)).to_be_visible()
+    payer = found["by"]["queue"][0]
+    strip.get_by_test_id("pays").click()
+    for group in found["by"]["queue"]:
+        team = page.locator(f"[data-team='{group['name']}'] [data-later]")
+        expect(team).to_have_attribute("data-later", str(group["laterMs"]))
+    expect(page.get_by_test_id("bill").locator("[data-team]").first).to_contain_text(
+        payer["name"]
+    )
+    links = page.get_by_test_id("why").locator("[data-link]")
+    expect(links.last).to_have_attribute("data-link", "change")
     board.keep()
     board.agrees()
 
@@ -140,11 +146,10 @@ def test_reclaiming_never_names_who_loses_and_is_put_away(board: Board) -> None:
     before = page.request.get(state).json()
     reclaim = page.get_by_role("combobox", name="Reclaim within the cohort")
     reclaim.select_option("Never")
-    strip = board.verdict()
-    expect(strip.locator("[data-cell=never]")).to_contain_text("owner")
+    expect(page.get_by_test_id("lives")).to_contain_text("owner")
     expect(reclaim).to_have_value("Never")
     page.get_by_role("button", name="3 seeds").click()
-    expect(strip.locator("[data-sure=never]")).to_have_text("1 in all")
+    expect(page.get_by_test_id("bill")).to_contain_text("range of 3 seeds")
     board.verdict().get_by_role("button", name="Discard").click()
     expect(page.get_by_test_id("verdict")).to_have_count(0)
     expect(reclaim).to_have_value("Any")

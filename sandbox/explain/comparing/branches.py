@@ -195,6 +195,9 @@ _FROM_BEFORE = (
 )
 
 
+_TICKS = (operations.Tick, operations.Observe)
+
+
 def pair_of(sandbox: Sandbox, other: Sandbox) -> PairVerdict:
     """Return what `other` makes different from `sandbox` since they have parted.
 
@@ -223,12 +226,19 @@ def _run_again(
 ) -> Mark:
     found = history.rows_of(Revision, branch, whole=True)
     documents = found.filter(number__gt=after, tick__lte=to_tick).order_by("number")
-    side = Followed(world, until_ms)
+    given = documents.values_list("operation", flat=True)
+    done = [
+        one
+        for one in map(operations.from_document, given)
+        if not isinstance(one, _FROM_BEFORE)
+    ]
+    first = next((n for n, one in enumerate(done) if isinstance(one, _TICKS)), 0)
+    before = fork(world)
+    for operation in done[:first]:  # edits where both parted: as those of a what-if
+        operations.perform(world, operation)
+    side = Followed(world, until_ms, before)
     with gc_paused():
-        for document in documents.values_list("operation", flat=True):
-            operation = operations.from_document(document)
-            if isinstance(operation, _FROM_BEFORE):
-                continue
+        for operation in done[first:]:
             operations.perform(world, operation)
             side.take(world.take().decisions)
     return side.mark(until_ms)

@@ -1,269 +1,414 @@
 """Two runs of one world to one horizon, without and with a change: who gains and loses.
 
-A run is read from its decisions alone, in order, so that it can be read while it goes.
+Every word and sum is made of the lives of both runs (`lives.py`). Differences of at most
+`within_ms` count as equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from scheduler.engine.world import World
-from scheduler.model.decisions import (
-    Admit,
-    Bind,
-    Checkpoint,
-    Decision,
-    Evict,
-    Fail,
-    Finish,
-    Preempt,
-)
+from scheduler.analysis.measures.chains import Chains, Link
+from scheduler.analysis.measures.lives import Life, Lives, Stretch, Traits
 from scheduler.model.objects import Key
 
-#: By the start that holds: "only" starts with the change alone, "never" without alone.
+#: By the first start, or the end: "only" with the change alone, "never" without alone.
 StartVerdict = Literal["same", "earlier", "later", "never", "only"]
 
 
-def start_verdict(without_ms: int | None, changed_ms: int | None) -> StartVerdict:
-    """Return how a start came out with a change; None = it does not run."""
-    if without_ms == changed_ms:
+def start_verdict(
+    without_ms: int | None, changed_ms: int | None, within_ms: int = 0
+) -> StartVerdict:
+    """Return how an instant came out with a change; None = it did not come."""
+    if without_ms is None or changed_ms is None:
+        if without_ms == changed_ms:
+            return "same"
+        return "never" if changed_ms is None else "only"
+    if abs(changed_ms - without_ms) <= within_ms:
         return "same"
-    if changed_ms is None:
-        return "never"
-    if without_ms is None:
-        return "only"
     return "earlier" if changed_ms < without_ms else "later"
 
 
-class RunCourse(msgspec.Struct, kw_only=True, rename="camel"):
-    """What became of one subject in one run; milliseconds of virtual time.
+#: What may become of a unit with the change, worst first. A unit stands under the first
+#: that holds of it, and its row has the others.
+LOSSES = (
+    "never",  # it does not run before the horizon; without the change it does
+    "endsLater",  # or not before the horizon
+    "evictedMore",
+    "losesMore",  # work
+    "startsLater",
+    "waitsLonger",
+)
+NEUTRAL = ("onlyWithout", "onlyWith", "moved", "elsewhere")
+GAINS = (
+    "only",
+    "endsEarlier",
+    "evictedLess",
+    "losesLess",
+    "startsEarlier",
+    "waitsLess",
+)
+#: Something differs, by no more than counts as equal.
+EQUAL = "equal"
+_OPPOSITE = dict(zip(LOSSES, GAINS, strict=True))
 
-    `started_ms` is the start that holds at the horizon, or that it ended from. None: it
-    waits, or did not end. `place` is "" where it is as at the begin. `lost_ms` is held
-    and thrown away by evictions, `preemptions` are among the evictions.
+
+class RunCourse(msgspec.Struct, kw_only=True, rename="camel"):
+    """What became of one unit in one run; milliseconds of virtual time.
+
+    `started_ms` is when it first runs (before the begin for what runs then), None where
+    it does not. `place` is that of its last run. `preemptions` are among the evictions.
     """
 
     started_ms: int | None = None
     finished_ms: int | None = None
-    place: str = ""  # queue and flavors, or the node, of the start that holds
+    place: str = ""
     evictions: int = 0
     preemptions: int = 0
     lost_ms: int = 0
+    waited_ms: int = 0
+    stretches: list[Stretch] = []
 
 
 class WorkloadVerdict(msgspec.Struct, kw_only=True, rename="camel"):
-    """One subject whose outcome differs with the change.
+    """One unit whose life differs with the change; None: it is not there on that side.
 
-    `start` compares the starts that hold; where they are equal, `gains` and `loses`
-    go by the ends. Neither: it only gets another place, or is evicted on the way.
+    `fates`: all that holds of it, the worst first. `later_ms` = `waiting_ms` +
+    `lost_ms`: by how much later its work is done, less than 0 for earlier; 0 for what is
+    there on one side alone, was moved by the change, or is equal. `why` is the place in
+    the verdict's `links` where its chain begins; None where it is not told.
     """
 
     subject: str
+    fates: list[str]
     start: StartVerdict
-    gains: bool
-    loses: bool
-    without: RunCourse
-    changed: RunCourse
+    end: StartVerdict
+    queue: str
+    cohort: str
+    namespace: str
+    priority_class: str
+    user: str
+    later_ms: int
+    waiting_ms: int
+    lost_ms: int
+    without: RunCourse | None
+    changed: RunCourse | None
+    why: int | None = None
+
+    @property
+    def gains(self) -> bool:
+        """Return whether it stands under a gain."""
+        return self.fates[0] in GAINS
+
+    @property
+    def loses(self) -> bool:
+        """Return whether it stands under a loss."""
+        return self.fates[0] in LOSSES
 
 
 class RunTotals(msgspec.Struct, kw_only=True, rename="camel"):
-    """One run in sums over the same time."""
+    """The units of one run, or of a group of them, in sums over the same time.
 
+    `share`: of what all units held, of the resource of which these held most.
+    """
+
+    units: int
     started: int  # starts, again after an eviction too
     finished: int
     evictions: int
     preemptions: int
     work_lost_ms: int
+    waited_ms: int
+    last_end_ms: int | None = None
+    share: float = 1.0
+
+
+class GroupVerdict(msgspec.Struct, kw_only=True, rename="camel"):
+    """The units of one queue, cohort, namespace, class or user. Sums are those of their rows.
+
+    `later`, `earlier` and `equal` count units by the fate that they stand under; `added`
+    and `removed` are there on one side alone or were moved.
+    """
+
+    name: str
+    later_ms: int
+    waiting_ms: int
+    lost_ms: int
+    evictions: int
+    later: int
+    earlier: int
+    never: int
+    added: int
+    removed: int
+    equal: int
+    without: RunTotals
+    changed: RunTotals
 
 
 class ChangeVerdict(msgspec.Struct, kw_only=True, rename="camel"):
     """What a change makes different: two runs from one instant to one horizon.
 
-    `workloads` are all whose outcome differs, Pods where nothing but pods is scheduled;
-    `pods` counts the pods of Workloads that get another node, or get one at another
-    time. Nothing changes exactly when `differs` is false.
+    `workloads` are all whose life differs, those that lose most first, Pods where they
+    belong to no Workload; `pods` counts the pods of Workloads that get another node, or
+    get one at another time. `by` has a group for every queue, cohort, namespace, priority
+    class and user: worst first. `links` are decisions of one run that the other lacks,
+    each with the place of the one that it comes from. `differs`: anything comes out
+    otherwise by more than counts as equal.
     """
 
     from_ms: int
     to_ms: int
+    within_ms: int
     differs: bool
     workloads: list[WorkloadVerdict]
     pods: int
     without: RunTotals
     changed: RunTotals
+    later_ms: int
+    waiting_ms: int
+    lost_ms: int
+    by: dict[str, list[GroupVerdict]]
+    links: list[Link]
 
 
-def running_since(world: World) -> dict[Key, int]:
-    """Return since when (ms) each Workload, job and pod that runs now does."""
-    runs = world.lifetime.runs
-    since = {
-        key: run.started_ms
-        for key, run in runs.items()
-        if run.active and run.started_ms is not None
-    }
-    for pod in world.lifetime.placed:
-        owner = world.lifetime.owners.get(pod, pod)
-        since.setdefault(pod, since.get(owner, world.context.now_ms))
-    return since
-
-
-@dataclass(slots=True, kw_only=True)
-class RunReader:
-    """Follows the subjects of one kind through the decisions of a run, as they come."""
-
-    kind: str  # Workload or Pod
-    since: Mapping[Key, int]  # what runs at the begin, and since when (ms)
-    courses: dict[Key, RunCourse] = field(default_factory=dict)
-    starts: int = 0
-
-    def hear(self, decisions: Iterable[Decision]) -> None:
-        """Take decisions, in order."""
-        for decision in decisions:
-            if decision.subject.kind != self.kind:
-                if isinstance(decision, Checkpoint):
-                    self._kept(decision)
-                continue
-            match decision:
-                case Admit() if self.kind == "Workload":
-                    self._start(decision, _admitted_to(decision))
-                case Bind() if self.kind == "Pod":
-                    self._start(decision, decision.node)
-                case Preempt() | Evict():
-                    self._lose(decision)
-                case Fail() if decision.node:
-                    self._lose(decision)
-                case Finish():
-                    self.course(decision.subject).finished_ms = decision.at_ms
-                case Checkpoint():
-                    self._kept(decision)
-                case _:
-                    pass
-
-    def totals(self) -> RunTotals:
-        """Return the sums so far."""
-        courses = self.courses.values()
-        return RunTotals(
-            started=self.starts,
-            finished=sum(one.finished_ms is not None for one in courses),
-            evictions=sum(one.evictions for one in courses),
-            preemptions=sum(one.preemptions for one in courses),
-            work_lost_ms=sum(one.lost_ms for one in courses),
-        )
-
-    def all_courses(self) -> dict[Key, RunCourse]:
-        """Return the course of every subject, including those that ran at the beginning."""
-        for key in self.since:
-            if key.kind == self.kind:
-                self.course(key)
-        return self.courses
-
-    def course(self, key: Key) -> RunCourse:
-        """Return the course of a subject so far."""
-        course = self.courses.get(key)
-        if course is None:
-            course = self.courses[key] = RunCourse(started_ms=self.since.get(key))
-        return course
-
-    def _start(self, decision: Decision, place: str) -> None:
-        course = self.course(decision.subject)
-        course.started_ms, course.place = decision.at_ms, place
-        self.starts += 1
-
-    def _lose(self, decision: Decision) -> None:
-        course = self.course(decision.subject)
-        if course.started_ms is None:
-            return
-        course.evictions += 1
-        course.lost_ms += decision.at_ms - course.started_ms
-        course.preemptions += isinstance(decision, Preempt)
-        course.started_ms, course.place = None, ""
-
-    def _kept(self, decision: Checkpoint) -> None:
-        """Take back what is kept of what was counted as lost."""
-        for key in (decision.by, decision.subject):
-            course = None if key is None else self.courses.get(key)
-            if course is not None and course.evictions:
-                course.lost_ms = max(0, course.lost_ms - decision.kept_ms)
-                return
-
-
-def _admitted_to(decision: Admit) -> str:
-    flavors = sorted(
-        {name for part in decision.pod_sets for name in part.flavors.values()}
-    )
-    return f"{decision.queue} ({', '.join(flavors)})"
+BY = ("queue", "cohort", "namespace", "priorityClass", "user")
+#: So many rows are told why: those that stand first.
+MOST_TOLD = 300
 
 
 def verdict(
-    without: Sequence[Decision],
-    changed: Sequence[Decision],
-    *,
-    kind: str,
-    from_ms: int,
-    to_ms: int,
-    since: Mapping[Key, int],
+    without: Lives, changed: Lives, *, within_ms: int | None = None
 ) -> ChangeVerdict:
-    """Return the differences of two runs of one world, from `from_ms` to `to_ms`.
+    """Return the differences of two runs of one world up to the same instant.
 
-    `kind` is that of what waits and runs: "Workload" under Kueue, else "Pod". `since`
-    is `running_since` of the world at the begin. Equal decisions give a verdict that does not differ. O(decisions).
+    A difference of at most `within_ms`, a tick unless it is given, counts as equal. Equal
+    lives give a verdict that does not differ. O(units + decisions that differ).
     """
-    readers = [RunReader(kind=kind, since=since) for _ in range(2)]
-    pods = [RunReader(kind="Pod", since=since) for _ in range(2)]
-    for decisions, reader, bound in zip((without, changed), readers, pods, strict=True):
-        reader.hear(decisions)
-        if kind != "Pod":
-            bound.hear(decisions)
-    workloads = _differing_of(*readers)
-    other_pods = len(_differing_of(*pods))
+    within_ms = without.tick_ms if within_ms is None else within_ms
+    keys = sorted({*without.units, *changed.units})
+    rows = {key: row for key in keys if (row := _row(key, without, changed, within_ms))}
+    named = sorted(rows.items(), key=lambda one: _worst_first(one[1]))
+    ordered = [row for _, row in named]
+    chains = Chains(without, changed)
+    for key, row in named[:MOST_TOLD]:
+        if row.fates[0] not in (EQUAL, "onlyWith", "onlyWithout"):
+            row.why = chains.of(key, gains=row.gains)
+    pods = {*without.pods, *changed.pods}
     return ChangeVerdict(
-        from_ms=from_ms,
-        to_ms=to_ms,
-        differs=bool(workloads or other_pods),
-        workloads=workloads,
-        pods=other_pods,
-        without=readers[0].totals(),
-        changed=readers[1].totals(),
+        from_ms=without.from_ms,
+        to_ms=without.to_ms,
+        within_ms=within_ms,
+        differs=any(row.fates[0] != EQUAL for row in ordered),
+        workloads=ordered,
+        pods=sum(_apart(without.pods.get(key), changed.pods.get(key)) for key in pods),
+        without=_totals(without, without.units, {}),
+        changed=_totals(changed, changed.units, {}),
+        later_ms=sum(row.later_ms for row in ordered),
+        waiting_ms=sum(row.waiting_ms for row in ordered),
+        lost_ms=sum(row.lost_ms for row in ordered),
+        by={by: _groups(by, rows, without, changed) for by in BY},
+        links=chains.links,
     )
 
 
-def _differing_of(without: RunReader, changed: RunReader) -> list[WorkloadVerdict]:
-    keys = sorted({*without.courses, *changed.courses})
-    return differing(
-        {str(key): without.course(key) for key in keys},
-        {str(key): changed.course(key) for key in keys},
+def _worst_first(row: WorkloadVerdict) -> tuple[int, int, str]:
+    first = row.fates[0]
+    rank = 0 if first in LOSSES else 1 if first in NEUTRAL else 2 + (first == EQUAL)
+    by = -row.later_ms if rank == 0 else row.later_ms
+    return rank, by, row.subject
+
+
+def _apart(one: Life | None, other: Life | None) -> bool:
+    if one is None or other is None:
+        return True
+    return one.stretches != other.stretches
+
+
+def _row(
+    key: Key, without: Lives, changed: Lives, within_ms: int
+) -> WorkloadVerdict | None:
+    one, other = without.units.get(key), changed.units.get(key)
+    traits = _traits(key, without, changed)
+    moved = one is not None and other is not None and _moved(key, without, changed)
+    if not moved and not _apart(one, other):
+        return None
+    start, end = (
+        start_verdict(
+            None if one is None else getattr(one, name),
+            None if other is None else getattr(other, name),
+            within_ms,
+        )
+        for name in ("started_ms", "finished_ms")
     )
-
-
-def differing(
-    without: Mapping[str, RunCourse], changed: Mapping[str, RunCourse]
-) -> list[WorkloadVerdict]:
-    """Return the subjects whose outcome differs: losers first, then in the given order.
-
-    Whoever is in one of them alone has the empty course in the other.
-    """
-    none = RunCourse()
-    found = []
-    for name in {**without, **changed}:
-        one, other = without.get(name, none), changed.get(name, none)
-        if one != other:
-            found.append(_judged(name, one, other))
-    return sorted(found, key=lambda one: not one.loses)
-
-
-def _judged(subject: str, without: RunCourse, changed: RunCourse) -> WorkloadVerdict:
-    start = start_verdict(without.started_ms, changed.started_ms)
-    end = start_verdict(without.finished_ms, changed.finished_ms)
-    by = end if start == "same" else start
+    waiting = lost = 0
+    if one is None or other is None:
+        fates = ["onlyWith" if one is None else "onlyWithout"]
+        start = end = "same"
+    else:
+        lost = other.lost_ms - one.lost_ms
+        waiting = other.waited_ms - one.waited_ms
+        if one.finished_ms is not None and other.finished_ms is not None:
+            # What it loses in other ways (its pods wait for nodes) is a wait as well.
+            waiting = other.finished_ms - one.finished_ms - lost
+        fates = _fates(one, other, (start, end), (waiting, lost), within_ms)
+        if moved:
+            fates = ["moved", *fates]
+        elif not fates:
+            fates = ["elsewhere" if _places(one) != _places(other) else EQUAL]
+        if fates[0] in NEUTRAL or fates[0] == EQUAL:
+            waiting = lost = 0
     return WorkloadVerdict(
-        subject=subject,
+        subject=str(key),
+        fates=fates,
         start=start,
-        gains=by in ("earlier", "only"),
-        loses=by in ("later", "never"),
-        without=without,
-        changed=changed,
+        end=end,
+        queue=traits.queue,
+        cohort=traits.cohort,
+        namespace=traits.namespace,
+        priority_class=traits.priority_class,
+        user=traits.user,
+        later_ms=waiting + lost,
+        waiting_ms=waiting,
+        lost_ms=lost,
+        without=None if one is None else _course(one),
+        changed=None if other is None else _course(other),
     )
+
+
+def _fates(
+    one: Life,
+    other: Life,
+    instants: tuple[StartVerdict, StartVerdict],
+    more: tuple[int, int],
+    within_ms: int,
+) -> list[str]:
+    """Return all that holds of a unit that is there on both sides, losses first."""
+    start, end = instants
+    waiting, lost = more
+    signs = {
+        "never": (start == "never") - (start == "only"),
+        "endsLater": (end in ("later", "never")) - (end in ("earlier", "only")),
+        "evictedMore": other.evictions - one.evictions,
+        "losesMore": lost if abs(lost) > within_ms else 0,
+        "startsLater": (start == "later") - (start == "earlier"),
+        "waitsLonger": waiting if abs(waiting) > within_ms else 0,
+    }
+    losses = [name for name, sign in signs.items() if sign > 0]
+    return losses + [_OPPOSITE[name] for name, sign in signs.items() if sign < 0]
+
+
+def _places(life: Life) -> list[str]:
+    return [one.place for one in life.stretches if one.runs]
+
+
+def _moved(key: Key, without: Lives, changed: Lives) -> bool:
+    return without.traits[key].queue != changed.traits[key].queue
+
+
+def _traits(key: Key, without: Lives, changed: Lives) -> Traits:
+    return changed.traits[key] if key in changed.units else without.traits[key]
+
+
+def _course(life: Life) -> RunCourse:
+    places = _places(life)
+    return RunCourse(
+        started_ms=life.started_ms,
+        finished_ms=life.finished_ms,
+        place=places[-1] if places else "",
+        evictions=life.evictions,
+        preemptions=life.preemptions,
+        lost_ms=life.lost_ms,
+        waited_ms=life.waited_ms,
+        stretches=life.stretches,
+    )
+
+
+def _totals(side: Lives, keys: Iterable[Key], of_all: Mapping[str, int]) -> RunTotals:
+    lives = [side.units[key] for key in keys]
+    ends = [one.finished_ms for one in lives if one.finished_ms is not None]
+    held = held_of(side, keys) if of_all else {}
+    return RunTotals(
+        units=len(lives),
+        started=sum(one.starts for one in lives),
+        finished=len(ends),
+        evictions=sum(one.evictions for one in lives),
+        preemptions=sum(one.preemptions for one in lives),
+        work_lost_ms=sum(one.lost_ms for one in lives),
+        waited_ms=sum(one.waited_ms for one in lives),
+        last_end_ms=max(ends, default=None),
+        share=max(
+            (held[name] / of_all[name] for name in held if of_all.get(name)),
+            default=0.0 if of_all else 1.0,
+        ),
+    )
+
+
+def held_of(side: Lives, keys: Iterable[Key]) -> dict[str, int]:
+    """Return what units held since the begin: resource -> units x ms."""
+    found: dict[str, int] = {}
+    for key in keys:
+        life = side.units[key]
+        for one, held in zip(life.stretches, life.held, strict=True):
+            lasts = one.to_ms - max(one.from_ms, side.from_ms)
+            for (_, resource), amount in held.items():
+                found[resource] = found.get(resource, 0) + amount * lasts
+    return found
+
+
+_NAME_OF: dict[str, Callable[[Traits], str]] = {
+    "queue": lambda one: one.queue,
+    "cohort": lambda one: one.cohort,
+    "namespace": lambda one: one.namespace,
+    "priorityClass": lambda one: one.priority_class,
+    "user": lambda one: one.user,
+}
+
+
+def _groups(
+    by: str, rows: Mapping[Key, WorkloadVerdict], without: Lives, changed: Lives
+) -> list[GroupVerdict]:
+    name_of = _NAME_OF[by]
+    members: dict[str, tuple[list[Key], list[Key]]] = {}
+    for at, side in enumerate((without, changed)):
+        for key in side.units:
+            members.setdefault(name_of(side.traits[key]), ([], []))[at].append(key)
+    alls = [held_of(side, side.units) for side in (without, changed)]
+    own: dict[str, list[WorkloadVerdict]] = {name: [] for name in members}
+    for key, row in rows.items():
+        own[name_of(_traits(key, without, changed))].append(row)
+    found = []
+    for name, (before, after) in members.items():
+        fates = [row.fates[0] for row in own[name]]
+        kept = set(before) & set(after)
+        found.append(
+            GroupVerdict(
+                name=name,
+                later_ms=sum(row.later_ms for row in own[name]),
+                waiting_ms=sum(row.waiting_ms for row in own[name]),
+                lost_ms=sum(row.lost_ms for row in own[name]),
+                evictions=sum(_more_evictions(row) for row in own[name]),
+                later=sum(one in LOSSES for one in fates),
+                earlier=sum(one in GAINS for one in fates),
+                never=fates.count("never"),
+                added=len(after) - len(kept),
+                removed=len(before) - len(kept),
+                equal=fates.count(EQUAL),
+                without=_totals(without, before, alls[0] or {"": 0}),
+                changed=_totals(changed, after, alls[1] or {"": 0}),
+            )
+        )
+    return sorted(found, key=lambda one: (-one.later_ms, one.name))
+
+
+def _more_evictions(row: WorkloadVerdict) -> int:
+    if row.without is None or row.changed is None or row.fates[0] in NEUTRAL:
+        return 0
+    return row.changed.evictions - row.without.evictions
+
+
+def differing(found: ChangeVerdict) -> Sequence[WorkloadVerdict]:
+    """Return the units that come out otherwise, without those that count as equal."""
+    return [row for row in found.workloads if row.fates[0] != EQUAL]

@@ -124,7 +124,7 @@ def _starts(outcome: Outcome) -> Iterator[str]:
     yield "| starts | workloads | by (median, most) | who, with the first seed |"
     yield "| --- | --- | --- | --- |"
     for start, title in _TITLES.items():
-        who = [one.subject for one in outcome.workloads if one.start == start]
+        who = [one.subject for one in outcome.verdict.workloads if one.start == start]
         counts = [int(getattr(one, start)) for one in outcome.starts]
         if not any(counts):
             continue

@@ -8,9 +8,8 @@ from scheduler.analysis.experiments.bases import FileBase
 from scheduler.analysis.experiments.runs import run_until
 from scheduler.analysis.measures import Measures, Waits
 from scheduler.analysis.measures.fairness import waits_in
-from scheduler.analysis.measures.subjects import kind_of_subjects
+from scheduler.analysis.measures.lives import LifeReader, Lives
 from scheduler.analysis.measures.summary import Summary
-from scheduler.analysis.measures.verdict import RunCourse, RunReader, running_since
 from scheduler.analysis.plan.assertions import quantile_of
 from scheduler.analysis.plan.sides import PLAIN, is_work
 from scheduler.model.annotations import read_timing
@@ -31,14 +30,14 @@ Numbers = dict[str, float]
 class RunNumbers(msgspec.Struct, frozen=True, kw_only=True):
     """What one run came to. Equal input gives equal numbers, in whatever process.
 
-    `courses`: what became of each workload (each pod where nothing but pods is scheduled).
+    `lives`: what became of each unit of work.
     """
 
     hash: str
     settled: bool
     whole: Numbers
     queues: dict[str, Numbers]
-    courses: dict[str, RunCourse]
+    lives: Lives
 
 
 def measure(
@@ -52,11 +51,11 @@ def measure(
     world = base.world(PLAIN, seed)
     begin_ms = world.context.now_ms
     measures = Measures(world, until_ms=begin_ms + horizon_ms)
-    reader = RunReader(kind=kind_of_subjects(world), since=running_since(world))
+    reader = LifeReader(world)
 
     def hear(decisions: list[Decision]) -> None:
         measures.observe(decisions)
-        reader.hear(decisions)
+        reader.hear(decisions, world)
 
     settled = run_until(world, begin_ms + horizon_ms, hear=hear)
     names = (*_QUANTILES, *wanted)
@@ -75,7 +74,7 @@ def measure(
             queue: _of_waits(waits_in(measures, keys), names)
             for queue, keys in sorted(queues.items())
         },
-        courses={str(key): one for key, one in sorted(reader.all_courses().items())},
+        lives=reader.lives(begin_ms + horizon_ms, world),
     )
 
 

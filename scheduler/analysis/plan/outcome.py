@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 import msgspec
 
 from scheduler.analysis.measures.capacity import read_capacity
-from scheduler.analysis.measures.verdict import (
-    StartVerdict,
-    WorkloadVerdict,
-    differing,
-)
+from scheduler.analysis.measures.lives import POLICY
+from scheduler.analysis.measures.verdict import ChangeVerdict, StartVerdict, verdict
 from scheduler.analysis.plan.assertions import Assertion, nearest
 from scheduler.analysis.plan.changes import Change, changes
 from scheduler.analysis.plan.counterexample import Counterexample
@@ -28,6 +25,7 @@ from scheduler.analysis.plan.judging import (
 from scheduler.analysis.plan.measuring import RunNumbers
 from scheduler.analysis.plan.sides import PLAIN, Joined
 from scheduler.model.errors import SourceLocation
+from scheduler.model.objects import Key
 
 #: The rows of the table of the whole run, where there is anything to say.
 MEASURES = (
@@ -68,7 +66,7 @@ class Starts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The result of a plan. Equal input gives equal bytes.
 
-    `workloads`: whose start, end or evictions differ with the first seed, losers first.
+    `verdict`: who comes out otherwise with the first seed, by team, and why.
     """
 
     holds: bool
@@ -84,7 +82,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     left_out: dict[str, int]  # work in the folders of policy, by kind
     hashes: list[tuple[str, str]]
     starts: list[Starts]
-    workloads: list[WorkloadVerdict]
+    verdict: ChangeVerdict
     counterexamples: list[Counterexample] = []
     assumed: list[str] = []  # of run times that nobody gave, of the first seed
 
@@ -102,7 +100,11 @@ def outcome_of(
     left_out = dict(joined.base.left_out)
     for kind, count in joined.changed.left_out.items():
         left_out[kind] = left_out.get(kind, 0) + count
-    found = [differing(base.courses, changed.courses) for base, changed in pairs]
+    edited = frozenset(_edited(joined))
+    found = [
+        verdict(base.lives, changed.lives._replace(changed=edited))
+        for base, changed in pairs
+    ]
     names = [*MEASURES, *(n for n in whole if n.startswith("utilisation."))]
     return Outcome(
         holds=all(verdict.holds for verdict in verdicts),
@@ -121,22 +123,33 @@ def outcome_of(
             _starts(seed, one, pair)
             for seed, one, pair in zip(seeds, found, pairs, strict=True)
         ],
-        workloads=found[0],
+        verdict=found[0],
         counterexamples=list(counterexamples),
         assumed=joined.bases[0].assumed(seeds[0]),
     )
 
 
-def _starts(seed: int, found: Sequence[WorkloadVerdict], pair: Pair) -> Starts:
+def _edited(joined: Joined) -> Iterator[Key]:
+    """Yield the objects that differ between the sides, and the policy where it does."""
+    before, after = joined.base.objects, joined.changed.objects
+    for key in before.keys() | after.keys():
+        one, other = before.get(key), after.get(key)
+        if one is None or other is None or one.manifest != other.manifest:
+            yield key
+    if joined.base.policy != joined.changed.policy:
+        yield POLICY
+
+
+def _starts(seed: int, found: ChangeVerdict, pair: Pair) -> Starts:
     def moved(start: StartVerdict) -> list[int]:
         return sorted(
             abs((one.changed.started_ms or 0) - (one.without.started_ms or 0))
-            for one in found
-            if one.start == start
+            for one in found.workloads
+            if one.start == start and one.changed and one.without
         )
 
     earlier, later = moved("earlier"), moved("later")
-    counts = Counter(one.start for one in found)
+    counts = Counter(one.start for one in found.workloads)
     return Starts(
         seed=seed,
         earlier=len(earlier),

@@ -13,8 +13,7 @@ SIDES = {
     "without": {"atMs": [0, 5000], "values": [1000, 4000]},
     "changed": {"atMs": [0], "values": [1000]},
 }
-COURSES = {"without": {"startedMs": 1000}, "changed": {"startedMs": 86_000}}
-ROW = {"subject": "Workload/ns/w", "start": "later", **COURSES}
+ROW = {"subject": "Workload/ns/w", "fates": ["endsLater"], "laterMs": 85_000}
 SUMMED = USED | SIDES | {"of": "cohortUsed", "queue": "c"}
 VERDICT = {
     "lines": [USED | SIDES, SUMMED],
@@ -37,7 +36,7 @@ BAR = {"key": "ClusterQueue//a", "what": "usage f/cpu", "text": "1, not 4"}
 SUM = {"key": "Cohort//c", "what": "usage f/cpu", "text": "1, not 4"}
 
 
-def seen(*drawn: dict[str, str], at: str = "tick 6", mark: str = "1:25 later") -> Any:
+def seen(*drawn: dict[str, str], at: str = "tick 6", mark: str = "+1:25") -> Any:
     marks = [["Workload/ns/w", "later", mark]]
     facts = [{"key": "ClusterQueue//a", "what": "usage f/cpu"}]
     ghosts = {"at": at, "drawn": drawn, "marks": marks}
@@ -56,7 +55,7 @@ def test_what_rest_says_of_both_sides_is_right() -> None:
         seen(BAR, SUM | {"text": "4, not 1"}),
         seen(BAR, BAR | {"what": "usage f/memory"}),
         seen(BAR, at="tick 5"),
-        seen(BAR, mark="1:24 later"),
+        seen(BAR, mark="+1:24"),
     ],
 )
 def test_another_number_is_noticed(wrong: Any) -> None:

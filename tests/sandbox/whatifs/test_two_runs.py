@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ from hypothesis import strategies as st
 
 from sandbox.whatifs.changes import operation_of
 from sandbox.world import operations
-from scheduler.analysis.measures.subjects import kind_of_subjects
-from scheduler.analysis.measures.verdict import running_since, verdict
-from scheduler.analysis.pairs import SeedVerdict, compare_pair
+from scheduler.analysis.measures.lives import Lives
+from scheduler.analysis.measures.verdict import GAINS, LOSSES, verdict
+from scheduler.analysis.pairs import SeedVerdict, Side, compare_pair
 from scheduler.assembly import merge
 from scheduler.cli.run import main as run_by_command_line
-from scheduler.engine.tick import run_tick, simulate
+from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
 from scheduler.model.decisions import Decision
 from tests.builders import (
@@ -33,8 +34,18 @@ from tests.builders import (
     workload_priority,
     world_of,
 )
+from tests.measured_lives import (
+    Begin,
+    aged,
+    differing,
+    later_of,
+    measured,
+    rows_of,
+    run_of,
+)
 
 HORIZON_MS = 40_000
+DRAWS = int(os.environ.get("QUOTALAB_DRAWS", "10"))
 Change = dict[str, Any]
 Manifest = dict[str, Any]
 STACKS = ("kueue", "kube", "yunikorn")
@@ -162,13 +173,12 @@ def there_to(world: World, asked: list[Change]) -> list[Change]:
 
 
 @st.composite
-def cases(draw: st.DrawFn, stack: str) -> tuple[World, list[Change]]:
+def cases(draw: st.DrawFn, stack: str) -> tuple[Begin, list[Change]]:
     """Return a world some ticks old, and changes of it."""
     given_changes = draw(changes(stack))
     world = world_of(*draw(files(stack)), **policy_of(stack))
-    for _ in range(draw(st.integers(0, 6))):
-        run_tick(world)
-    return world, there_to(world, given_changes)
+    begin = aged(world, draw(st.integers(0, 6)))
+    return begin, there_to(world, given_changes)
 
 
 def verdict_of(world: World, asked: list[Change], seed: int) -> SeedVerdict:
@@ -191,25 +201,85 @@ def decided(side: World) -> list[Decision]:
 
 
 @pytest.mark.parametrize("stack", STACKS)
-@settings(max_examples=12, phases=[Phase.generate])
+@settings(max_examples=DRAWS, phases=[Phase.generate])
 @given(data=st.data(), seed=st.integers(1, 3))
 def test_the_verdict_is_that_of_two_runs(
     stack: str, data: st.DataObject, seed: int
 ) -> None:
-    world, asked = data.draw(cases(stack))
+    begin, asked = data.draw(cases(stack))
+    world, until = begin.world, begin.now + HORIZON_MS
     before = world.hash()
-    without, changed = fork(world, seed=seed), fork(world, seed=seed)
-    operations.perform(changed, operation_of(world, asked))
-    expected = verdict(
-        decided(without),
-        decided(changed),
-        kind=kind_of_subjects(world),
-        from_ms=world.context.now_ms,
-        to_ms=world.context.now_ms + HORIZON_MS,
-        since=running_since(world),
-    )
-    assert verdict_of(world, asked, seed).verdict == expected
+    sides = []
+    for made in ([], asked):
+        side = fork(world, seed=seed)
+        if made:
+            operations.perform(side, operation_of(world, made))
+        there = list(side.objects)
+        sides.append(measured(begin, run_of(side, until), there, until))
+    found = verdict_of(world, asked, seed)
+    expected = differing(*sides)
+    assert rows_of(found.verdict) == expected
+    for row in found.verdict.workloads:
+        both = expected.get(row.subject, (None, None))
+        counted = row.fates[0] not in ("equal", "elsewhere", "moved")
+        assert row.later_ms == (later_of(both) if counted else 0)
     assert world.hash() == before
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@settings(max_examples=DRAWS, phases=[Phase.generate])
+@given(data=st.data(), seed=st.integers(1, 3))
+def test_sums_are_those_of_rows_and_each_chain_ends_at_the_change(
+    stack: str, data: st.DataObject, seed: int
+) -> None:
+    begin, asked = data.draw(cases(stack))
+    lives = both_lives(begin, asked, seed)
+    found = verdict(*lives)
+    rows = found.workloads
+    for groups in found.by.values():
+        for name in ("later_ms", "waiting_ms", "lost_ms"):
+            assert sum(getattr(one, name) for one in groups) == getattr(found, name)
+        for one in groups:
+            assert one.later_ms == one.waiting_ms + one.lost_ms
+        assert sum(one.later for one in groups) == sum(row.loses for row in rows)
+        assert sum(one.earlier for one in groups) == sum(row.gains for row in rows)
+        for side in ("without", "changed"):
+            whole = getattr(found, side)
+            for name in ("units", "evictions", "work_lost_ms", "waited_ms", "finished"):
+                parts = (getattr(getattr(one, side), name) for one in groups)
+                assert sum(parts) == getattr(whole, name)
+    names = {str(key) for side in lives for key in side.units}
+    for row in rows:
+        assert row.later_ms == row.waiting_ms + row.lost_ms
+        if row.why is None:
+            assert row.fates[0] in ("equal", "onlyWith", "onlyWithout", "moved")
+            continue
+        at, times = row.why, []
+        while at != -1:
+            link = found.links[at]
+            assert link.event == "change" or link.subject in names
+            times.append(link.at_ms)
+            at = link.cause
+        assert link.event == "change"
+        assert times == sorted(times, reverse=True)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@settings(max_examples=DRAWS, phases=[Phase.generate])
+@given(data=st.data(), seed=st.integers(1, 3))
+def test_with_both_sides_swapped_every_sign_is_swapped(
+    stack: str, data: st.DataObject, seed: int
+) -> None:
+    begin, asked = data.draw(cases(stack))
+    lives = both_lives(begin, asked, seed)
+    there, back = verdict(*lives), verdict(*reversed(lives))
+    assert there.later_ms == -back.later_ms
+    rows = {row.subject: row for row in back.workloads}
+    assert rows.keys() == {row.subject for row in there.workloads}
+    for row in there.workloads:
+        other = rows[row.subject]
+        assert (row.later_ms, row.lost_ms) == (-other.later_ms, -other.lost_ms)
+        assert sorted(map(opposite, row.fates)) == sorted(other.fates)
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -236,6 +306,25 @@ def test_the_verdict_is_that_of_two_runs_of_the_command_line(
     operations.perform(changed, operation_of(world, asked))
     for run, side in zip(runs, (fork(world), changed), strict=True):
         assert run == courses(decided(side))
+
+
+def both_lives(begin: Begin, asked: list[Change], seed: int) -> list[Lives]:
+    """Return the lives of a run without the changes, and of one with them."""
+    world, until = begin.world, begin.now + HORIZON_MS
+    found = []
+    for made in ([], asked):
+        side = fork(world, seed=seed)
+        if made:
+            operations.perform(side, operation_of(world, made))
+        found.append(Side(side, until, world).at(until, lambda: None).lives)
+    return found
+
+
+def opposite(fate: str) -> str:
+    """Return what a fate is with both sides swapped."""
+    pairs = [*zip(LOSSES, GAINS, strict=True), ("onlyWith", "onlyWithout")]
+    both = dict(pairs) | {other: one for one, other in pairs}
+    return both.get(fate, fate)
 
 
 def courses(decisions: list[Decision]) -> list[Any]:

@@ -38,7 +38,7 @@ def planned(folder: Path, *words) -> dict:
 def test_whoever_starts_later_is_named_with_both_times(policy):
     write(policy / "changed/queues.yaml", *LESS)
     found = planned(policy)
-    later = [one for one in found["workloads"] if one["start"] == "later"]
+    later = [one for one in found["verdict"]["workloads"] if one["start"] == "later"]
     assert len(later) == 5  # of six jobs of two CPUs only one starts at the same time
     first = later[0]
     assert first["changed"]["startedMs"] > first["without"]["startedMs"]

@@ -4,7 +4,7 @@ import { orderResources, unitOf } from "@/lib/amounts";
 import { span } from "@/lib/times";
 import { formatNumber, t } from "@/lib/words.svelte";
 import type { RunCourse, WhatIfState } from "@/protocol/types";
-import { GROUPS, lifeBar, rowsIn } from "@/store/edits/verdict";
+import { GROUPS, lifeParts, rowsIn } from "@/store/edits/verdict";
 
 const STYLE = "body{font:14px/1.5 system-ui,sans-serif;max-width:960px;margin:2em auto;padding:0 1em;color:#1a2332}table{border-collapse:collapse;width:100%}td,th{padding:3px 8px;border-bottom:1px solid #d9dee5;text-align:left}td.n,th.n{text-align:right}pre{padding:8px;background:#f3f4f7;overflow:auto}svg{display:block;width:240px;height:20px}";
 
@@ -31,16 +31,15 @@ export function htmlOf(title: string, said: readonly string[], commands: string,
       ...resources.map((name) => row(t("pair.fig.idle", { resource: unitOf(name) }), changed.idleHours[name] ?? null, without.idleHours[name] ?? null, 1)),
       "</table>",
     );
-    const bar = (course: RunCourse, y: number, style: string): string => {
-      const { waits, runs } = lifeBar(course, verdict.fromMs, verdict.toMs);
-      return `<rect x="0" y="${y}" width="${waits}" height="7" fill="#d9dee5"/><rect x="${waits}" y="${y}" width="${runs}" height="7" ${style}/>`;
-    };
+    const FILL = { waits: 'fill="#d9dee5"', runs: 'fill="#4a5568"', lost: 'fill="#b3202f" fill-opacity="0.5"' } as const;
+    const bar = (course: RunCourse | null, y: number, ghost: boolean): string =>
+      lifeParts(course, verdict.fromMs, verdict.toMs).map(({ kind, left, width }) => `<rect x="${left}" y="${y}" width="${width}" height="7" ${ghost && kind !== "waits" ? 'fill="none" stroke="#5a6676" stroke-dasharray="3 2"' : FILL[kind]}/>`).join("");
     for (const group of GROUPS) {
       const rows = rowsIn(verdict, group);
       if (rows.length === 0) continue;
       parts.push(`<h2>${formatNumber(rows.length)} ${escaped(t(`pair.${group}`))}</h2><table>`);
       for (const one of rows) {
-        const lives = `<svg viewBox="0 0 100 18" preserveAspectRatio="none">${bar(one.changed, 1, 'fill="#1f7a4d"')}${bar(one.without, 10, 'fill="none" stroke="#5a6676" stroke-dasharray="3 2"')}</svg>`;
+        const lives = `<svg viewBox="0 0 100 18" preserveAspectRatio="none">${bar(one.changed, 1, false)}${bar(one.without, 10, true)}</svg>`;
         parts.push(`<tr><td>${escaped(one.subject.split("/").slice(1).join("/"))}</td><td>${lives}</td></tr>`);
       }
       parts.push("</table>");

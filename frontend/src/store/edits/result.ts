@@ -58,7 +58,7 @@ export function markdownOf(said: readonly string[], found: WhatIfState): string 
     const found = rowsIn(verdict, group);
     if (found.length === 0) return [];
     const names = found.map((row) => {
-      const shift = shiftOf(row, verdict);
+      const shift = shiftOf(row);
       return `\`${row.subject.split("/").slice(1).join("/")}\`${shift === null ? "" : ` (${shift.atLeast ? "≥ " : ""}${span(shift.ms)})`}`;
     });
     return ["", `**${formatNumber(found.length)} ${t(`pair.${group}`)}**: ${names.join(", ")}`];

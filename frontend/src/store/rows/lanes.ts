@@ -32,6 +32,9 @@ export function marksOf(events: readonly EventLine[], lane: Lane, x: Scale): Lan
 
 /** Return when work starts on one side of a what-if that starts otherwise on the other. */
 export function startMarks(rows: Iterable<WorkloadVerdict>, side: "changed" | "without", tickMs: number, x: Scale): LaneMark[] {
-  const starts = [...rows].filter((row) => row.start !== "same").flatMap((row) => (row[side].startedMs === null ? [] : [[Math.floor(row[side].startedMs / tickMs), undefined] as const]));
+  const starts = [...rows].filter((row) => row.start !== "same").flatMap((row) => {
+    const at = row[side]?.startedMs ?? null;
+    return at === null ? [] : [[Math.floor(at / tickMs), undefined] as const];
+  });
   return merged(starts, x);
 }

@@ -1,23 +1,46 @@
-// What is said of one who comes out otherwise: by how much, and each of its two lives.
+// What is said of one who comes out otherwise: by how much, what else befalls it, and each of its two lives.
 
 import { shortSpan, span, tickOf } from "@/lib/times";
 import { t } from "@/lib/words.svelte";
 import type { RunCourse, WorkloadVerdict } from "@/protocol/types";
-import { isPlace, shiftOf } from "@/store/edits/verdict";
+import { groupOf, shiftOf } from "@/store/edits/verdict";
 import type { Frame } from "@/store/edits/whatIf.svelte";
 
-/** Return "5:16 later", "keeps its place", or "" where no start moves. */
+/** Return "5:16 later", "never runs, in 10 min", "moved by the change"; "" where it is equal. */
 export function shiftText(row: WorkloadVerdict, { fromMs, toMs }: Frame): string {
-  if (row.start !== "same" && isPlace(row, fromMs)) return t(row.gains ? "pair.row.kept" : "pair.row.lost");
-  const shift = shiftOf(row, { fromMs, toMs });
-  if (shift === null) return "";
-  if (row.start === "never") return t("pair.row.never", { span: span(toMs - fromMs) });
-  if (row.start === "only") return t("pair.row.only");
-  return t(row.start === "earlier" ? "pair.row.earlier" : "pair.row.later", { span: shortSpan(shift.ms) });
+  const [first] = row.fates;
+  if (first === "never") return t("pair.row.never", { span: span(toMs - fromMs) });
+  if (first === "only") return t("pair.row.only");
+  if (first === "onlyWith" || first === "onlyWithout" || first === "moved" || first === "elsewhere") return t(`pair.row.${first}`);
+  const shift = shiftOf(row);
+  if (shift === null) return groupOf(row) === "equal" ? "" : moreText(row);
+  const text = shift.atLeast ? t("pair.atLeast", { span: shortSpan(shift.ms) }) : shortSpan(shift.ms);
+  return t(row.laterMs > 0 ? "pair.row.later" : "pair.row.earlier", { span: text });
+}
+
+/** Return "+5:16", "−0:20" or "never", where there is room for a few letters. */
+export function shortShift(row: WorkloadVerdict, frame: Frame): string {
+  const [group, shift] = [groupOf(row), shiftOf(row)];
+  if (group === "never") return t("pair.row.short.never");
+  if (shift === null || group === "other") return shiftText(row, frame);
+  return t(row.laterMs > 0 ? "pair.row.short.later" : "pair.row.short.earlier", { span: shortSpan(shift.ms) });
+}
+
+/** Return what else befalls it: "evicted 2 times more, 1:15 lost". */
+export function moreText({ without, changed, lostMs }: WorkloadVerdict): string {
+  if (without === null || changed === null) return "";
+  const more = changed.evictions - without.evictions;
+  const parts = [
+    more === 0 ? "" : t(more > 0 ? "pair.row.evictedMore" : "pair.row.evictedLess", { n: Math.abs(more) }),
+    lostMs === 0 ? "" : t(lostMs > 0 ? "pair.row.lostMore" : "pair.row.lostLess", { span: shortSpan(Math.abs(lostMs)) }),
+  ];
+  return parts.filter(Boolean).join(", ");
 }
 
 /** Return a life in words, up to the horizon. */
-export function courseText({ startedMs, finishedMs, evictions, lostMs, place }: RunCourse, { fromMs, tickMs }: Frame): string {
+export function courseText(course: RunCourse | null, { fromMs, tickMs }: Frame): string {
+  if (course === null) return t("pair.row.absent");
+  const { startedMs, finishedMs, evictions, lostMs, place } = course;
   const start = startedMs === null ? t("pair.row.waits") : startedMs < fromMs ? t("pair.row.runs") : t("pair.row.starts", { tick: tickOf(startedMs, tickMs) });
   const end = finishedMs === null ? "" : t("pair.row.ends", { tick: tickOf(finishedMs, tickMs) });
   const out = evictions === 0 ? "" : t("pair.row.evicted", { n: evictions, lost: span(lostMs) });

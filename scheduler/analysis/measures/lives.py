@@ -1,0 +1,487 @@
+"""The life of a unit of work in one run: it waits, runs somewhere, is stopped, ends.
+
+1. A unit is a Workload (Kueue), or a pod that belongs to none.
+2. `LifeReader` begins with the world before a change, so that both runs of a pair begin
+   with the same lives, and hears the decisions of one run, in order.
+3. `LifeReader.lives` gives every life up to an instant.
+
+All that is said of a run's units (starts, ends, evictions, work lost, sums by team, why)
+is made of these lives; nothing else defines them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scheduler.analysis.forecast.workloads import created_ms
+from scheduler.analysis.measures.subjects import read_subject
+from scheduler.engine.kueue.workload.families import is_variant
+from scheduler.engine.world import World
+from scheduler.engine.yunikorn.shim.pods import user_of
+from scheduler.model.amounts import canonical
+from scheduler.model.decisions import (
+    Admit,
+    Arrive,
+    Bind,
+    Checkpoint,
+    Decision,
+    Evict,
+    Fail,
+    Finish,
+    PodSetAdmission,
+    Preempt,
+)
+from scheduler.model.objects import Key, Object, cluster_of, plain
+from scheduler.model.reasons import has_ended, is_true
+
+Amounts = Mapping[tuple[str, str], int]  # (flavor or "", resource) -> canonical units
+
+
+class Stretch(msgspec.Struct, kw_only=True, rename="camel"):
+    """A part of a life, from an instant up to the next part; milliseconds of virtual time.
+
+    `end`: "" where it goes on at the horizon, "starts" of a wait, else how a run ends:
+    "preempted", "evicted", "failed" (all three: it waits again), "restarts" (it keeps its
+    place and begins its work again), "finished" or "deleted". `lost_ms` is work that must be done again.
+    """
+
+    runs: bool
+    from_ms: int
+    to_ms: int
+    place: str = ""  # queue and flavors, or the node
+    end: str = ""
+    by: str = ""  # who preempts, or the pod that was lost
+    reason: str = ""  # of a stop, as the real system spells it
+    lost_ms: int = 0
+    kept_ms: int = 0
+
+
+class Life(msgspec.Struct, kw_only=True):
+    """The stretches of one unit, in order and without a gap, from when it is there."""
+
+    stretches: list[Stretch]
+    ended: str = ""  # "finished", "failed", "deleted"; "": not before the horizon
+    #: Of each stretch its number among all that was decided, and what it holds.
+    orders: list[int] = []
+    held: list[Amounts] = []
+
+    @property
+    def started_ms(self) -> int | None:
+        """Return when it first runs; before the begin for what runs then. None: it does not."""
+        return next((one.from_ms for one in self.stretches if one.runs), None)
+
+    @property
+    def finished_ms(self) -> int | None:
+        """Return when its work ended; None: not before the horizon."""
+        done = self.ended in ("finished", "failed")
+        return self.stretches[-1].to_ms if done else None
+
+    @property
+    def evictions(self) -> int:
+        """Return how often it lost its place."""
+        return sum(one.end in STOPS for one in self.stretches)
+
+    @property
+    def preemptions(self) -> int:
+        """Return how often it lost its place to another."""
+        return sum(one.end == "preempted" for one in self.stretches)
+
+    @property
+    def lost_ms(self) -> int:
+        """Return how much of its work must be done again."""
+        return sum(one.lost_ms for one in self.stretches)
+
+    @property
+    def waited_ms(self) -> int:
+        """Return how long it waits."""
+        return sum(one.to_ms - one.from_ms for one in self.stretches if not one.runs)
+
+    @property
+    def starts(self) -> int:
+        """Return how often it starts, again after an eviction too."""
+        return sum(one.end == "starts" for one in self.stretches)
+
+
+STOPS = frozenset({"preempted", "evicted", "failed"})
+
+
+class Traits(NamedTuple):
+    """Whose a unit is, and what it asks for."""
+
+    queue: str  # ClusterQueue, YuniKorn's leaf, or the namespace; "": none
+    cohort: str  # of the ClusterQueue; the parent of a leaf
+    namespace: str
+    priority_class: str
+    user: str
+    asks: Mapping[str, int]
+
+
+class Lives(NamedTuple):
+    """All lives of one run up to an instant."""
+
+    from_ms: int
+    to_ms: int
+    tick_ms: int
+    units: Mapping[Key, Life]
+    pods: Mapping[Key, Life]  # of Workloads
+    owners: Mapping[Key, Key]  # such a pod -> its Workload
+    traits: Mapping[Key, Traits]
+    changed: frozenset[Key]  # what the change adds, edits or takes away
+
+
+class LifeReader:
+    """Follows the units of one run. `world` is that of the begin, before any change."""
+
+    def __init__(self, world: World) -> None:
+        self.from_ms = world.context.now_ms
+        self.tick_ms = world.policy.spec.simulation.tick_ms
+        self._units: dict[Key, Life] = {}
+        self._pods: dict[Key, Life] = {}
+        self._owners: dict[Key, Key] = {}
+        self._members: dict[Key, list[Key]] = {}
+        self._traits: dict[Key, Traits] = {}
+        self._changed: frozenset[Key] = frozenset()
+        #: A pod that is made anew -> the one that was lost, whose life it goes on with.
+        self._follows: dict[Key, Key] = {}
+        self._newest: dict[Key, Key] = {}  # the other way round
+        self._heard = 0
+        self._objects = len(world.objects)
+        there = world.lifetime.arrived | world.lifetime.owners.keys()
+        for key in sorted(there):
+            obj = world.objects.get(key)
+            if obj is not None and key.kind in _KINDS and not cluster_of(key):
+                self._begin(world, key, obj)
+
+    def hear(self, decisions: Iterable[Decision], world: World) -> None:
+        """Take decisions, in order, while the world stands where they were made."""
+        for decision in decisions:
+            self._heard += 1
+            key = decision.subject
+            if cluster_of(key):
+                if isinstance(decision, Checkpoint):
+                    self._keep(decision, plain(key))
+                continue
+            match decision:
+                case Arrive() if key.kind in _KINDS:
+                    self._come(world, key, decision.at_ms)
+                case Admit(pod_sets=pod_sets) if key.kind == "Workload":
+                    place = admitted_to(decision.queue, pod_sets)
+                    self._start(world, decision, place, _quota(pod_sets))
+                case Bind() if key.kind == "Pod":
+                    self._start(world, decision, decision.node, None)
+                case Preempt():
+                    self._stop(decision, "preempted")
+                case Evict():
+                    self._stop(decision, "evicted")
+                case Fail() if decision.node:
+                    self._stop(decision, "failed")
+                case Finish():
+                    self._finish(decision)
+                case Checkpoint():
+                    self._keep(decision, key)
+                case Fail() if key.kind == "Pod":
+                    self._come(world, key, decision.at_ms)
+                case _:
+                    pass
+        if len(world.objects) != self._objects:
+            self._objects = len(world.objects)
+            self._let_go(world)
+
+    def change(self, before: World, after: World) -> None:
+        """Take what a change made of the world before it: what it added and took away."""
+        old, new = before.own_objects(), after.own_objects()
+        changed = {
+            key
+            for key in old.keys() | new.keys()
+            if not _same(old.get(key), new.get(key))
+        }
+        if before.policy.document() != after.policy.document():
+            changed.add(POLICY)
+        self._changed = frozenset(changed)
+        for key, life in list(self._units.items()):
+            last = life.stretches[-1]
+            evicted = len(life.stretches) > 1 and not last.runs
+            if key not in new and not evicted:
+                del self._units[key]
+                self._traits.pop(key, None)
+            elif key.kind == "Pod" and last.runs and key not in after.lifetime.placed:
+                self._stop(Evict(at_ms=self.from_ms, subject=key), "evicted")
+        for key in sorted(changed & new.keys()):
+            if key in self._units:
+                self._traits[key] = traits_of(after, key)
+            elif key.kind in _KINDS and key in after.lifetime.arrived:
+                self._come(after, key, self.from_ms)
+        if any(key.kind in _QUEUES for key in changed) or POLICY in changed:
+            for key in self._units.keys() & new.keys():
+                self._traits[key] = traits_of(after, key)
+
+    def lives(self, until_ms: int, world: World) -> Lives:
+        """Return all lives up to an instant, at which the world stands, or later."""
+        for key in sorted(world.lifetime.owners):
+            if key.kind == "Pod" and not cluster_of(key):
+                self._come(world, key)
+        return Lives(
+            self.from_ms,
+            until_ms,
+            self.tick_ms,
+            {key: _until(life, until_ms) for key, life in self._units.items()},
+            {key: _until(life, until_ms) for key, life in self._pods.items()},
+            dict(self._owners),
+            {key: one for key, one in self._traits.items() if key in self._units},
+            self._changed,
+        )
+
+    # -- being there -----------------------------------------------------
+
+    def _begin(self, world: World, key: Key, obj: Object) -> None:
+        """Enter what is there at the begin: it runs, or waits."""
+        if key.kind == "Workload":
+            kueue = world.kueue
+            work = None if kueue is None else kueue.cluster.workloads.get(key)
+            if work is None or work.finished or work.parent is not None:
+                return
+            obj = world.get(key)
+            node, runs = "", is_true(obj.status, "Admitted")
+        elif has_ended(obj.status):
+            return
+        else:
+            node = world.lifetime.placed.get(key, "")
+            runs = bool(node)
+        self._come(world, key, self.from_ms)
+        life = self._life(key)
+        if life is None or not runs:
+            return
+        run = world.lifetime.runs.get(world.lifetime.owners.get(key, key))
+        since = None
+        if run is not None and run.active:
+            # A pod's run begins with its arrival: its work began when it was ready.
+            since = run.started_ms if key.kind == "Workload" else run.ready_ms
+        first = life.stretches[0]
+        first.runs, first.end = True, ""
+        first.from_ms = self.from_ms if since is None else since
+        if key.kind == "Workload":
+            given = obj.status.get("admission") or {}
+            pod_sets = tuple(_pod_sets(given))
+            first.place = admitted_to(str(given.get("clusterQueue", "")), pod_sets)
+            life.held[0] = _quota(pod_sets)
+        else:
+            first.place, life.held[0] = node, self._asked(world, key)
+
+    def _come(self, world: World, key: Key, at_ms: int | None = None) -> None:
+        """Let a unit be there from an instant, or from its creation, if it is not yet."""
+        obj = world.objects.get(key)
+        if obj is None:
+            return
+        of = self._lives_of(world, key, obj)
+        if of is None or key in of or key in self._follows:
+            return
+        if at_ms is None:
+            if has_ended(obj.status):
+                return
+            at_ms = max(self.from_ms, created_ms(world, obj))
+        owner = world.lifetime.owners.get(key, key)
+        if key.kind == "Pod" and owner != key:
+            if (lost := self._lost(world, owner, of)) is not None:
+                self._follows[key], self._newest[lost] = lost, key
+                return
+            self._members.setdefault(owner, []).append(key)
+        wait = Stretch(runs=False, from_ms=at_ms, to_ms=at_ms)
+        of[key] = Life(stretches=[wait], orders=[self._heard], held=[{}])
+        if of is self._units:
+            self._traits[key] = traits_of(world, key)
+
+    def _lives_of(self, world: World, key: Key, obj: Object) -> dict[Key, Life] | None:
+        """Return where the life of this is kept; None for what is no unit, nor a pod of one."""
+        if key.kind == "Workload":
+            return None if is_variant(obj) else self._units
+        owner = world.lifetime.owners.get(key, key)
+        if owner.kind == "Workload":
+            self._owners[key] = owner
+            self._units.pop(key, None)
+            return self._pods
+        if world.kueue is not None and _QUEUED & obj.labels.keys():
+            return None  # its Workload is
+        return self._units
+
+    def _life(self, key: Key) -> Life | None:
+        key = self._follows.get(key, key)
+        return self._units.get(key) or self._pods.get(key)
+
+    def _lost(self, world: World, owner: Key, of: Mapping[Key, Life]) -> Key | None:
+        """Return a pod of this owner that lost its place and is gone: the next is in its stead."""
+        for key in self._members.get(owner, ()):
+            life = of.get(key)
+            if life is None or life.ended or life.stretches[-1].runs:
+                continue
+            if (
+                len(life.stretches) > 1
+                and self._newest.get(key, key) not in world.objects
+            ):
+                return key
+        return None
+
+    def _asked(self, world: World, key: Key) -> Amounts:
+        found = read_subject(world, key).totals
+        return {("", resource): amount for resource, amount in found.items()}
+
+    # -- its parts -------------------------------------------------------
+
+    def _start(
+        self, world: World, decision: Decision, place: str, held: Amounts | None
+    ) -> None:
+        key = decision.subject
+        self._come(world, key, decision.at_ms)
+        life = self._life(key)
+        if life is None or life.ended:
+            return
+        holds = self._asked(world, key) if held is None else held
+        last = life.stretches[-1]
+        if not last.runs or last.place != place:
+            how = "restarts" if last.runs else "starts"
+            self._next(life, decision.at_ms, how, runs=True)
+        life.stretches[-1].place, life.held[-1] = place, holds
+
+    def _stop(self, decision: Decision, how: str) -> None:
+        for key in self._with_members(decision.subject):
+            life = self._life(key)
+            if life is None or not life.stretches[-1].runs or life.ended:
+                continue
+            last = life.stretches[-1]
+            self._lose(last, decision.at_ms)
+            last.by, last.reason = str(decision.by or ""), decision.reason
+            self._next(life, decision.at_ms, how, runs=False)
+
+    def _lose(self, stretch: Stretch, at_ms: int) -> None:
+        stretch.lost_ms = max(0, at_ms - stretch.from_ms - stretch.kept_ms)
+
+    def _finish(self, decision: Finish) -> None:
+        for key in self._with_members(decision.subject):
+            life = self._life(key)
+            if life is None or life.ended:
+                continue
+            life.ended = "failed" if "Fail" in decision.reason else "finished"
+            life.stretches[-1].to_ms = decision.at_ms
+            life.stretches[-1].end = life.ended
+            life.orders.append(self._heard)
+        self._members.pop(decision.subject, None)
+
+    def _let_go(self, world: World) -> None:
+        """End the lives of what was deleted before it ended."""
+        for key, life in self._units.items():
+            if life.ended or self._newest.get(key, key) in world.objects:
+                continue
+            last = life.stretches[-1]
+            if key.kind == "Pod" and len(life.stretches) > 1 and not last.runs:
+                continue  # its owner may make it anew
+            life.ended, last.end = "deleted", "deleted"
+            last.to_ms = max(world.context.now_ms, last.from_ms)
+            life.orders.append(self._heard)
+
+    def _keep(self, decision: Checkpoint, key: Key) -> None:
+        """Enter what is kept of a stopped run; or a run that begins again at its place."""
+        for each in (decision.by, key):
+            life = None if each is None else self._life(each)
+            if life is None:
+                continue
+            last = life.stretches[-1]
+            if decision.by is not None and each == key and last.runs:
+                last.lost_ms, last.by = decision.lost_ms, str(decision.by)
+                place, held = last.place, life.held[-1]
+                self._next(life, decision.at_ms, "restarts", runs=True)
+                life.stretches[-1].place, life.held[-1] = place, held
+                return
+            stopped = [one for one in life.stretches if one.end in STOPS]
+            if stopped and each is not None and each in self._units:
+                stopped[-1].lost_ms = max(0, stopped[-1].lost_ms - decision.kept_ms)
+                return
+            if last.runs and each in self._units:
+                last.kept_ms += decision.kept_ms  # heard before its eviction
+                return
+
+    def _next(self, life: Life, at_ms: int, end: str, *, runs: bool) -> None:
+        last = life.stretches[-1]
+        last.to_ms, last.end = at_ms, end
+        life.stretches.append(Stretch(runs=runs, from_ms=at_ms, to_ms=at_ms))
+        life.orders.append(self._heard)
+        life.held.append({})
+
+    def _with_members(self, key: Key) -> Iterator[Key]:
+        """Yield a subject, and the pods that end and lose with it."""
+        yield key
+        yield from self._members.get(key, ())
+
+
+POLICY = Key("Policy", "", "policy")
+_KINDS = frozenset({"Workload", "Pod"})
+_QUEUES = frozenset({"ClusterQueue", "LocalQueue", "Cohort"})
+_QUEUED = frozenset({"kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/managed"})
+_USERS = ("yunikorn.apache.org/username", "user")
+
+
+def admitted_to(queue: str, pod_sets: Iterable[PodSetAdmission]) -> str:
+    """Return the place that an admission gives: the queue, and its flavors."""
+    flavors = sorted({name for part in pod_sets for name in part.flavors.values()})
+    return f"{queue} ({', '.join(flavors)})"
+
+
+def traits_of(world: World, key: Key) -> Traits:
+    """Return whose a unit is as the world stands."""
+    subject, obj = read_subject(world, key), world.objects[key]
+    queue, cohort = subject.queue, ""
+    if world.kueue is not None:
+        if key.kind == "Pod":
+            queue = ""
+        found = world.objects.get(Key("ClusterQueue", "", queue))
+        spec = {} if found is None else found.spec
+        cohort = str(spec.get("cohortName") or spec.get("cohort") or "")
+    elif world.yunikorn is not None:
+        cohort = queue.rpartition(".")[0]
+    named = (str(obj.labels[one]) for one in _USERS if one in obj.labels)
+    user = next(named, "")
+    if not user and world.yunikorn is not None and key.kind == "Pod":
+        user = user_of(obj)[0]
+    return Traits(
+        queue, cohort, key.namespace, subject.priority_class, user, subject.totals
+    )
+
+
+def _pod_sets(admission: Mapping[str, Any]) -> Iterator[PodSetAdmission]:
+    """Yield what an admission in a status gives each pod set."""
+    for part in admission.get("podSetAssignments") or ():
+        usage = {
+            resource: canonical(resource, text)
+            for resource, text in (part.get("resourceUsage") or {}).items()
+        }
+        count = int(part.get("count") or 0)
+        yield PodSetAdmission(part["name"], count, part.get("flavors") or {}, usage)
+
+
+def _same(one: Object | None, other: Object | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.spec == other.spec and one.metadata == other.metadata
+
+
+def _quota(pod_sets: Iterable[PodSetAdmission]) -> Amounts:
+    found: dict[tuple[str, str], int] = {}
+    for part in pod_sets:
+        for resource, flavor in part.flavors.items():
+            amount = part.usage.get(resource, 0)
+            found[flavor, resource] = found.get((flavor, resource), 0) + amount
+    return found
+
+
+def _until(life: Life, until_ms: int) -> Life:
+    """Return a life up to an instant; what goes on there lasts to it."""
+    *before, last = life.stretches
+    if not life.ended:
+        last = msgspec.structs.replace(last, to_ms=max(until_ms, last.from_ms))
+    return Life(
+        stretches=[*before, last],
+        ended=life.ended,
+        orders=list(life.orders),
+        held=list(life.held),
+    )

@@ -1,0 +1,192 @@
+"""A second measurement of two runs, of their events alone: what the verdict is held to.
+
+It shares nothing with `scheduler/analysis/measures`: events in, times of each unit out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler.engine.tick import run_tick, simulate
+from scheduler.engine.world import World
+from scheduler.model.decisions import Decision
+
+#: started, finished, evictions, lost, waited
+Measured = tuple[int | None, int | None, int, int, int]
+
+
+@dataclass
+class _Unit:
+    since: int | None = None
+    first: int | None = None
+    finished: int | None = None
+    evictions: int = 0
+    lost: int = 0
+    waited: int = 0
+    waits_from: int | None = None
+    begin: int = 0
+
+    def start(self, at: int) -> None:
+        if self.finished is not None or self.since is not None:
+            return
+        if at >= self.begin and self.waits_from is not None:
+            self.waited += at - max(self.waits_from, self.begin)
+        self.since, self.waits_from = at, None
+        self.first = at if self.first is None else self.first
+
+    def stop(self, at: int) -> bool:
+        if self.finished is not None or self.since is None:
+            return False
+        if at >= self.begin:
+            self.evictions += 1
+            self.lost += at - self.since
+        self.since, self.waits_from = None, at
+        return True
+
+
+@dataclass
+class Begin:
+    """A world some ticks old, with all that was decided up to now."""
+
+    world: World
+    events: list[Decision] = field(default_factory=list)
+
+    @property
+    def now(self) -> int:
+        """Return the instant at which both runs begin."""
+        return self.world.context.now_ms
+
+
+def aged(world: World, ticks: int) -> Begin:
+    """Return a world after so many ticks."""
+    found = Begin(world)
+    found.events += world.context.journal.take_decisions()
+    for _ in range(ticks):
+        run_tick(world)
+        found.events += world.take().decisions
+    return found
+
+
+def run_of(side: World, until_ms: int) -> list[Decision]:
+    """Return what one side decides: at the change, and then up to the horizon."""
+    first = side.context.journal.take_decisions()
+    return [*first, *simulate(side, until_ms=until_ms).decisions]
+
+
+def measured(
+    begin: Begin, run: Iterable[Decision], there: Iterable[Any], until_ms: int
+) -> dict[str, Measured]:
+    """Return the times of each unit of one side; `there` are the keys after the change."""
+    units: dict[str, _Unit] = {}
+    earlier: set[str] = set()
+    kind = "Pod" if begin.world.kueue is None else "Workload"
+    for at_begin, events in ((True, begin.events), (False, run)):
+        for one in events:
+            _take(units, one, kind, begin.now)
+        if at_begin:
+            earlier |= units.keys()
+            for name in [n for n, unit in units.items() if unit.finished is not None]:
+                del units[name]
+            for unit in units.values():
+                if unit.since is None:
+                    unit.first = None
+                else:
+                    unit.first = unit.since
+    known = {str(key) for key in there}
+    kept = {
+        name: unit
+        for name, unit in units.items()
+        if name in known or name not in earlier or unit.evictions
+    }
+    return {name: _told(unit, until_ms) for name, unit in kept.items()}
+
+
+def _take(units: dict[str, _Unit], one: Decision, kind: str, begin: int) -> None:
+    name, at = str(one.subject), one.at_ms
+    event = type(one).__name__
+    if event == "Checkpoint":
+        _kept(units, one)
+        return
+    if one.subject.kind != kind or ":" in one.subject.name:
+        return
+    if event in ("Arrive", "Admit", "Bind"):
+        units.setdefault(name, _Unit(waits_from=at, begin=begin))
+    if name not in units:
+        return
+    unit = units[name]
+    if event == ("Admit" if kind == "Workload" else "Bind"):
+        unit.start(at)
+    elif event in ("Preempt", "Evict") or (
+        event == "Fail" and getattr(one, "node", "")
+    ):
+        unit.stop(at)
+    elif event == "Finish" and unit.finished is None:
+        if unit.waits_from is not None:
+            unit.waited += at - max(unit.waits_from, begin)
+        unit.finished = at
+
+
+def _kept(units: dict[str, _Unit], one: Any) -> None:
+    by, name = str(one.by), str(one.subject)
+    if one.by is not None and by in units:
+        if units[by].evictions:
+            units[by].lost -= one.kept_ms
+    elif name in units:
+        unit = units[name]
+        if one.by is not None and unit.since is not None:
+            if one.at_ms >= unit.begin:
+                unit.lost += one.lost_ms
+            unit.since = one.at_ms
+        elif unit.evictions:
+            unit.lost -= one.kept_ms
+
+
+def _told(unit: _Unit, until_ms: int) -> Measured:
+    waited = unit.waited
+    if unit.finished is None and unit.since is None and unit.waits_from is not None:
+        waited += until_ms - max(unit.waits_from, unit.begin)
+    return unit.first, unit.finished, unit.evictions, unit.lost, waited
+
+
+def differing(
+    without: Mapping[str, Measured], changed: Mapping[str, Measured]
+) -> dict[str, tuple[Measured | None, Measured | None]]:
+    """Return both times of each unit that they differ of."""
+    return {
+        name: (without.get(name), changed.get(name))
+        for name in {**without, **changed}
+        if without.get(name) != changed.get(name)
+    }
+
+
+def rows_of(verdict: Any) -> dict[str, tuple[Measured | None, Measured | None]]:
+    """Return the same of a verdict: of rows that differ in more than places."""
+    rows = {
+        row.subject: (_side(row.without), _side(row.changed))
+        for row in verdict.workloads
+    }
+    return {name: both for name, both in rows.items() if both[0] != both[1]}
+
+
+def _side(side: Any) -> Measured | None:
+    if side is None:
+        return None
+    return (
+        side.started_ms,
+        side.finished_ms,
+        side.evictions,
+        side.lost_ms,
+        side.waited_ms,
+    )
+
+
+def later_of(both: tuple[Measured | None, Measured | None]) -> int:
+    """Return by how much later a unit is, of its times: what it waits and loses more."""
+    one, other = both
+    if one is None or other is None:
+        return 0
+    if one[1] is not None and other[1] is not None:
+        return other[1] - one[1]
+    return other[4] - one[4] + other[3] - one[3]
