@@ -9,20 +9,33 @@ Source: docs/semantics/kueue-lifecycle.md, and the events that a control plane w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from api.cluster import rollouts
-from api.cluster.controlled import Owners, owner_of, replica_set, shown
+from api.cluster.controlled import Owners, ending, owner_of, replica_set, shown
 from api.cluster.presenting import whole_seconds
 from api.cluster.statuses import unscheduled
 from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
 from sandbox.world.worlds import policy_of
+from scheduler.engine.lifetime.runs import OVERRAN
 from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model import durations
 from scheduler.model.amounts import is_whole
 from scheduler.model.objects import Key
+from scheduler.model.reasons import (
+    BACKOFF_LIMIT,
+    BACKOFF_LIMIT_SENTENCE,
+    FAILED_INDEXES,
+    FAILED_INDEXES_SENTENCE,
+    MAX_FAILED_INDEXES,
+    MAX_FAILED_INDEXES_SENTENCE,
+    MAXIMUM_EXECUTION_TIME_EXCEEDED,
+    POD_FAILURE_POLICY,
+    SLICE_REPLACED,
+)
 
 #: (namespace, name) -> metadata.
 Metadata = dict[tuple[str, str], dict[str, Any]]
@@ -71,58 +84,98 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     kept = list(_without_repeats(found))
     pods = _pods(sandbox, kept)
     jobs = _jobs(sandbox, kept, pods)
-    sets = _replica_sets(sandbox, jobs)
+    sets = _replica_sets(sandbox, jobs) | _sets_here(sandbox, jobs)
     scaled = list(_scaled(kept, jobs, sets))
-    waits = _waits_of(kept)
+    pasts = _pasts(kept, jobs, _workloads(sandbox, kept))
     told = [
-        (event, n, _timed(one, wait))
-        for event, more, wait in zip(kept, scaled, waits, strict=True)
-        for n, one in enumerate([*_told(event, jobs), *more])
+        (event, n, _timed(one, past))
+        for event, more, past in zip(kept, scaled, pasts, strict=True)
+        for n, one in enumerate([*_told(event, jobs, past), *more])
     ]
     if namespace:
         told = [
             one for one in told if (one[2].about.namespace or "default") == namespace
         ]
     uids = _uids(sandbox, {one.about for _, _, one in told})
-    uids |= {one.key: one.uid for one in sets.values()}
-    names = _shown_names(sandbox, pods)
+    uids |= {one.key: one.uid for one in sets.values() if one.uid}
+    names = _shown_names(sandbox, pods, jobs)
     made = [
-        _renamed(_document(event, one, n, epoch_us, uids), event, names)
+        _renamed(_document(event, one, n, epoch_us, uids), names)
         for event, n, one in told
     ]
     scheduled = list(_of_cron_jobs(sandbox, namespace))
     return sorted([*made, *scheduled], key=_moment) if scheduled else made
 
 
-#: Seconds, or None where the event that they count from is not among the newest.
-Wait = int | None
+class Past(NamedTuple):
+    """What earlier events say of the subject of an event, as far as they are kept."""
+
+    queued_s: int | None = None  # since it was queued
+    reserved_s: int | None = None  # since it had its quota
+    reserves: bool = False  # it waits for its admission checks with its quota
+    runs: bool = False  # its job was started and not stopped
+    pods: tuple[str, ...] = ()  # of a run that is stopped now: those that had nodes
+    #: Of a preemption: the priorities of preemptor and victim.
+    priorities: tuple[int, int] | None = None
+    uid: str = ""
+    seconds: int | None = None  # its maximum execution time
 
 
-def _waits_of(events: list[Event]) -> Iterator[tuple[Wait, Wait]]:
-    """Yield for each event the seconds since its Workload was queued, and had quota."""
+def _pasts(
+    events: list[Event], jobs: Jobs, known: Mapping[str, Workload]
+) -> Iterator[Past]:
+    """Yield what is known, at each event, of its subject's past.
+
+    `known` are Workloads that preempted, were preempted, or were deactivated.
+    """
     queued: dict[str, int] = {}
     reserved: dict[str, int] = {}
+    running: dict[str, dict[str, None]] = {}
     for event in events:
         subject, at = event.subject, event.t_ms
-        if event.type in ("Arrive", "Evict"):
+        kind, namespace, name = [*subject.split("/", 2), "", ""][:3]
+        if event.type == "Bind" and (job := jobs.get((namespace, f"Pod/{name}"))):
+            running.setdefault(str(job), {})[name] = None
+        key = str(jobs.get((namespace, name))) if kind == "Workload" else subject
+        pods = tuple(running.get(key, ())) if event.type in _STOPS else ()
+        by, own = known.get(event.by), known.get(subject)
+        yield Past(
+            _seconds(queued.get(subject), at),
+            _seconds(reserved.get(subject, at), at),
+            subject in reserved,
+            key in running,
+            pods,
+            (by.priority, own.priority) if by and own else None,
+            own.uid if own else "",
+            own.seconds if own else None,
+        )
+        if event.type == "Admit":
+            running.setdefault(key, {})
+        if event.type in ("Arrive", *_STOPS):
             queued[subject] = at
             reserved.pop(subject, None)
+            running.pop(key, None)
         elif event.type == "ReserveQuota":
             reserved[subject] = at
-        yield _seconds(queued.get(subject), at), _seconds(reserved.get(subject), at)
+        elif event.type in ("Admit", "Finish"):
+            reserved.pop(subject, None)
 
 
-def _seconds(since_ms: int | None, at_ms: int) -> Wait:
+#: What takes the quota of a Workload away.
+_STOPS = ("Evict", "Preempt")
+
+
+def _seconds(since_ms: int | None, at_ms: int) -> int | None:
     return None if since_ms is None else (at_ms - since_ms) // 1000
 
 
-def _timed(told: Told, waits: tuple[Wait, Wait]) -> Told:
+def _timed(told: Told, past: Past) -> Told:
     """Return what Kueue tells of quota with how long that took, where that is known."""
     if told.component != _ADMISSION:
         return told
     for reason, since, seconds in (
-        ("QuotaReserved", "queued", waits[0]),
-        ("Admitted", "reservation", waits[1]),
+        ("QuotaReserved", "queued", past.queued_s),
+        ("Admitted", "reservation", past.reserved_s),
     ):
         if told.reason == reason and seconds is not None:
             said = f"{told.message}, wait time since {since} was {seconds}s"
@@ -164,6 +217,7 @@ class Set(NamedTuple):
     key: Key
     uid: str
     is_first: bool  # whether the Deployment never had another template
+    deployment: Key | None = None  # where it is an object here
 
 
 def _replica_sets(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
@@ -188,7 +242,8 @@ def _scaled(
     templates only the pods are told of: which step made them is not known.
     """
     made: dict[tuple[Key, int], int] = {}
-    owners = [_deployment_of(event, jobs) for event in events]
+    came = {one.subject for one in events if one.type == "Arrive"}
+    owners = [_maker_of(event, jobs, came) for event in events]
     for event, owner in zip(events, owners, strict=True):
         if owner is not None and owner in sets:
             made[owner, event.t_ms] = made.get((owner, event.t_ms), 0) + 1
@@ -205,45 +260,66 @@ def _scaled(
             before = count.get(owner, 0)
             after = count[owner] = before + made[owner, event.t_ms]
             text = f"Scaled up replica set {own.key.name} from {before} to {after}"
-            told.insert(0, Told(owner, "ScalingReplicaSet", text, _DEPLOYMENTS))
+            above = own.deployment or owner
+            told.insert(0, Told(above, "ScalingReplicaSet", text, _DEPLOYMENTS))
         yield told
 
 
-def _deployment_of(event: Event, jobs: Jobs) -> Key | None:
-    """Return the Deployment whose pod an event binds."""
+def _maker_of(event: Event, jobs: Jobs, came: Collection[str]) -> Key | None:
+    """Return the Deployment, or ReplicaSet, of which an event is the first of a pod."""
     kind, namespace, name = [*event.subject.split("/", 2), "", ""][:3]
-    if (event.type, kind) != ("Bind", "Pod"):
+    if kind != "Pod" or event.type not in ("Arrive", "Bind"):
         return None
     job = jobs.get((namespace, f"Pod/{name}"))
-    return job if job is not None and job.kind == "Deployment" else None
+    if job is None or (event.type == "Bind") == (event.subject in came):
+        return None
+    return job if job.kind in ("Deployment", "ReplicaSet") else None
 
 
-def _shown_names(sandbox: Sandbox, pods: Metadata) -> dict[str, tuple[str, str]]:
-    """Return (the name that is kept, the name that is shown) of the pods of events."""
+def _sets_here(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
+    """Return the ReplicaSets that are objects here and that a Deployment owns."""
+    names = {one.name for one in jobs.values() if one.kind == "ReplicaSet"}
+    found = {}
+    for (namespace, name), owners in _owners_of(sandbox, "ReplicaSet", names).items():
+        above = Key(owners[0]["kind"], namespace, owners[0]["name"])
+        key = Key("ReplicaSet", namespace, name)
+        found[key] = Set(key, "", True, above)
+    return found
+
+
+def _shown_names(sandbox: Sandbox, pods: Metadata, jobs: Jobs) -> dict[str, str]:
+    """Return the names that are shown of the pods of events, where others are kept."""
     owners = Owners.stored(sandbox.pk)
     owners.prepare({"metadata": one} for one in pods.values())
     found = {}
     for (namespace, name), metadata in pods.items():
-        made = shown({"kind": "Pod", "metadata": metadata}, owners)
-        if made["metadata"]["name"] != name:
-            found[f"Pod/{namespace}/{name}"] = name, made["metadata"]["name"]
+        made = shown({"kind": "Pod", "metadata": metadata}, owners)["metadata"]["name"]
+        job = jobs.get((namespace, f"Pod/{name}"))
+        if made == name and job is not None and job.kind == "Job":
+            made = f"{job.name}-{ending(namespace, name)}"  # its job is gone
+        if made != name:
+            found[f"Pod/{namespace}/{name}"] = made
     return found
 
 
-def _renamed(
-    document: dict[str, Any], event: Event, names: Mapping[str, tuple[str, str]]
-) -> dict[str, Any]:
-    """Name a pod in its event as clients know it."""
-    if (names_ := names.get(event.subject)) is None:
-        return document
-    kept, named = names_
+def _renamed(document: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Name pods in an event as clients know them."""
     about, metadata = document["involvedObject"], document["metadata"]
-    if about["name"] == kept:
+    namespace, kept = metadata["namespace"], about["name"]
+    if about["kind"] == "Pod" and (named := names.get(f"Pod/{namespace}/{kept}")):
         about["name"] = named
         metadata["name"] = named + metadata["name"].removeprefix(kept)
-    for part in ("pod: ", "/"):
-        document["message"] = document["message"].replace(part + kept, part + named)
+
+    def shown_name(found: re.Match[str]) -> str:
+        part, name = found.groups()
+        return part + names.get(f"Pod/{namespace}/{name}", name)
+
+    document["message"] = _NAMED.sub(shown_name, document["message"])
     return document
+
+
+#: Where a message names a pod.
+_NAMED = re.compile(r"(pod: |assigned [^/ ]+/)([^ ,;]+)")
 
 
 def _without_repeats(events: Iterable[Event]) -> Iterator[Event]:
@@ -260,7 +336,7 @@ def _without_repeats(events: Iterable[Event]) -> Iterator[Event]:
             yield event
 
 
-def _told(event: Event, jobs: Jobs) -> Iterator[Told]:
+def _told(event: Event, jobs: Jobs, past: Past) -> Iterator[Told]:
     """Yield what components tell of one of our events."""
     kind, _, rest = event.subject.partition("/")
     namespace, _, name = rest.partition("/")
@@ -268,82 +344,164 @@ def _told(event: Event, jobs: Jobs) -> Iterator[Told]:
     teller = _TELLERS.get((event.type, kind)) or _TELLERS.get((event.type, ""))
     if entry is None or not entry.plural or teller is None:
         return
-    yield from teller(event, Key(kind, namespace, name), jobs)
+    yield from teller(event, Key(kind, namespace, name), jobs, past)
 
 
-def _arrived(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+def _arrived(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
     job = jobs.get((key.namespace, key.name))
     if job is None:
         return
+    if job.kind == "Pod" and len(_started_of(job, key, jobs)) > 1:
+        few = f"'{key.name}' group has fewer runnable pods than expected"
+        yield Told(job, "ErrWorkloadCompose", few, _queues_of(job), True, newer=True)
     said = f"Created Workload: {key.namespace}/{key.name}"
     yield Told(job, "CreatedWorkload", said, _queues_of(job), newer=job.kind == "Pod")
+    if job.kind == "StatefulSet":  # its pods own the Workload, too
+        added = "Added 1 owner reference(s)"
+        yield Told(key, "OwnerReferencesAdded", added, "pod-kueue-controller")
     if job.kind == "Job":
         yield Told(job, "Suspended", "Job suspended", _JOBS)
 
 
-def _admitted(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+def _admitted(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
     queue = (event.data or {}).get("queue", "")
-    said = event.message or f"Quota reserved in ClusterQueue {queue}"
-    yield Told(key, "QuotaReserved", said, _ADMISSION)
+    if not past.reserves:
+        said = event.message or f"Quota reserved in ClusterQueue {queue}"
+        yield Told(key, "QuotaReserved", said, _ADMISSION)
     yield Told(key, "Admitted", f"Admitted by ClusterQueue {queue}", _ADMISSION)
     job = jobs.get((key.namespace, key.name))
     if job is None:
         return
-    yield Told(
-        job,
-        "Started",
-        f"Admitted by clusterQueue {queue}",
-        _queues_of(job),
-        newer=job.kind == "Pod",
-    )
+    for each in _started_of(job, key, jobs):
+        said = f"Admitted by clusterQueue {queue}"
+        yield Told(each, "Started", said, _queues_of(each), newer=each.kind == "Pod")
     if job.kind == "Job":
         yield Told(job, "Resumed", "Job resumed", _JOBS)
 
 
-def _reserved(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+def _started_of(job: Key, workload: Key, jobs: Jobs) -> list[Key]:
+    """Return of whom it is told that it was started, or stopped: a set's pods, a job."""
+    if job.kind not in ("StatefulSet", "Pod"):
+        return [job]
+    pods = (
+        Key("Pod", place[0], place[1].removeprefix("Pod/"))
+        for place, of in jobs.items()
+        if place[1].startswith("Pod/") and of in (job, workload)
+    )
+    return sorted(pods) or [job]
+
+
+def _reserved(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
     yield Told(key, "QuotaReserved", event.message, _ADMISSION)
 
 
-def _waits(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+def _waits(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
+    if _UNTOLD.match(event.message):
+        return  # a condition says it; no attempt was made
     yield Told(key, "Pending", event.message, _ADMISSION, warning=True)
 
 
-def _preempted(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
-    yield Told(key, "Preempted", event.message or "Preempted", _ADMISSION)
+#: Why a Workload is in no queue. Of these no component writes an event.
+_UNTOLD = re.compile(
+    r"(Cluster|Local)Queue \S+ (is inactive|doesn't exist)|The workload is deactivated"
+    r"|waiting for all admitted workloads"
+)
 
 
-def _evicted(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
-    said = event.message or "Evicted"
-    yield Told(key, f"EvictedDueTo{event.reason}", said, _ADMISSION)
+def _preempted(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    said = event.message or "Preempted"
+    ranked = ""
+    if past.priorities is not None:
+        ranked = "".join(
+            f"; {who} effective priority: {one} (base: {one}, boost: 0)"
+            for who, one in zip(
+                ("preemptor", "preemptee"), past.priorities, strict=True
+            )
+        )
+    yield Told(key, "Preempted", said + ranked, _ADMISSION)
+    if (by := _key(event.by)) is not None:
+        queue = said.rpartition("/")[2]
+        what = f"Preempted workload {key.namespace}/{key.name} (UID: {past.uid})"
+        what = f"{what} in ClusterQueue {queue}{ranked}"
+        yield Told(by, "PreemptedWorkload", what, _ADMISSION)
+    yield from _stopped(key, "Preempted", said, jobs, past)
+
+
+def _key(subject: str) -> Key | None:
+    parts = subject.split("/", 2)
+    return Key(*parts) if len(parts) == 3 else None
+
+
+def _evicted(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    yield from _stopped(key, event.reason, event.message or "Evicted", jobs, past)
+
+
+def _stopped(
+    key: Key, reason: str, said: str, jobs: Jobs, past: Past
+) -> Iterator[Told]:
+    """Yield what is told of an eviction, and of the job that it stops."""
+    yield Told(key, f"EvictedDueTo{reason}", said, _ADMISSION)
     job = jobs.get((key.namespace, key.name))
-    if job is not None:
-        yield Told(job, "Stopped", said, _queues_of(job), newer=job.kind == "Pod")
-        if job.kind == "Job":
-            yield Told(job, "Suspended", "Job suspended", _JOBS)
+    if job is None or not past.runs:
+        return
+    for each in _started_of(job, key, jobs):
+        yield Told(each, "Stopped", said, _queues_of(each), newer=each.kind == "Pod")
+    if job.kind == "Job":
+        yield Told(job, "Suspended", "Job suspended", _JOBS)
+        for pod in past.pods:
+            yield Told(job, "SuccessfulDelete", f"Deleted pod: {pod}", _JOBS)
 
 
-def _finished(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+def _finished(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
+    if event.reason == SLICE_REPLACED:
+        yield Told(key, event.reason, event.message, _ADMISSION)
+        return
     job = jobs.get((key.namespace, key.name))
     if job is not None:
         said = f"Workload '{key.namespace}/{key.name}' is declared finished"
         yield Told(
             job, "FinishedWorkload", said, _queues_of(job), newer=job.kind == "Pod"
         )
-        if job.kind == "Job" and event.reason != "Failed":
-            yield Told(job, "Completed", "Job completed", _JOBS)
+        if job.kind == "Job":
+            yield from _finished_job(event, job, jobs, _)
 
 
-def _finished_job(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+def _finished_job(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
     if event.reason != "Failed":
         yield Told(key, "Completed", "Job completed", _JOBS)
+        return
+    said = event.message or BACKOFF_LIMIT_SENTENCE
+    reason = _WHY_FAILED.get(said, POD_FAILURE_POLICY)
+    yield Told(key, reason, said, _JOBS, warning=True)
 
 
-def _bound(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+#: What a Job says of its failure, by its sentence; a rule of its own has others.
+_WHY_FAILED = {
+    BACKOFF_LIMIT_SENTENCE: BACKOFF_LIMIT,
+    OVERRAN: "DeadlineExceeded",
+    FAILED_INDEXES_SENTENCE: FAILED_INDEXES,
+    MAX_FAILED_INDEXES_SENTENCE: MAX_FAILED_INDEXES,
+}
+
+
+def _deactivated(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    if event.reason == MAXIMUM_EXECUTION_TIME_EXCEEDED and past.seconds is not None:
+        said = f"The maximum execution time ({past.seconds}s) exceeded"
+        yield Told(key, event.reason, said, _ADMISSION, warning=True)
+        return
+    if event.reason == "AdmissionCheck":
+        said = f"Deactivated due to {event.message}"
+        yield Told(key, "AdmissionCheckRejected", said, _ADMISSION, warning=True)
+    else:
+        yield from _as_ours(event, key, jobs, past)
+
+
+def _bound(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
     node = (event.data or {}).get("node", "")
     said = f"Successfully assigned {key.namespace}/{key.name} to {node}"
     yield Told(key, "Scheduled", said, _SCHEDULER, newer=True)
     owner = jobs.get((key.namespace, f"Pod/{key.name}"))
-    if owner is not None and owner.kind in _MAKERS:
+    if owner is not None and owner.kind in _MAKERS and owner.kind != "ReplicaSet":
         said = f"Created pod: {key.name}"
         if owner.kind == "StatefulSet":
             number = key.name.rpartition("-")[2]
@@ -352,29 +510,30 @@ def _bound(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
         yield Told(owner, "SuccessfulCreate", said, _MAKERS[owner.kind])
 
 
-def _failed(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+def _failed(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
     said = unscheduled(event.message or event.reason)
     reason = "FailedScheduling"
     yield Told(key, reason, said, _SCHEDULER, warning=True, newer=True)
 
 
-def _not_made(event: Event, key: Key, jobs: Jobs) -> Iterator[Told]:
+def _not_made(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
     if event.reason != "FailedCreate":
-        yield from _as_ours(event, key, jobs)
+        yield from _as_ours(event, key, jobs, past)
     elif key.kind in _MAKERS:
         yield Told(key, event.reason, event.message, _MAKERS[key.kind], warning=True)
 
 
-def _as_ours(event: Event, key: Key, _: Jobs) -> Iterator[Told]:
+def _as_ours(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
     reason = event.reason or event.type
     yield Told(key, reason, event.message or reason, "quotalab", warning=True)
 
 
 #: (type, kind; "" is any) -> who tells of it. The rest is ours alone.
-_TELLERS: dict[tuple[str, str], Callable[[Event, Key, Jobs], Iterator[Told]]] = {
+_TELLERS: dict[tuple[str, str], Callable[[Event, Key, Jobs, Past], Iterator[Told]]] = {
     ("Admit", "Workload"): _admitted,
     ("Arrive", "Workload"): _arrived,
     ("Bind", "Pod"): _bound,
+    ("Deactivate", "Workload"): _deactivated,
     ("Deactivate", ""): _as_ours,
     ("Evict", "Workload"): _evicted,
     ("Evict", ""): _as_ours,
@@ -408,6 +567,11 @@ def _pods(sandbox: Sandbox, events: list[Event]) -> Metadata:
         for kind, namespace, name in (e.subject.split("/", 2) for e in events)
         if kind == "Pod" and (namespace, name) not in found
     }
+    arrived = {
+        (namespace, name)
+        for kind, namespace, name in _arrivals(events)
+        if kind == "Workload"
+    }
     above = {name: list(_heads(name)) for _, name in gone}
     heads = {head for some in above.values() for head in some}
     for kind in ("Job", "Workload"):
@@ -426,7 +590,70 @@ def _pods(sandbox: Sandbox, events: list[Event]) -> Metadata:
                     metadata = {"name": name, "namespace": namespace}
                     found[namespace, name] = {**metadata, "ownerReferences": [owner]}
                     break
+    for namespace, name in gone:
+        for head in above[name]:
+            if (namespace, name) not in found and (namespace, head) in arrived:
+                owner = {"kind": "Workload", "name": head, "controller": True}
+                metadata = {"name": name, "namespace": namespace}
+                found[namespace, name] = {**metadata, "ownerReferences": [owner]}
     return found
+
+
+def _arrivals(events: list[Event]) -> Iterator[list[str]]:
+    """Yield kind, namespace and name of what came within these events."""
+    for event in events:
+        if event.type == "Arrive":
+            yield event.subject.split("/", 2)
+
+
+def _jobs_that_came(events: list[Event]) -> dict[tuple[str, str], Key]:
+    """Return the job of each Workload that came, told by its name.
+
+    So that what was said of objects that are gone is still said.
+    """
+    jobs: dict[str, Key] = {}
+    workloads = []
+    for kind, namespace, name in _arrivals(events):
+        if kind == "Workload":
+            workloads.append((namespace, name))
+        else:
+            key = f"{namespace}/{kind.lower()}-{name}"
+            jobs[key] = Key(kind, namespace, name)
+    found = {}
+    for namespace, name in workloads:
+        head = name.rpartition("-")[0]
+        if (job := jobs.get(f"{namespace}/{head}")) is not None:
+            found[namespace, name] = job
+    return found
+
+
+class Workload(NamedTuple):
+    """What is told of a Workload that stands in its spec."""
+
+    priority: int
+    uid: str
+    seconds: int | None  # its maximum execution time
+
+
+def _workloads(sandbox: Sandbox, events: list[Event]) -> dict[str, Workload]:
+    """Return the Workloads that preempted, were preempted, or were deactivated."""
+    subjects = {
+        subject
+        for event in events
+        if event.type in ("Preempt", "Deactivate")
+        for subject in (event.by, event.subject)
+    }
+    names = {subject.rpartition("/")[2] for subject in subjects}
+    rows = table_of("Workload")._default_manager.filter(sandbox_id=sandbox.pk)
+    rows = rows.filter(kind="Workload", name__in=names)
+    return {
+        f"Workload/{row.namespace}/{row.name}": Workload(
+            int(row.manifest["spec"].get("priority") or 0),
+            row.uid,
+            row.manifest["spec"].get("maximumExecutionTimeSeconds"),
+        )
+        for row in rows
+    }
 
 
 def _heads(name: str) -> Iterator[str]:
@@ -441,13 +668,18 @@ def _jobs(
     sandbox: Sandbox, events: list[Event], metadata: Metadata
 ) -> dict[tuple[str, str], Key]:
     """Return the job of each Workload, and of each pod of one, by (namespace, name)."""
-    found: dict[tuple[str, str], Key] = {}
+    found = _jobs_that_came(events)
     workloads = _owners_of(sandbox, "Workload", _named(events, "Workload"))
     pods = {place: owner for place, one in metadata.items() if (owner := owner_of(one))}
     others = {(n, o["name"]) for (n, _), o in pods.items() if o["kind"] == "Workload"}
     workloads |= _owners_of(sandbox, "Workload", {name for _, name in others})
-    for (namespace, name), owner in workloads.items():
+    for (namespace, name), owners in workloads.items():
+        owner = owners[0]
         found[namespace, name] = Key(owner["kind"], namespace, owner["name"])
+        for pod in owners:
+            if pod["kind"] == "Pod":
+                workload = Key("Workload", namespace, name)
+                found[namespace, f"Pod/{pod['name']}"] = workload
     for (namespace, name), owner in pods.items():
         if owner["kind"] == "Workload":
             job = found.get((namespace, owner["name"]))
@@ -469,14 +701,18 @@ def _named(events: list[Event], kind: str) -> set[str]:
 
 def _owners_of(
     sandbox: Sandbox, kind: str, names: set[str]
-) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the controlling owner of each object of these names, where it has one."""
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Return the owners of each object of these names: who controls it, or all pods."""
     rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
     found = {}
     for row in rows.filter(name__in=names).only("namespace", "name", "manifest"):
-        for owner in row.manifest["metadata"].get("ownerReferences") or ():
-            if owner.get("controller"):
-                found[row.namespace, row.name] = owner
+        owners = row.manifest["metadata"].get("ownerReferences") or ()
+        steering = [one for one in owners if one.get("controller")]
+        pods = sorted(
+            (one for one in owners if one["kind"] == "Pod"), key=lambda one: one["name"]
+        )
+        if steering or pods:
+            found[row.namespace, row.name] = steering or pods
     return found
 
 

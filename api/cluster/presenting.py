@@ -608,7 +608,8 @@ def _fill_workload(document: Document) -> None:
         for one in document["metadata"].get("ownerReferences") or ()
         if one.get("controller")
     ]
-    if owners and owners[0].get("kind") != "StatefulSet" and not _is_over(document):
+    of_set = owners and owners[0].get("kind") in ("StatefulSet", "LeaderWorkerSet")
+    if owners and not of_set and not _is_over(document):
         _fill_in_use(document)
     job = next((one for one in owners if one.get("kind") == "Job"), None)
     of_pods = any(

@@ -11,7 +11,13 @@ from typing import Any, Generic, Protocol, TypeVar
 from sandbox.models import Sandbox
 from sandbox.page.diffs import Page
 from sandbox.world import history
-from scheduler.model.reasons import QUOTA_RESERVED
+from scheduler.model.reasons import (
+    DEACTIVATED_DUE_TO,
+    PODS_READY_TIMEOUT,
+    QUOTA_RESERVED,
+    WAIT_FOR_RECOVERY,
+    WAIT_FOR_START,
+)
 
 # ------------------------------------------------------------------------
 # Counts of sandboxes, kept by this process so that each event is read once.
@@ -61,6 +67,7 @@ class CountCache(Generic[C]):
 
 
 Labels = tuple[str, ...]
+Row = dict[str, Any]
 #: Times by place: what histograms are made of, in seconds.
 Times = dict[Labels, list[float]]
 
@@ -81,7 +88,10 @@ class WorkloadTotals:
     evicted: Counter[Labels] = field(default_factory=Counter)  # ..., reason, cause
     once: set[Labels] = field(default_factory=set)  # evictions, once per Workload
     preempted: Counter[Labels] = field(default_factory=Counter)  # preemptor's queue
-    waits: dict[Labels, list[float]] = field(default_factory=lambda: defaultdict(list))
+    waits: Times = field(default_factory=_times)  # until quota
+    admissions: Times = field(default_factory=_times)  # until admitted
+    checks: Times = field(default_factory=_times)  # from quota to admitted
+    ready: Times = field(default_factory=_times)  # until pods were ready, before stops
     ran: Times = field(default_factory=_times)  # execution
     since: dict[str, int] = field(default_factory=dict)  # Workload -> admitted at
     # The same by (name of LocalQueue, namespace, priority class).
@@ -90,6 +100,11 @@ class WorkloadTotals:
     local_finished: Counter[Labels] = field(default_factory=Counter)
     local_evicted: Counter[Labels] = field(default_factory=Counter)
     local_waits: Times = field(default_factory=_times)
+    local_admissions: Times = field(default_factory=_times)
+    local_checks: Times = field(default_factory=_times)
+    local_ready: Times = field(default_factory=_times)
+    local_started: Times = field(default_factory=_times)  # from admitted to ready
+    reserved_at: dict[str, int] = field(default_factory=dict)  # waits for checks
     local_ran: Times = field(default_factory=_times)
     attempts: Counter[Labels] = field(default_factory=Counter)  # result
     # What evictions and lost pods cost, by (ClusterQueue, priority class).
@@ -112,8 +127,8 @@ _TYPES = (
 
 def _events(
     sandbox: Sandbox, since: int, kind: str, types: Sequence[str]
-) -> Iterator[tuple[str, str, str, str, int, dict[str, Any]]]:
-    """Yield type, subject, cause, reason, time and data of events after a revision."""
+) -> Iterator[tuple[int, str, str, str, str, int, dict[str, Any]]]:
+    """Yield revision, type, subject, cause, reason, time and data of later events."""
     yield from (
         history.events(sandbox)
         .filter(
@@ -123,17 +138,17 @@ def _events(
             subject__startswith=f"{kind}/",
         )
         .order_by("revision", "seq")
-        .values_list("type", "subject", "by", "reason", "t_ms", "data")
+        .values_list("revision", "type", "subject", "by", "reason", "t_ms", "data")
         .iterator()
     )
 
 
 def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
     """Count what came since; one query."""
-    for type_, subject, by, reason, t_ms, data in _events(
+    for revision, type_, subject, by, reason, t_ms, data in _events(
         sandbox, counts.revision, "Workload", _TYPES
     ):
-        row = page.get(subject, {})
+        row = page.get(subject) or _past_row(sandbox, subject, revision)
         queue = data.get("queue") or counts.queue_of.get(subject, "")
         priority_class = str(row.get("priorityClass", ""))
         place = (queue, priority_class)
@@ -146,18 +161,24 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
             counts.reserved[place] += 1
             counts.local_reserved[local] += 1
             counts.attempts["success",] += 1
+            wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
+            counts.waits[place].append(wait)
+            counts.local_waits[local].append(wait)
         _count_cost(counts, type_, subject, by, t_ms, data, place)
         match type_:
             case "ReserveQuota":
                 counts.queue_of[subject] = queue
+                counts.reserved_at[subject] = t_ms
             case "Admit":
                 counts.queue_of[subject] = queue
                 counts.admitted[place] += 1
-                created = row.get("createdMs")
-                if isinstance(created, int):
-                    wait = max(0, t_ms - created) / 1000
-                    counts.waits[place].append(wait)
-                    counts.local_waits[local].append(wait)
+                wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
+                counts.admissions[place].append(wait)
+                counts.local_admissions[local].append(wait)
+                since = counts.reserved_at.pop(subject, None)
+                if since is not None:
+                    counts.checks[place].append((t_ms - since) / 1000)
+                    counts.local_checks[local].append((t_ms - since) / 1000)
                 counts.local_admitted[local] += 1
                 counts.since[subject] = t_ms
             case "Wait":
@@ -169,20 +190,69 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
                 counts.ran[place].append(ran)
                 counts.local_ran[local].append(ran)
             case "Preempt":
-                counts.evicted[(*place, "Preempted", reason)] += 1
-                counts.once.add((subject, *place, "Preempted", reason))
-                counts.local_evicted[(*local, "Preempted", reason)] += 1
-                counts.since.pop(subject, None)
+                _count_eviction(counts, sandbox, subject, revision, place, local)
+                counts.evicted[(*place, "Preempted", "")] += 1
+                counts.once.add((subject, *place, "Preempted", ""))
+                counts.local_evicted[(*local, "Preempted", "")] += 1
                 winner = page.get(by, {}).get("clusterQueue") or counts.queue_of.get(by)
                 counts.preempted[str(winner or ""), reason] += 1
             case "Checkpoint":
                 pass
             case _:
-                counts.evicted[(*place, reason, "")] += 1
-                counts.once.add((subject, *place, reason, ""))
-                counts.local_evicted[(*local, reason, "")] += 1
-                counts.since.pop(subject, None)
+                ready = _count_eviction(
+                    counts, sandbox, subject, revision, place, local
+                )
+                why = _why(reason, ready=ready)
+                counts.evicted[(*place, *why)] += 1
+                counts.once.add((subject, *place, *why))
+                counts.local_evicted[(*local, *why)] += 1
     counts.revision = sandbox.revision
+
+
+def _past_row(sandbox: Sandbox, subject: str, revision: int) -> Row:
+    """Return the row that a Workload had when something was decided about it.
+
+    Of one that was made and deleted within a revision there is none.
+    """
+    row: Row = history.page_at(sandbox, revision).get(subject, {})
+    return row
+
+
+def _why(reason: str, *, ready: bool) -> tuple[str, str]:
+    """Return reason and underlying cause of an eviction, as Kueue labels them.
+
+    `ready` says whether its pods were ready before it.
+    """
+    if reason == PODS_READY_TIMEOUT:
+        return reason, WAIT_FOR_RECOVERY if ready else WAIT_FOR_START
+    if reason.startswith(DEACTIVATED_DUE_TO):
+        return "Deactivated", reason.removeprefix(DEACTIVATED_DUE_TO)
+    return reason, ""
+
+
+def _count_eviction(
+    counts: WorkloadTotals,
+    sandbox: Sandbox,
+    subject: str,
+    revision: int,
+    place: Labels,
+    local: Labels,
+) -> bool:
+    """Count how long the pods of an attempt that is stopped took to get ready.
+
+    Returns whether they ever were.
+    """
+    counts.since.pop(subject, None)
+    counts.reserved_at.pop(subject, None)
+    row = _past_row(sandbox, subject, revision - 1)
+    ready, admitted = row.get("readyMs"), row.get("admittedMs")
+    if ready is None or admitted is None:
+        return False
+    wait = max(0, ready - int(row.get("createdMs") or 0)) / 1000
+    counts.ready[place].append(wait)
+    counts.local_ready[local].append(wait)
+    counts.local_started[local].append(max(0, ready - admitted) / 1000)
+    return True
 
 
 def _count_cost(
@@ -246,7 +316,7 @@ def _read_pods(counts: PodCounts, sandbox: Sandbox, page: Page) -> None:
     for key, row in page.items():
         if row["kind"] == "Pod":
             counts.place_of[key] = (row["queue"], row["scheduler"])
-    for type_, subject, by, _, t_ms, data in _events(
+    for _, type_, subject, by, _, t_ms, data in _events(
         sandbox, counts.revision, "Pod", _POD_TYPES
     ):
         counts.events += 1

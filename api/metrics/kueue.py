@@ -40,7 +40,7 @@ def add(
                 pass
     _build(out, common)
     _workloads(out, rows, labels)
-    _ready(out, rows, labels)
+    _ready(out, rows, counts, labels)
     _subtrees(out, rows, counts, labels)
     add_totals(out, counts, labels)
 
@@ -114,7 +114,8 @@ def _cohort(
         "parent_cohort": row["parent"],
         "root_cohort": roots.get(row["name"], ""),
     }
-    out.add("kueue_cohort_info", "gauge", "Where the cohort hangs", 1, info)
+    if not row["implicit"]:
+        out.add("kueue_cohort_info", "gauge", "Where the cohort hangs", 1, info)
     name, share = "kueue_cohort_weighted_share", _share(row["share"])
     out.add(name, "gauge", "Weighted share", share, own)
     for cell in row["cells"]:
@@ -163,6 +164,7 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
     reasons: Counter[tuple[str, ...]] = Counter()
     asked: Counter[tuple[str, str]] = Counter()
     held: Counter[tuple[str, ...]] = Counter()
+    used: Counter[tuple[str, ...]] = Counter()
     for row in rows:
         if row["kind"] != "Workload":
             continue
@@ -177,15 +179,20 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
                     amount = int(pod_set["requests"].get(resource, 0))
                     amount *= pod_set["count"]
                     held[(*local, flavor, resource)] += amount
+                    if row["phase"] == "admitted":
+                        used[(*local, flavor, resource)] += amount
     _unadmitted(out, reasons, common)
     for (queue, resource), total in sorted(asked.items()):
         labels = {**common, "cluster_queue": queue, "resource": resource}
         name, help_ = "kueue_cluster_queue_resource_pending", "Asked for by who waits"
         out.add(name, "gauge", help_, _amount(resource, str(total)), labels)
     names = ("name", "namespace", "flavor", "resource")
-    for place, total in sorted(held.items()):
-        labels = {**common, **dict(zip(names, place, strict=True))}
-        for word, help_ in (("reservation", "Reserved"), ("usage", "Used")):
+    for word, help_, totals in (
+        ("reservation", "Reserved", held),
+        ("usage", "Used", used),
+    ):
+        for place, total in sorted(totals.items()):
+            labels = {**common, **dict(zip(names, place, strict=True))}
             name = f"kueue_local_queue_resource_{word}"
             value = _amount(place[-1], str(total))
             out.add(name, "gauge", f"{help_} by a LocalQueue", value, labels)
@@ -207,9 +214,17 @@ def _unadmitted(
         out.add("kueue_unadmitted_workloads", "gauge", help_, number, common | own)
 
 
-def _ready(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
-    """Add how long pods took to get ready, of the Workloads that are still known."""
+def _ready(
+    out: Exposition, rows: list[Row], counts: WorkloadTotals, common: dict[str, str]
+) -> None:
+    """Add how long pods took to get ready: of attempts that go on, and of stopped ones."""
     found: dict[tuple[str, tuple[str, ...]], list[float]] = {}
+    for name, times in (
+        ("kueue_ready", counts.ready),
+        ("kueue_local_queue_ready", counts.local_ready),
+        ("kueue_local_queue_admitted_until_ready", counts.local_started),
+    ):
+        found |= {(name, place): list(waits) for place, waits in times.items()}
     for row in rows:
         if row["kind"] != "Workload" or row["readyMs"] is None:
             continue
@@ -313,7 +328,8 @@ def _local_totals(
         out.add(name, "counter", "Evicted by reason", number, labels)
     for word, times in (
         ("quota_reserved_wait", counts.local_waits),
-        ("admission_wait", counts.local_waits),
+        ("admission_wait", counts.local_admissions),
+        ("admission_checks_wait", counts.local_checks),
         ("execution", counts.local_ran),
     ):
         for place, values in sorted(times.items()):
@@ -357,10 +373,13 @@ def _totals(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> 
         labels = {**common, "preempting_cluster_queue": queue, "reason": reason}
         name, help_ = "kueue_preempted_workloads_total", "Preempted by whose queue"
         out.add(name, "counter", help_, number, labels)
-    for place, waits in sorted(counts.waits.items()):
-        labels = {**common, **dict(zip(names, place, strict=True))}
-        for name in ("quota_reserved", "admission"):
-            help_ = "From creation to admission, in seconds"
+    for name, help_, times in (
+        ("quota_reserved", "From creation to quota, in seconds", counts.waits),
+        ("admission", "From creation to admission, in seconds", counts.admissions),
+        ("admission_checks", "From quota to admission, in seconds", counts.checks),
+    ):
+        for place, waits in sorted(times.items()):
+            labels = {**common, **dict(zip(names, place, strict=True))}
             out.observe(f"kueue_{name}_wait_time_seconds", help_, waits, labels)
     for place, ran in sorted(counts.ran.items()):
         labels = {**common, **dict(zip(names, place, strict=True))}

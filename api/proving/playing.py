@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from api.client.sending import Transport
 from api.proving import shown, shown_yunikorn
+from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model.admission_check import MULTI_KUEUE, PROVISIONING
 from scheduler.model.texts.plain_text import write
 
@@ -17,48 +18,14 @@ from scheduler.model.texts.plain_text import write
 # Where the objects of a script are in a Kubernetes API.
 
 
-QUEUES = "kueue.x-k8s.io/v1beta2"
-#: Kind to API version and plural.
+#: Kind to API version and plural: all that a sandbox simulates or keeps.
 RESOURCES = {
-    "Namespace": ("v1", "namespaces"),
-    "Node": ("v1", "nodes"),
-    "Pod": ("v1", "pods"),
-    "ConfigMap": ("v1", "configmaps"),
-    "LimitRange": ("v1", "limitranges"),
-    "ResourceQuota": ("v1", "resourcequotas"),
-    "PriorityClass": ("scheduling.k8s.io/v1", "priorityclasses"),
-    "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses"),
-    "PodDisruptionBudget": ("policy/v1", "poddisruptionbudgets"),
-    "Job": ("batch/v1", "jobs"),
-    "CronJob": ("batch/v1", "cronjobs"),
-    "Deployment": ("apps/v1", "deployments"),
-    "ReplicaSet": ("apps/v1", "replicasets"),
-    "StatefulSet": ("apps/v1", "statefulsets"),
-    "DaemonSet": ("apps/v1", "daemonsets"),
-    "ResourceFlavor": (QUEUES, "resourceflavors"),
-    "ClusterQueue": (QUEUES, "clusterqueues"),
-    "Cohort": (QUEUES, "cohorts"),
-    "LocalQueue": (QUEUES, "localqueues"),
-    "Workload": (QUEUES, "workloads"),
-    "WorkloadPriorityClass": (QUEUES, "workloadpriorityclasses"),
-    "AdmissionCheck": (QUEUES, "admissionchecks"),
-    "Topology": (QUEUES, "topologies"),
+    name: (kind.api_version, kind.plural)
+    for name, kind in BY_KIND.items()
+    if kind.plural
 }
 #: Kinds without a namespace.
-OF_CLUSTER = frozenset(
-    {
-        "Namespace",
-        "Node",
-        "PriorityClass",
-        "RuntimeClass",
-        "ResourceFlavor",
-        "ClusterQueue",
-        "Cohort",
-        "WorkloadPriorityClass",
-        "AdmissionCheck",
-        "Topology",
-    }
-)
+OF_CLUSTER = frozenset(name for name in RESOURCES if not BY_KIND[name].namespaced)
 DEFAULT_NAMESPACE = "default"
 
 
@@ -141,7 +108,14 @@ def compared(seen: Seen, script: Document) -> Document:
 
 def differences(real: Seen, ours: Seen, script: Document) -> list[shown.Difference]:
     """Return where two plays of a script differ, less what is set aside."""
-    return [*shown.differences(compared(real, script), compared(ours, script))]
+    both = compared(real, script), compared(ours, script)
+    for step in {*both[0]} & {*both[1]}:
+        looks = both[0][step], both[1][step]
+        if all(isinstance(one, dict) for one in looks):
+            told = all(shown.EVENTS in one for one in looks)
+            for one in [] if told else looks:  # one of them was not asked for events
+                one.pop(shown.EVENTS, None)
+    return [*shown.differences(*both)]
 
 
 class _Play:
@@ -198,11 +172,15 @@ class _Play:
         self.server.advance(seconds)
 
     def _see(self, number: int, label: str) -> None:
-        self.seen[f"{number} see {label}"] = (
-            shown_yunikorn.cluster_as_seen(self.server.objects, self.server.get)
-            if "queues" in self.script
-            else shown.cluster_as_seen(self.server.objects)
-        )
+        objects = self.server.objects
+        look: Document
+        if "queues" in self.script:
+            look = shown_yunikorn.cluster_as_seen(objects, self.server.get)
+        else:
+            look = {**shown.cluster_as_seen(objects)}
+            if isinstance(self.server, SandboxServer):
+                look[shown.EVENTS] = shown.events_as_seen(objects("Event"))
+        self.seen[f"{number} see {label}"] = look
 
     def _config(self, number: int, given: Document | str) -> None:
         body = {"data": {"queues.yaml": text_of(given)}}

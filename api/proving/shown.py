@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from scheduler.input.manifests.kinds import BY_KIND
+
 Document = dict[str, Any]
 Rows = dict[str, list[Document]]
 
@@ -258,6 +260,47 @@ def _queue(status: Document) -> Document:
     }
 
 
+# -- events ----------------------------------------------------------------
+
+#: The entry of a look that has what components told until then, where it was recorded.
+EVENTS = "# events"
+#: What is drawn anew in each play, and what stands for it; from first to last.
+_DRAWN = tuple(
+    (re.compile(pattern), by)
+    for pattern, by in (
+        (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "(uid)"),
+        (r"\bwas \d+s", "was Ns"),
+        (r"\bpod set [0-9a-f]{8}:", "pod set (hash):"),
+        # Workloads, pods of ReplicaSets, of Jobs and of sets, ReplicaSets.
+        (
+            r"\b(?:[a-z]*job|jobset|pod|[a-z]+set|raycluster)-([a-z0-9-]+?)-[a-z0-9]{5}\b",
+            r"\1-*",
+        ),
+        (r"\b([a-z][a-z0-9]*)-[a-z0-9]{8,10}-pod-\d+(?:-[a-z0-9]{5}\b|-\*)?", r"\1-*"),
+        (r"\b([a-z][a-z0-9]*)-(?:[a-z0-9]{8,10}-|\d+-)?[a-z0-9]{5}\b(?!-)", r"\1-*"),
+        (r"\b([a-z][a-z0-9]*)-(?:[a-z0-9]{8,10}|\d+)\b(?!-)", r"\1-*"),
+        (r"\b([a-z][a-z0-9]*)-(?:[a-z0-9]{8,10}|\d+)-\*", r"\1-*"),
+    )
+)
+
+
+def events_as_seen(events: list[Document]) -> list[str]:
+    """Return what components told, each once, with what is drawn taken out."""
+    told = set()
+    for one in events:
+        about = one["involvedObject"]
+        text = f"{about['kind']} {about['name']} {one['type']} {one['reason']}"
+        told.add(undrawn(f"{text}: {one['message']}"))
+    return sorted(told)
+
+
+def undrawn(text: str) -> str:
+    """Return a text with a sign in the place of names, uids and times that are drawn."""
+    for pattern, by in _DRAWN:
+        text = pattern.sub(by, text)
+    return text
+
+
 def compared(seen: Document, script: Document) -> Document:
     """Return what is compared of one play: all of it, but for the names of podsets."""
     kept: Document = {}
@@ -268,14 +311,30 @@ def compared(seen: Document, script: Document) -> Document:
             kept[step] = found
             continue
         kept[step] = {
-            name: sorted(map(_plain, listed), key=_text)
+            name: sorted((_plain(row, name) for row in listed), key=_text)
             for name, listed in found.items()
+            if name != EVENTS and not (name.startswith("Pod ") and _is_of_others(name))
         }
+        if EVENTS in found:
+            kept[step][EVENTS] = dict.fromkeys(map(undrawn, found[EVENTS]), "told")
     return kept
 
 
-def _plain(row: Document) -> Document:
+def _is_of_others(name: str) -> bool:
+    """Return whether what is shown is of a kind whose controller a control plane lacks.
+
+    Nobody makes the pods of a JobSet there, unless its controller is installed.
+    """
+    found = re.search(r"/of (\w+)/", name)
+    kind = BY_KIND.get(found.group(1)) if found else None
+    return kind is not None and kind.group not in ("", "apps", "batch")
+
+
+def _plain(row: Document, name: str) -> Document:
     row = dict(row)
+    if "conditions" in row and _is_of_others(name):
+        conditions = row["conditions"].items()
+        row["conditions"] = {n: said for n, said in conditions if n != "PodsReady"}
     for name in ("podSets", "reclaimable"):
         if row.get(name):
             row[name] = sorted(map(_unnamed, row[name]), key=_text)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from api.cluster import events
 from sandbox import actions
 from sandbox.access.people import local_user
-from tests.builders import node, pod
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    workload_priority,
+)
 from tests.sandbox.conftest import tick
 
 EVENTS = "/api/v1/namespaces/default/events"
@@ -96,3 +104,29 @@ def test_an_event_keeps_its_name_whoever_asks(call, busy):
     listed = call("get", busy, "/api/v1/events").json()["items"]
     assert every == {one["metadata"]["name"] for one in listed}
     assert len(every) == len(listed)
+
+
+def test_a_preemption_is_told_of_both_and_of_the_job_that_stops(call, make):
+    sandbox = make(
+        node("n1", cpu=4),
+        flavor("f"),
+        cluster_queue("team", cpu=2, flavor="f", within="LowerPriority"),
+        local_queue("main", cluster_queue="team"),
+        workload_priority("high", 10),
+        job("low", queue="main", cpu=2, runtime="10m"),
+        job("urgent", queue="main", cpu=2, priority_class="high", arrival="3s"),
+    )
+    actions.do_step(local_user(), sandbox.pk, ticks=6)
+    tick(sandbox, 6)
+    said = {
+        one["reason"]: (one["involvedObject"]["name"], one["message"])
+        for one in told(call, sandbox)
+    }
+    ranks = "preemptor effective priority: 10 (base: 10, boost: 0)"
+    assert ranks in said["Preempted"][1]
+    assert said["PreemptedWorkload"][1].startswith("Preempted workload default/job-low")
+    assert said["EvictedDueToPreempted"][1] == said["Stopped"][1]
+    assert said["Stopped"][0] == "low"
+    (pod_,) = call("get", sandbox, "/api/v1/pods").json()["items"]
+    assert said["SuccessfulDelete"][1].startswith("Deleted pod: low-")
+    assert pod_["metadata"]["name"] not in said["SuccessfulDelete"][1]
