@@ -15,6 +15,15 @@ from typing import Any, NamedTuple
 
 from api.cluster import rollouts
 from api.cluster.controlled import Owners, ending, owner_of, replica_set, shown
+from api.cluster.event_objects import (
+    Metadata,
+    Workload,
+    jobs_of,
+    owners_of,
+    pods_of,
+    uids_of,
+    workloads_of,
+)
 from api.cluster.presenting import whole_seconds
 from api.cluster.statuses import unscheduled
 from sandbox.models import Event, Sandbox, table_of
@@ -23,7 +32,6 @@ from sandbox.world.worlds import policy_of
 from scheduler.engine.lifetime.runs import OVERRAN
 from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model import durations
-from scheduler.model.amounts import is_whole
 from scheduler.model.objects import Key
 from scheduler.model.reasons import (
     BACKOFF_LIMIT,
@@ -37,8 +45,6 @@ from scheduler.model.reasons import (
     SLICE_REPLACED,
 )
 
-#: (namespace, name) -> metadata.
-Metadata = dict[tuple[str, str], dict[str, Any]]
 #: The newest that are shown, as the real ones are forgotten after an hour.
 MOST_EVENTS = 1000
 _ADMISSION = "kueue-admission"
@@ -82,11 +88,11 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     epoch_us = durations.stamp_us(start)
     found = history.newest_events(sandbox, sandbox.revision, MOST_EVENTS)
     kept = list(_without_repeats(found))
-    pods = _pods(sandbox, kept)
-    jobs = _jobs(sandbox, kept, pods)
+    pods = pods_of(sandbox, kept)
+    jobs = jobs_of(sandbox, kept, pods)
     sets = _replica_sets(sandbox, jobs) | _sets_here(sandbox, jobs)
     scaled = list(_scaled(kept, jobs, sets))
-    pasts = _pasts(kept, jobs, _workloads(sandbox, kept))
+    pasts = _pasts(kept, jobs, workloads_of(sandbox, kept))
     told = [
         (event, n, _timed(one, past))
         for event, more, past in zip(kept, scaled, pasts, strict=True)
@@ -96,7 +102,7 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
         told = [
             one for one in told if (one[2].about.namespace or "default") == namespace
         ]
-    uids = _uids(sandbox, {one.about for _, _, one in told})
+    uids = uids_of(sandbox, {one.about for _, _, one in told})
     uids |= {one.key: one.uid for one in sets.values() if one.uid}
     names = _shown_names(sandbox, pods, jobs)
     made = [
@@ -280,7 +286,7 @@ def _sets_here(sandbox: Sandbox, jobs: Jobs) -> dict[Key, Set]:
     """Return the ReplicaSets that are objects here and that a Deployment owns."""
     names = {one.name for one in jobs.values() if one.kind == "ReplicaSet"}
     found = {}
-    for (namespace, name), owners in _owners_of(sandbox, "ReplicaSet", names).items():
+    for (namespace, name), owners in owners_of(sandbox, "ReplicaSet", names).items():
         above = Key(owners[0]["kind"], namespace, owners[0]["name"])
         key = Key("ReplicaSet", namespace, name)
         found[key] = Set(key, "", True, above)
@@ -553,179 +559,6 @@ def _queues_of(job: Key) -> str:
     group = BY_KIND[job.kind].group if job.kind in BY_KIND else ""
     name = f"{group}/{job.kind.lower()}" if group else job.kind.lower()
     return f"{name}-kueue-controller"
-
-
-def _pods(sandbox: Sandbox, events: list[Event]) -> Metadata:
-    """Return the metadata of the pods of events; of those that are gone, the owner."""
-    names = _named(events, "Pod")
-    found: Metadata = {}
-    rows = table_of("Pod")._default_manager.filter(sandbox_id=sandbox.pk, kind="Pod")
-    for row in rows.filter(name__in=names).only("namespace", "name", "manifest"):
-        found[row.namespace, row.name] = row.manifest["metadata"]
-    gone = {
-        (namespace, name)
-        for kind, namespace, name in (e.subject.split("/", 2) for e in events)
-        if kind == "Pod" and (namespace, name) not in found
-    }
-    arrived = {
-        (namespace, name)
-        for kind, namespace, name in _arrivals(events)
-        if kind == "Workload"
-    }
-    above = {name: list(_heads(name)) for _, name in gone}
-    heads = {head for some in above.values() for head in some}
-    for kind in ("Job", "Workload"):
-        owners = table_of(kind)._default_manager.filter(
-            sandbox_id=sandbox.pk, kind=kind, name__in=heads
-        )
-        known = {
-            (namespace, name): uid
-            for namespace, name, uid in owners.values_list("namespace", "name", "uid")
-        }
-        for namespace, name in gone:
-            for head in above[name]:
-                if (namespace, head) in known:
-                    owner = {"kind": kind, "name": head, "controller": True}
-                    owner["uid"] = known[namespace, head]
-                    metadata = {"name": name, "namespace": namespace}
-                    found[namespace, name] = {**metadata, "ownerReferences": [owner]}
-                    break
-    for namespace, name in gone:
-        for head in above[name]:
-            if (namespace, name) not in found and (namespace, head) in arrived:
-                owner = {"kind": "Workload", "name": head, "controller": True}
-                metadata = {"name": name, "namespace": namespace}
-                found[namespace, name] = {**metadata, "ownerReferences": [owner]}
-    return found
-
-
-def _arrivals(events: list[Event]) -> Iterator[list[str]]:
-    """Yield kind, namespace and name of what came within these events."""
-    for event in events:
-        if event.type == "Arrive":
-            yield event.subject.split("/", 2)
-
-
-def _jobs_that_came(events: list[Event]) -> dict[tuple[str, str], Key]:
-    """Return the job of each Workload that came, told by its name.
-
-    So that what was said of objects that are gone is still said.
-    """
-    jobs: dict[str, Key] = {}
-    workloads = []
-    for kind, namespace, name in _arrivals(events):
-        if kind == "Workload":
-            workloads.append((namespace, name))
-        else:
-            key = f"{namespace}/{kind.lower()}-{name}"
-            jobs[key] = Key(kind, namespace, name)
-    found = {}
-    for namespace, name in workloads:
-        head = name.rpartition("-")[0]
-        if (job := jobs.get(f"{namespace}/{head}")) is not None:
-            found[namespace, name] = job
-    return found
-
-
-class Workload(NamedTuple):
-    """What is told of a Workload that stands in its spec."""
-
-    priority: int
-    uid: str
-    seconds: int | None  # its maximum execution time
-
-
-def _workloads(sandbox: Sandbox, events: list[Event]) -> dict[str, Workload]:
-    """Return the Workloads that preempted, were preempted, or were deactivated."""
-    subjects = {
-        subject
-        for event in events
-        if event.type in ("Preempt", "Deactivate")
-        for subject in (event.by, event.subject)
-    }
-    names = {subject.rpartition("/")[2] for subject in subjects}
-    rows = table_of("Workload")._default_manager.filter(sandbox_id=sandbox.pk)
-    rows = rows.filter(kind="Workload", name__in=names)
-    return {
-        f"Workload/{row.namespace}/{row.name}": Workload(
-            int(row.manifest["spec"].get("priority") or 0),
-            row.uid,
-            row.manifest["spec"].get("maximumExecutionTimeSeconds"),
-        )
-        for row in rows
-    }
-
-
-def _heads(name: str) -> Iterator[str]:
-    """Yield what may be the owner of a pod named `owner-podset-number`."""
-    head, _, number = name.rpartition("-")
-    if is_whole(number):
-        while head := head.rpartition("-")[0]:
-            yield head
-
-
-def _jobs(
-    sandbox: Sandbox, events: list[Event], metadata: Metadata
-) -> dict[tuple[str, str], Key]:
-    """Return the job of each Workload, and of each pod of one, by (namespace, name)."""
-    found = _jobs_that_came(events)
-    workloads = _owners_of(sandbox, "Workload", _named(events, "Workload"))
-    pods = {place: owner for place, one in metadata.items() if (owner := owner_of(one))}
-    others = {(n, o["name"]) for (n, _), o in pods.items() if o["kind"] == "Workload"}
-    workloads |= _owners_of(sandbox, "Workload", {name for _, name in others})
-    for (namespace, name), owners in workloads.items():
-        owner = owners[0]
-        found[namespace, name] = Key(owner["kind"], namespace, owner["name"])
-        for pod in owners:
-            if pod["kind"] == "Pod":
-                workload = Key("Workload", namespace, name)
-                found[namespace, f"Pod/{pod['name']}"] = workload
-    for (namespace, name), owner in pods.items():
-        if owner["kind"] == "Workload":
-            job = found.get((namespace, owner["name"]))
-        else:
-            job = Key(owner["kind"], namespace, owner["name"])
-        if job is not None:
-            found[namespace, f"Pod/{name}"] = job
-    return found
-
-
-def _named(events: list[Event], kind: str) -> set[str]:
-    head = f"{kind}/"
-    return {
-        event.subject.rpartition("/")[2]
-        for event in events
-        if event.subject.startswith(head)
-    }
-
-
-def _owners_of(
-    sandbox: Sandbox, kind: str, names: set[str]
-) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Return the owners of each object of these names: who controls it, or all pods."""
-    rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
-    found = {}
-    for row in rows.filter(name__in=names).only("namespace", "name", "manifest"):
-        owners = row.manifest["metadata"].get("ownerReferences") or ()
-        steering = [one for one in owners if one.get("controller")]
-        pods = sorted(
-            (one for one in owners if one["kind"] == "Pod"), key=lambda one: one["name"]
-        )
-        if steering or pods:
-            found[row.namespace, row.name] = steering or pods
-    return found
-
-
-def _uids(sandbox: Sandbox, keys: set[Key]) -> dict[Key, str]:
-    found: dict[Key, str] = {}
-    for kind in {key.kind for key in keys}:
-        names = {key.name for key in keys if key.kind == kind}
-        rows = table_of(kind)._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
-        for namespace, name, uid in rows.filter(name__in=names).values_list(
-            "namespace", "name", "uid"
-        ):
-            found[Key(kind, namespace, name)] = uid
-    return found
 
 
 def _document(

@@ -158,12 +158,7 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
             priority_class,
         )
         if type_ == "ReserveQuota" or (type_, reason) == ("Admit", QUOTA_RESERVED):
-            counts.reserved[place] += 1
-            counts.local_reserved[local] += 1
-            counts.attempts["success",] += 1
-            wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
-            counts.waits[place].append(wait)
-            counts.local_waits[local].append(wait)
+            _count_reserved(counts, row, t_ms, place, local)
         _count_cost(counts, type_, subject, by, t_ms, data, place)
         match type_:
             case "ReserveQuota":
@@ -171,16 +166,7 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
                 counts.reserved_at[subject] = t_ms
             case "Admit":
                 counts.queue_of[subject] = queue
-                counts.admitted[place] += 1
-                wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
-                counts.admissions[place].append(wait)
-                counts.local_admissions[local].append(wait)
-                since = counts.reserved_at.pop(subject, None)
-                if since is not None:
-                    counts.checks[place].append((t_ms - since) / 1000)
-                    counts.local_checks[local].append((t_ms - since) / 1000)
-                counts.local_admitted[local] += 1
-                counts.since[subject] = t_ms
+                _count_admitted(counts, subject, row, t_ms, place, local)
             case "Wait":
                 counts.attempts["inadmissible",] += 1
             case "Finish":
@@ -207,6 +193,39 @@ def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
                 counts.once.add((subject, *place, *why))
                 counts.local_evicted[(*local, *why)] += 1
     counts.revision = sandbox.revision
+
+
+def _count_reserved(
+    counts: WorkloadTotals, row: Row, t_ms: int, place: Labels, local: Labels
+) -> None:
+    """Count a reservation of quota, and how long it was waited for."""
+    counts.reserved[place] += 1
+    counts.local_reserved[local] += 1
+    counts.attempts["success",] += 1
+    wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
+    counts.waits[place].append(wait)
+    counts.local_waits[local].append(wait)
+
+
+def _count_admitted(
+    counts: WorkloadTotals,
+    subject: str,
+    row: Row,
+    t_ms: int,
+    place: Labels,
+    local: Labels,
+) -> None:
+    """Count an admission, how long it was waited for, and how long for its checks."""
+    counts.admitted[place] += 1
+    counts.local_admitted[local] += 1
+    wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
+    counts.admissions[place].append(wait)
+    counts.local_admissions[local].append(wait)
+    since = counts.reserved_at.pop(subject, None)
+    if since is not None:
+        counts.checks[place].append((t_ms - since) / 1000)
+        counts.local_checks[local].append((t_ms - since) / 1000)
+    counts.since[subject] = t_ms
 
 
 def _past_row(sandbox: Sandbox, subject: str, revision: int) -> Row:

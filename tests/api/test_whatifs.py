@@ -69,7 +69,7 @@ def test_the_verdict_names_all_that_two_runs_of_the_engine_differ_in(call, queue
         horizon_ms=HORIZON_MS,
     )
     assert (found["at"], found["state"], expected.differs) == (3, "open", True)
-    assert found["verdict"] == msgspec.to_builtins(expected)
+    assert found["verdict"] == msgspec.json.decode(msgspec.json.encode(expected))
     assert row(queue).revision == queue.revision
 
 

@@ -26,7 +26,7 @@ def shown(*found: Event) -> list[dict[str, Any]]:
     return [
         events._document(event, told, 0, 0, {})
         for event in events._without_repeats(found)
-        for told in events._told(event, {})
+        for told in events._told(event, {}, events.Past())
     ]
 
 

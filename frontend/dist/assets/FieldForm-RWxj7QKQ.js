@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-D46B50r3.js";
