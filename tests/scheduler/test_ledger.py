@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
@@ -296,6 +299,31 @@ def test_a_row_that_is_followed_is_examined_and_says_who_looked():
     for rule in RULES:
         assert rule.examined or not rule.followed, rule.id
         assert rule.known != "told" or not rule.followed, rule.id
+
+
+#: Rows whose test is run with the row turned over: all where QUOTALAB_RULES is "all".
+HELD = [rule for rule in RULES if rule.test]
+TURNED = HELD if os.environ.get("QUOTALAB_RULES") == "all" else HELD[::12]
+
+
+def test_most_followed_rows_name_the_test_that_holds_them():
+    followed = [rule for rule in RULES if rule.followed]
+    assert [rule for rule in HELD if not rule.followed] == []
+    assert len(HELD) >= len(followed) - 15
+
+
+@pytest.mark.parametrize("rule", TURNED, ids=lambda rule: rule.id)
+def test_the_test_of_a_followed_row_fails_when_the_row_is_turned_over(rule):
+    words = ["-p", "tests.scheduler.rules_off", "-n0", "-q", "--tb=no", rule.test]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        env=os.environ | {"QUOTALAB_RULE_OFF": rule.id},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1, run.stdout
+    assert " failed" in run.stdout
 
 
 def test_what_a_row_concerns_is_a_kind_or_a_trait_that_is_detected():

@@ -59,6 +59,7 @@ class Rule:
     who: Who = "some"
     followed: bool
     examined: bool = True
+    test: str = ""  # that fails when a followed row is turned over
     known: Truth = "read"
     now: str  # what is decided since then
     before: str  # and before
