@@ -43,7 +43,8 @@ class Verb:
 
 
 def _of_files(help_: str, usage: str, name: str, *, either: bool = False) -> Verb:
-    return Verb(help_, usage, f"scheduler.cli.{name}", takes_either=either)
+    # By the name of this package: in the wheel it is another.
+    return Verb(help_, usage, f"{__package__}.{name}", takes_either=either)
 
 
 VERBS: dict[str, Verb] = {
@@ -82,7 +83,7 @@ VERBS: dict[str, Verb] = {
         either=True,
     ),
     "convert": _of_files(
-        "write manifests of Volcano, KAI, Armada, Kueue or YuniKorn for another system",
+        "write manifests of Volcano, KAI, Kueue or YuniKorn for another system",
         "PATH... [--to kueue|yunikorn]",
         "convert",
     ),
