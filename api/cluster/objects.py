@@ -220,20 +220,6 @@ class Collection(ObjectView):
         )
 
 
-class Watched(Collection):
-    """The old paths that watch: all objects of a resource, or one by its name."""
-
-    http_method_names = ("get",)
-
-    def get(
-        self, request: Request, sandbox_id: str, *, name: str = "", **places: str
-    ) -> HttpResponseBase:
-        """Watch."""
-        sandbox, resource = self.sandbox(sandbox_id), self.resource(places)
-        namespace = places.get("namespace", "")
-        return watch_response(Watch(request, sandbox, resource, namespace, name))
-
-
 class Present(ObjectView):
     """What is there under a name: read, replaced, changed in parts."""
 

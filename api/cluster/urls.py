@@ -12,7 +12,6 @@ from api.cluster.objects import (
     Nothing,
     OneObject,
     Status,
-    Watched,
 )
 from api.cluster.openapi import documents as openapi
 from api.cluster.subresources import (
@@ -36,10 +35,6 @@ _objects = [
     path(f"{root}/{tail}", view.as_view())
     for root in ("api/<str:version>", "apis/<str:group>/<str:version>")
     for tail, view in (
-        ("watch/namespaces/<str:namespace>/<str:plural>", Watched),
-        ("watch/namespaces/<str:namespace>/<str:plural>/<str:name>", Watched),
-        ("watch/<str:plural>", Watched),
-        ("watch/<str:plural>/<str:name>", Watched),
         ("namespaces/<str:namespace>/<str:plural>", Collection),
         ("namespaces/<str:namespace>/<str:plural>/<str:name>", OneObject),
         ("namespaces/<str:namespace>/<str:plural>/<str:name>/status", Status),
@@ -52,7 +47,6 @@ _objects = [
 urlpatterns = [
     path("", discovery.Paths.as_view()),
     *(path(name, discovery.Alive.as_view()) for name in _PROBED),
-    *(path(f"{name}/ping", discovery.Alive.as_view()) for name in _PROBED),
     path("version", discovery.Version.as_view()),
     path("openapi/v2", openapi.Version2.as_view()),
     path("openapi/v3", openapi.Index.as_view()),

@@ -42,7 +42,7 @@ def _import(part: Part) -> None:
     part.add_argument(
         "--convert",
         action="store_true",
-        help="what is of Volcano, KAI or Armada in Kueue's terms",
+        help="what is of Volcano or KAI in Kueue's terms",
     )
     add_trace_words(part)
     add_run_time_words(part)
@@ -151,7 +151,7 @@ def _sent(name: str, data: bytes) -> dict[str, str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
-    if "\0" in text or name.lower().endswith((*PACKED, ".sktrace")):
+    if "\0" in text or name.lower().endswith(PACKED):
         return {"name": name, "data": base64.b64encode(data).decode()}
     return {"name": name, "text": text}
 

@@ -212,7 +212,7 @@ class CreateSerializer(serializers.Serializer[Any]):
     convert = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="write what is of Volcano, KAI or Armada in the sandbox's terms; "
+        help_text="write what is of Volcano or KAI in the sandbox's terms; "
         "the report says what is lost",
     )
 

@@ -110,7 +110,7 @@ class Conversions(View):
         responses=ConversionsSerializer,
     )
     def post(self, request: Request) -> Response:
-        """Return Volcano's, KAI's and Armada's objects converted; changes nothing."""
+        """Return Volcano's and KAI's objects converted; changes nothing."""
         given = self.read(ConversionSerializer)
         files = texts(given["files"])
         found = actions.convert_files_for(

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m scheduler convert",
-        description="Write manifests of Volcano, KAI, Armada, Kueue or YuniKorn in "
+        description="Write manifests of Volcano, KAI, Kueue or YuniKorn in "
         "the terms of Kueue or YuniKorn; what is lost goes to stderr.",
     )
     parser.add_argument("paths", nargs="+", metavar="PATH")

@@ -86,7 +86,7 @@ def run_times_from(
 
 def add_trace_words(parser: argparse.ArgumentParser) -> None:
     """Add them; each is left out unless given."""
-    part = parser.add_argument_group("traces (.swf, .csv, .sktrace, also packed)")
+    part = parser.add_argument_group("traces (.swf, .csv, also packed)")
     part.add_argument(
         "--queue-by", metavar="COLUMN", help="its values name the LocalQueues"
     )

@@ -235,11 +235,6 @@ class Aside(Words):
         "Terraform's own language, which is not read; its plan and its state are: drop "
         "what `terraform show -json` prints, or pipe it into `quotalab run -`",
     )
-    ARMADA = (
-        "aside.armada",
-        "jobs of Armada, so no object of a cluster: not taken; `quotalab convert` "
-        "writes them in Kueue's terms",
-    )
     KUBECONFIG = (
         "aside.kubeconfig",
         "a kubeconfig, which names clusters and their credentials",

@@ -73,18 +73,10 @@ class LostOfYuniKorn(Words):
 
 
 class LostOfForeign(Words):
-    """What Kueue has no word for in objects of Volcano, KAI or Armada."""
+    """What Kueue has no word for in objects of Volcano or KAI."""
 
     NO_NODE = ("lost.noNode", "no Node is among the files: its quota has no bound")
     AMOUNT = ("lost.amount", "{name}: {problem}")
-    CLUSTERS = (
-        "lost.clusters",
-        "sharing over several clusters: all is one cluster here",
-    )
-    CLASS_LIMITS = ("lost.classLimits", "limits by priority class")
-    OWNERS = ("lost.owners", "who owns it and may submit")
-    INGRESS = ("lost.ingress", "its ingress")
-    SERVICES = ("lost.services", "its services")
     QUEUE_PRIORITY = ("lost.queuePriority", "its priority among queues")
     PREEMPT_MIN = ("lost.preemptMin", "preemptMinRuntime")
     RECLAIM_MIN = ("lost.reclaimMin", "reclaimMinRuntime")

@@ -47,11 +47,6 @@ class Taken(Words):
         "trace.firstTime",
         "times count from the first submission in the file",
     )
-    EVENTS = (
-        "trace.events",
-        "{events} events; line numbers of this file are those of its events; times "
-        "count from the first",
-    )
     ODD = (
         "trace.odd",
         "{count} values of column {column} are no {field}, such as {given}: those jobs "
@@ -137,10 +132,6 @@ class LeftOut(Words):
     POD = ("trace.pod", "pod {name}")
     NODE = ("trace.node", "node {name}")
     TASK = ("trace.task", "task {name}")
-    EVENT = ("trace.event", "an event")
-    OBJECT = ("trace.object", "an object")
-    DELETION = ("trace.deletion", "a deletion")
-    CHANGE = ("trace.change", "a change of {kind} {name}")
     NUMBERS = ("trace.numbers", "expected {count} numbers")
     ATTEMPT = (
         "trace.attempt",
@@ -185,8 +176,3 @@ class LeftOut(Words):
         "trace.openAttempt",
         "an attempt has no start or no end, so its run time is unknown",
     )
-    NO_TIME = ("trace.noTime", "it has no time")
-    NO_NAME = ("trace.noName", "it has no kind or no name")
-    LABELS = ("trace.labels", "labels and annotations stay as they came")
-    NOBODY = ("trace.nobody", "nothing is there of that name")
-    KIND = ("trace.kind", "its kind is not simulated")

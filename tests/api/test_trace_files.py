@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gzip
 
-import msgspec
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from sandbox.models import Job
 from tests.api.test_command import _one_connection, said  # noqa: F401 - fixtures
-from tests.builders import job
 
 pytestmark = [pytest.mark.django_db]
 
@@ -25,18 +23,10 @@ jobid,vc,user,submitted_time,start_time,end_time,num_gpus
 a,v,u,2017-10-03 12:01:22,2017-10-03 12:05:00,2017-10-03 13:05:00,8
 c,v,u,2017-10-03 12:02:22,2017-10-03 12:05:00,2017-10-03 12:15:00,4
 """
-SIMKUBE = {
-    "version": 2,
-    "events": [
-        {"ts": 1700000000 + second, "applied_objs": [job(f"j{second}", queue="q")]}
-        for second in (0, 10)
-    ],
-}
 TRACES = {
     "t.swf.gz": gzip.compress(SWF.encode()),
     "openb.csv": OPENB.encode(),
     "jobs.csv": TABLE.encode(),
-    "t.sktrace": msgspec.msgpack.encode(SIMKUBE),
 }
 
 

@@ -54,7 +54,7 @@ class ConvertedFiles:
 
     files: list[Text]
     losses: list[PlacedLoss]
-    systems: list[str]  # whose objects were found: Volcano, KAI, Armada
+    systems: list[str]  # whose objects were found: Volcano, KAI
     changed: list[str]  # files of which something was written anew
     kinds: dict[str, int]  # how many of each were written
 

@@ -1,8 +1,8 @@
 """Bytes of files to named texts: unpacked, decoded, each within its limit.
 
-A zip or tar is every file in it; `.gz` is the file without that ending; a trace of
-SimKube becomes JSON. Whoever reads files from disk or from a request comes here, so
-that all of them read the same. One file that cannot be read is an `UnreadText` among
+A zip or tar is every file in it; `.gz` is the file without that ending.
+Whoever reads files from disk or from a request comes here, so that all of them read
+the same. One file that cannot be read is an `UnreadText` among
 the others, which an import refuses alone.
 """
 
@@ -16,8 +16,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
-
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import (
     FileProblem,
@@ -30,7 +28,7 @@ from scheduler.model.problems import (
 from scheduler.model.sentence import Sentence, plain
 
 #: Endings of files that hold manifests or traces.
-READ = (".yaml", ".yml", ".json", ".jsonl", ".swf", ".csv", ".sktrace")
+READ = (".yaml", ".yml", ".json", ".jsonl", ".swf", ".csv")
 PACKED = (".gz", ".tgz", ".zip", ".tar")
 _METRICS = re.compile(r"(?:^|/)metrics[^/]*\.txt$|\.prom$")
 _MOST_BYTES = 256 * 2**20
@@ -102,8 +100,6 @@ class Unpacking:
             yield from self._texts(plain, inner, depth + 1)
         elif _is_tar(data):
             yield from self._members(name, self._tar(name, data), depth)
-        elif name.lower().endswith(".sktrace"):
-            yield name, _json_of(name, data)
         else:
             yield name, _decoded(name, data)
 
@@ -222,28 +218,6 @@ def _refuse_packed(name: str, data: bytes) -> None:
     for mark, packed in _OTHERS.items():
         if data.startswith(mark):
             raise _wrong(name, RequestProblem.PACKED.said(name=packed))
-
-
-def _json_of(name: str, data: bytes) -> str:
-    """Return MessagePack as JSON; JSON as it is."""
-    if data.lstrip()[:1] == b"{":
-        return _decoded(name, data)
-    try:
-        found = msgspec.msgpack.decode(data)
-    except (msgspec.DecodeError, RecursionError, TypeError) as error:
-        raise _wrong(name, in_field("expected MessagePack", plain(error))) from error
-    return msgspec.json.encode(_plain(found)).decode()
-
-
-def _plain(value: Any) -> Any:
-    """Return the value with every map of other keys than texts as a list of pairs."""
-    if isinstance(value, dict):
-        if all(isinstance(key, str) for key in value):
-            return {key: _plain(inner) for key, inner in value.items()}
-        return [[_plain(key), _plain(inner)] for key, inner in value.items()]
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
 
 
 def _wrong(name: str, problem: Sentence, line: int = 1) -> ManifestError:

@@ -79,7 +79,6 @@ class Effect(Coded):
     SAME_PRIORITY = ("samePriority", "its priority stays as it is")
     FEWER_JOBS = ("fewerJobs", "fewer jobs come than in the trace")
     NOT_TAKEN = ("notTaken", "nothing of it counts, as kubectl would not take it")
-    NO_ARMADA = ("noArmada", "none of its jobs comes")
     NO_KUSTOMIZE = (
         "noKustomize",
         "its names, namespaces, patches and generators change nothing",

@@ -156,7 +156,6 @@ class TraceJob:
     priority: int | None = None
     models: tuple[str, ...] = ()  # of GPU cards, any of which will do
     values: Mapping[str, str] = field(default_factory=dict)  # column -> value
-    manifest: Mapping[str, Any] | None = None  # where the trace holds whole objects
 
 
 @dataclass(slots=True, kw_only=True)

@@ -160,9 +160,6 @@ def _manifests(
         yield 1, _priority_class(value)
     for name, job in _named(trace, jobs):
         yield job.line, _manifest(job, name, queues, start_ms)
-    for line, document in trace.documents:
-        if document["kind"] == "Change":
-            yield line, _later(document, start_ms)
 
 
 def _priority_class(value: int) -> dict[str, Any]:
@@ -184,9 +181,6 @@ def _named(trace: Trace, jobs: list[TraceJob]) -> Iterator[tuple[str, TraceJob]]
     prefix = stem.strip("-") or trace.format
     seen: set[str] = set()
     for job in jobs:
-        if job.manifest is not None:
-            yield job.name, job
-            continue
         own = label_of(job.name) or str(job.line)
         again = f"-{job.line}" if own in seen else ""
         seen.add(own)
@@ -197,11 +191,8 @@ def _manifest(
     job: TraceJob, name: str, queues: Queues, start_ms: int
 ) -> dict[str, Any]:
     namespace, queue = queues.of(job)
-    if job.manifest is not None:
-        made = _as_given(job, queue if queues.by else "")
-    else:
-        made = job_of(job, namespace=namespace, queue=queue)
-        made["metadata"]["name"] = name
+    made = job_of(job, namespace=namespace, queue=queue)
+    made["metadata"]["name"] = name
     metadata = made["metadata"]
     if job.priority is not None and queue:
         metadata["labels"][PRIORITY] = _class_name(job.priority)
@@ -209,27 +200,6 @@ def _manifest(
     annotations[ARRIVAL] = f"{start_ms + round(job.submit_s * 1000)}ms"
     if job.run_s is not None:
         annotations.setdefault(RUNTIME, f"{round(job.run_s * 1000)}ms")
-    return made
-
-
-def _as_given(job: TraceJob, queue: str) -> dict[str, Any]:
-    """Return a whole object of the trace; in a queue of ours where one is asked for."""
-    made: dict[str, Any] = msgspec.to_builtins(job.manifest)
-    metadata = made["metadata"]
-    for part in ("labels", "annotations"):
-        if not isinstance(metadata.get(part), dict):
-            metadata[part] = {}
-    if queue:
-        metadata["labels"][QUEUE] = queue
-    return made
-
-
-def _later(document: dict[str, Any], start_ms: int) -> dict[str, Any]:
-    if not start_ms:
-        return document
-    made: dict[str, Any] = msgspec.to_builtins(document)
-    annotations = made["metadata"]["annotations"]
-    annotations[ARRIVAL] = f"{start_ms + int(annotations[ARRIVAL][:-2])}ms"
     return made
 
 
@@ -243,11 +213,10 @@ def remarks(
     """Yield the sentences; the trace has at least one job."""
     yield _times(trace, options, start_ms)
     yield from trace.said
-    if all(job.manifest is None for job in trace.jobs):
-        yield _limits(trace)
-        unknown = sum(job.pods is None for job in trace.jobs)
-        if unknown and (trace.format == "swf" or "pods" in trace.fields):
-            yield Taken.ONE_POD.said(jobs=unknown)
+    yield _limits(trace)
+    unknown = sum(job.pods is None for job in trace.jobs)
+    if unknown and (trace.format == "swf" or "pods" in trace.fields):
+        yield Taken.ONE_POD.said(jobs=unknown)
     if trace.format == "swf":
         yield Taken.NOT_USED_SWF.said()
     elif unused := [name for name in _unused(trace) if name != options.queue_by]:

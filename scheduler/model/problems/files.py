@@ -18,15 +18,6 @@ class FileProblem(Stated):
     DOCUMENTS = ("file.documents", "over {most} documents")
     COLUMNS = ("file.columns", "expected the columns {known}")
     JOB_LIST = ("file.jobList", "expected a JSON list of jobs: {problem}")
-    SIMKUBE = (
-        "file.simkube",
-        "expected a trace of SimKube, as MessagePack or JSON: {problem}",
-    )
-    SIMKUBE_VERSION = (
-        "file.simkubeVersion",
-        "expected a trace of SimKube of version {least}, with `events`; an older one "
-        "is converted by exporting it again",
-    )
     RECORDING = (
         "file.recording",
         "expected a .qrec file, which begins with {known}, got {given}",

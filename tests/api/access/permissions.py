@@ -76,11 +76,8 @@ ONE: dict[str, str] = {
     "export": "get look",
     "metrics": "get look",
     "healthz": "get look",
-    "healthz/ping": "get look",
     "livez": "get look",
-    "livez/ping": "get look",
     "readyz": "get look",
-    "readyz/ping": "get look",
     "version": "get look",
     "apis/authentication.k8s.io/v1/selfsubjectreviews": "post look read",
     "api": "get look",
@@ -152,13 +149,6 @@ ONE |= {
     for root in ("api/{version}", "apis/{group}/{version}")
     for space in ("", "namespaces/{namespace}/")
     for tail, methods in _OBJECTS.items()
-}
-
-ONE |= {
-    _route(f"{root}/watch/{space}{tail}"): "get look"
-    for root in ("api/{version}", "apis/{group}/{version}")
-    for space in ("", "namespaces/{namespace}/")
-    for tail in ("{plural}", "{plural}/{name}")
 }
 
 #: Everything else.

@@ -298,7 +298,7 @@ def paths_of(rows: list[Document], events: list[Document]) -> list[str]:
             continue
         if "<str:table>" in tail or tail.startswith(("members/", "shares/", "openapi")):
             continue
-        if "/watch/" in tail or tail.startswith("api/<"):
+        if tail.startswith("api/<"):
             continue
         path = tail
         for name, value in given.items():

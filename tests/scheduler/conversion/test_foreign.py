@@ -1,4 +1,4 @@
-"""Volcano, KAI and Armada in Kueue's terms: what runs, and what is lost."""
+"""Volcano and KAI in Kueue's terms: what runs, and what is lost."""
 
 from __future__ import annotations
 
@@ -86,25 +86,6 @@ spec:
   schedulerName: kai-scheduler
   containers: [{name: c, resources: {requests: {cpu: "1"}}}]
 """
-ARMADA = """
-apiVersion: armadaproject.io/v1beta1
-kind: Queue
-name: batch
-priorityFactor: 2
----
-queue: batch
-jobSetId: set
-jobs:
-  - priority: 5
-    namespace: ml
-    podSpec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
-  - namespace: ml
-    annotations: {armadaproject.io/gangId: g, armadaproject.io/gangCardinality: "2"}
-    podSpec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
-  - namespace: ml
-    annotations: {armadaproject.io/gangId: g, armadaproject.io/gangCardinality: "2"}
-    podSpec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
-"""
 
 
 def made(text: str, stack: str = "kueue") -> tuple[dict[Key, Any], str, World]:
@@ -158,29 +139,7 @@ def test_kais_queues_keep_their_units_and_a_part_of_a_gpu_becomes_a_whole_one():
     assert finished(world) == 1
 
 
-def test_armadas_jobs_share_the_cluster_and_gangs_go_together():
-    specs, _, world = made(ARMADA)
-    queue = specs[Key("ClusterQueue", "", "batch")]
-    assert queue["spec"]["fairSharing"]["weight"] == "0.5"
-    cohort = specs[Key("Cohort", "", "armada")]
-    assert quota(cohort)["cpu"]["nominalQuota"] == "8"
-    job = specs[Key("Job", "ml", "set-1")]["metadata"]["labels"]
-    assert specs[Key("WorkloadPriorityClass", "", job["kueue.x-k8s.io/priority-class"])]
-    pod = specs[Key("Pod", "ml", "set-2")]["metadata"]
-    assert pod["labels"]["kueue.x-k8s.io/pod-group-name"] == "g"
-    assert finished(world) >= 2
-
-
-def test_armadas_submissions_to_one_job_set_bring_all_their_jobs():
-    jobs = "queue: batch\njobSetId: Set_1\njobs: [{podSpec: {containers: [{name: c}]}}]"
-    specs, _, _ = made(f"\n{jobs}\n---\n{jobs}\n")
-    names = {key.name for key in specs if key.kind == "Job"}
-    assert names == {"set-1-1", "set-1-1-2"}
-
-
-@pytest.mark.parametrize(
-    "text", [VOLCANO, KAI, ARMADA], ids=["volcano", "kai", "armada"]
-)
+@pytest.mark.parametrize("text", [VOLCANO, KAI], ids=["volcano", "kai"])
 def test_each_goes_on_to_yunikorn(text):
     _, losses, world = made(text, stack="yunikorn")
     assert world.policy.spec.stack == "yunikorn"

@@ -41,30 +41,6 @@ GOOGLE = """\
 661000000,,34,0,41,4,u==,3,9,,,,
 600000000,,35,0,41,0,u==,3,9,0.125,0.07446,0.0004,0
 """
-JOB = {
-    "apiVersion": "batch/v1",
-    "kind": "Job",
-    "metadata": {"name": "j", "namespace": "default"},
-    "spec": {
-        "template": {
-            "spec": {
-                "containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]
-            }
-        }
-    },
-}
-SIMKUBE = {
-    "version": 2,
-    "config": {},
-    "events": [
-        {"ts": 1700000000, "applied_objs": [], "deleted_objs": []},
-        {"ts": 1700000010, "applied_objs": [JOB], "deleted_objs": []},
-        {"ts": 1700000300, "applied_objs": [], "deleted_objs": [JOB]},
-    ],
-    "pod_lifecycles": {
-        ("batch/v1.Job", "default/j"): {7: [{"Finished": [1700000011, 1700000071]}]}
-    },
-}
 LOCAL_QUEUE = """
 apiVersion: kueue.x-k8s.io/v1beta2
 kind: LocalQueue
@@ -153,27 +129,6 @@ def test_events_of_a_task_are_one_job():
     assert "task 35-0 of the trace is left out: a task without a sch" in said(made)
 
 
-def test_objects_of_simkube_come_at_their_times_and_go():
-    files = texts_of("t.sktrace", msgspec.msgpack.encode(SIMKUBE))
-    made = taken(*files)
-    annotations = job(made, "j")["metadata"]["annotations"]
-    assert annotations["quotalab.dev/arrival"] == "10000ms"
-    assert annotations["quotalab.dev/runtime"] == "60000ms"
-    simulate(made.world, until_ms=400_000)
-    assert Key("Job", "default", "j") not in made.world.objects
-
-
-def test_what_of_a_simkube_trace_is_not_followed_is_reported():
-    labelled = {**JOB, "metadata": {**JOB["metadata"], "labels": {"a": "b"}}}
-    first = {"ts": 1700000010, "applied_objs": [JOB]}
-    later = {"ts": 1700000020, "applied_objs": [labelled]}
-    trace = {"version": 2, "events": [3, {"ts": "x"}, first, later]}
-    said_of = said(taken(("a.sktrace", msgspec.json.encode(trace).decode())))
-    assert "a.sktrace:1: an event of the trace is left out: it has no time" in said_of
-    assert "a.sktrace:2: an event of the trace is left out" in said_of
-    assert "a.sktrace:4: a change of Job default/j of the trace is left out" in said_of
-
-
 def test_values_of_a_table_that_cannot_be_read_are_counted():
     rows = "submit,run,cpu,limit,priority\n0,10,1,UNLIMITED,high\n1,10,1,50,3\n"
     said_of = said(taken(("t.csv", rows)))
@@ -213,7 +168,7 @@ def test_a_preview_says_what_would_come_and_changes_nothing():
 
 def test_every_format_enrols_with_a_label():
     names = {entry.name for entry in registry.entries("trace")}
-    assert names >= {"swf", "openb", "table", "simkube"}
+    assert names >= {"swf", "openb", "table"}
 
 
 def packed(kind: str) -> bytes:

@@ -5,7 +5,7 @@ import type { Conversions } from "@/protocol/types";
 import type { SourceFile } from "@/store/sandboxes/loading";
 import { isPacked } from "@/store/sandboxes/traces";
 
-const OTHERS = /volcano\.sh|scheduling\.incubator\.k8s\.io|scheduling\.k8s\.io\/group-name|scheduling\.run\.ai|kai\.scheduler\/|runai\/queue|armadaproject\.io|jobSetId/;
+const OTHERS = /volcano\.sh|scheduling\.incubator\.k8s\.io|scheduling\.k8s\.io\/group-name|scheduling\.run\.ai|kai\.scheduler\/|runai\/queue/;
 
 /** Files that somebody is asked about, and what they would come to. */
 export interface Converting {

@@ -1,6 +1,6 @@
 // Files that were dropped, those in folders too, each by its path.
 
-const READ = /\.(ya?ml|json|jsonl|swf|csv|sktrace|gz|tgz|zip|tar|txt|qrec|quotalab)$/i;
+const READ = /\.(ya?ml|json|jsonl|swf|csv|gz|tgz|zip|tar|txt|qrec|quotalab)$/i;
 const HIDDEN = /(^|\/)\./;
 
 /** Return the files of a drop. Folders are looked through, as `quotalab import` does.

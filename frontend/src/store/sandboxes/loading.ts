@@ -110,7 +110,7 @@ export function titleOf(files: readonly { name: string }[]): string {
   const names = files.map((file) => file.name);
   const folders = new Set(names.map((name) => name.split("/")[0]));
   if (folders.size === 1 && names.every((name) => name.includes("/"))) return [...folders].join("");
-  const first = (names[0] ?? "pasted").replace(/(\.(ya?ml|json|swf|csv|sktrace|gz|tgz|zip|tar))+$/i, "");
+  const first = (names[0] ?? "pasted").replace(/(\.(ya?ml|json|swf|csv|gz|tgz|zip|tar))+$/i, "");
   return names.length < 2 ? first : `${first} ${t("load.more", { n: names.length - 1 })}`;
 }
 

@@ -4,8 +4,8 @@ import { ask } from "@/net/rest";
 import type { TracePreviews, Traces } from "@/protocol/types";
 import type { SourceFile } from "@/store/sandboxes/loading";
 
-const PACKED = /\.(gz|tgz|zip|tar|sktrace)$/i;
-const TRACE = /\.(swf|csv|sktrace|gz|tgz|zip|tar)$/i;
+const PACKED = /\.(gz|tgz|zip|tar)$/i;
+const TRACE = /\.(swf|csv|gz|tgz|zip|tar)$/i;
 const JOB_LOG = /^\s*\[[^]*"attempts"/; // of Philly
 const LOOKED_AT = 4000;
 const CHUNK = 0x8000; // arguments that one call may have

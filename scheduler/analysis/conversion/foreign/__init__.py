@@ -1,15 +1,15 @@
-"""Manifests of Volcano, KAI and Armada in Kueue's terms, with what is lost."""
+"""Manifests of Volcano and KAI in Kueue's terms, with what is lost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from scheduler.analysis.conversion.foreign import armada, kai, volcano
+from scheduler.analysis.conversion.foreign import kai, volcano
 from scheduler.analysis.conversion.foreign.writing import Manifest, Writing
 
 __all__ = ["Manifest", "Writing", "convert"]
 
-_SYSTEMS = {"Volcano": volcano, "KAI": kai, "Armada": armada}
+_SYSTEMS = {"Volcano": volcano, "KAI": kai}
 
 
 def convert(

@@ -23,7 +23,6 @@ from scheduler.words.findings import Aside, Kept
 ASIDE = {
     Aside.NO_OBJECT.value: Effect.NOT_TAKEN,  # a tool's configuration, a dashboard
     Aside.KUSTOMIZATION.value: Effect.NO_KUSTOMIZE,  # the files beside it count
-    Aside.ARMADA.value: Effect.NO_ARMADA,
     Aside.PATCH.value: Effect.NO_KUSTOMIZE,
     Aside.TEMPLATE.value: Effect.NOT_TAKEN,
     Aside.PART.value: Effect.NO_KUSTOMIZE,
@@ -57,8 +56,6 @@ def no_manifest(document: Document) -> Sentence | None:
     if not document.kind and not document.api_version:
         if is_patch(document.data):
             return Aside.PATCH.said()
-        if "jobSetId" in document.data and "queue" in document.data:
-            return Aside.ARMADA.said()
         known = yunikorn.holds_queues(document) or is_generator(document.data)
         return None if known or values_of(document) else Aside.NEITHER.said()
     if not document.kind and not document.metadata:
@@ -198,7 +195,7 @@ def _unknown(document: Document, group: str, version: str) -> kinds.Kind:
 
 
 #: Groups of systems whose manifests can be converted.
-_CONVERTED = ("volcano.sh", "run.ai", "armadaproject.io")
+_CONVERTED = ("volcano.sh", "run.ai")
 
 
 def _note(kind: str, group: str) -> Sentence:
