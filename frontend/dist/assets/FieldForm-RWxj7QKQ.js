@@ -1,1 +1,0 @@
-export{t as default}from"./FieldForm-D46B50r3.js";

@@ -1,0 +1,1 @@
+export{t as eventText,n as saidText,r as saidTexts}from"./said-BH8f73Z6.js";
