@@ -164,7 +164,8 @@ class Trace:
         `threshold` is the maxPriorityThreshold that sets it; None where the preemptor's
         priority does.
         """
-        self._keep("priority", priority=priority, below=below, threshold=threshold)
+        given = {} if threshold is None else {"threshold": threshold}
+        self._keep("priority", priority=priority, below=below, **given)
 
     def idle(
         self, nodes: Iterable[QuotaNode], needed: Collection[FlavorResource]
