@@ -43,7 +43,7 @@ def _explain(part: Part) -> None:
     "explain",
     "say what waits and for what, or why anything is as it is",
     "explain ID",
-    "explain ID job-a",
+    "explain ID default/job-a-12345",
     "explain ID default/pod-1 --kind Pod --json",
     arguments=_explain,
 )

@@ -204,3 +204,8 @@ def _import_entry_points() -> None:
                 f"entry point {point.name} = {point.value!r} of group {GROUP}: "
                 f"expected a module that can be imported, got {error}"
             ) from error
+
+
+def extended(base: type[T]) -> type[T]:
+    """Mark a base of registered classes; mypyc compiles it as they are, to a plain class."""
+    return base

@@ -148,7 +148,7 @@ def test_the_command_works_where_only_the_wheel_is(python, tmp_path):
     key = run("import", str(world))
     assert run("run", key, "--ticks", "3").startswith("tick 3")
     assert "friday-rush" in run("scenarios")
-    assert "tick" in run("run", str(world), "--until", "3s", "--json")
+    assert "endMs" in run("run", str(world), "--until", "3s", "--json")
 
 
 def test_a_notebook_imports_it_by_its_name(python, tmp_path):

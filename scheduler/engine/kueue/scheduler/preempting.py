@@ -34,6 +34,7 @@ from scheduler.model.kueue.feature_gates import FeatureGates
 # The preemption strategy in force, with the rules it was given.
 
 
+@registry.extended
 class PreemptionStrategy:
     """What a preemption strategy says; it enrols itself and is never made.
 
