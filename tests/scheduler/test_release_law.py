@@ -134,10 +134,10 @@ def ran(scheduler: Scheduler, seed: int, patch: dict[str, Any]) -> Run:
     def make(given: Any) -> World:
         return world_of(*manifests, seed=seed, **merge(policy, given))
 
-    return Run(make, 120_000, Trial(patch))
+    return Run(make, 120_000, Trial(patch, looks=True))
 
 
-@settings(max_examples=40, deadline=None, derandomize=False)
+@settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(("kueue", "kueue", "kubernetes", "yunikorn")),
     st.integers(0, 2**32),

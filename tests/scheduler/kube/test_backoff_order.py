@@ -46,7 +46,7 @@ def played(seed: int, *, kept: bool) -> Rig:
     return rig
 
 
-@settings(max_examples=60, deadline=None, derandomize=False)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_decisions_are_those_of_a_look_at_all_that_wait(seed: int) -> None:
     kept, looked = (played(seed, kept=every) for every in (True, False))

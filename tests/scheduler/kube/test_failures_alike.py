@@ -73,7 +73,7 @@ def played(
     return rig
 
 
-@settings(max_examples=60, deadline=None, derandomize=False)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_decisions_are_those_of_a_run_in_which_every_plugin_is_asked(seed: int) -> None:
     kept, asked = (
@@ -83,7 +83,7 @@ def test_decisions_are_those_of_a_run_in_which_every_plugin_is_asked(seed: int) 
     assert kept.decisions == asked.decisions
 
 
-@settings(max_examples=60, deadline=None, derandomize=False)
+@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_decisions_by_quotas_are_those_of_a_run_in_which_every_plugin_is_asked(
     seed: int,

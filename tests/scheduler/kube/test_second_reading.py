@@ -74,7 +74,7 @@ def a_resized_pod(draw: random.Random, number: int) -> dict[str, Any]:
     return {**made, "status": status}
 
 
-@settings(max_examples=60, deadline=None, derandomize=False)
+@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_node_sums_follow_a_resize_as_the_second_reading_has_it(seed: int) -> None:
     draw = random.Random(seed)
@@ -141,7 +141,7 @@ def a_spread(draw: random.Random) -> tuple[dict[str, Any], list[Any], list[Any]]
     return wanted, nodes, placed
 
 
-@settings(max_examples=250, deadline=None, derandomize=False)
+@settings(max_examples=250, deadline=None)
 @given(seeds)
 def test_spread_and_its_dry_runs_are_those_of_the_second_reading(seed: int) -> None:
     draw = random.Random(seed)
@@ -167,7 +167,7 @@ def test_spread_and_its_dry_runs_are_those_of_the_second_reading(seed: int) -> N
         assert got == (want or [])
 
 
-@settings(max_examples=60, deadline=None, derandomize=False)
+@settings(max_examples=60, deadline=None)
 @given(seeds)
 def test_a_gang_is_whole_when_its_running_and_waiting_members_are_enough(
     seed: int,
@@ -240,7 +240,7 @@ def _gang_states(rig: Rig) -> dict[str, str]:
     return found | {key.name: plain_gangs.WAITING for key in scheduler.assumed}
 
 
-@settings(max_examples=40, deadline=None, derandomize=False)
+@settings(max_examples=40, deadline=None)
 @given(seeds)
 def test_gangs_of_several_sizes_with_members_that_run_are_those_of_the_second_reading(
     seed: int,
