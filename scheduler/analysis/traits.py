@@ -91,14 +91,14 @@ _OF_PODS: dict[str, Callable[[Document], object]] = {
     "topology spread": lambda pod: pod.get("topologySpreadConstraints"),
     "sidecars": lambda pod: _sidecars(pod),
     "sidecars with host ports": lambda pod: any(
-        port.get("hostPort") for one in _sidecars(pod) for port in _list(one, "ports")
+        port.get("hostPort") for one in _sidecars(pod) for port in _maps(one, "ports")
     ),
     "pod-level resources": lambda pod: pod.get("resources"),
     "gated pods": lambda pod: pod.get("schedulingGates"),
-    "image volumes": lambda pod: any("image" in one for one in _list(pod, "volumes")),
+    "image volumes": lambda pod: any("image" in one for one in _maps(pod, "volumes")),
     "volumes that bind": lambda pod: any(
         "persistentVolumeClaim" in one or "ephemeral" in one
-        for one in _list(pod, "volumes")
+        for one in _maps(pod, "volumes")
     ),
     "pods of other schedulers": lambda pod: (
         pod.get("schedulerName") not in (None, "yunikorn")
@@ -111,7 +111,7 @@ _OF_NODES: dict[str, Callable[[Object], object]] = {
     "failing nodes": lambda node: any(
         one.get("type") == "Ready" and one.get("status") != "True"
         for status in (_map(node.manifest, "status"), node.status)
-        for one in _list(status, "conditions")
+        for one in _maps(status, "conditions")
     ),
     "host name unlike its node": lambda node: (
         node.labels.get(_HOST, node.key.name) != node.key.name
@@ -166,7 +166,7 @@ _OF_JOBS: dict[str, Callable[[Object], object]] = {
         in (
             job.spec.get("parallelism"),
             job.spec.get("replicas"),
-            *(one.get("count") for one in _list(job.spec, "podSets")),
+            *(one.get("count") for one in _maps(job.spec, "podSets")),
         )
     ),
     "backoff per index": lambda job: job.spec.get("backoffLimitPerIndex") is not None,
@@ -316,7 +316,7 @@ def _of_several(objects: Sequence[Object]) -> Iterator[tuple[str, Key]]:
 
 
 def _of_domains(topology: Object, nodes: Sequence[Object]) -> Iterator[tuple[str, Key]]:
-    levels = [str(one.get("nodeLabel")) for one in _list(topology.spec, "levels")]
+    levels = [str(one.get("nodeLabel")) for one in _maps(topology.spec, "levels")]
     if not levels:
         return
     for node in nodes:
@@ -348,6 +348,10 @@ def _map(holder: object, name: str) -> Document:
 def _list(holder: object, name: str) -> Sequence[Any]:
     found = holder.get(name) if isinstance(holder, Mapping) else None
     return found if isinstance(found, list) else ()
+
+
+def _maps(holder: object, name: str) -> Sequence[Document]:
+    return [one for one in _list(holder, name) if isinstance(one, Mapping)]
 
 
 def _templates(obj: Object) -> Iterator[tuple[Document, Document]]:

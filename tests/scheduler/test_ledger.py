@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scheduler.analysis.traits import traits_of
 from scheduler.cli.plan import main
@@ -377,19 +379,32 @@ def test_the_queues_of_yunikorn_have_a_trait(trait):
     assert trait not in traits_of([], read_policy({"spec": {"stack": "yunikorn"}}).spec)
 
 
-def test_manifests_of_odd_types_have_no_traits_and_end_nothing():
-    for odd in (
-        "spec: 1",
-        "spec: [1]",
-        "spec: {resourceGroups: 3, template: x, podSets: [1]}",
-    ):
-        obj = object_of("ClusterQueue", "", "q", odd)
-        obj.manifest["spec"] = (
-            yaml.safe_load(odd)["spec"]
-            if isinstance(yaml.safe_load(odd)["spec"], dict)
-            else {}
-        )
-        assert "several flavors" not in traits_of([obj])
+ODD = st.sampled_from([0, "x", True, None, [], [1], [None], {}, {"a": 1}, [{}], [[]]])
+
+WITH_SPECS = [one for one in OF_ONE.values() if yaml.safe_load(one[1]).get("spec")]
+
+
+@st.composite
+def bent(draw: st.DrawFn) -> Object:
+    """Draw an object of the examples with one value of its spec of another type."""
+    kind, text = draw(st.sampled_from(WITH_SPECS))
+    obj = object_of(kind, "default", "n", text)
+    part: Any = obj.spec
+    while True:
+        keys = sorted(part) if isinstance(part, dict) else range(len(part))
+        key = draw(st.sampled_from(keys))
+        if not isinstance(part[key], dict | list) or not part[key]:
+            break
+        if draw(st.booleans()):
+            break
+        part = part[key]
+    part[key] = draw(ODD)
+    return obj
+
+
+@given(bent())
+def test_a_value_of_an_odd_type_ends_no_detection(obj):
+    assert obj.key in traits_of([obj])[obj.key.kind]
 
 
 # ---- what is said
