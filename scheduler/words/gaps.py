@@ -206,8 +206,8 @@ class Idle(Words):
     )
     RELEASE_RULES = (
         "idle.releaseRules",
-        "{title} {release}: {count} later changes that may matter here are not told apart, "
-        "and decisions are those since then: {names}",
+        "{title} {release}: {count} later changes that may matter here are not told apart: "
+        "{names}",
     )
     NO_NODES = (
         "idle.noNodes",

@@ -37,7 +37,7 @@ from scheduler.model.releases.release import (
     kueue_gates,
     reaches,
 )
-from scheduler.model.releases.rules import RULES, decided_as_newest, missing
+from scheduler.model.releases.rules import RULES, not_told_apart, missing
 from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.topology.test_node_failures import Racks
@@ -157,9 +157,9 @@ def test_what_a_run_does_not_tell_apart_is_named_only_where_it_can_matter():
     assert named() == ""
 
 
-def test_what_a_run_does_not_tell_apart_is_what_the_newest_release_has():
-    assert decided_as_newest(Release(**NEWEST)) == []
-    older = decided_as_newest(Release(kueue="0.17.0"))
+def test_what_a_run_does_not_tell_apart_came_later_and_is_not_followed():
+    assert not_told_apart(Release(**NEWEST)) == []
+    older = not_told_apart(Release(kueue="0.17.0"))
     assert all(not rule.followed and rule.in_runs for rule in older)
     assert "topology-ties" not in {rule.id for rule in older}
     assert "topology-errors-do-not-fit" in {rule.id for rule in older}

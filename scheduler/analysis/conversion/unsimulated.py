@@ -31,7 +31,7 @@ from scheduler.model.kueue.configuration import read_configuration
 from scheduler.model.kueue.feature_gates import DEFAULT_FEATURE_GATES, FeatureGates
 from scheduler.model.objects import Key
 from scheduler.model.releases.release import DECIDING, FOLLOWED_FROM, TITLES
-from scheduler.model.releases.rules import decided_as_newest
+from scheduler.model.releases.rules import not_told_apart
 from scheduler.model.sentence import Sentence
 from scheduler.words.gaps import Idle, Unfollowed
 
@@ -78,7 +78,7 @@ def _of_release(world: World) -> Iterator[Sentence]:
                 release=version,
                 least=FOLLOWED_FROM[scheduler],
             )
-    lacking = decided_as_newest(release)
+    lacking = not_told_apart(release)
     traits = traits_of(world.objects.values(), spec) if lacking else {}
     for scheduler in deciding:
         names = [

@@ -40,8 +40,7 @@ class Rule:
 
     `concerns` are traits of worlds (`analysis/traits.py`): all of them, where "a|b" is
     one of both; none: any world. `section` is a path in Kueue's Configuration that is
-    given, `without` one that is left out. One that is not `examined` is not followed,
-    and whether a run decides as before it or as since then was not looked at.
+    given, `without` one that is left out.
     """
 
     id: str
@@ -58,7 +57,6 @@ class Rule:
     shows: Shows = "decisions"
     who: Who = "some"
     followed: bool
-    examined: bool = True
     test: str = ""  # that fails when a followed row is turned over
     known: Truth = "read"
     now: str  # what is decided since then
@@ -73,6 +71,11 @@ class Rule:
             gate = kueue_gates(version).get(self.gate)
             return gate is not None and gate.on
         return reaches(version, self.since) != (self.id in _TURNED)
+
+    @property
+    def examined(self) -> bool:
+        """Return whether somebody looked on which of its sides a run decides."""
+        return self.followed or self.known != "told"
 
     @property
     def in_runs(self) -> bool:
@@ -183,8 +186,8 @@ def between(before: Release, after: Release) -> list[Rule]:
     return [rule for rule in RULES if rule.holds(before) != rule.holds(after)]
 
 
-def decided_as_newest(release: Release) -> list[Rule]:
-    """Return the changes of decisions that came after a release and that its runs have."""
+def not_told_apart(release: Release) -> list[Rule]:
+    """Return the changes of decisions after a release that its runs do not tell apart."""
     newest = Release(**NEWEST)
     return [
         rule

@@ -2458,7 +2458,7 @@ export const ZH_HANS: Words = {
   "said.idle.noSuchConfigReady": "这里没有 ProvisioningRequestConfig {name}，因此立即为 Ready",
   "said.idle.noSuchConfigInactive": "这里没有 ProvisioningRequestConfig {name}，因此不会激活",
   "said.idle.releaseOld": "{title} {release}：早于 {least}，从那里起才跟随各个版本；除已跟随的规则外，按最新版本决定",
-  "said.idle.releaseRules": "{title} {release}：有 {count} 项后来的变更可能与此有关，这里不加区分，一律按变更之后的方式决策：{names}",
+  "said.idle.releaseRules": "{title} {release}：有 {count} 项后来的变更可能与此有关，这里不加区分：{names}",
   "said.idle.noNodes": "这里没有 Node：Pod 不放置到任何节点，在 podStartMs 之后就绪",
   "said.idle.noGangs": "带有 schedulingGroup 或 workloadRef 的 Pod 逐个放置：没有任何 profile 启用 GangScheduling",
   "said.idle.noQuotas": "ElasticQuota 不影响任何决策：没有任何 profile 启用 CapacityScheduling",
