@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { faceOfWorkload } from "@/store/rows/cards";
-import { mainPairOf, loadOf } from "@/store/rows/quotaMap";
+import type { ClusterQueueRow } from "@/protocol/types";
+import { busiestPairs, mainPairOf, loadOf } from "@/store/rows/quotaMap";
 import { treeOf } from "@/store/rows/quota";
 import { columnOf, COLUMN_NAMES, columnsAt, csvLines, sorted } from "@/store/rows/workloadColumns";
 import { matcher, parted, valuesOf, waitOf } from "@/store/rows/workloadTable";
@@ -60,9 +61,15 @@ describe("the map of queues", () => {
   const gpu = queue("gpu", [cell("nvidia.com/gpu", 8, 12), cell("cpu", 100, 10)]);
   const plain = queue("plain", [cell("cpu", 100, 50)]);
 
-  it("is of the resource that most queues have quota of", () => {
-    expect(mainPairOf([gpu, plain])).toBe("plain/cpu");
-    expect(mainPairOf([gpu])).toBe("plain/nvidia.com/gpu");
+  const [mainOf, two] = [(queues: ClusterQueueRow[]): string => mainPairOf(queues, busiestPairs(queues)), queue("two", [cell("cpu", 0, 0, { flavor: "none" }), cell("cpu", 9, 9)])];
+
+  it("is of the resource that is used most, of those that most queues have quota of", () => {
+    expect(mainOf([gpu, plain])).toBe("plain/nvidia.com/gpu");
+    expect(mainOf([gpu, plain, two])).toBe("plain/cpu");
+  });
+  it("begins with the flavor whose quota is used most, and ends with pairs without quota", () => {
+    expect(busiestPairs([two])).toEqual(["plain/cpu"]);
+    expect(busiestPairs([queue("a", [cell("nvidia.com/gpu", 0, 0), cell("cpu", 9, 0), cell("cpu", 4, 0, { flavor: "other" })])])).toEqual(["plain/cpu", "plain/nvidia.com/gpu"]);
   });
   it("says by how much a queue is over its nominal quota", () => {
     expect(loadOf(gpu, "plain/nvidia.com/gpu")).toBe(1.5);

@@ -216,6 +216,15 @@ def test_the_palette_finds_a_workload(played: Board) -> None:
     played.agrees()
 
 
+def test_the_palette_finds_lessons_and_how_one_is_written(played: Board) -> None:
+    page = played.page
+    for sought, leads in (("lesson", "lesson=1"), ("write", "write=1")):
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox").fill(sought)
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(leads))
+
+
 def test_a_part_that_does_not_arrive_is_said_and_comes_with_the_next_loading(
     board: Board,
 ) -> None:

@@ -53,6 +53,7 @@ export const ICONS = {
   theme: [line("M8 2.5a5.5 5.5 0 1 1 0 11 5.5 5.5 0 1 1 0-11z"), solid("M8 2.5a5.5 5.5 0 0 1 0 11z")],
   more: [bold("M3.6 8h0M8 8h0M12.4 8h0")],
   close: [line("m4 4 8 8M12 4l-8 8")],
+  none: [], // the room of a mark that is not set
   check: [line("m3.4 8.5 3 3 6.2-7")],
   warn: [line("M8 2.8 14 13H2zM8 6.8v2.8"), bold("M8 11.3h0")],
   edit: [line("M3 13l.6-3L10.8 2.9 13.1 5.2 5.9 12.4z")],

@@ -335,6 +335,7 @@ export const EN = {
   "add.title": "Add by hand",
   "add.open": "Add",
   "lesson.fork": "Fork to try",
+  "stage.present": "Present a lesson",
   "write.open": "Write a lesson",
   "theatre.watch": "Watch the decision",
 } as const;

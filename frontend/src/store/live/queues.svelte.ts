@@ -3,7 +3,8 @@
 import type { ClusterQueueRow, PodRow, WorkloadRow } from "@/protocol/types";
 import { sameList } from "@/lib/same";
 import { live } from "@/store/live/live.svelte";
-import { treeOf, type Branch } from "@/store/rows/quota";
+import { pairsOf, treeOf, type Branch } from "@/store/rows/quota";
+import { busiestPairs, isUsed } from "@/store/rows/quotaMap";
 import { byName, type RowStore } from "@/store/rows/rowStore.svelte";
 
 class Queues {
@@ -15,6 +16,10 @@ class Queues {
   );
   /** Keys of the columns, in the order in which they stand. */
   readonly columns: readonly string[] = $derived.by(() => (this.#before = sameList(this.#before, columnsOf(this.leaves))));
+  /** A pair for each resource, the most contended one: chosen anew until something is used, then kept. */
+  readonly pairs: readonly string[] = $derived.by(() => (this.#pairs = sameList(this.#pairs, this.#chosenPairs())));
+  #pairs: readonly string[] = [];
+  #chosenFor = "";
   #before: readonly string[] = []; // a tick that only changes numbers ends at the same list
   // By name, of the queues that are now and those of the tick looked at: a queue keeps its
   // colour after a reload, in a fork and at every tick.
@@ -27,6 +32,14 @@ class Queues {
     const same = keys.length === before.size && keys.every((key, index) => before.get(key) === index);
     if (!same) this.#orderBefore = new Map(keys.map((key, index) => [key, index]));
     return this.#orderBefore;
+  }
+
+  // Columns that change places while a run plays cannot be read.
+  #chosenPairs(): readonly string[] {
+    const all = `${live.latest.sandbox?.id ?? ""} ${pairsOf(this.leaves).join()}`;
+    if (all === this.#chosenFor) return this.#pairs;
+    if (isUsed(this.leaves)) this.#chosenFor = all;
+    return busiestPairs(this.leaves);
   }
 
   /** Return the place of a queue among all by name, for its colour; -1 when unknown. */

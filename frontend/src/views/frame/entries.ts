@@ -1,6 +1,6 @@
 // What the palette finds: views, actions, ticks and the objects of the open sandbox.
 
-import { address, ask, go, hrefOf, select, VIEWS } from "@/lib/address.svelte";
+import { address, ask, go, select } from "@/lib/address.svelte";
 import { keyboard } from "@/lib/keys.svelte";
 import { t } from "@/lib/words.svelte";
 import type { IconName } from "@/draw/icons";
@@ -54,7 +54,7 @@ function settingEntries({ allSettings }: typeof Settings, words: readonly string
     label: `${one.of}: ${one.label}`,
     note: one.value,
     run: one.open,
-    ...(one.choices.length === 0 || live.frozen ? {} : { next: () => one.choices.map((choice) => ({ id: choice.label, icon: choice.now ? "check" : "right", label: choice.label, note: "", run: () => !choice.now && choice.take() })) }),
+    ...(one.choices.length === 0 || live.frozen ? {} : { next: () => one.choices.map((choice) => ({ id: choice.label, icon: choice.now ? "check" : "none", label: choice.label, note: "", run: () => !choice.now && choice.take() })) }),
   }));
 }
 
@@ -63,32 +63,21 @@ function termEntries({ allTerms }: typeof Settings, words: readonly string[]): E
 }
 
 function views(): Entry[] {
-  const id = address.sandbox;
   const start: Entry = {
     id: "view/start", icon: "start", label: t("view.start"), note: t("palette.view"), run: () => go("/"),
   };
-  if (id === null) return [start];
-  const rest = VIEWS.map((view) => ({
-    id: `view/${view}`,
-    icon: "right" as const,
-    label: t(`view.${view}`),
-    note: t("palette.view"),
-    run: () => go(hrefOf(id, view)),
-  }));
-  return [start, ...rest];
+  return [start, ...bound((keys) => keys.startsWith("g "), "right", t("palette.view"))];
 }
 
 function actions(): Entry[] {
+  return bound((keys) => !keys.startsWith("g ") && keys !== "Escape", "bolt", t("palette.act"));
+}
+
+// What a key does is found by its name, too: nothing has to be listed twice.
+function bound(isMeant: (keys: string) => boolean, icon: IconName, note: string): Entry[] {
   return [...keyboard.bindings.values()]
-    .filter((binding) => !binding.keys.startsWith("g ") && binding.keys !== "Escape")
-    .map((binding) => ({
-      id: `act/${binding.keys}`,
-      icon: "bolt" as const,
-      label: t(binding.word),
-      note: t("palette.act"),
-      keys: binding.keys === " " ? "Space" : binding.keys,
-      run: binding.run,
-    }));
+    .filter(({ keys }) => isMeant(keys))
+    .map(({ keys, word, run }) => ({ id: `act/${keys}`, icon, label: t(word), note, keys: keys === " " ? "Space" : keys, run }));
 }
 
 function tickEntry(sought: string): Entry[] {
