@@ -168,8 +168,7 @@ class PartitionView:
                     "maxRunningApps": queue.max_applications,
                     "runningApps": len(queue.running),
                     "allocatingAcceptedApps": sorted(queue.allocating),
-                    # of a parent it orders queues, which are always by share
-                    "sortingPolicy": own.sort_policy if queue.leaf else "fair",
+                    "sortingPolicy": queue.sorted_by,
                     "priorityOffset": own.priority_offset,
                     "preemptionDelay": durations.duration_text(own.delay_ms),
                 }

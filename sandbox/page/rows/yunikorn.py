@@ -39,7 +39,7 @@ def queue_row(queue: Queue) -> QueueRow:
         allocated=_sums(queue.allocated),
         pending=_sums(queue.pending),
         share=_finite(share_of(queue)),
-        sort_policy=properties.sort_policy,
+        sort_policy=queue.sorted_by,
         preemption_policy=properties.preemption,
         preemption_delay_ms=properties.delay_ms,
         priority_policy="fence" if properties.priority_fence else "default",

@@ -121,7 +121,7 @@ def _share(queue: Queue, order: int | None) -> QueueShare:
         order=order,
         pending=_amounts(queue.pending),
         next=_next(queue),
-        sort_policy=queue.properties.sort_policy if queue.leaf else "",
+        sort_policy=queue.sorted_by if queue.leaf else "",
         sort_from=_sort_from(queue) if queue.leaf else "",
     )
 

@@ -60,6 +60,14 @@ def _leaf(policy: str, laws: str = "documented") -> World:
     )
 
 
+@pytest.mark.parametrize(
+    ("laws", "shown"), [("documented", "stateaware"), ("released", "fifo")]
+)
+def test_a_queue_says_the_order_that_its_laws_make_of_its_policy(laws, shown) -> None:
+    root = _leaf("stateaware", laws=laws).partition.root
+    assert (root.sorted_by, root.children["q"].sorted_by) == ("fair", shown)
+
+
 def _served(world: World, count: int) -> list[str]:
     for _ in range(count):
         world.cycle()

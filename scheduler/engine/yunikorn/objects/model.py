@@ -219,6 +219,7 @@ class Predicate(Protocol):
 class ApplicationSort(Protocol):
     """A policy that orders the applications of a leaf."""
 
+    name: str
     by_usage: bool  # the key depends on what the application holds
 
     def key(self, app: Application, leaf: Queue) -> tuple[Any, ...]:
@@ -373,6 +374,11 @@ class Queue(QueueUsage):
         self.reserved: dict[str, Application] = {}
         self.sort: ApplicationSort | None = None
         super().__init__(spec, parent)
+
+    @property
+    def sorted_by(self) -> str:
+        """Return what orders what it holds: an application sort; parents are always fair."""
+        return self.sort.name if self.sort is not None else "fair"
 
     def in_order(self) -> Iterator[Application]:
         """Yield the applications with pending requests, in the leaf's order."""
