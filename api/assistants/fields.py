@@ -65,7 +65,19 @@ class Edit(BaseModel):
     patch: dict[str, Any]
 
 
-Edits = Annotated[list[Edit], Field(min_length=1, max_length=20)]
+MaybeChanges = Annotated[
+    list[dict[str, Any]] | None,
+    Field(
+        max_length=20,
+        description="changes of every sort, each an object with one key: patch {kind, namespace, name, body: a "
+        "JSON merge patch}, apply {a whole object}, yaml (whole objects as a text), "
+        "delete {kind, namespace, name}, policy {a merge patch, e.g. spec}, release "
+        "{kueue: 0.16.4}, move {kind, namespace, name, to: {kind, namespace, name}}, pin "
+        "{namespace, name, node}, node {name, change: add, cordon, uncordon, drain, fail "
+        "or recover; like, labels, allocatable of a new one}, cluster {name, change: lose "
+        "or recover}",
+    ),
+]
 
 
 class File(BaseModel):

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 from api.assistants import fields, starting, wording
 from api.assistants.asking import Asker, Upstream, refusals
@@ -121,20 +122,23 @@ class ReadingTools:
         self,
         context: Asker,
         sandbox: fields.SandboxId,
-        edits: fields.Edits,
+        edits: fields.MaybeEdits = None,
+        changes: fields.MaybeChanges = None,
         name: fields.MaybeName = "",
         within_minutes: fields.Minutes = 10,
         tick: fields.Tick = None,
     ) -> str:
-        """Say who comes out otherwise with merge patches; nothing is changed.
+        """Say who pays for changes, by team, and why; nothing is changed.
 
-        Two copies run beside each other, with the patches and without them, and the
-        page lists the what-if. `name` is the Workload that it is about. Kind Policy
-        patches the policy.
+        Two copies run beside each other, with the changes and without them, and the
+        page lists the what-if. `name` is the Workload that it is about; `edits` are
+        merge patches, where kind Policy patches the policy, and come first.
         """
+        if not edits and not changes:
+            raise ToolError("expected edits or changes, got neither")
         asked: Any = {
             "at": tick,
-            "changes": [wording.change_of(edit) for edit in edits],
+            "changes": [*map(wording.change_of, edits or ()), *(changes or ())],
             "horizonMs": round(within_minutes * 60_000),
         }
         with refusals():

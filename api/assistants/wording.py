@@ -11,8 +11,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec import convert
+
 from api.assistants.fields import Edit
 from api.notebook.verdicts import Verdict
+from scheduler.analysis.measures import bill
+from scheduler.analysis.measures.verdict import ChangeVerdict
 
 # ------------------------------------------------------------------------
 # Answers in words: short, quotable, and with nothing in them that draws on a
@@ -103,6 +107,8 @@ def lines_of(verdict: dict[str, Any], name: str) -> Iterator[str]:
         yield f"{name} comes out the same within {within}."
     yield from (_row(one, begin) for one in mine)
     yield f"Within {within}: {Verdict(verdict)}"
+    first = convert(verdict["seeds"][0]["verdict"], ChangeVerdict)
+    yield from (plain(line, most=600) for line in bill.lines_of(first))
     others = [one for one in rows if one not in mine]
     yield from (_row(one, begin) for one in others[:_MOST_NAMED])
     if len(others) > _MOST_NAMED:

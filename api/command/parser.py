@@ -18,6 +18,7 @@ from api.command import (  # noqa: F401
     reading,
     retention,
     twins,
+    what_ifs,
 )
 from scheduler import ENGINE
 from scheduler.cli.verbs import VERBS, Verb
@@ -38,6 +39,9 @@ VERBS["mcp"] = Verb(
 )
 # Here they know the scenarios of the library by name, and a server may search.
 VERBS["plan"].module = "api.command.planning"
+VERBS["what-if"].module = "api.command.what_ifs"
+VERBS["what-if"].usage = "PATH... [--at 5m] --change FILE | --patch KIND/NAME=YAML"
+VERBS["what-if"].takes_either = True
 VERBS["advise"].module = "api.command.advising"
 _ABOUT = """\
 Sandboxes of this machine or, with --server, of a server.
@@ -50,6 +54,7 @@ Sandboxes of this machine or, with --server, of a server.
   quotalab plan new/ --against old/ --on friday-rush --assert checks.yaml
   quotalab plan --release 0.16.4 --against 0.19.2 --on last-night.qrec
   quotalab prove mine.yaml --kubeconfig FILE --context NAME --yes-write
+  quotalab what-if ID --change queues.yaml      who pays for it, and why
   quotalab advise goal.yaml --patches set.yaml  what should be set
   quotalab twin prod.qrec                       a real cluster, as recorded
   quotalab experiment compare.yaml              exit status from its assertions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -19,23 +20,21 @@ from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.lines import RunLines
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.pairs import compare_pair
-from scheduler.assembly import Assembled, InputError, assemble, merge
+from scheduler.assembly import Assembled, assemble
 from scheduler.cli.files import read_paths
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
-from scheduler.input.manifests.load import load
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
-from scheduler.model.policy import read_policy
-from scheduler.model.problems import Form, Wanted, expected
+from scheduler.model.problems import Form
 from scheduler.model.texts.plain_text import write
 
 #: How far a what-if looks unless it is told: as on the page.
 HORIZON = "10m"
-#: A change: {"patch": …}, {"apply": OBJECT}, {"delete": …} or {"policy": PATCH}, as REST takes it.
+#: One change, as REST takes it; `LocalSandbox.what_if` lists them.
 Change = Mapping[str, Any]
 
 
@@ -179,18 +178,35 @@ class LocalSandbox:
     ) -> WhatIf:
         """Return what changes made now would do up to a horizon, per seed.
 
-        `policy` is a merge patch of the policy's spec. What is kept goes on from here,
-        also when the sandbox has gone on meanwhile. Raises SchedulerError for a change
-        that cannot be made, once the verdict is asked for. Cost: a copy of the world.
+        `policy` is a merge patch of the policy's spec. A change has one key, as REST
+        takes it, where KEY is "kind", "namespace" ("" for none) and "name":
+
+            {"patch": {KEY, "body": {"spec": {...}}}}   a merge patch of an object
+            {"apply": OBJECT}     new, or in place of the one there is
+            {"yaml": TEXT}        whole objects as a text
+            {"delete": {KEY}}
+            {"policy": {"spec": {...}}}                 a merge patch of the policy
+            {"release": {"kueue": "0.16.4"}}            decides instead, from here on
+            {"move": {KEY, "to": {KEY}}}                of a Workload to a LocalQueue
+            {"pin": {"namespace": "default", "name": "p", "node": "n0"}}    "": unpin
+            {"node": {"name": "n0", "change": "drain"}}
+                add (with "like", or "labels" and "allocatable"), cordon, uncordon,
+                drain, fail, recover
+            {"cluster": {"name": "east", "change": "lose"}}    or recover
+
+        What is kept goes on from here, also when the sandbox has gone on meanwhile.
+        Raises SchedulerError for a change that cannot be made, once the verdict is
+        asked for. Cost: a copy of the world.
         """
         given = [*changes, *([{"policy": {"spec": policy}}] if policy else [])]
         begin, decided = self.world.copy(), len(self._decisions)
         lines = copy.deepcopy(self._lines)
 
         def verdict() -> Mapping[str, Any]:
+            operation = operation_of(begin, given)
             found = compare_pair(
                 begin,
-                lambda side: _change(side, given),
+                lambda side: _perform(side, operation),
                 horizon_ms=durations.span_ms(horizon),
                 seeds=seeds,
             )
@@ -199,7 +215,7 @@ class LocalSandbox:
 
         def keep() -> None:
             world = begin.copy()
-            _change(world, given)
+            _perform(world, operation_of(begin, given))
             self.world, self._lines = world, copy.deepcopy(lines)
             del self._decisions[decided:]
 
@@ -208,7 +224,7 @@ class LocalSandbox:
     def change(self, *changes: Change) -> Self:
         """Make changes now, all or none; return the sandbox. Raises SchedulerError."""
         changed = self.world.copy()
-        _change(changed, changes)
+        _perform(changed, operation_of(changed, changes))
         self.world = changed
         return self
 
@@ -258,62 +274,44 @@ def _shown(ticks: Iterable[int], progress: bool) -> Iterable[int]:
     return shown
 
 
-#: Kind of change -> the keys that it must have, and those that it may have.
-_KEYS: dict[str, tuple[set[str], set[str]]] = {
-    "patch": ({"kind", "name", "body"}, {"namespace"}),
-    "apply": ({"kind"}, set()),
-    "delete": ({"kind", "name"}, {"namespace"}),
-    "policy": (set(), {"spec"}),
-}
+def operation_of(world: World, changes: Sequence[Change]) -> Any:
+    """Return what makes the changes, as REST reads them; no database is asked.
+
+    Raises SchedulerError that names each fault with its place: `changes[0].patch.name`.
+    """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    import django
+    from django.apps import apps
+
+    if not apps.ready:
+        django.setup()
+    from rest_framework.exceptions import ValidationError
+
+    from api.errors import causes_of
+    from api.serializers.actions import WhatIfBeginSerializer
+    from api.views.base import checked
+    from sandbox.base.errors import SandboxError
+    from sandbox.whatifs import changes as whatifs
+
+    try:
+        body = checked(WhatIfBeginSerializer, {"changes": list(changes)})
+        return whatifs.operation_of(world, body["changes"])
+    except (ValidationError, SandboxError) as error:
+        lines = [
+            ": ".join(
+                filter(
+                    None, (one.field, one.problem.text.removeprefix(f"{one.field}: "))
+                )
+            )
+            for one in causes_of(error)
+        ]
+        raise SchedulerError("\n".join(lines) or str(error)) from error
 
 
-def _change(world: World, changes: Sequence[Change]) -> None:
-    for number, change in enumerate(changes):
-        place = f"changes[{number}]"
-        kind, given = _read(change, place)
-        if kind == "policy":
-            patched = merge(world.policy.document(), dict(given))
-            world.set_policy(read_policy(patched))
-            continue
-        if kind == "apply":
-            _apply(world, given, place)
-            continue
-        key = Key(given["kind"], given.get("namespace", ""), given["name"])
-        known = world.objects.get(key)
-        if known is None:
-            raise SchedulerError(Form.NOT_IN_WORLD.said(key=key))
-        if kind == "delete":
-            world.delete(key)
-        else:
-            _apply(world, merge(known.manifest, given["body"]), place)
+def _perform(world: World, operation: Any) -> None:
+    from sandbox.world import operations
 
-
-def _read(change: Change, place: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the kind of a change and what it holds. Raises SchedulerError."""
-    kind = next(iter(change), "")
-    if len(change) != 1 or kind not in _KEYS:
-        wanted = Wanted.ONE_OF.said(known=", ".join(_KEYS))
-        raise SchedulerError(expected(wanted, ", ".join(change)))
-    given = change[kind]
-    must, may = _KEYS[kind]
-    if not isinstance(given, Mapping):
-        raise SchedulerError(f"{place}.{kind}: expected an object, got {given!r:.60}")
-    missing = sorted(must - given.keys())
-    unknown = [] if kind == "apply" else sorted(given.keys() - must - may)
-    if missing or unknown:
-        said = [f"{name} is missing" for name in missing]
-        said += [f"{name} is unknown" for name in unknown]
-        known = ", ".join(sorted(must | may))
-        raise SchedulerError(f"{place}.{kind}: {'; '.join(said)}; known: {known}")
-    return kind, given
-
-
-def _apply(world: World, manifest: Mapping[str, Any], place: str) -> None:
-    loaded = load((), objects=[(place, dict(manifest))])
-    if loaded.errors:
-        raise InputError(loaded)
-    for obj in loaded.objects:
-        world.put(obj)
+    operations.perform(world, operation)
 
 
 def _workload(world: World, obj: Object, work: WorkloadInfo | None) -> dict[str, Any]:

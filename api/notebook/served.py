@@ -152,7 +152,7 @@ class ServedSandbox:
     ) -> WhatIf:
         """Return what changes made now would do up to a horizon, per seed.
 
-        It is listed on the page once the verdict is asked for. What is kept goes on from
+        Changes are those of `quotalab.LocalSandbox.what_if`. It is listed on the page once the verdict is asked for. What is kept goes on from
         here; what came after is a fork then.
         """
         given = [*changes, *([{"policy": {"spec": policy}}] if policy else [])]

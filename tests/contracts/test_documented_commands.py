@@ -11,7 +11,7 @@ import pytest
 from django.core.management import load_command_class
 
 from api.command.parser import parser
-from scheduler.cli.verbs import VERBS
+from scheduler.cli.verbs import VERBS, Verb
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
@@ -70,13 +70,17 @@ def ask(words: list[str]) -> None:
         verb = VERBS.get(words[1])
         if verb is not None and verb.process:
             manage(words[1], words[2:])
-        elif verb is not None and verb.do is None:
+        elif verb is not None and (verb.do is None or _is_of_files(verb, words)):
             verb.run(words[2:])
         parser().parse_args(words[1:])
     elif words[1] == "manage.py":
         manage(words[2], words[3:])
     else:
         VERBS[words[3]].run(words[4:])
+
+
+def _is_of_files(verb: Verb, words: list[str]) -> bool:
+    return verb.takes_either and (ROOT / words[2]).exists()
 
 
 def manage(name: str, words: list[str]) -> None:

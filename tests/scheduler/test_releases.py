@@ -37,7 +37,7 @@ from scheduler.model.releases.release import (
     kueue_gates,
     reaches,
 )
-from scheduler.model.releases.rules import RULES, not_told_apart, missing
+from scheduler.model.releases.rules import RULES, missing, not_told_apart
 from tests.builders import job, node, pod, small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
 from tests.scheduler.kueue.topology.test_node_failures import Racks

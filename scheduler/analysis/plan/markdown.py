@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from scheduler.analysis.experiments.results import Interval
+from scheduler.analysis.measures import bill
 from scheduler.analysis.plan.assertions import shown, unit_of
 from scheduler.analysis.plan.changes import Change
 from scheduler.analysis.plan.counterexample import Counterexample
@@ -30,6 +31,7 @@ def markdown_of(outcome: Outcome) -> str:
         *_verdicts(outcome.verdicts),
         *_changes(outcome),
         *_starts(outcome),
+        *_bill(outcome),
         *_measures(outcome.measures),
         *_queues(outcome.queues),
         *_counterexamples(outcome.counterexamples),
@@ -138,6 +140,34 @@ def _starts(outcome: Outcome) -> Iterator[str]:
     for title, side in (("never, on the base", 0), ("never, on the changed side", 1)):
         yield f"| {title} | {_range([one.waiting[side] for one in outcome.starts])} | - | |"
     yield ""
+
+
+def _bill(outcome: Outcome) -> Iterator[str]:
+    """Say which team pays, and why those lose that lose most; with the first seed."""
+    found = outcome.verdict
+    if outcome.same or not found.differs:
+        return
+    by, teams = bill.teams_of(found)
+    yield f"**Who pays**: job time {bill.shift_text(found.later_ms)} in all"
+    yield ""
+    yield f"| {by} | job time | waiting | work lost | evictions | later | earlier | never run |"
+    yield "| --- " * 8 + "|"
+    for one in teams[:_MOST]:
+        spans = " | ".join(_more(ms) for ms in (one.waiting_ms, one.lost_ms))
+        counts = f"{one.evictions:+d} | {one.later} | {one.earlier} | {one.never}"
+        name = code(one.name) if one.name else "(none)"
+        yield f"| {name} | {bill.shift_text(one.later_ms)} | {spans} | {counts} |"
+    if len(teams) > _MOST:
+        yield f"| and {len(teams) - _MOST} more " + "| " * 7 + "|"
+    yield ""
+    for row in bill.losers_of(found):
+        yield f"- {code(row.subject)}: {_plain(bill.row_text(row))}"
+        yield from (f"  - {_plain(one)}" for one in bill.link_texts(found, row))
+    yield ""
+
+
+def _more(span_ms: int) -> str:
+    return f"{'+' if span_ms > 0 else ''}{shown(span_ms, 'time')}"
 
 
 _TITLES = {

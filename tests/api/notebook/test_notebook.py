@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 from pathlib import Path
 
 import pytest
 import yaml
 
 import api.notebook as quotalab
+from sandbox.whatifs.changes import KINDS
 from scheduler.model.errors import SchedulerError
 from scheduler.model.releases.release import NEWEST
-from tests.builders import cluster_queue, job, local_queue, small_cluster
+from scheduler.model.texts.plain_text import write
+from tests.builders import cluster_queue, job, local_queue, node, pod, small_cluster
 from tests.services.default_run import DefaultRun
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -131,18 +134,52 @@ def test_objects_are_added_and_deleted_by_changes(folder):
     assert "j0" not in {row["job"] for row in sb.workloads()}
 
 
+def test_a_what_if_takes_every_change_that_rest_takes_and_its_help_says_which(folder):
+    sb = quotalab.open(folder).step(until="5s")
+    sb.change(
+        {"apply": node("n0", cpu="4")},
+        {"apply": local_queue("other", cluster_queue="main")},
+    )
+    key = {"namespace": "default", "name": "j0"}
+    changes = [
+        {"release": {"kueue": "0.16.4"}},
+        {"node": {"name": "n0", "change": "cordon"}},
+        {"node": {"name": "n1", "change": "add", "like": "n0"}},
+        {
+            "move": {
+                "kind": "Job",
+                **key,
+                "to": {"kind": "LocalQueue", **key, "name": "other"},
+            }
+        },
+        {"yaml": write(pod("p0", cpu="1"))},
+        {"pin": {"namespace": "default", "name": "p0", "node": "n1"}},
+        {"delete": {"kind": "Job", **key}},
+        quota(9),
+        {"policy": {"spec": {"simulation": {"defaultRuntime": "1m"}}}},
+        {"apply": job("late", queue="main", cpu="1")},
+    ]
+    assert sb.what_if(*changes).verdict().differs
+    said = inspect.getdoc(type(sb).what_if)
+    assert all(f'{{"{kind}": ' in said for kind in (*KINDS, "yaml"))
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"swap": {}}, "expected one of patch, apply, delete, policy, got 'swap'"),
-        ({"delete": {"kind": "Job", "name": "none"}}, "Job//none"),
+        ({"swap": {}}, r"changes\[1\]\.swap: unknown key; known: patch, apply"),
+        ({"delete": {"kind": "Job", "name": "none"}}, "Job none is not"),
         (
             {"delete": {"kind": "Job", "nmae": "j0"}},
-            r"changes\[1\]\.delete: name is missing; nmae is unknown; known: kind, name",
+            r"changes\[1\]\.delete\.nmae: unknown key; did you mean name\?",
         ),
-        ({"patch": "all"}, r"changes\[1\]\.patch: expected an object, got 'all'"),
+        ({"patch": "all"}, r"changes\[1\]\.patch: "),
         ({"policy": {"spec": {"stack": "none"}}}, "stack"),
-        ({"apply": {"kind": "Node"}}, r"changes\[1\]:1: apiVersion"),
+        ({"apply": {"kind": "Node"}}, r"changes\[1\]\.apply\.apiVersion: expected"),
+        (
+            {"node": {"name": "none", "change": "drain"}},
+            r"changes\[1\]\.node: node none",
+        ),
     ],
 )
 def test_a_wrong_change_changes_nothing(folder, change, problem):

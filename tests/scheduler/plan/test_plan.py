@@ -256,3 +256,22 @@ def test_a_name_cannot_break_out_of_the_comment(policy):
     assert row.startswith("| ok |")
     assert "<img" not in row.replace("\\<", "")
     assert "@everyone" not in row
+
+
+def test_the_comment_says_which_team_pays_and_leads_its_losers_to_the_change(policy):
+    less = [
+        cluster_queue("main", cpu=1) if o["kind"] == "ClusterQueue" else o
+        for o in POLICY
+    ]
+    write(policy / "changed/queues.yaml", *less)
+    _, said = run(
+        policy / "changed",
+        *("--against", policy / "base", "--on", policy / "work.yaml"),
+    )
+    lines = said.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("**Who pays**"))
+    assert lines[at + 4].startswith("| `main` | ")
+    losers = [line for line in lines[at:] if line.startswith("- `Workload/")]
+    assert 1 <= len(losers) <= 3
+    assert lines[lines.index(losers[-1]) + 1].startswith("  - at ")
+    assert "the change: main" in said
