@@ -6,6 +6,7 @@ from typing import Any
 
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import (
+    check_patch,
     expect_choice,
     expect_flag,
     expect_known,
@@ -13,6 +14,7 @@ from scheduler.input.manifests.fields import (
     expect_text,
 )
 from scheduler.input.manifests.kinds import BY_KIND
+from scheduler.model import schemas
 from scheduler.model.problems import Form, Wanted, expected
 
 NODE_ACTIONS = ("cordon", "uncordon", "drain", "fail", "recover")
@@ -33,7 +35,10 @@ def check_change(document: Document) -> dict[str, Any]:
             "spec", expected(Wanted.ONE_OF.said(known=f"{', '.join(_DOINGS)}: {found}"))
         )
     kind = _check_target(document, spec)
-    expect_object(document, spec, "spec.patch")
+    known = BY_KIND[kind]
+    if known.level == "simulated":
+        type_ = schemas.listed(known.group, kind)
+        check_patch(document, spec, "spec.patch", type_)
     expect_flag(document, spec, "spec.delete", default=True)
     if "node" in spec:
         expect_choice(document, spec, "spec.node", NODE_ACTIONS)

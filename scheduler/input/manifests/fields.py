@@ -217,15 +217,61 @@ def check_fields(document: Document, type_: str, choices: Choices) -> None:
             raise _error(document, fault, more)
 
 
-def check_structure(document: Document, type_: str) -> None:
+def check_structure(document: Document, type_: str) -> list[Unmet]:
     """Refuse a text, number or list where the type has an object, map or list.
 
-    Raises ManifestError naming the first such field. `metadata` and `status` are left
-    to their own check. Cost: that of the fields given.
+    Raises ManifestError naming the first such field; returns what else the type forbids,
+    for `check_values`. `metadata` and `status` are left to their own check, names that
+    the type does not have to their own finding. Cost: that of the fields given.
     """
     found = faults_of(document.data, type_, leave=_HEAD, texts=False, built_in=True)
     for fault in filter(Unmet.is_misplaced, found):
         raise _error(document, fault, ())
+    left = {What.UNKNOWN}
+    if type_.startswith(schemas.KUEUE):
+        left.add(What.REQUIRED)  # its own check says what it cannot do without
+    return [one for one in found if one.what not in left and not _usual(one)]
+
+
+def check_values(document: Document, found: list[Unmet]) -> None:
+    """Refuse the first of what `check_structure` found. Raises ManifestError."""
+    for fault in found:
+        raise _error(document, fault, ())
+
+
+def check_patch(
+    document: Document, holder: dict[str, Any], path: str, type_: str
+) -> None:
+    """Refuse what a merge patch at `path` would make of an object of the type.
+
+    Raises ManifestError naming the first field that the type forbids, or needs and the
+    patch takes away. What an object has beside the patch is not known here.
+    """
+    patch = expect_object(document, holder, path)
+    if "spec" in patch and patch["spec"] is None:
+        raise document.error(f"{path}.spec", expected(Wanted.OBJECT, given="None"))
+    found = faults_of(patch, type_, leave=_HEAD, texts=False, built_in=True)
+    for fault in found:
+        left = fault.what is What.REQUIRED and not _is_taken(patch, fault.path)
+        if fault.what is not What.UNKNOWN and not left and not _usual(fault):
+            raise _error(document, fault._replace(path=f"{path}.{fault.path}"), ())
+
+
+def _is_taken(patch: Any, path: str) -> bool:
+    """Return whether a patch replaces what holds a field, or says null of it."""
+    *above, last = path.split(".")
+    for name in above:
+        if "[" in name:
+            return True  # lists are replaced as a whole
+        patch = patch[name]
+    return last in patch
+
+
+def _usual(fault: Unmet) -> bool:
+    """Return whether a fault says nothing: a choice left empty, a selector left out."""
+    if fault.what is What.REQUIRED:
+        return fault.type == "meta.v1.LabelSelector"  # pods are known by their owner
+    return fault.value == "" and not (fault.field.required or fault.field.pointer)
 
 
 def with_defaults(document: Document, type_: str) -> dict[str, Any]:
@@ -257,6 +303,7 @@ _WANTED: dict[str, Wanted] = {
     "int64": Wanted.WHOLE,
     "bool": Wanted.FLAG,
     "Quantity": Wanted.QUANTITY,
+    "IntOrString": Wanted.SHARE,
     "map string": Wanted.OBJECT_OF_TEXTS,
 }
 
@@ -295,7 +342,7 @@ def _amount(fault: Unmet) -> Sentence:
 
 def _in_range(fault: Unmet) -> Sentence:
     if (least := fault.field.minimum) is None and fault.value < 0:
-        least = -(2**31)
+        least = 0 if fault.what is What.MINIMUM else -(2**31)
     if least is not None and fault.value < least:
         return expected(Wanted.AT_LEAST.said(least=least), given=fault.value)
     if (most := fault.field.maximum) is not None and fault.value > most:

@@ -19,8 +19,9 @@ from scheduler.input.manifests.fields import (
 from scheduler.input.manifests.jobs.job_set import pods_of
 from scheduler.input.manifests.workloads import check_template
 from scheduler.model import registry
-from scheduler.model.jobs import JobKind, Shape, count_of, pods_at_once
-from scheduler.model.problems import Wanted, expected
+from scheduler.model.errors import ManifestError
+from scheduler.model.jobs import JobKind, Shape, Surroundings, count_of, pods_at_once
+from scheduler.model.problems import Wanted, expected, in_field
 
 Fields = dict[str, Any]
 Holder = tuple[str, Fields]
@@ -65,6 +66,22 @@ def check_job_kind(document: Document) -> Fields:
     if document.kind == "StatefulSet":
         _check_claim_templates(document, document.data["spec"])
     return document.copied()
+
+
+def check_made(document: Document) -> None:
+    """Check the pod templates that a job makes of objects of another shape.
+
+    Raises ManifestError naming what they are made of.
+    """
+    shape = _SHAPES.get(document.kind)
+    if shape is None or shape.of_pods:
+        return
+    for made in _KINDS[document.kind].pod_sets(document.data, Surroundings()):
+        try:
+            check_template(document, made, "template")
+        except ManifestError as error:
+            inside = in_field(error.place.field if error.place else "", error.problem)
+            raise document.error(f"spec.{made['name']}", inside) from error
 
 
 def check_pods(document: Document, manifest: Fields, most: int) -> int:

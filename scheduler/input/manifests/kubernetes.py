@@ -20,7 +20,6 @@ from scheduler.input.manifests.fields import (
     expect_text,
     expect_whole,
 )
-from scheduler.model.amounts import is_whole
 from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.kube.configuration import read_configurations
 from scheduler.model.pod import default_pod_spec
@@ -263,8 +262,6 @@ def check_disruption_budget(document: Document) -> dict[str, Any]:
     """
     spec = expect_object(document, document.data, "spec", needed=True)
     _check_selector(document, spec, "spec.selector")
-    for part in ("minAvailable", "maxUnavailable"):
-        _check_share(document, spec, f"spec.{part}")
     if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
         raise document.error("spec.maxUnavailable", Problem.BUDGET.said())
     status = expect_object(document, document.data, "status")
@@ -272,17 +269,6 @@ def check_disruption_budget(document: Document) -> dict[str, Any]:
         document, status, "status.disruptionsAllowed", least=-(2**31), default=0
     )
     return document.copied()
-
-
-def _check_share(document: Document, spec: dict[str, Any], path: str) -> None:
-    """Check a number of pods or a percentage of them."""
-    value = spec.get(path.rsplit(".", 1)[1])
-    if value is None or (isinstance(value, int) and value >= 0):
-        return
-    percent = value[:-1] if isinstance(value, str) and value.endswith("%") else ""
-    if is_whole(percent) and int(percent) <= 100:
-        return
-    raise document.error(path, expected(Wanted.SHARE, value))
 
 
 def check_pod_group(document: Document) -> dict[str, Any]:

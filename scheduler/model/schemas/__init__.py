@@ -103,6 +103,7 @@ class _Kueue(msgspec.Struct, forbid_unknown_fields=True):
 
 class _Others(msgspec.Struct, forbid_unknown_fields=True):
     kinds: dict[str, str]  # group/kind -> type
+    read: dict[str, str]  # group/kind -> type of what is read, of fields not all listed
     types: dict[str, dict[str, Field]]
     also: dict[str, dict[str, Field]]  # of published types, in older files
 
@@ -115,6 +116,7 @@ class _Table(msgspec.Struct):
     definitions: dict[str, Definition]
     types: dict[str, Fields]
     listed: dict[str, str]  # group/kind -> type, newest or of others.json
+    read: dict[str, str]
     also: dict[str, Fields]
 
 
@@ -146,7 +148,9 @@ def _joined(built_in: _Kubernetes, kueue: _Kueue, others: _Others) -> _Table:
     for place, type_ in kinds.items():
         group, _, kind = place.split("/")
         listed.setdefault(f"{group}/{kind}", type_)
-    return _Table(kinds, kueue.definitions, types, listed, dict(others.also))
+    return _Table(
+        kinds, kueue.definitions, types, listed, others.read, dict(others.also)
+    )
 
 
 def _placed(field: Field, place: str, own: Mapping[str, Any]) -> Field:
@@ -212,6 +216,11 @@ def named(group: str, version: str, kind: str) -> str:
 def listed(group: str, kind: str) -> str:
     """Return the type of a kind in its newest version, or where only names are known."""
     return _table().listed.get(f"{group}/{kind}", "")
+
+
+def read_of(group: str, kind: str) -> str:
+    """Return the type that the values of a kind are held to: listed, or of what is read."""
+    return listed(group, kind) or _table().read.get(f"{group}/{kind}", "")
 
 
 def definition_of(group: str, version: str, kind: str) -> Definition | None:

@@ -7,6 +7,7 @@ of the fields that the type has, a list item by item.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Mapping
 from enum import Enum
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scheduler.model import schemas
+from scheduler.model.amounts import is_whole
 from scheduler.model.schemas import Field
 from scheduler.model.texts.plain_text import read_pattern
 
@@ -60,7 +62,8 @@ class Unmet(NamedTuple):
 
     def is_misplaced(self) -> bool:
         """Return whether it has to be an object, map or list, and is none."""
-        return self.what is What.TYPE and self.type not in (*_PLAIN, "Quantity")
+        plain = (*_PLAIN, "Quantity", "IntOrString")
+        return self.what is What.TYPE and self.type not in plain
 
 
 def is_quantity(value: Any) -> bool:
@@ -72,8 +75,15 @@ def is_quantity(value: Any) -> bool:
     return isinstance(value, str) and _QUANTITY.fullmatch(value) is not None
 
 
+def _is_share(value: int | str, most: float) -> bool:
+    """Return whether a value is a count, or a whole percentage of at most `most`."""
+    if isinstance(value, int):
+        return value >= 0
+    return value[-1:] == "%" and is_whole(value[:-1]) and int(value[:-1]) <= most
+
+
 class _Sort(Enum):
-    LEFT, OBJECT, LIST, MAP, QUANTITY, PLAIN = range(6)
+    LEFT, OBJECT, LIST, MAP, QUANTITY, EITHER, PLAIN = range(7)
 
 
 class _Step(NamedTuple):
@@ -104,6 +114,10 @@ _PLAIN: dict[str, type] = {
     "int64": int,
     "bool": bool,
 }
+#: Fields of a number or a text where it is a count or a share, and the largest share.
+SHARES = {"maxSurge": math.inf, "maxUnavailable": 100, "minAvailable": 100}
+#: Whole numbers of Kubernetes' own types that may be less than zero.
+_BELOW_ZERO = frozenset({"int", "priority", "tolerationSeconds", "value"})
 #: The field of a value of a map, and of an item of a list.
 OF_MAP, OF_LIST = Field(type="map"), Field(type="[]")
 _NONE: frozenset[str] = frozenset()
@@ -161,6 +175,8 @@ def _sort(type_: str, built_in: bool) -> _Sort:
         return _Sort.MAP
     if type_ == "Quantity":
         return _Sort.QUANTITY
+    if type_ == "IntOrString":
+        return _Sort.EITHER
     if type_.startswith(("core.", "meta.")) and not built_in:
         return _Sort.LEFT  # looked at with what is made of it
     if schemas.fields_of(type_):
@@ -255,7 +271,7 @@ def _of_value(
         if field.enum is not None and value not in field.enum:
             found.append(Unmet(What.ENUM, path, value, field, type_))
         elif type(value) is int:
-            _of_number(found, value, field, type_, path)
+            _of_number(found, value, field, type_, path, how)
         elif type(value) is str:
             if not value and field.required:
                 found.append(Unmet(What.EMPTY, path, value, field, type_))
@@ -265,6 +281,10 @@ def _of_value(
         if isinstance(value, Mapping):
             _of_object(found, value, type_, path, how)
         else:
+            found.append(Unmet(What.TYPE, path, value, field, type_))
+    elif sort is _Sort.EITHER:
+        most = SHARES.get(path.rpartition(".")[2])
+        if type(value) not in (int, str) or (most and not _is_share(value, most)):
             found.append(Unmet(What.TYPE, path, value, field, type_))
     elif sort is _Sort.QUANTITY:
         if not is_quantity(value):
@@ -283,9 +303,12 @@ def _of_value(
 
 
 def _of_number(
-    found: list[Unmet], value: int, field: Field, type_: str, path: str
+    found: list[Unmet], value: int, field: Field, type_: str, path: str, how: _How
 ) -> None:
-    if field.minimum is not None and value < field.minimum:
+    least = field.minimum
+    if least is None and how.built_in and path.rpartition(".")[2] not in _BELOW_ZERO:
+        least = 0
+    if least is not None and value < least:
         found.append(Unmet(What.MINIMUM, path, value, field, type_))
     if field.maximum is not None and value > field.maximum:
         found.append(Unmet(What.MAXIMUM, path, value, field, type_))

@@ -27,7 +27,9 @@ WRONG = {
         "storage.k8s.io/v1",
         {
             "kind": "CSINode",
-            "spec": {"drivers": [{"name": "d", "allocatable": {"count": "2"}}]},
+            "spec": {
+                "drivers": [{"name": "d", "nodeID": "d", "allocatable": {"count": "2"}}]
+            },
         },
     ),
 }

@@ -18,14 +18,17 @@ from scheduler.input.manifests import (
     kueue,
 )
 from scheduler.input.manifests.documents import Document
-from scheduler.input.manifests.fields import check_structure
+from scheduler.input.manifests.fields import (
+    check_structure,
+    check_values,
+    expect_items,
+    expect_object,
+)
 from scheduler.input.manifests.loading.identity import kind_of
 from scheduler.input.manifests.loading.shapes import check_shape, packed
 from scheduler.model import schemas
 from scheduler.model.annotations import CLUSTER, PREFIX, read_timing
-from scheduler.model.errors import (
-    QuantityError,
-)
+from scheduler.model.errors import ManifestError, QuantityError
 from scheduler.model.objects import COLON_NAMES, MARK, Key, plain, qualified
 from scheduler.model.problems import Form, Wanted, expected
 
@@ -125,7 +128,8 @@ def apart(name: str, taken: set[str]) -> str:
 # One object: checked by its kind, and as it is served.
 
 
-Check = Callable[[Document], dict[str, Any]]
+Manifest = dict[str, Any]
+Check = Callable[[Document], Manifest]
 CHECKS: Mapping[str, Check] = {
     **kubernetes.CHECKS,
     **job_shapes.CHECKS,
@@ -151,19 +155,54 @@ MAY_BE_ODD = frozenset({"ResourceQuota"})
 def checked(document: Document, kind: kinds.Kind) -> tuple[Key, dict[str, Any]]:
     """Return key and manifest as checked by the kind. Raises ManifestError."""
     key = key_of(document, kind)
+    return key, _as_kind(document, kind)
+
+
+def _as_kind(document: Document, kind: kinds.Kind) -> Manifest:
+    """Return the manifest as checked by the kind, whatever it is called."""
+    simulated = kind.level == "simulated"
     if may_hold_nulls(packed(document)):
         # Of what decides nothing the rest is kept as given.
-        parts = () if kind.level == "simulated" else ("metadata",)
+        parts = () if simulated else ("metadata",)
         document = replace(document, data=without_nulls(document.data, parts))
-    check_shape(document, status=kind.level == "simulated")
-    if kind.level == "simulated" and kind.kind not in MAY_BE_ODD:
-        check_structure(
-            document, schemas.named(*kinds.split(document.api_version), kind.kind)
-        )
+    check_shape(document, status=simulated)
+    if not simulated:
+        _check_annotations(document)
+        return dict(document.data)
+    expect_object(document, document.data, "spec")
+    odd = kind.kind in MAY_BE_ODD
+    found = [] if odd else check_structure(document, _type_of(document, kind))
     _check_annotations(document)
+    if kind.kind == "AppWrapper":
+        _check_wrapped(document)
     # A Job of Volcano is none of batch, a version that is not read is not checked.
-    check = CHECKS.get(kind.kind) if kind.level == "simulated" else None
-    return key, check(document) if check else dict(document.data)
+    check = CHECKS.get(kind.kind)
+    made = check(document) if check else dict(document.data)
+    check_values(document, found)
+    job_shapes.check_made(document)
+    return made
+
+
+def _check_wrapped(document: Document) -> None:
+    """Check the objects that an AppWrapper holds, each as one of its own kind."""
+    spec = expect_object(document, document.data, "spec")
+    for path, component in expect_items(document, spec, "spec.components"):
+        holder = expect_object(document, component, f"{path}.template", needed=True)
+        expect_object(document, holder, f"{path}.template.metadata", needed=True)
+        inner = replace(document, data=holder)
+        try:
+            kind = kind_of(inner)
+            if kind is not None and kind.level == "simulated":
+                _as_kind(inner, kind)
+        except ManifestError as error:
+            field = f"{path}.template.{error.place.field if error.place else ''}"
+            raise document.error(field.rstrip("."), error.problem) from error
+
+
+def _type_of(document: Document, kind: kinds.Kind) -> str:
+    """Return the type of an object, in its version or where that is unknown the newest."""
+    known = schemas.named(*kinds.split(document.api_version), kind.kind)
+    return known or schemas.read_of(kind.group, kind.kind)
 
 
 def served(manifest: dict[str, Any], key: Key, kind: kinds.Kind) -> dict[str, Any]:
@@ -220,8 +259,6 @@ _TEXTS = frozenset({"annotations", "labels", "matchLabels", "nodeSelector"})
 _AMOUNTS = frozenset({"limits", "requests"})
 #: What is written by a server has none.
 _SERVERS = frozenset({"managedFields", "status"})
-
-Manifest = dict[str, Any]
 
 
 def may_hold_nulls(packed: bytes) -> bool:
