@@ -7,6 +7,7 @@ from django.urls import resolve
 
 from sandbox.access import limits
 from tests.builders import job, small_cluster
+from tests.sandbox.conftest import text_of
 from tests.services.default_run import DefaultRun
 
 pytestmark = [pytest.mark.django_db]
@@ -34,9 +35,12 @@ def test_an_experiment_that_is_waited_for_answers_when_it_is_done(
 def test_a_forecast_that_is_waited_for_answers_with_its_chances(
     shared_run: DefaultRun,
 ) -> None:
-    made = shared_run.post("/api/v1/sandboxes", {"scenario": "friday-rush"})
-    path = f"/api/v1/sandboxes/{made['id']}"
-    shared_run.post(f"{path}/actions/step?wait=60", {"ticks": 98})
+    """Of a world so small that no machine needs the seconds that are waited at most."""
+    jobs = [job(name, queue="main", cpu=1, runtime="5m") for name in ("runs", "waits")]
+    text = text_of(*small_cluster(cpu=1), *jobs)
+    body = {"files": [{"name": "world.yaml", "text": text}]}
+    path = f"/api/v1/sandboxes/{shared_run.post('/api/v1/sandboxes', body)['id']}"
+    shared_run.post(f"{path}/actions/step?wait=60", {"ticks": 3})
     found = shared_run.post(f"{path}/forecasts?wait=60", {"futures": 5})
     assert found["state"] == "done"
     assert found["forecast"]["starts"]

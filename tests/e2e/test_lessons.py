@@ -44,6 +44,7 @@ def lan_run(tmp_path) -> Iterator[LanRun]:
 def follow(browser: Browser, url: str, code: str, name: str = "") -> Page:
     """Join by the code, as somebody without an account does; under a name or none."""
     page = browser.new_context().new_page()
+    page.set_default_timeout(60_000)
     page.goto(f"{url}/s/somewhere/board")
     page.get_by_label("Code of the lesson").fill(code)
     page.get_by_label("Your name, if you like").fill(name)
@@ -71,7 +72,8 @@ def test_guests_follow_guess_and_are_led_on(
     shown = page.get_by_test_id("stage-code")
     expect(shown).to_have_text(re.compile(r"^\w{3} \w{3}$"))
     on_stage = shown.inner_text()
-    page.keyboard.press("Escape")  # the invitation, then the stage
+    page.keyboard.press("Escape")
+    expect(shown).to_have_count(0)  # the invitation; the stage behind it stays
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("lesson-stage")).to_have_count(0)
     code = page.get_by_test_id("lesson-code").inner_text()
