@@ -5,6 +5,7 @@ Source: <https://kubernetes.io/docs/concepts/overview/kubernetes-api/#discovery-
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,7 +90,7 @@ class Unserved(ClusterView):
     """Any path below a sandbox that nothing else has.
 
     A client of Kubernetes is told so as by an API server; who asks below a path of
-    `/api/v1` itself (`own`, their first names) reads where to look.
+    `/api/v1` itself (`own`, their first names), or nearly, reads where to look.
     """
 
     scope = "read"
@@ -99,7 +100,7 @@ class Unserved(ClusterView):
     def get(self, request: Request, sandbox_id: str, rest: str) -> HttpResponse:
         """Refuse with a 404."""
         self.sandbox(sandbox_id)
-        if rest.partition("/")[0] in self.own:
+        if difflib.get_close_matches(rest.partition("/")[0], self.own, 1, 0.8):
             raise NotFoundError(RequestProblem.NO_PAGE.said(path=request.path))
         return refusals.no_page()
 

@@ -323,6 +323,12 @@ def test_unknown_paths_and_methods_are_statuses(client, busy):
     assert (broken.status_code, broken.json()["kind"]) == (400, "Status")
 
 
+def test_a_path_below_a_sandbox_that_is_nearly_one_says_where_to_look(client, busy):
+    below = f"/api/v1/sandboxes/{busy.pk}"
+    assert "/api/v1/schema" in client.get(f"{below}/whatifs").json()["message"]
+    assert client.get(f"{below}/healthy").content == b"404 page not found\n"
+
+
 @override_settings(SERVER=True)
 def test_on_a_server_a_stranger_is_asked_to_sign_in(busy):
     answer = APIClient().get("/api/v1/sandboxes")
