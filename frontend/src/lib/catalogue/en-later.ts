@@ -543,6 +543,7 @@ export const EN_LATER = {
   "bill.links": "{n} more decision|{n} more decisions",
   "pair.row.short.later": "+{span}",
   "pair.row.short.earlier": "−{span}",
+  "pair.row.short.evicted": "evicted {n}",
   "pair.row.short.never": "never",
   "bill.pays": "{name} pays {span}",
   "bill.open": "Who pays, and why",

@@ -1164,6 +1164,7 @@ export const ZH_HANS: Words = {
   "bill.links": "还有 {n} 个决定",
   "pair.row.short.later": "+{span}",
   "pair.row.short.earlier": "−{span}",
+  "pair.row.short.evicted": "驱逐 {n}",
   "pair.row.short.never": "不运行",
   "bill.pays": "{name} 付出 {span}",
   "bill.open": "谁付出代价，为什么",

@@ -21,7 +21,9 @@ export function shiftText(row: WorkloadVerdict, { fromMs, toMs }: Frame): string
 /** Return "+5:16", "−0:20" or "never", where there is room for a few letters. */
 export function shortShift(row: WorkloadVerdict, frame: Frame): string {
   const [group, shift] = [groupOf(row), shiftOf(row)];
+  const more = (row.changed?.evictions ?? 0) - (row.without?.evictions ?? 0);
   if (group === "never") return t("pair.row.short.never");
+  if (group === "other" && shift === null && more !== 0) return t("pair.row.short.evicted", { n: `${more > 0 ? "+" : "−"}${Math.abs(more)}` });
   if (shift === null || group === "other") return shiftText(row, frame);
   return t(row.laterMs > 0 ? "pair.row.short.later" : "pair.row.short.earlier", { span: shortSpan(shift.ms) });
 }
