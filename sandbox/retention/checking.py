@@ -112,6 +112,8 @@ def _opened(data: bytes) -> World:
         if stored_key(obj.manifest) != key:
             raise ValueError(f"{key} has the manifest of {stored_key(obj.manifest)}")
         parts = [obj.manifest, obj.status]
+        if not all(isinstance(one, dict) for one in parts):
+            raise ValueError(f"{key} has a manifest or a status that is no object")
         if decode_json(json_text(parts)) != parts:
             raise ValueError(f"{key} has a value that no JSON has")
     if not (0 <= world.tick <= _MOST and 0 <= world.context.now_ms <= _MOST):

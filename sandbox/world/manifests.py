@@ -14,6 +14,7 @@ from sandbox.base import bulk
 from sandbox.models import ALL_TABLES, StoredObject, table_of
 from sandbox.models.fields import decode_json, json_text
 from sandbox.process import watchdog
+from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import share_equal_parts
 from scheduler.model.objects import Key, Object
 
@@ -54,14 +55,17 @@ def remove(sandbox_id: str, keys: Iterable[Key]) -> None:
             ).delete()
 
 
-def leave_large(sandbox_id: str, *, times: float = 1) -> None:
+def leave_large(
+    sandbox_id: str, *, times: float = 1, held: World | None = None
+) -> None:
     """Leave to a worker what is done `times` to each object of a large world.
 
-    Raises ForWorkerError where a request is served; one statement there, none elsewhere.
+    Raises ForWorkerError where a request is served; one statement there unless the
+    world is `held`, none elsewhere.
     """
     if watchdog.is_serving():
-        size = round(times * _count(sandbox_id))
-        watchdog.leave_to_worker(size, settings.OBJECTS_PER_REQUEST)
+        count = _count(sandbox_id) if held is None else len(held.objects)
+        watchdog.leave_to_worker(round(times * count), settings.OBJECTS_PER_REQUEST)
 
 
 def _count(sandbox_id: str) -> int:

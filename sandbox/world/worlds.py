@@ -182,8 +182,8 @@ def load(sandbox: Sandbox) -> LoadedSandbox:
     The caller holds the sandbox's claim and its `lock`, and drops the world
     when a change fails half-way.
     """
-    manifests.leave_large(sandbox.pk)
     held = _cache.get(sandbox.pk)
+    manifests.leave_large(sandbox.pk, held=held.world if held else None)
     if held is None or not _catch_up(held, sandbox):
         held = _read(sandbox)
     _cache.put(held)
@@ -225,7 +225,7 @@ def reading(sandbox: Sandbox) -> Iterator[World]:
     with lock(sandbox.pk):
         held = _cache.get(sandbox.pk)
         if held is not None and held.revision == sandbox.revision:
-            manifests.leave_large(sandbox.pk)
+            manifests.leave_large(sandbox.pk, held=held.world)
             yield held.world
             return
     yield copy_of(sandbox.pk)[0]
@@ -248,7 +248,7 @@ def encoded(sandbox_id: str) -> tuple[bytes, Sandbox]:
         with lock(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:
-                manifests.leave_large(sandbox.pk)
+                manifests.leave_large(sandbox.pk, held=held.world)
                 return held.world.encode(), sandbox
     world, sandbox = copy_of(sandbox_id)
     return world.encode(), sandbox
@@ -267,7 +267,7 @@ def copy_of(sandbox_id: str) -> tuple[World, Sandbox]:
         with lock(sandbox_id):
             held = _cache.get(sandbox_id)
             if held is not None and held.revision == sandbox.revision:
-                manifests.leave_large(sandbox.pk)
+                manifests.leave_large(sandbox.pk, held=held.world)
                 return fork(held.world), sandbox
         world = fresh(sandbox)
         if Sandbox.objects.filter(pk=sandbox_id, revision=sandbox.revision).exists():

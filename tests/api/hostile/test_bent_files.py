@@ -398,6 +398,31 @@ def test_files_that_are_not_bent_show_the_board_of_their_world(client, person, f
 MEDIA = "application/vnd.quotalab.sandbox"
 
 
+@pytest.mark.parametrize("kind", ["Job", "ResourceFlavor", "WorkloadPriorityClass"])
+def test_an_object_whose_status_is_none_is_refused(client, kind):
+    body = opened((OLDER / "kueue.quotalab").read_bytes())
+    for one in body["world"][-1]:
+        if one[0] == kind:
+            one[4] = None
+    file = closed(body, hashed=True)
+    answer = client.post("/api/v1/archives", file, content_type=MEDIA)
+    assert answer.status_code == 422, answer.content
+
+
+@pytest.mark.parametrize("part", ["spec", "labels", "annotations"])
+@pytest.mark.parametrize("stack", STACKS)
+def test_objects_without_a_part_are_refused_or_read_as_without(client, stack, part):
+    body = opened((OLDER / f"{stack}.quotalab").read_bytes())
+    for _, _, _, manifest, _, _ in body["world"][-1]:
+        (manifest if part == "spec" else manifest["metadata"])[part] = None
+    file = closed(body, hashed=True)
+    answer = client.post("/api/v1/archives", file, content_type=MEDIA)
+    assert answer.status_code in (201, 422), answer.content
+    if answer.status_code == 201:
+        sandbox = Sandbox.objects.get(pk=answer.json()["id"])
+        assert failures(client, sandbox, random.Random(0)) == []
+
+
 def bent_archives(person: Any) -> Callable[[random.Random], tuple[Any, bytes]]:
     """Return what makes an archive with one value bent, and says where."""
     files = [(OLDER / f"{title}.quotalab").read_bytes() for title in STACKS]
