@@ -5,11 +5,12 @@ Of what is gone the names of what came with it say what it belonged to.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from api.cluster.controlled import owner_of
 from sandbox.models import Event, Sandbox, table_of
+from sandbox.page.diffs import Row
 from scheduler.model.amounts import is_whole
 from scheduler.model.objects import Key
 
@@ -68,27 +69,6 @@ def _arrivals(events: list[Event]) -> Iterator[list[str]]:
             yield event.subject.split("/", 2)
 
 
-def _jobs_that_came(events: list[Event]) -> dict[tuple[str, str], Key]:
-    """Return the job of each Workload that came, told by its name.
-
-    So that what was said of objects that are gone is still said.
-    """
-    jobs: dict[str, Key] = {}
-    workloads = []
-    for kind, namespace, name in _arrivals(events):
-        if kind == "Workload":
-            workloads.append((namespace, name))
-        else:
-            key = f"{namespace}/{kind.lower()}-{name}"
-            jobs[key] = Key(kind, namespace, name)
-    found = {}
-    for namespace, name in workloads:
-        head = name.rpartition("-")[0]
-        if (job := jobs.get(f"{namespace}/{head}")) is not None:
-            found[namespace, name] = job
-    return found
-
-
 class Workload(NamedTuple):
     """What is told of a Workload that stands in its spec."""
 
@@ -97,8 +77,13 @@ class Workload(NamedTuple):
     seconds: int | None  # its maximum execution time
 
 
-def workloads_of(sandbox: Sandbox, events: list[Event]) -> dict[str, Workload]:
-    """Return the Workloads that preempted, were preempted, or were deactivated."""
+def workloads_of(
+    sandbox: Sandbox, events: list[Event], gone: Mapping[str, Row]
+) -> dict[str, Workload]:
+    """Return the Workloads that preempted, were preempted, or were deactivated.
+
+    Of those in `gone` as far as their last rows tell.
+    """
     subjects = {
         subject
         for event in events
@@ -108,7 +93,12 @@ def workloads_of(sandbox: Sandbox, events: list[Event]) -> dict[str, Workload]:
     names = {subject.rpartition("/")[2] for subject in subjects}
     rows = table_of("Workload")._default_manager.filter(sandbox_id=sandbox.pk)
     rows = rows.filter(kind="Workload", name__in=names)
-    return {
+    past = {
+        key: Workload(row["priority"], row["uid"], None)
+        for key, row in gone.items()
+        if key in subjects
+    }
+    return past | {
         f"Workload/{row.namespace}/{row.name}": Workload(
             int(row.manifest["spec"].get("priority") or 0),
             row.uid,
@@ -127,10 +117,17 @@ def _heads(name: str) -> Iterator[str]:
 
 
 def jobs_of(
-    sandbox: Sandbox, events: list[Event], metadata: Metadata
+    sandbox: Sandbox, events: list[Event], metadata: Metadata, gone: Mapping[str, Row]
 ) -> dict[tuple[str, str], Key]:
-    """Return the job of each Workload, and of each pod of one, by (namespace, name)."""
-    found = _jobs_that_came(events)
+    """Return the job of each Workload, and of each pod of one, by (namespace, name).
+
+    Of Workloads that are gone their last rows tell it.
+    """
+    found = {
+        (row["namespace"], row["name"]): Key(*row["owner"].split("/", 2))
+        for row in gone.values()
+        if row["owner"]
+    }
     workloads = owners_of(sandbox, "Workload", _named(events, "Workload"))
     pods = {place: owner for place, one in metadata.items() if (owner := owner_of(one))}
     others = {(n, o["name"]) for (n, _), o in pods.items() if o["kind"] == "Workload"}

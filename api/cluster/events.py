@@ -26,6 +26,7 @@ from api.cluster.event_objects import (
 )
 from api.cluster.presenting import whole_seconds
 from api.cluster.statuses import unscheduled
+from api.metrics.counting import Change, counts_of
 from sandbox.models import Event, Sandbox, table_of
 from sandbox.world import history
 from sandbox.world.worlds import policy_of
@@ -45,8 +46,11 @@ from scheduler.model.reasons import (
     SLICE_REPLACED,
 )
 
+#: The type of what changed of a Workload and no event tells.
+CHANGED = "Changed"
 #: The newest that are shown, as the real ones are forgotten after an hour.
 MOST_EVENTS = 1000
+_KUEUE = "kueue"
 _ADMISSION = "kueue-admission"
 _SCHEDULER = "default-scheduler"
 _JOBS = "job-controller"
@@ -82,26 +86,33 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     """Return the newest events about objects of a namespace ("" = all), oldest first.
 
     Equal failures of an object are one event: the last, with count and first time.
+    What Kueue says of an object for one reason in one moment is one event: a series,
+    whose message is that of the goroutine that ran first, which is the last started.
     Source: docs/semantics/kube-scheduler.md#repeated-events.
     """
     start = policy_of(sandbox)["spec"]["simulation"]["startTime"]
     epoch_us = durations.stamp_us(start)
-    found = history.newest_events(sandbox, sandbox.revision, MOST_EVENTS)
-    kept = list(_without_repeats(found))
+    found = history.newest_events(sandbox, sandbox.revision, MOST_EVENTS, whole=True)
+    counts = counts_of(sandbox, {})
+    kept = list(_without_repeats(_with_changes(found, counts.changes)))
     pods = pods_of(sandbox, kept)
-    jobs = jobs_of(sandbox, kept, pods)
+    jobs = jobs_of(sandbox, kept, pods, counts.gone)
     sets = _replica_sets(sandbox, jobs) | _sets_here(sandbox, jobs)
     scaled = list(_scaled(kept, jobs, sets))
-    pasts = _pasts(kept, jobs, workloads_of(sandbox, kept))
+    pasts = _pasts(kept, jobs, workloads_of(sandbox, kept, counts.gone))
     told = [
-        (event, n, _timed(one, past))
+        (event, n, _timed(one, past, (event.data or {}).get("considered", "")))
         for event, more, past in zip(kept, scaled, pasts, strict=True)
         for n, one in enumerate([*_told(event, jobs, past), *more])
+        if namespace in ("", one.about.namespace or "default")
     ]
-    if namespace:
-        told = [
-            one for one in told if (one[2].about.namespace or "default") == namespace
-        ]
+    last = {(one.about, one.reason, event.t_ms): one for event, _, one in told}
+    told = [
+        each
+        for each in told
+        if _KUEUE not in (one := each[2]).component
+        or last[one.about, one.reason, each[0].t_ms] is one
+    ]
     uids = uids_of(sandbox, {one.about for _, _, one in told})
     uids |= {one.key: one.uid for one in sets.values() if one.uid}
     names = _shown_names(sandbox, pods, jobs)
@@ -111,6 +122,26 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     ]
     scheduled = list(_of_cron_jobs(sandbox, namespace))
     return sorted([*made, *scheduled], key=_moment) if scheduled else made
+
+
+def _with_changes(events: list[Event], changes: Iterable[Change]) -> list[Event]:
+    """Return events, and as such what changed of Workloads and no event tells."""
+    first = events[0].revision if events else 0
+    more = [
+        Event(
+            revision=one.revision,
+            seq=MOST_EVENTS + n,
+            t_ms=one.t_ms,
+            type=CHANGED,
+            subject=one.workload,
+            reason=one.what,
+            message=one.words,
+            data={},
+        )
+        for n, one in enumerate(changes)
+        if one.revision >= first
+    ]
+    return sorted([*events, *more], key=lambda one: (one.revision, one.seq))
 
 
 class Past(NamedTuple):
@@ -124,7 +155,7 @@ class Past(NamedTuple):
     #: Of a preemption: the priorities of preemptor and victim.
     priorities: tuple[int, int] | None = None
     uid: str = ""
-    seconds: int | None = None  # its maximum execution time
+    seconds: int | None = None  # its maximum execution time; of what is gone, its age
 
 
 def _pasts(
@@ -136,6 +167,7 @@ def _pasts(
     """
     queued: dict[str, int] = {}
     reserved: dict[str, int] = {}
+    admitted: dict[str, int] = {}
     running: dict[str, dict[str, None]] = {}
     for event in events:
         subject, at = event.subject, event.t_ms
@@ -143,7 +175,8 @@ def _pasts(
         if event.type == "Bind" and (job := jobs.get((namespace, f"Pod/{name}"))):
             running.setdefault(str(job), {})[name] = None
         key = str(jobs.get((namespace, name))) if kind == "Workload" else subject
-        pods = tuple(running.get(key, ())) if event.type in _STOPS else ()
+        stops = _stops(event)
+        pods = tuple(running.get(key, ())) if stops else ()
         by, own = known.get(event.by), known.get(subject)
         yield Past(
             _seconds(queued.get(subject), at),
@@ -153,11 +186,12 @@ def _pasts(
             pods,
             (by.priority, own.priority) if by and own else None,
             own.uid if own else "",
-            own.seconds if own else None,
+            (own and own.seconds) or _seconds(admitted.get(subject), at + 500),
         )
         if event.type == "Admit":
+            admitted[subject] = at
             running.setdefault(key, {})
-        if event.type in ("Arrive", *_STOPS):
+        if event.type == "Arrive" or stops:
             queued[subject] = at
             reserved.pop(subject, None)
             running.pop(key, None)
@@ -167,16 +201,22 @@ def _pasts(
             reserved.pop(subject, None)
 
 
-#: What takes the quota of a Workload away.
-_STOPS = ("Evict", "Preempt")
+def _stops(event: Event) -> bool:
+    """Return whether an event takes the quota of a Workload away."""
+    if event.type in (CHANGED, "Edit"):
+        return event.reason in ("Delete", "Replaced")
+    return event.type in ("Evict", "Preempt")
 
 
 def _seconds(since_ms: int | None, at_ms: int) -> int | None:
     return None if since_ms is None else (at_ms - since_ms) // 1000
 
 
-def _timed(told: Told, past: Past) -> Told:
-    """Return what Kueue tells of quota with how long that took, where that is known."""
+def _timed(told: Told, past: Past, considered: str) -> Told:
+    """Return what Kueue tells of quota with how long that took, where that is known.
+
+    Of a reservation it tells the flavors that it considered besides.
+    """
     if told.component != _ADMISSION:
         return told
     for reason, since, seconds in (
@@ -185,7 +225,10 @@ def _timed(told: Told, past: Past) -> Told:
     ):
         if told.reason == reason and seconds is not None:
             said = f"{told.message}, wait time since {since} was {seconds}s"
-            return told._replace(message=said)
+            told = told._replace(message=said)
+    if told.reason == "QuotaReserved" and considered:
+        said = f"{told.message}; Flavors considered: {considered}"
+        told = told._replace(message=said)
     return told
 
 
@@ -387,7 +430,7 @@ def _admitted(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
 
 def _started_of(job: Key, workload: Key, jobs: Jobs) -> list[Key]:
     """Return of whom it is told that it was started, or stopped: a set's pods, a job."""
-    if job.kind not in ("StatefulSet", "Pod"):
+    if job.kind not in ("StatefulSet", "LeaderWorkerSet", "Pod"):
         return [job]
     pods = (
         Key("Pod", place[0], place[1].removeprefix("Pod/"))
@@ -404,9 +447,13 @@ def _reserved(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
 def _waits(event: Event, key: Key, _: Jobs, __: Past) -> Iterator[Told]:
     if _UNTOLD.match(event.message):
         return  # a condition says it; no attempt was made
+    if event.message.startswith(_GATED):
+        yield Told(key, "AdmissionGated", f"Workload a{event.message[1:]}", _ADMISSION)
+        return
     yield Told(key, "Pending", event.message, _ADMISSION, warning=True)
 
 
+_GATED = "Admission is gated by: "
 #: Why a Workload is in no queue. Of these no component writes an event.
 _UNTOLD = re.compile(
     r"(Cluster|Local)Queue \S+ (is inactive|doesn't exist)|The workload is deactivated"
@@ -447,6 +494,10 @@ def _stopped(
 ) -> Iterator[Told]:
     """Yield what is told of an eviction, and of the job that it stops."""
     yield Told(key, f"EvictedDueTo{reason}", said, _ADMISSION)
+    yield from _stopped_job(key, said, jobs, past)
+
+
+def _stopped_job(key: Key, said: str, jobs: Jobs, past: Past) -> Iterator[Told]:
     job = jobs.get((key.namespace, key.name))
     if job is None or not past.runs:
         return
@@ -456,6 +507,41 @@ def _stopped(
         yield Told(job, "Suspended", "Job suspended", _JOBS)
         for pod in past.pods:
             yield Told(job, "SuccessfulDelete", f"Deleted pod: {pod}", _JOBS)
+
+
+def _edited(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    if event.reason == "Delete":
+        yield from _stopped_job(key, "Workload is deleted", jobs, past)
+
+
+def _changed(event: Event, key: Key, jobs: Jobs, past: Past) -> Iterator[Told]:
+    """Yield what Kueue tells of a Workload that it brought in line with its job."""
+    job, place = jobs.get((key.namespace, key.name)), f"{key.namespace}/{key.name}"
+    if event.reason == "GateCleared":
+        cleared = "Admission gate cleared, workload is now admissible"
+        yield Told(key, "AdmissionGateCleared", cleared, _ADMISSION)
+    if job is None:
+        return
+    if event.reason == "Replaced":
+        yield from _stopped_job(key, _NO_MATCH, jobs, past)
+    reason, said = _CHANGES[event.reason]
+    said = said.format(place=place, words=event.message)
+    for each in _started_of(job, key, jobs) if job.kind == "Pod" else [job]:
+        yield Told(each, reason, said, _queues_of(each), newer=each.kind == "Pod")
+
+
+_NO_MATCH = (
+    "No matching Workload; restoring pod templates according to existent Workload"
+)
+_UPDATED = "UpdatedWorkload"
+#: What the controller of a job says of a change of its Workload.
+_CHANGES = {
+    "Checks": ("UpdatedAdmissionCheck", "{words}"),
+    "GateCleared": (_UPDATED, 'Updated workload AdmissionGatedBy to ""'),
+    "PodSets": (_UPDATED, "Updated not matching Workload for suspended job: {place}"),
+    "PriorityClass": (_UPDATED, "Updated workload priority class: {place}"),
+    "Replaced": ("DeletedWorkload", "Deleted not matching Workload: {place}"),
+}
 
 
 def _finished(event: Event, key: Key, jobs: Jobs, _: Past) -> Iterator[Told]:
@@ -539,8 +625,10 @@ _TELLERS: dict[tuple[str, str], Callable[[Event, Key, Jobs, Past], Iterator[Told
     ("Admit", "Workload"): _admitted,
     ("Arrive", "Workload"): _arrived,
     ("Bind", "Pod"): _bound,
+    (CHANGED, "Workload"): _changed,
     ("Deactivate", "Workload"): _deactivated,
     ("Deactivate", ""): _as_ours,
+    ("Edit", "Workload"): _edited,
     ("Evict", "Workload"): _evicted,
     ("Evict", ""): _as_ours,
     ("Fail", "Pod"): _failed,

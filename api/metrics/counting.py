@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from sandbox.models import Sandbox
+from django.db.models import Q
+
+from sandbox.models import Sandbox, table_of
+from sandbox.page import diffs
 from sandbox.page.diffs import Page
+from sandbox.page.rows.transport import KEY
 from sandbox.world import history
+from scheduler.model.kueue.check_state import PENDING
+from scheduler.model.objects import Key
 from scheduler.model.reasons import (
+    ADMISSION_GATED,
     DEACTIVATED_DUE_TO,
+    PODS_READY,
     PODS_READY_TIMEOUT,
     QUOTA_RESERVED,
+    STARTED,
     WAIT_FOR_RECOVERY,
     WAIT_FOR_START,
 )
@@ -38,8 +48,8 @@ C = TypeVar("C", bound=Counted)
 class CountCache(Generic[C]):
     """The counts of the sandboxes asked for last.
 
-    `read` adds to counts what came after their revision. Counts that are ahead of
-    the sandbox, which was rewound, are begun anew from `empty`.
+    `read` adds to counts what came after their revision. Counts of what is no part of
+    the sandbox's past any more, as after a rewind, are begun anew from `empty`.
     """
 
     def __init__(
@@ -53,7 +63,7 @@ class CountCache(Generic[C]):
         """Return the counts at the sandbox's revision."""
         with self._lock:
             counts = self._counts.pop(sandbox.pk, None)
-            if counts is None or counts.revision > sandbox.revision:
+            if counts is None or not history.is_past(sandbox, counts.revision):
                 counts = self._empty()
             self._read(counts, sandbox, page)
             self._counts[sandbox.pk] = counts
@@ -63,17 +73,50 @@ class CountCache(Generic[C]):
 
 
 # ------------------------------------------------------------------------
-# What happened so far, counted from events; each event is read once per process.
+# What happened to Workloads so far, of events and of what changed on the page; each
+# revision is read once per process.
 
 
 Labels = tuple[str, ...]
 Row = dict[str, Any]
-#: Times by place: what histograms are made of, in seconds.
-Times = dict[Labels, list[float]]
+
+#: The labels of series of a ClusterQueue, of a LocalQueue, and of an eviction besides.
+_OF_QUEUE = ("cluster_queue", "priority_class")
+_OF_LOCAL = ("name", "namespace", "priority_class")
+_CAUSES = ("reason", "underlying_cause")
 
 
-def _times() -> Times:
-    return defaultdict(list)
+class Series(NamedTuple):
+    """A name and its labels, in order."""
+
+    name: str
+    labels: tuple[tuple[str, str], ...]
+
+
+def _series(name: str, names: Sequence[str], values: Sequence[str]) -> Series:
+    return Series(name, tuple(zip(names, values, strict=True)))
+
+
+class Place(NamedTuple):
+    """Where a Workload is counted: labels of its ClusterQueue and of its LocalQueue."""
+
+    queue: Labels
+    local: Labels
+    is_there: bool  # whether that LocalQueue is one of that ClusterQueue
+
+
+class Change(NamedTuple):
+    """A change of a Workload that no event of ours tells: `what`, with its words."""
+
+    revision: int
+    t_ms: int
+    workload: str
+    what: str
+    words: str = ""
+
+
+#: Rows of Workloads that are gone, and changes of others: so many are kept.
+MOST_GONE = 1000
 
 
 @dataclass(slots=True)
@@ -81,222 +124,347 @@ class WorkloadTotals:
     """The totals of one sandbox up to `revision`."""
 
     revision: int = 0
-    queue_of: dict[str, str] = field(default_factory=dict)  # Workload -> ClusterQueue
-    reserved: Counter[Labels] = field(default_factory=Counter)  # queue, priority class
-    admitted: Counter[Labels] = field(default_factory=Counter)
-    finished: Counter[Labels] = field(default_factory=Counter)
-    evicted: Counter[Labels] = field(default_factory=Counter)  # ..., reason, cause
-    once: set[Labels] = field(default_factory=set)  # evictions, once per Workload
-    preempted: Counter[Labels] = field(default_factory=Counter)  # preemptor's queue
-    waits: Times = field(default_factory=_times)  # until quota
-    admissions: Times = field(default_factory=_times)  # until admitted
-    checks: Times = field(default_factory=_times)  # from quota to admitted
-    ready: Times = field(default_factory=_times)  # until pods were ready, before stops
-    ran: Times = field(default_factory=_times)  # execution
-    since: dict[str, int] = field(default_factory=dict)  # Workload -> admitted at
-    # The same by (name of LocalQueue, namespace, priority class).
-    local_reserved: Counter[Labels] = field(default_factory=Counter)
-    local_admitted: Counter[Labels] = field(default_factory=Counter)
-    local_finished: Counter[Labels] = field(default_factory=Counter)
-    local_evicted: Counter[Labels] = field(default_factory=Counter)
-    local_waits: Times = field(default_factory=_times)
-    local_admissions: Times = field(default_factory=_times)
-    local_checks: Times = field(default_factory=_times)
-    local_ready: Times = field(default_factory=_times)
-    local_started: Times = field(default_factory=_times)  # from admitted to ready
-    reserved_at: dict[str, int] = field(default_factory=dict)  # waits for checks
-    local_ran: Times = field(default_factory=_times)
-    attempts: Counter[Labels] = field(default_factory=Counter)  # result
-    # What evictions and lost pods cost, by (ClusterQueue, priority class).
-    lost_ms: Counter[Labels] = field(default_factory=Counter)
-    restarts: Counter[Labels] = field(default_factory=Counter)
+    counters: defaultdict[Series, float] = field(
+        default_factory=lambda: defaultdict(float)
+    )
+    times: defaultdict[Series, list[float]] = field(  # of histograms, in seconds
+        default_factory=lambda: defaultdict(list)
+    )
+    #: By Workload: the ClusterQueue whose quota it holds, and moments in ms.
+    queue_of: dict[str, str] = field(default_factory=dict)
+    queued_at: dict[str, int] = field(default_factory=dict)  # again, by an eviction
+    reserved_at: dict[str, int] = field(default_factory=dict)
+    admitted_at: dict[str, int] = field(default_factory=dict)
     lost_from: dict[str, int] = field(default_factory=dict)  # not counted as lost yet
     stopped: set[str] = field(default_factory=set)  # lost its quota at least once
+    started: set[str] = field(default_factory=set)  # its pods were ready in this run
+    once: set[Labels] = field(default_factory=set)  # evictions, once per Workload
+    edited: dict[str, str] = field(default_factory=dict)  # object -> how, at last
+    gone: dict[str, Row] = field(default_factory=dict)  # last rows of Workloads
+    waiting: dict[str, int] = field(default_factory=dict)  # by queue: all it holds
+    changes: deque[Change] = field(default_factory=lambda: deque(maxlen=MOST_GONE))
+
+    def count(self, name: str, place: Place, *causes: str) -> None:
+        """Count for the ClusterQueue and for the LocalQueue."""
+        more = _CAUSES if causes else ()
+        labels = (*_OF_QUEUE, *more)
+        self.counters[_series(f"kueue_{name}", labels, (*place.queue, *causes))] += 1
+        if place.is_there:
+            labels = (*_OF_LOCAL, *more)
+            named = f"kueue_local_queue_{name}"
+            self.counters[_series(named, labels, (*place.local, *causes))] += 1
+
+    def observe(self, name: str, place: Place, since_ms: int, at_ms: int) -> None:
+        """Add how long something took, for the ClusterQueue and for the LocalQueue."""
+        took = max(0, at_ms - since_ms) / 1000
+        self.times[_series(f"kueue_{name}", _OF_QUEUE, place.queue)].append(took)
+        if place.is_there:
+            named = f"kueue_local_queue_{name}"
+            self.times[_series(named, _OF_LOCAL, place.local)].append(took)
+
+    def clear(self, **labels: str) -> None:
+        """Forget each series that has all of these labels."""
+        wanted = set(labels.items())
+        known: tuple[dict[Series, Any], ...] = (self.counters, self.times)
+        for found in known:
+            for one in [one for one in found if wanted <= {*one.labels}]:
+                del found[one]
 
 
-_TYPES = (
-    "Admit",
-    "ReserveQuota",
-    "Wait",
-    "Preempt",
-    "Evict",
-    "Finish",
-    "Checkpoint",
-)
+#: Rows whose changes are looked at.
+_COUNTED = ("Workload/", "ClusterQueue/", "LocalQueue/", "Cohort/")
+_TYPES = ("Admit", "ReserveQuota", "Wait", "Preempt", "Evict", "Finish", "Checkpoint")
+
+
+class Happened(NamedTuple):
+    """An event, as far as it is counted."""
+
+    revision: int
+    type: str
+    subject: str
+    by: str
+    reason: str
+    t_ms: int
+    data: Mapping[str, Any] = MappingProxyType({})
 
 
 def _events(
-    sandbox: Sandbox, since: int, kind: str, types: Sequence[str]
-) -> Iterator[tuple[int, str, str, str, str, int, dict[str, Any]]]:
-    """Yield revision, type, subject, cause, reason, time and data of later events."""
-    yield from (
-        history.events(sandbox)
-        .filter(
-            type__in=types,
-            revision__gt=since,
-            revision__lte=sandbox.revision,
-            subject__startswith=f"{kind}/",
-        )
-        .order_by("revision", "seq")
-        .values_list("revision", "type", "subject", "by", "reason", "t_ms", "data")
-        .iterator()
+    sandbox: Sandbox, since: int, wanted: Q, *, whole: bool = True
+) -> Iterator[Happened]:
+    """Yield later events, oldest first; without their data unless wanted `whole`."""
+    found = history.events(sandbox).filter(
+        wanted, revision__gt=since, revision__lte=sandbox.revision
     )
+    fields = Happened._fields if whole else Happened._fields[:-1]
+    rows = found.order_by("revision", "seq").values_list(*fields)
+    yield from (Happened(*row) for row in rows.iterator())
 
 
-def _read(counts: WorkloadTotals, sandbox: Sandbox, page: Page) -> None:
-    """Count what came since; one query."""
-    for revision, type_, subject, by, reason, t_ms, data in _events(
-        sandbox, counts.revision, "Workload", _TYPES
+def _read(counts: WorkloadTotals, sandbox: Sandbox, _: Page) -> None:
+    """Count what came since: of each revision its events, then what its page shows."""
+    edits, wanted = Q(type="Edit"), Q(type__in=_TYPES, subject__startswith="Workload/")
+    events: dict[int, list[Happened]] = {}
+    for one in (
+        *_events(sandbox, counts.revision, edits, whole=False),
+        *_events(sandbox, counts.revision, wanted),
     ):
-        row = page.get(subject) or _past_row(sandbox, subject, revision)
-        queue = data.get("queue") or counts.queue_of.get(subject, "")
-        priority_class = str(row.get("priorityClass", ""))
-        place = (queue, priority_class)
-        local = (
-            str(row.get("localQueue", "")),
-            subject.split("/")[1],
-            priority_class,
-        )
-        if type_ == "ReserveQuota" or (type_, reason) == ("Admit", QUOTA_RESERVED):
-            _count_reserved(counts, row, t_ms, place, local)
-        _count_cost(counts, type_, subject, by, t_ms, data, place)
-        match type_:
-            case "ReserveQuota":
-                counts.queue_of[subject] = queue
-                counts.reserved_at[subject] = t_ms
-            case "Admit":
-                counts.queue_of[subject] = queue
-                _count_admitted(counts, subject, row, t_ms, place, local)
-            case "Wait":
-                counts.attempts["inadmissible",] += 1
-            case "Finish":
-                counts.finished[place] += 1
-                counts.local_finished[local] += 1
-                ran = (t_ms - counts.since.pop(subject, t_ms)) / 1000
-                counts.ran[place].append(ran)
-                counts.local_ran[local].append(ran)
-            case "Preempt":
-                _count_eviction(counts, sandbox, subject, revision, place, local)
-                counts.evicted[(*place, "Preempted", "")] += 1
-                counts.once.add((subject, *place, "Preempted", ""))
-                counts.local_evicted[(*local, "Preempted", "")] += 1
-                winner = page.get(by, {}).get("clusterQueue") or counts.queue_of.get(by)
-                counts.preempted[str(winner or ""), reason] += 1
-            case "Checkpoint":
-                pass
-            case _:
-                ready = _count_eviction(
-                    counts, sandbox, subject, revision, place, local
-                )
-                why = _why(reason, ready=ready)
-                counts.evicted[(*place, *why)] += 1
-                counts.once.add((subject, *place, *why))
-                counts.local_evicted[(*local, *why)] += 1
+        events.setdefault(one.revision, []).append(one)
+    page, steps = history.steps_from(sandbox, counts.revision)
+    for step in steps:
+        touched = (*step.removed, *step.updated, *(row["key"] for row in step.added))
+        before = {
+            key: row
+            for key in touched
+            if key.startswith(_COUNTED) and (row := page.get(key))
+        }
+        diffs.apply(page, step)
+        for one in events.pop(step.revision, ()):
+            row = page.get(one.subject) or before.get(one.subject) or {}
+            _count_event(counts, page, row, one)
+        at = page[KEY]["tMs"]
+        for key in touched:
+            if key.startswith("Workload/") and key in page:
+                _count_ready(counts, page, page[key])
+                changed = _changes(counts, before.get(key), page[key])
+                counts.changes += [
+                    Change(step.revision, at, key, *one) for one in changed
+                ]
+        for key, row in before.items():
+            if key not in page or _is_held(row, page[key]):
+                _count_gone(counts, page, key, row)
     counts.revision = sandbox.revision
+    counts.waiting = {
+        str(Key(kind, *place)): int((status or {}).get("pendingWorkloads") or 0)
+        for kind in ("ClusterQueue", "LocalQueue")
+        for *place, status in table_of(kind)
+        ._default_manager.filter(sandbox_id=sandbox.pk, kind=kind)
+        .values_list("namespace", "name", "status")
+    }
 
 
-def _count_reserved(
-    counts: WorkloadTotals, row: Row, t_ms: int, place: Labels, local: Labels
+def _place(counts: WorkloadTotals, page: Page, key: str, row: Row) -> Place:
+    """Return where a Workload is counted while it holds quota."""
+    queue, last = counts.queue_of.get(key, ""), str(row.get("priorityClass", ""))
+    local = (str(row.get("localQueue", "")), key.split("/")[1])
+    found = page.get(f"LocalQueue/{local[1]}/{local[0]}", {})
+    is_there = bool(queue) and found.get("clusterQueue") == queue
+    return Place((queue, last), (*local, last), is_there)
+
+
+def _count_event(counts: WorkloadTotals, page: Page, row: Row, one: Happened) -> None:
+    key = one.subject
+    if one.type == "Edit":
+        counts.edited[key] = one.reason
+        return
+    if one.type in ("ReserveQuota", "Admit"):
+        counts.queue_of[key] = str(one.data.get("queue") or "")
+    place = _place(counts, page, key, row)
+    _count_cost(counts, one, place.queue)
+    match one.type:
+        case "ReserveQuota" | "Admit":
+            since = counts.queued_at.get(key, int(row.get("createdMs") or 0))
+            if one.type == "ReserveQuota" or one.reason == QUOTA_RESERVED:
+                counts.counters[_ATTEMPTED] += 1
+                counts.count("quota_reserved_workloads_total", place)
+                counts.observe(
+                    "quota_reserved_wait_time_seconds", place, since, one.t_ms
+                )
+                counts.reserved_at[key] = one.t_ms
+            counts.started.discard(key)
+            if one.type == "Admit":
+                _count_admitted(counts, page, row, one, place)
+        case "Wait":
+            counts.counters[_IN_VAIN] += 1
+        case "Finish":
+            counts.count("finished_workloads_total", place)
+            since = counts.admitted_at.get(key, one.t_ms)
+            counts.observe("execution_time_seconds", place, since, one.t_ms)
+            _count_stop(counts, key)
+        case "Preempt" | "Evict":
+            _count_eviction(counts, page, one, place)
+            _count_stop(counts, key)
+            counts.queued_at[key] = one.t_ms
+        case _:  # a checkpoint, whose cost alone is counted
+            pass
+
+
+_ATTEMPTED = Series("kueue_admission_attempts_total", (("result", "success"),))
+_IN_VAIN = Series("kueue_admission_attempts_total", (("result", "inadmissible"),))
+_PREEMPTIONS = ("preempting_cluster_queue", "reason")
+
+
+def _count_eviction(
+    counts: WorkloadTotals, page: Page, one: Happened, place: Place
 ) -> None:
-    """Count a reservation of quota, and how long it was waited for."""
-    counts.reserved[place] += 1
-    counts.local_reserved[local] += 1
-    counts.attempts["success",] += 1
-    wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
-    counts.waits[place].append(wait)
-    counts.local_waits[local].append(wait)
+    if one.type == "Preempt":
+        why = ("Preempted", "")
+        winner = page.get(one.by, {}).get("clusterQueue")
+        queue = str(winner or counts.queue_of.get(one.by) or "")
+        name = "kueue_preempted_workloads_total"
+        counts.counters[_series(name, _PREEMPTIONS, (queue, one.reason))] += 1
+    else:
+        why = _why(one.reason)
+    if why[0] == PODS_READY_TIMEOUT:
+        ready = one.subject in counts.started
+        why = (why[0], WAIT_FOR_RECOVERY if ready else WAIT_FOR_START)
+    counts.count("evicted_workloads_total", place, *why)
+    labels = (*place.queue, *why)
+    if (one.subject, *labels) not in counts.once:
+        counts.once.add((one.subject, *labels))
+        name = "kueue_evicted_workloads_once_total"
+        counts.counters[_series(name, (*_OF_QUEUE, *_CAUSES), labels)] += 1
 
 
 def _count_admitted(
-    counts: WorkloadTotals,
-    subject: str,
-    row: Row,
-    t_ms: int,
-    place: Labels,
-    local: Labels,
+    counts: WorkloadTotals, page: Page, row: Row, one: Happened, place: Place
 ) -> None:
     """Count an admission, how long it was waited for, and how long for its checks."""
-    counts.admitted[place] += 1
-    counts.local_admitted[local] += 1
-    wait = max(0, t_ms - int(row.get("createdMs") or 0)) / 1000
-    counts.admissions[place].append(wait)
-    counts.local_admissions[local].append(wait)
-    since = counts.reserved_at.pop(subject, None)
-    if since is not None:
-        counts.checks[place].append((t_ms - since) / 1000)
-        counts.local_checks[local].append((t_ms - since) / 1000)
-    counts.since[subject] = t_ms
+    key, at = one.subject, one.t_ms
+    since = counts.queued_at.get(key, int(row.get("createdMs") or 0))
+    counts.count("admitted_workloads_total", place)
+    counts.observe("admission_wait_time_seconds", place, since, at)
+    reserved = counts.reserved_at.get(key, at)
+    if row.get("checks") or reserved != at:
+        counts.observe("admission_checks_wait_time_seconds", place, reserved, at)
+    counts.admitted_at[key] = at
+    cohort, seen = page.get(f"ClusterQueue//{place.queue[0]}", {}).get("cohort"), set()
+    while cohort and cohort not in seen:
+        seen.add(cohort)
+        name, labels = "kueue_cohort_subtree_admitted_workloads_total", _OF_COHORT
+        counts.counters[_series(name, labels, (cohort, place.queue[1]))] += 1
+        cohort = page.get(f"Cohort//{cohort}", {}).get("parent")
 
 
-def _past_row(sandbox: Sandbox, subject: str, revision: int) -> Row:
-    """Return the row that a Workload had when something was decided about it.
-
-    Of one that was made and deleted within a revision there is none.
-    """
-    row: Row = history.page_at(sandbox, revision).get(subject, {})
-    return row
+_OF_COHORT = ("cohort", "priority_class")
 
 
-def _why(reason: str, *, ready: bool) -> tuple[str, str]:
-    """Return reason and underlying cause of an eviction, as Kueue labels them.
+def _count_stop(counts: WorkloadTotals, key: str) -> None:
+    for known in (counts.queue_of, counts.reserved_at, counts.admitted_at):
+        known.pop(key, None)
+    counts.started.discard(key)
 
-    `ready` says whether its pods were ready before it.
-    """
-    if reason == PODS_READY_TIMEOUT:
-        return reason, WAIT_FOR_RECOVERY if ready else WAIT_FOR_START
+
+def _changes(
+    counts: WorkloadTotals, before: Row | None, row: Row
+) -> Iterator[tuple[str, str]]:
+    """Yield what changed of the Workload of a job."""
+    if before is None or not row["owner"]:
+        return
+    if before["uid"] != row["uid"]:
+        if before["uid"]:  # a card of what the first tick makes has none
+            yield "Replaced", ""
+        return
+    if before["priorityClass"] != row["priorityClass"]:
+        yield "PriorityClass", ""
+    asked = [[(p["name"], p["count"], p["requests"]) for p in one["podSets"]]
+             for one in (before, row)]  # fmt: skip
+    is_edited = counts.edited.get(row["owner"], "Create") != "Create"
+    if is_edited and asked[0] != asked[1] and before["phase"] in _WAITING:
+        yield "PodSets", ""
+    if before["reason"] != row["reason"] and before["reason"] == ADMISSION_GATED:
+        yield "GateCleared", ""
+    said = _said_by_checks(row)
+    if said and said != _said_by_checks(before):
+        yield "Checks", said
+
+
+def _said_by_checks(row: Row) -> str:
+    """Return what checks say that are waited for with quota."""
+    return "; ".join(
+        f"{one['name']}: {one['message']}"
+        for one in row["checks"]
+        if one["state"] == PENDING and one["message"] and row["phase"] == "reserved"
+    )
+
+
+_WAITING = ("pending", "inadmissible")
+
+
+def _count_ready(counts: WorkloadTotals, page: Page, row: Row) -> None:
+    """Count that the pods of a job got ready for the first time since its admission."""
+    key = row["key"]
+    admitted = counts.admitted_at.get(key)
+    if not row["owner"] or admitted is None or key in counts.started:
+        return  # of one without a job nobody looks whether its pods are ready
+    ready = [
+        int(one["sinceMs"])
+        for one in row["conditions"]
+        if (one["type"], one["reason"]) == (PODS_READY, STARTED)
+    ]
+    if not ready:
+        return
+    counts.started.add(key)
+    since = counts.queued_at.get(key, int(row["createdMs"]))
+    place = _place(counts, page, key, row)
+    begins: tuple[tuple[str, int], ...] = (("", since), ("admitted_until_", admitted))
+    for name, began in begins:
+        counts.observe(f"{name}ready_wait_time_seconds", place, began, ready[0])
+
+
+def _is_held(before: Row, row: Row) -> bool:
+    """Return whether a LocalQueue was stopped: Kueue takes it out of its queues."""
+    policy = row["stopPolicy"] if row["kind"] == "LocalQueue" else "None"
+    return bool(policy not in ("None", "", before.get("stopPolicy")))
+
+
+def _count_gone(counts: WorkloadTotals, page: Page, key: str, row: Row) -> None:
+    """Forget what a queue or a cohort counted; end the Workload of a job that is gone."""
+    match row["kind"]:
+        case "ClusterQueue":
+            counts.clear(cluster_queue=row["name"])
+            counts.clear(preempting_cluster_queue=row["name"])
+        case "LocalQueue":
+            counts.clear(name=row["name"], namespace=row["namespace"])
+        case "Cohort":
+            counts.clear(cohort=row["name"])
+        case "Workload":
+            counts.gone[key] = row
+            if len(counts.gone) > MOST_GONE:
+                del counts.gone[next(iter(counts.gone))]
+            owner = row["owner"]
+            is_gone = owner.startswith("Pod/") and owner not in page
+            is_gone = is_gone or counts.edited.get(owner) == "Delete"
+            if row["finishedMs"] is None and is_gone and not _is_group(row):
+                place = _place(counts, page, key, row)
+                counts.count("finished_workloads_total", place)
+            _count_stop(counts, key)
+            counts.queued_at.pop(key, None)
+        case _:
+            pass
+
+
+def _is_group(row: Row) -> bool:
+    """Return whether a Workload is of a group of pods: none of them controls it."""
+    kind, _, name = row["owner"].partition("/")
+    return kind == "Pod" and not row["name"].startswith(f"pod-{name.split('/')[-1]}-")
+
+
+def _why(reason: str) -> tuple[str, str]:
+    """Return reason and underlying cause of an eviction, as Kueue labels them."""
     if reason.startswith(DEACTIVATED_DUE_TO):
         return "Deactivated", reason.removeprefix(DEACTIVATED_DUE_TO)
     return reason, ""
 
 
-def _count_eviction(
-    counts: WorkloadTotals,
-    sandbox: Sandbox,
-    subject: str,
-    revision: int,
-    place: Labels,
-    local: Labels,
-) -> bool:
-    """Count how long the pods of an attempt that is stopped took to get ready.
-
-    Returns whether they ever were.
-    """
-    counts.since.pop(subject, None)
-    counts.reserved_at.pop(subject, None)
-    row = _past_row(sandbox, subject, revision - 1)
-    ready, admitted = row.get("readyMs"), row.get("admittedMs")
-    if ready is None or admitted is None:
-        return False
-    wait = max(0, ready - int(row.get("createdMs") or 0)) / 1000
-    counts.ready[place].append(wait)
-    counts.local_ready[local].append(wait)
-    counts.local_started[local].append(max(0, ready - admitted) / 1000)
-    return True
-
-
-def _count_cost(
-    counts: WorkloadTotals,
-    type_: str,
-    subject: str,
-    by: str,
-    t_ms: int,
-    data: dict[str, Any],
-    place: Labels,
-) -> None:
+def _count_cost(counts: WorkloadTotals, one: Happened, place: Labels) -> None:
     """Count work that is lost, less what checkpoints keep, and work begun again."""
-    match type_:
+    restarts = _series("quotalab_restarts_total", _OF_QUEUE, place)
+    lost = _series("quotalab_work_lost_seconds", _OF_QUEUE, place)
+    match one.type:
         case "Admit":
-            counts.lost_from[subject] = t_ms
-            counts.restarts[place] += subject in counts.stopped
+            counts.lost_from[one.subject] = one.t_ms
+            if one.subject in counts.stopped:
+                counts.counters[restarts] += 1
         case "Preempt" | "Evict":
-            counts.lost_ms[place] += t_ms - counts.lost_from.pop(subject, t_ms)
-            counts.stopped.add(subject)
-        case "Checkpoint" if by:  # it lost a pod and keeps its quota
-            counts.lost_ms[place] += int(data.get("lost_ms", 0))
-            counts.restarts[place] += 1
-            counts.lost_from[subject] = t_ms
+            since = counts.lost_from.pop(one.subject, one.t_ms)
+            counts.counters[lost] += (one.t_ms - since) / 1000
+            counts.stopped.add(one.subject)
+        case "Checkpoint" if one.by:  # it lost a pod and keeps its quota
+            counts.counters[lost] += int(one.data.get("lost_ms", 0)) / 1000
+            counts.counters[restarts] += 1
+            counts.lost_from[one.subject] = one.t_ms
         case "Checkpoint":
-            counts.lost_ms[place] -= int(data.get("kept_ms", 0))
+            counts.counters[lost] -= int(one.data.get("kept_ms", 0)) / 1000
         case _:
             pass
 
@@ -335,11 +503,11 @@ def _read_pods(counts: PodCounts, sandbox: Sandbox, page: Page) -> None:
     for key, row in page.items():
         if row["kind"] == "Pod":
             counts.place_of[key] = (row["queue"], row["scheduler"])
-    for _, type_, subject, by, _, t_ms, data in _events(
-        sandbox, counts.revision, "Pod", _POD_TYPES
-    ):
+    wanted = Q(type__in=_POD_TYPES, subject__startswith="Pod/")
+    for one in _events(sandbox, counts.revision, wanted):
         counts.events += 1
-        _count(counts, type_, subject, by, t_ms, int((data or {}).get("times", 1)))
+        times = int((one.data or {}).get("times", 1))
+        _count(counts, one.type, one.subject, one.by, one.t_ms, times)
     counts.revision = sandbox.revision
 
 

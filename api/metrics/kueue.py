@@ -24,25 +24,30 @@ _MILLI = frozenset({"cpu"})
 def add(
     out: Exposition, page: Page, counts: WorkloadTotals, common: dict[str, str]
 ) -> None:
-    """Add everything that the page and the counts hold."""
+    """Add everything that the page and the counts hold.
+
+    Of what waits the `inadmissible` are known, and by `counts.waiting` all that a queue
+    holds: what waits for its back-off, or behind a stopped LocalQueue, is in none.
+    """
     labels = {**common, "replica_role": "standalone"}
     rows = list(page.values())
     roots = _roots(rows)
     for row in rows:
         match row["kind"]:
             case "ClusterQueue":
-                _cluster_queue(out, row, roots, labels)
+                _cluster_queue(out, row, roots, counts, labels)
             case "LocalQueue":
-                _local_queue(out, row, labels)
+                _status(out, row, labels)
+                if f"ClusterQueue//{row['clusterQueue']}" in page:
+                    _local_queue(out, row, counts, labels)
             case "Cohort":
                 _cohort(out, row, roots, labels)
             case _:
                 pass
     _build(out, common)
     _workloads(out, rows, labels)
-    _ready(out, rows, counts, labels)
-    _subtrees(out, rows, counts, labels)
-    add_totals(out, counts, labels)
+    _subtrees(out, rows, labels)
+    _totals(out, counts, labels)
 
 
 def _roots(rows: list[Row]) -> dict[str, str]:
@@ -57,16 +62,24 @@ def _roots(rows: list[Row]) -> dict[str, str]:
     return roots
 
 
+def _waiting(row: Row, counts: WorkloadTotals) -> tuple[tuple[str, int], ...]:
+    """Return how many a queue holds that are tried, and that are not for now."""
+    held = counts.waiting.get(row["key"], 0)
+    inadmissible = min(held, row["counts"]["inadmissible"]) if row["active"] else held
+    return ("active", held - inadmissible), ("inadmissible", inadmissible)
+
+
 def _cluster_queue(
-    out: Exposition, row: Row, roots: dict[str, str], common: dict[str, str]
+    out: Exposition,
+    row: Row,
+    roots: dict[str, str],
+    totals: WorkloadTotals,
+    common: dict[str, str],
 ) -> None:
     own = {**common, "cluster_queue": row["name"]}
     counts, cohort = row["counts"], row["cohort"]
     help_ = "Workloads that wait, per ClusterQueue"
-    for status, number in (
-        ("active", counts["pending"]),
-        ("inadmissible", counts["inadmissible"]),
-    ):
+    for status, number in _waiting(row, totals):
         labels = {**own, "status": status}
         out.add("kueue_pending_workloads", "gauge", help_, number, labels)
     reserving = counts["reserved"] + counts["admitted"]
@@ -76,7 +89,8 @@ def _cluster_queue(
         ("kueue_finished_workloads", "Finished Workloads kept", counts["finished"]),
     ):
         out.add(name, "gauge", help_, number, own)
-    status = "active" if row["active"] else "pending"
+    status = "terminating" if _is_going(row) else "pending"
+    status = "active" if row["active"] else status
     for word in ("pending", "active", "terminating"):
         labels = {**own, "status": word}
         help_ = "1 for the status that the ClusterQueue has"
@@ -89,6 +103,11 @@ def _cluster_queue(
     out.add(name, "gauge", "Weighted share", _share(row["share"]), labels)
     for cell in row["cells"]:
         _cell(out, cell, labels)
+
+
+def _is_going(row: Row) -> bool:
+    """Return whether a ClusterQueue waits for its end."""
+    return bool(row["inactiveReason"] == "Terminating")
 
 
 def _cell(out: Exposition, cell: dict[str, Any], own: dict[str, str]) -> None:
@@ -121,21 +140,17 @@ def _cohort(
     for cell in row["cells"]:
         resource = cell["resource"]
         labels = {**own, "flavor": cell["flavor"], "resource": resource}
-        for name, help_, field in (
-            ("subtree_quota", "Quota of the subtree", "nominal"),
-            ("subtree_resource_reservations", "Reserved in the subtree", "used"),
-        ):
-            value = _amount(resource, cell[field])
-            out.add(f"kueue_cohort_{name}", "gauge", help_, value, labels)
+        value = _amount(resource, cell["nominal"])
+        name, help_ = "kueue_cohort_subtree_quota", "Quota of the subtree"
+        out.add(name, "gauge", help_, value, labels)
 
 
-def _local_queue(out: Exposition, row: Row, common: dict[str, str]) -> None:
+def _local_queue(
+    out: Exposition, row: Row, totals: WorkloadTotals, common: dict[str, str]
+) -> None:
     own = {**common, "name": row["name"], "namespace": row["namespace"]}
     counts = row["counts"]
-    for status, number in (
-        ("active", counts["pending"]),
-        ("inadmissible", counts["inadmissible"]),
-    ):
+    for status, number in _waiting(row, totals):
         labels = {**own, "status": status}
         name = "kueue_local_queue_pending_workloads"
         out.add(name, "gauge", "Workloads that wait", number, labels)
@@ -146,6 +161,10 @@ def _local_queue(out: Exposition, row: Row, common: dict[str, str]) -> None:
         ("finished_workloads", "Finished Workloads kept", counts["finished"]),
     ):
         out.add(f"kueue_local_queue_{name}", "gauge", help_, number, own)
+
+
+def _status(out: Exposition, row: Row, common: dict[str, str]) -> None:
+    own = {**common, "name": row["name"], "namespace": row["namespace"]}
     for word in ("True", "False", "Unknown"):
         labels = {**own, "active": word}
         value = word == str(bool(row["active"]))
@@ -165,6 +184,11 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
     asked: Counter[tuple[str, str]] = Counter()
     held: Counter[tuple[str, ...]] = Counter()
     used: Counter[tuple[str, ...]] = Counter()
+    known = {
+        row["name"]
+        for row in rows
+        if row["kind"] == "ClusterQueue" and not _is_going(row)
+    }
     for row in rows:
         if row["kind"] != "Workload":
             continue
@@ -173,7 +197,7 @@ def _workloads(out: Exposition, rows: list[Row], common: dict[str, str]) -> None
             reasons[(*local, queue, row["reason"])] += 1
             for resource, amount in row["totals"].items():
                 asked[queue, resource] += int(amount)
-        elif row["phase"] in ("reserved", "admitted"):
+        elif row["phase"] in ("reserved", "admitted") and queue in known:
             for pod_set in row["podSets"]:
                 for resource, flavor in pod_set["flavors"].items():
                     amount = int(pod_set["requests"].get(resource, 0))
@@ -214,68 +238,26 @@ def _unadmitted(
         out.add("kueue_unadmitted_workloads", "gauge", help_, number, common | own)
 
 
-def _ready(
-    out: Exposition, rows: list[Row], counts: WorkloadTotals, common: dict[str, str]
-) -> None:
-    """Add how long pods took to get ready: of attempts that go on, and of stopped ones."""
-    found: dict[tuple[str, tuple[str, ...]], list[float]] = {}
-    for name, times in (
-        ("kueue_ready", counts.ready),
-        ("kueue_local_queue_ready", counts.local_ready),
-        ("kueue_local_queue_admitted_until_ready", counts.local_started),
-    ):
-        found |= {(name, place): list(waits) for place, waits in times.items()}
-    for row in rows:
-        if row["kind"] != "Workload" or row["readyMs"] is None:
-            continue
-        last = row["priorityClass"]
-        places: dict[str, tuple[str, ...]] = {
-            "kueue": (row["clusterQueue"], last),
-            "kueue_local_queue": (row["localQueue"], row["namespace"], last),
-        }
-        for head, place in places.items():
-            for word, began in (
-                ("ready", "created"),
-                ("admitted_until_ready", "admitted"),
-            ):
-                if row[f"{began}Ms"] is not None:
-                    wait = max(0, row["readyMs"] - row[f"{began}Ms"]) / 1000
-                    found.setdefault((f"{head}_{word}", place), []).append(wait)
-    for (head, place), waits in sorted(found.items()):
-        labels = {**common, **dict(zip(_places(place), place, strict=True))}
-        help_ = "Until all pods are ready, in seconds"
-        out.observe(f"{head}_wait_time_seconds", help_, waits, labels)
-
-
-def _places(place: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the labels of a place in a ClusterQueue, or of one in a LocalQueue."""
-    if len(place) == 2:
-        return ("cluster_queue", "priority_class")
-    return ("name", "namespace", "priority_class")
-
-
-def _subtrees(
-    out: Exposition, rows: list[Row], counts: WorkloadTotals, common: dict[str, str]
-) -> None:
-    """Add what runs and was admitted below each cohort."""
+def _subtrees(out: Exposition, rows: list[Row], common: dict[str, str]) -> None:
+    """Add what runs below each cohort, and what is held there."""
     above = {row["name"]: row["parent"] for row in rows if row["kind"] == "Cohort"}
     active: Counter[str] = Counter(dict.fromkeys(above, 0))
-    total: Counter[tuple[str, str]] = Counter()
+    held: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
         if row["kind"] != "ClusterQueue":
             continue
         for cohort in _upwards(row["cohort"], above):
             active[cohort] += row["counts"]["admitted"]
-            for (queue, priority_class), number in counts.admitted.items():
-                if queue == row["name"]:
-                    total[cohort, priority_class] += number
+            for cell in row["cells"]:
+                place = (cohort, cell["flavor"], cell["resource"])
+                held[place] += int(cell["used"])
     for cohort, number in sorted(active.items()):
         name, help_ = "kueue_cohort_subtree_admitted_active_workloads", "Admitted below"
         out.add(name, "gauge", help_, number, {**common, "cohort": cohort})
-    for (cohort, priority_class), number in sorted(total.items()):
-        own = {"cohort": cohort, "priority_class": priority_class}
-        name = "kueue_cohort_subtree_admitted_workloads_total"
-        out.add(name, "counter", "Admitted below, so far", number, common | own)
+    for (cohort, flavor, resource), used in sorted(held.items()):
+        labels = {**common, "cohort": cohort, "flavor": flavor, "resource": resource}
+        name, help_ = "kueue_cohort_subtree_resource_reservations", "Reserved below"
+        out.add(name, "gauge", help_, _amount(resource, str(used)), labels)
 
 
 def _upwards(cohort: str, above: dict[str, str]) -> list[str]:
@@ -302,86 +284,35 @@ def _share(text: str) -> float:
 # Kueue's counters and histograms: what happened since the run began.
 
 
-def add_totals(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> None:
-    """Add them, per ClusterQueue and per LocalQueue."""
-    _totals(out, counts, common)
-    _local_totals(out, counts, common)
-
-
-def _local_totals(
-    out: Exposition, counts: WorkloadTotals, common: dict[str, str]
-) -> None:
-    names = ("name", "namespace", "priority_class")
-    for word, found in (
-        ("quota_reserved", counts.local_reserved),
-        ("admitted", counts.local_admitted),
-        ("finished", counts.local_finished),
-    ):
-        for place, number in sorted(found.items()):
-            labels = {**common, **dict(zip(names, place, strict=True))}
-            name = f"kueue_local_queue_{word}_workloads_total"
-            out.add(name, "counter", f"{word} so far", number, labels)
-    causes = (*names, "reason", "underlying_cause")
-    for place, number in sorted(counts.local_evicted.items()):
-        labels = {**common, **dict(zip(causes, place, strict=True))}
-        name = "kueue_local_queue_evicted_workloads_total"
-        out.add(name, "counter", "Evicted by reason", number, labels)
-    for word, times in (
-        ("quota_reserved_wait", counts.local_waits),
-        ("admission_wait", counts.local_admissions),
-        ("admission_checks_wait", counts.local_checks),
-        ("execution", counts.local_ran),
-    ):
-        for place, values in sorted(times.items()):
-            labels = {**common, **dict(zip(names, place, strict=True))}
-            name = f"kueue_local_queue_{word}_time_seconds"
-            out.observe(name, "In seconds", values, labels)
+#: What is told of a counter or a histogram, by its name less the prefix.
+_HELP = {
+    "admission_attempts_total": "Attempts by result",
+    "admission_checks_wait_time_seconds": "From quota to admission, in seconds",
+    "admission_wait_time_seconds": "From creation to admission, in seconds",
+    "admitted_until_ready_wait_time_seconds": "From admission to ready pods, in seconds",
+    "admitted_workloads_total": "Admitted",
+    "cohort_subtree_admitted_workloads_total": "Admitted below, so far",
+    "evicted_workloads_once_total": "Evicted by reason, each Workload once",
+    "evicted_workloads_total": "Evicted by reason",
+    "execution_time_seconds": "From admission to the end, in seconds",
+    "finished_workloads_total": "Finished",
+    "preempted_workloads_total": "Preempted by whose queue",
+    "quota_reserved_wait_time_seconds": "From creation to quota, in seconds",
+    "quota_reserved_workloads_total": "Got quota",
+    "ready_wait_time_seconds": "From creation to ready pods, in seconds",
+    "restarts_total": "Work begun again",
+    "work_lost_seconds": "Held and thrown away",
+}
 
 
 def _totals(out: Exposition, counts: WorkloadTotals, common: dict[str, str]) -> None:
-    for (result,), number in sorted(counts.attempts.items()):
-        labels = {**common, "result": result}
-        name, help_ = "kueue_admission_attempts_total", "Attempts by result"
-        out.add(name, "counter", help_, number, labels)
-    names = ("cluster_queue", "priority_class")
-    for name, help_, found in (
-        ("kueue_quota_reserved_workloads_total", "Got quota", counts.reserved),
-        ("kueue_admitted_workloads_total", "Admitted", counts.admitted),
-        ("kueue_finished_workloads_total", "Finished", counts.finished),
-    ):
-        for place, number in sorted(found.items()):
-            labels = {**common, **dict(zip(names, place, strict=True))}
-            out.add(name, "counter", help_, number, labels)
-    for place, number in sorted(counts.restarts.items()):
-        labels = {**common, **dict(zip(names, place, strict=True))}
-        name = "quotalab_restarts_total"
-        out.add(name, "counter", "Work begun again", number, labels)
-    for place, lost in sorted(counts.lost_ms.items()):
-        labels = {**common, **dict(zip(names, place, strict=True))}
-        name = "quotalab_work_lost_seconds"
-        out.add(name, "gauge", "Held and thrown away", lost / 1000, labels)
-    evictions = Counter(place[1:] for place in counts.once)
-    causes = ("cluster_queue", "priority_class", "reason", "underlying_cause")
-    for name, found in (
-        ("kueue_evicted_workloads_total", counts.evicted),
-        ("kueue_evicted_workloads_once_total", evictions),
-    ):
-        for place, number in sorted(found.items()):
-            labels = {**common, **dict(zip(causes, place, strict=True))}
-            out.add(name, "counter", "Evicted by reason", number, labels)
-    for (queue, reason), number in sorted(counts.preempted.items()):
-        labels = {**common, "preempting_cluster_queue": queue, "reason": reason}
-        name, help_ = "kueue_preempted_workloads_total", "Preempted by whose queue"
-        out.add(name, "counter", help_, number, labels)
-    for name, help_, times in (
-        ("quota_reserved", "From creation to quota, in seconds", counts.waits),
-        ("admission", "From creation to admission, in seconds", counts.admissions),
-        ("admission_checks", "From quota to admission, in seconds", counts.checks),
-    ):
-        for place, waits in sorted(times.items()):
-            labels = {**common, **dict(zip(names, place, strict=True))}
-            out.observe(f"kueue_{name}_wait_time_seconds", help_, waits, labels)
-    for place, ran in sorted(counts.ran.items()):
-        labels = {**common, **dict(zip(names, place, strict=True))}
-        name, help_ = "kueue_execution_time_seconds", "From admission to the end"
-        out.observe(name, help_, ran, labels)
+    for one, number in sorted(counts.counters.items()):
+        type_ = "counter" if one.name.endswith("_total") else "gauge"
+        out.add(one.name, type_, _help(one.name), number, common | dict(one.labels))
+    for one, values in sorted(counts.times.items()):
+        out.observe(one.name, _help(one.name), values, common | dict(one.labels))
+
+
+def _help(name: str) -> str:
+    plain = name.partition("_")[2].removeprefix("local_queue_")
+    return _HELP[plain]

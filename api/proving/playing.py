@@ -110,11 +110,11 @@ def differences(real: Seen, ours: Seen, script: Document) -> list[shown.Differen
     """Return where two plays of a script differ, less what is set aside."""
     both = compared(real, script), compared(ours, script)
     for step in {*both[0]} & {*both[1]}:
-        looks = both[0][step], both[1][step]
-        if all(isinstance(one, dict) for one in looks):
-            told = all(shown.EVENTS in one for one in looks)
-            for one in [] if told else looks:  # one of them was not asked for events
-                one.pop(shown.EVENTS, None)
+        looks = [one[step] for one in both if isinstance(one[step], dict)]
+        for entry in (shown.EVENTS, shown.METRICS):
+            if not all(entry in one for one in looks):  # one was not asked for them
+                for one in looks:
+                    one.pop(entry, None)
     return [*shown.differences(*both)]
 
 
@@ -180,6 +180,7 @@ class _Play:
             look = {**shown.cluster_as_seen(objects)}
             if isinstance(self.server, SandboxServer):
                 look[shown.EVENTS] = shown.events_as_seen(objects("Event"))
+                look[shown.METRICS] = shown.metrics_as_seen(self.server.metrics())
         self.seen[f"{number} see {label}"] = look
 
     def _config(self, number: int, given: Document | str) -> None:
@@ -311,6 +312,11 @@ class SandboxServer:
         code, answer = self.sent("GET", path, None, JSON)
         return answer if code == 200 else None
 
+    def metrics(self) -> str:
+        """Return the metrics of the sandbox, as Prometheus reads them."""
+        path = f"{_SANDBOXES}/{self.sandbox}/metrics"
+        return self._answered("GET", path, None, "text/plain")[1].decode()
+
     def objects(self, kind: str) -> list[Document]:
         """Return all objects of a kind."""
         code, answer = self.ask("GET", Place(kind=kind))
@@ -331,14 +337,20 @@ class SandboxServer:
 
     def sent(self, method: str, path: str, body: Any, media: str) -> tuple[int, Any]:
         """Return the code and the body of an answer of the API at a whole path."""
-        headers = {"Accept": JSON}
+        data = None if body is None else json.dumps(body).encode()
+        code, answer = self._answered(method, path, data, JSON, media)
+        return code, json.loads(answer) if answer else None
+
+    def _answered(
+        self, method: str, path: str, data: bytes | None, accept: str, media: str = JSON
+    ) -> tuple[int, bytes]:
+        headers = {"Accept": accept}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        data = None
-        if body is not None:
-            headers["Content-Type"], data = media, json.dumps(body).encode()
+        if data is not None:
+            headers["Content-Type"] = media
         code, _, answer = self.transport(method, path, headers, data)
-        return code, json.loads(answer) if answer else None
+        return code, answer
 
 
 def _kueue(script: Document) -> Document:

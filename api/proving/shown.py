@@ -304,6 +304,69 @@ def undrawn(text: str) -> str:
     return text
 
 
+# -- metrics ---------------------------------------------------------------
+
+#: The entry of a look that has the series of Kueue's metrics, where they were recorded.
+METRICS = "# metrics"
+#: The names that are compared, some of a ClusterQueue and of a LocalQueue.
+_OF_BOTH = """
+    admission_checks_wait_time_seconds_count admission_wait_time_seconds_count
+    admitted_active_workloads admitted_workloads_total evicted_workloads_total
+    finished_workloads finished_workloads_total pending_workloads
+    quota_reserved_wait_time_seconds_count quota_reserved_workloads_total
+    ready_wait_time_seconds_count reserving_active_workloads
+"""
+_OF_ONE = """
+    cluster_queue_status evicted_workloads_once_total preempted_workloads_total
+    cohort_info cohort_subtree_admitted_active_workloads
+    cohort_subtree_admitted_workloads_total cohort_subtree_quota
+    cohort_subtree_resource_reservations local_queue_status
+    local_queue_admitted_until_ready_wait_time_seconds_count
+    local_queue_resource_reservation local_queue_resource_usage
+"""
+_COMPARED = frozenset(
+    f"kueue_{name}"
+    for name in (
+        *_OF_BOTH.split(),
+        *(f"local_queue_{name}" for name in _OF_BOTH.split()),
+        *_OF_ONE.split(),
+    )
+)
+_OF_SANDBOXES = ("sandbox", "replica_role")
+_SAMPLE = re.compile(r"(\w+)\{(.*)\} (\S+)")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+
+
+def metrics_as_seen(text: str) -> dict[str, float]:
+    """Return the series of Kueue's metrics that are not 0, from Prometheus text."""
+    found = {}
+    for line in text.splitlines():
+        sample = _SAMPLE.fullmatch(line)
+        if sample is None or sample[1] not in _COMPARED or not float(sample[3]):
+            continue
+        labels = sorted(
+            f"{name}={value}"
+            for name, value in _LABEL.findall(sample[2])
+            if name not in _OF_SANDBOXES
+        )
+        found[f"{sample[1]}{{{','.join(labels)}}}"] = float(sample[3])
+    return found
+
+
+def _compared_metrics(found: dict[str, float], step: Document) -> dict[str, float]:
+    """Leave out what a control plane cannot show.
+
+    Workloads that held no quota at their end are counted from the start of a manager,
+    over all scripts; pods of others than its own kinds get ready nowhere.
+    """
+    of_others = any(map(_is_of_others, step))
+    return {
+        name: value
+        for name, value in found.items()
+        if "{cluster_queue=," not in name and not (of_others and "ready_wait" in name)
+    }
+
+
 def compared(seen: Document, script: Document) -> Document:
     """Return what is compared of one play: all of it, but for the names of podsets."""
     kept: Document = {}
@@ -316,10 +379,18 @@ def compared(seen: Document, script: Document) -> Document:
         kept[step] = {
             name: sorted((_plain(row, name) for row in listed), key=_text)
             for name, listed in found.items()
-            if name != EVENTS and not (name.startswith("Pod ") and _is_of_others(name))
+            if name not in (EVENTS, METRICS)
+            and not (name.startswith("Pod ") and _is_of_others(name))
         }
         if EVENTS in found:
-            kept[step][EVENTS] = dict.fromkeys(map(undrawn, found[EVENTS]), "told")
+            of_others = any(map(_is_of_others, found))
+            kept[step][EVENTS] = {
+                undrawn(one): "told"
+                for one in found[EVENTS]
+                if not (of_others and one.startswith("Pod "))
+            }
+        if METRICS in found:
+            kept[step][METRICS] = _compared_metrics(found[METRICS], found)
     return kept
 
 

@@ -100,6 +100,6 @@ def _line(decision: Decision) -> EventRecord:
         data={
             name: msgspec.to_builtins(getattr(decision, name))
             for name in decision.__struct_fields__
-            if name not in _COMMON
+            if name not in _COMMON and getattr(decision, name) is not msgspec.UNSET
         },
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,7 +28,7 @@ from sandbox.models import (
     Sandbox,
 )
 from sandbox.page import diffs, rows
-from sandbox.page.diffs import Page, RevisionDiff
+from sandbox.page.diffs import Page, Patch, RevisionDiff
 from sandbox.page.packing import (
     unpack_page,
     unpack_patch,
@@ -155,6 +155,27 @@ def page_at(sandbox: Sandbox, revision: int) -> Page:
     return _as_of(page, sandbox, revision)
 
 
+def steps_from(sandbox: Sandbox, revision: int) -> tuple[Page, Iterator[Patch]]:
+    """Return the page at a revision, and what changed since, oldest first.
+
+    Before the first that is kept, and at 0, it is the first page that is kept.
+    """
+    ranges = lineage(sandbox)
+    known = of(Checkpoint, ranges).order_by("revision")
+    first = known.values_list("revision", flat=True).first()
+    if first is None:
+        raise GoneError(Absent.REVISION.said(revision=revision))
+    start = max(first, revision)
+    bodies = of(Diff, ranges).filter(revision__gt=start).order_by("revision")
+    found = bodies.values_list("body", flat=True).iterator()
+    return page_at(sandbox, start), (unpack_patch(bytes(body)) for body in found)
+
+
+def is_past(sandbox: Sandbox, revision: int) -> bool:
+    """Return whether a revision is one of those that are kept of a sandbox's past."""
+    return any(one.after < revision <= one.upto for one in lineage(sandbox))
+
+
 def _start(ranges: list[RevisionRange], revision: int) -> tuple[int, Page]:
     checkpoint = _checkpoint(ranges, revision)
     low = checkpoint.revision
@@ -263,16 +284,20 @@ def events(sandbox: Sandbox) -> QuerySet[Event]:
 
 
 def newest_events(
-    sandbox: Sandbox, revision: int, most: int, *, without: Collection[str] = ()
+    sandbox: Sandbox,
+    revision: int,
+    most: int,
+    *,
+    without: Collection[str] = (),
+    whole: bool = False,
 ) -> list[Event]:
-    """Return the last events up to a revision, oldest first, but for types in `without`."""
-    found = (
-        rows_of(Event, sandbox, revision)
-        .exclude(type__in=without)
-        .defer("data")
-        .order_by("-revision", "-seq")[:most]
-    )
-    return list(found)[::-1]
+    """Return the last events up to a revision, oldest first, but for types in `without`.
+
+    Their `data` is read with them where they are wanted `whole`.
+    """
+    found = rows_of(Event, sandbox, revision).exclude(type__in=without)
+    found = found if whole else found.defer("data")
+    return list(found.order_by("-revision", "-seq")[:most])[::-1]
 
 
 def newest_samples(sandbox: Sandbox, revision: int, most: int) -> list[Sample]:

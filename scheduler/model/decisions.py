@@ -44,25 +44,23 @@ class Arrive(Decision, frozen=True, tag="Arrive"):
     """An object came into the world at its arrival time."""
 
 
-class Admit(Decision, frozen=True, tag="Admit"):
+class _Placing(Decision, frozen=True):
+    queue: str = ""  # ClusterQueue
+    pod_sets: tuple[PodSetAdmission, ...] = ()
+    #: flavors that were looked at, as Kueue tells of them, less plain fits
+    considered: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Admit(_Placing, frozen=True, tag="Admit"):
     """A Workload got quota (Kueue) or an application's ask a place (YuniKorn)."""
 
-    queue: str = ""  # ClusterQueue
-    pod_sets: tuple[PodSetAdmission, ...] = ()
 
-
-class Replace(Decision, frozen=True, tag="Replace"):
+class Replace(_Placing, frozen=True, tag="Replace"):
     """Pods of an admitted Workload got other places; its quota stays as it is."""
 
-    queue: str = ""  # ClusterQueue
-    pod_sets: tuple[PodSetAdmission, ...] = ()
 
-
-class ReserveQuota(Decision, frozen=True, tag="ReserveQuota"):
+class ReserveQuota(_Placing, frozen=True, tag="ReserveQuota"):
     """A Workload holds quota and waits for its admission checks."""
-
-    queue: str = ""  # ClusterQueue
-    pod_sets: tuple[PodSetAdmission, ...] = ()
 
 
 class Wait(Decision, frozen=True, tag="Wait"):

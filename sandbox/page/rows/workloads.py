@@ -265,11 +265,15 @@ def _requeue(world: World, work: WorkloadInfo | None) -> int | None:
 
 
 def owner_of(obj: Object) -> str:
-    """Return the key of the job that a Workload was made from; "" for none."""
-    for owner in obj.metadata.get("ownerReferences") or ():
-        if owner.get("controller") or len(obj.metadata["ownerReferences"]) == 1:
-            kind, name = owner.get("kind", ""), owner.get("name", "")
-            return str(Key(kind, obj.key.namespace, name))
+    """Return the key of the job that a Workload was made from; "" for none.
+
+    Of a group of pods it is the first.
+    """
+    owners = obj.metadata.get("ownerReferences") or ()
+    steering = [one for one in owners if one.get("controller")]
+    for owner in steering or owners:
+        kind, name = owner.get("kind", ""), owner.get("name", "")
+        return str(Key(kind, obj.key.namespace, name))
     return ""
 
 

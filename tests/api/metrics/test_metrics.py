@@ -7,9 +7,10 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from sandbox import actions
+from sandbox.access.people import local_user
 from sandbox.models import Event
 from tests import stored
-from tests.builders import node, pod
+from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
 from tests.sandbox.conftest import tick
 
 pytestmark = [pytest.mark.django_db]
@@ -214,3 +215,42 @@ def test_work_that_a_checkpoint_keeps_is_not_lost(call, person):
     text = call("get", sandbox, "/metrics").content.decode()
     # Two Workloads run 50 s each; 40 s of one are kept.
     assert sum(values(text, "quotalab_work_lost_seconds")) == pytest.approx(60, abs=1)
+
+
+@pytest.fixture
+def ran(call, make):
+    """Return a sandbox in which a Job of one pod runs, and how its metrics are read."""
+    sandbox = make(
+        node("n1", cpu=4),
+        flavor("default"),
+        cluster_queue("cq", cpu=4),
+        local_queue("lq", cluster_queue="cq"),
+        job("a", queue="lq", runtime="1h"),
+        policy={"kueue": {"waitForPodsReady": {"timeout": "5m"}}},
+    )
+    actions.do_step(local_user(), sandbox.pk, ticks=5)
+    tick(sandbox, 5)
+    return sandbox, lambda: call("get", sandbox, "/metrics").content.decode()
+
+
+def test_pods_that_get_ready_are_counted_once_per_admission(ran):
+    _, text = ran
+    name = "kueue_local_queue_ready_wait_time_seconds_count"
+    assert values(text(), name, namespace="default") == [1]
+
+
+def test_the_workload_of_a_job_that_is_deleted_counts_as_finished(call, ran):
+    sandbox, text = ran
+    call("delete", sandbox, "/apis/batch/v1/namespaces/default/jobs/a")
+    actions.do_step(local_user(), sandbox.pk, ticks=2)
+    tick(sandbox, 2)
+    name = "kueue_finished_workloads_total"
+    assert values(text(), name, cluster_queue="cq") == [1]
+
+
+def test_a_local_queue_that_is_stopped_begins_to_count_anew(call, ran):
+    sandbox, text = ran
+    path = "/apis/kueue.x-k8s.io/v1beta2/namespaces/default/localqueues/lq"
+    body = {"spec": {"stopPolicy": "Hold"}}
+    call("patch", sandbox, path, body)
+    assert values(text(), "kueue_local_queue_admitted_workloads_total") == []

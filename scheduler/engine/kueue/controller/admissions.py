@@ -5,6 +5,8 @@ Source: docs/semantics/kueue.md#admission.
 
 from __future__ import annotations
 
+import msgspec
+
 from scheduler.engine.kueue.cache.assumed import count_admitted, take_quota
 from scheduler.engine.kueue.controller import evictions
 from scheduler.engine.kueue.controller.evictions import end_elsewhere, replace_slice
@@ -81,7 +83,8 @@ def admit(life: Lifecycle, entry: Entry) -> None:
     life.mark_queues_changed(work, queue)
     life.arm_timer(work)
     kind = Admit if admitted else ReserveQuota
-    emit_admission(life, work, kind, QUOTA_RESERVED, sentence)
+    considered = entry.assignment.considered()
+    emit_admission(life, work, kind, QUOTA_RESERVED, sentence, considered)
 
 
 def _first_phase(life: Lifecycle, work: WorkloadInfo, queue: ClusterQueue) -> bool:
@@ -146,6 +149,7 @@ def emit_admission(
     kind: type[Admit | Replace | ReserveQuota],
     reason: str,
     sentence: str,
+    considered: str = "",
 ) -> None:
     """Report the places that a workload's admission gives to its podsets."""
     assert work.admission is not None
@@ -162,6 +166,7 @@ def emit_admission(
                 )
                 for part in work.admission.pod_sets
             ),
+            considered=considered or msgspec.UNSET,
         )
     )
 

@@ -215,6 +215,7 @@ class FlavorAssigner:
         scan.run()
         if self.trace is not None:
             self._trace_scan(scan, self.trace)
+        plan.considered += scan.considered
         plan.severe.append(min(scan.severe, default=Severity.NONE))
         plan.searched.append(next((f for f, _ in scan.found.values()), ""))
         if not scan.found:

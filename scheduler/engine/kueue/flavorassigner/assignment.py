@@ -50,6 +50,28 @@ class Ranking(NamedTuple):
     preference_as_written: bool = True
 
 
+class Attempt(NamedTuple):
+    """A flavor that was looked at: the worst of its resources, and why."""
+
+    flavor: str
+    fit: FlavorFit
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return it as Kueue's event QuotaReserved has it."""
+        said = [_ATTEMPTS[self.fit.mode]]
+        if self.fit.borrow:
+            said.append(f"borrow={self.fit.borrow}")
+        return f"{self.flavor}({';'.join([*said, *sorted(self.reasons)])})"
+
+
+_ATTEMPTS = {
+    Mode.NO_FIT: "NoFit",
+    Mode.NO_CANDIDATES: "preemptionMode=NoCandidates",
+    Mode.PREEMPT: "preemptionMode=Preempt",
+    Mode.RECLAIM: "preemptionMode=Reclaim",
+    Mode.FIT: "Fit",
+}
 BEST = FlavorFit(Mode.FIT, 0)
 WORST = FlavorFit(Mode.NO_FIT, 0)
 
@@ -117,6 +139,7 @@ class PodSetPlan:
     """The flavors for one podset; no flavors at all when it cannot be placed."""
 
     __slots__ = (
+        "considered",
         "count",
         "delayed",
         "error",
@@ -141,6 +164,7 @@ class PodSetPlan:
         self.fits: dict[str, FlavorFit] = {}
         self.tried: dict[str, int] = {}
         self.reasons: list[str] = []
+        self.considered: list[Attempt] = []  # but those that fit without borrowing
         self.severe: list[Severity] = []  # mildest failure of each group searched
         self.searched: list[str] = []  # the flavor that each of them chose, or ""
         self.error = ""  # why no flavor can be worked out for it at all
@@ -211,6 +235,17 @@ class Assignment:
             f"{', '.join(sorted(part.reasons))}"
             for part in self.parts
             if part.reasons or part.error
+        )
+
+    def considered(self) -> str:
+        """Return the flavors that were looked at, less what fits without borrowing.
+
+        Source: docs/semantics/kueue.md#messages-of-an-assignment.
+        """
+        return " | ".join(
+            f"{part.name}: {', '.join(map(str, sorted(part.considered)))}"
+            for part in self.parts
+            if part.considered
         )
 
     def severity(self) -> Severity:
@@ -293,7 +328,7 @@ def share_out(whole: PodSetPlan, plan: PodSetPlan) -> None:
         plan.flavors[name] = whole.flavors[name]
         plan.fits[name] = whole.fits[name]
         plan.tried[name] = whole.tried[name]
-    plan.reasons = list(whole.reasons)
+    plan.reasons, plan.considered = list(whole.reasons), whole.considered
     plan.severe, plan.searched = list(whole.severe), list(whole.searched)
 
 

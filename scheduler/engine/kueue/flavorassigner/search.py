@@ -12,6 +12,7 @@ from typing import Protocol
 from scheduler.engine.kueue.flavorassigner.assignment import (
     BEST,
     WORST,
+    Attempt,
     FlavorFit,
     Mode,
     PodSetPlan,
@@ -70,14 +71,18 @@ class QuotaFit(Protocol):
         """Return how `amount` is served, with a reason unless it fits."""
 
 
+#: How the reason begins of a flavor that is no attempt: another was nominated before.
+SKIPPED = "skipping flavor"
+
+
 class FlavorSearch:
     """One walk over the flavors of a resource group for one podset.
 
     Source: docs/semantics/kueue.md#flavor-search.
     """
 
-    __slots__ = ("amounts", "assigner", "at", "best", "found", "group", "index",
-                 "members", "plan", "reasons", "severe", "start", "step", "used")  # fmt: skip
+    __slots__ = ("amounts", "assigner", "at", "best", "considered", "found", "group",
+                 "index", "members", "plan", "reasons", "severe", "start", "step", "used")  # fmt: skip
 
     def __init__(
         self,
@@ -97,6 +102,7 @@ class FlavorSearch:
         self.index = index
         self.used = used
         self.reasons: list[str] = []
+        self.considered: list[Attempt] = []
         self.severe: list[Severity] = []
         self.found: dict[str, tuple[str, FlavorFit]] = {}
         self.best = WORST
@@ -137,11 +143,14 @@ class FlavorSearch:
         if reason:
             self.reasons.append(reason)
             self.severe.append(Severity.NO_MATCH)
+            if not reason.startswith(SKIPPED):
+                self.considered.append(Attempt(flavor, WORST, (reason,)))
             if self.assigner.trace is not None:
                 self._trace_barred(flavor, list(self.step.resources), reason)
             return None
         preference, ranking = self.assigner.queue.spec.preference, self.assigner.ranking
         whole, each, severe = BEST, {}, Severity.WAITING
+        said = len(self.reasons)
         for resource in self.step.resources:
             leaves = self.plan.replaced is not None and self._leaves(flavor, resource)
             granted, severity = self._fit_resource(flavor, resource)
@@ -153,6 +162,10 @@ class FlavorSearch:
                 whole = granted
         if whole.mode is Mode.NO_FIT:
             self.severe.append(severe)
+        highest = max(granted.borrow for granted in each.values())
+        if highest or whole.mode is not Mode.FIT:
+            worst = FlavorFit(whole.mode, highest)
+            self.considered.append(Attempt(flavor, worst, (*self.reasons[said:],)))
         return whole, each
 
     def _ineligibility(self, flavor: str) -> str:
@@ -160,7 +173,7 @@ class FlavorSearch:
         nominated = self.assigner.nominated(self.index, trigger)
         if nominated is not None and nominated != flavor:
             return (
-                f"skipping flavor {flavor} as it is not found in the nomination "
+                f"{SKIPPED} {flavor} as it is not found in the nomination "
                 f"mapping for resource {trigger}"
             )
         return self.assigner.ineligibility(self.members, flavor, self.step)
