@@ -27,7 +27,10 @@ class LinkedBy(Words):
     )
     ITSELF = ("chain.by.itself", "it went another way before")
     PODS = ("chain.by.pods", "its pod got its place at another time")
-    CHANGED = ("chain.by.changed", "the change is of the unit, its queue or its node")
+    CHANGED = (
+        "chain.by.changed",
+        "the change is of the unit, its queue, its cohort or its node",
+    )
     POLICY = ("chain.by.policy", "the change is of what decides for all")
     ORDER = (
         "chain.by.order",

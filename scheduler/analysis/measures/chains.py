@@ -20,7 +20,14 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from scheduler.analysis.measures.lives import POLICY, STOPS, Amounts, Life, Lives
+from scheduler.analysis.measures.lives import (
+    POLICY,
+    STOPS,
+    Amounts,
+    Life,
+    Lives,
+    queue_key,
+)
 from scheduler.model.objects import Key
 from scheduler.model.sentence import Items, Named, Quantity, Sentence
 from scheduler.words.chains import ChainLink, LinkedBy
@@ -88,6 +95,17 @@ class Chains:
             if pod in self._own:
                 self._pods.setdefault(owner, []).append(pod)
         self._change = changed.changed
+        # The cohorts whose quota the change lets others have, or takes from them.
+        self._changed_cohorts = {
+            traits.cohort
+            for side in self._sides
+            for key, traits in side.traits.items()
+            if traits.cohort
+            and key.kind == "Workload"
+            and not self._change.isdisjoint(
+                {key, Key("ClusterQueue", "", traits.queue)}
+            )
+        }
 
     def of(self, key: Key, *, gains: bool) -> int | None:
         """Return where the chain of a unit begins; None where no decision differs."""
@@ -226,11 +244,19 @@ class Chains:
             return own, LinkedBy.ITSELF
         if POLICY in self._change:
             return None, LinkedBy.POLICY
+        if self._cohort_of(self._unit(node.key), node.side) & self._changed_cohorts:
+            return None, LinkedBy.CHANGED
         last = self._last_before(node, self._all)
         if last is None:
             return None, LinkedBy.CHANGED
         same = last.at_ms == node.at_ms
         return last, LinkedBy.ORDER if same else LinkedBy.DRAW
+
+    def _cohort_of(self, unit: Key, side: int) -> set[str]:
+        """Return the cohort of a Workload, if it has one."""
+        traits = self._sides[side].traits.get(unit)
+        known = unit.kind == "Workload" and traits is not None and traits.cohort
+        return {traits.cohort} if known and traits is not None else set()
 
     def _is_of_change(self, node: _Node, unit: Key) -> bool:
         """Return whether the change is of its queue, its cohort or its node."""
@@ -239,6 +265,9 @@ class Chains:
         if traits is not None and node.key.kind == "Workload":
             names.add(Key("ClusterQueue", "", traits.queue))
             names.add(Key("Cohort", "", traits.cohort))
+        elif traits is not None:  # the queues of YuniKorn above it bound it as well
+            parts = traits.queue.split(".")
+            names |= {queue_key(".".join(parts[:n])) for n in range(1, len(parts) + 1)}
         return not names.isdisjoint(self._change)
 
     def _holder(

@@ -198,8 +198,9 @@ class LifeReader:
             for key in old.keys() | new.keys()
             if not _same(old.get(key), new.get(key))
         }
-        if before.policy.document() != after.policy.document():
-            changed.add(POLICY)
+        documents = before.policy.document(), after.policy.document()
+        if documents[0] != documents[1]:
+            changed |= {POLICY, *changed_queues(*(one["spec"] for one in documents))}
         self._changed = frozenset(changed)
         for key, life in list(self._units.items()):
             last = life.stretches[-1]
@@ -419,6 +420,33 @@ _KINDS = frozenset({"Workload", "Pod"})
 _QUEUES = frozenset({"ClusterQueue", "LocalQueue", "Cohort"})
 _QUEUED = frozenset({"kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/managed"})
 _USERS = ("yunikorn.apache.org/username", "user")
+
+
+def changed_queues(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[Key]:
+    """Return YuniKorn's queues that two specs of a policy say otherwise, each by itself."""
+    one, other = (dict(_queues_in(spec)) for spec in (before, after))
+    names = {name for name in {*one, *other} if one.get(name) != other.get(name)}
+    return {queue_key(name) for name in names}
+
+
+def queue_key(name: str) -> Key:
+    """Return the key by which a change names a queue of YuniKorn."""
+    return Key("Queue", "", name)
+
+
+def _queues_in(spec: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each queue of the policy by its whole name, without those below it."""
+    queues = (spec.get("yunikorn") or {}).get("queues") or {}
+    left = [
+        ("", queue)
+        for partition in queues.get("partitions") or ()
+        for queue in partition.get("queues") or ()
+    ]
+    while left:
+        above, queue = left.pop()
+        name = f"{above}.{queue['name']}" if above else queue["name"]
+        yield name, {key: value for key, value in queue.items() if key != "queues"}
+        left += [(name, inner) for inner in queue.get("queues") or ()]
 
 
 def admitted_to(queue: str, pod_sets: Iterable[PodSetAdmission]) -> str:
