@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-hNzxy8m7.js";
