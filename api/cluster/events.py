@@ -86,8 +86,8 @@ def documents(sandbox: Sandbox, namespace: str) -> list[dict[str, Any]]:
     """Return the newest events about objects of a namespace ("" = all), oldest first.
 
     Equal failures of an object are one event: the last, with count and first time.
-    What Kueue says of an object for one reason in one moment is one event: a series,
-    whose message is that of the goroutine that ran first, which is the last started.
+    What Kueue says of an object for one reason in one moment is one event, too: a
+    series, with the last message.
     Source: docs/semantics/kube-scheduler.md#repeated-events.
     """
     start = policy_of(sandbox)["spec"]["simulation"]["startTime"]

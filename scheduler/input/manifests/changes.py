@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from scheduler.input.manifests import queues_yaml
 from scheduler.input.manifests.documents import Document
 from scheduler.input.manifests.fields import (
     check_patch,
@@ -15,7 +16,7 @@ from scheduler.input.manifests.fields import (
 )
 from scheduler.input.manifests.kinds import BY_KIND
 from scheduler.model import schemas
-from scheduler.model.problems import Form, Wanted, expected
+from scheduler.model.problems import Form, Problem, Wanted, expected
 
 NODE_ACTIONS = ("cordon", "uncordon", "drain", "fail", "recover")
 _DOINGS = ("patch", "delete", "node")
@@ -39,6 +40,10 @@ def check_change(document: Document) -> dict[str, Any]:
     if known.level == "simulated":
         type_ = schemas.listed(known.group, kind)
         check_patch(document, spec, "spec.patch", type_)
+    elif kind == "ConfigMap" and queues_yaml.FILE in _texts(spec):
+        raise document.error(
+            f"spec.patch.data.{queues_yaml.FILE}", Problem.QUEUES_LATER.said()
+        )
     expect_flag(document, spec, "spec.delete", default=True)
     if "node" in spec:
         expect_choice(document, spec, "spec.node", NODE_ACTIONS)
@@ -50,6 +55,12 @@ def check_change(document: Document) -> dict[str, Any]:
     target = manifest["spec"]["target"]
     target["namespace"] = _namespace(target)
     return manifest
+
+
+def _texts(spec: dict[str, Any]) -> Any:
+    """Return what the patch of a ConfigMap says of its data."""
+    patch = spec.get("patch")
+    return (patch.get("data") if isinstance(patch, dict) else None) or ()
 
 
 def _check_target(document: Document, spec: dict[str, Any]) -> str:

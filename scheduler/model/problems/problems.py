@@ -195,6 +195,11 @@ class Problem(Stated):
     )
     ALIAS_LOOP = ("problem.aliasLoop", "an alias that contains itself")
     ALIASES = ("problem.aliases", "refused: aliases repeat too many values")
+    QUEUES_LATER = (
+        "problem.queuesLater",
+        "a Change does not alter queues while a run goes on; write the ConfigMap at its "
+        "tick, or give the queues as the policy of a what-if",
+    )
     NO_DOCUMENT = ("problem.noDocument", "expected partitions, got an empty text")
     GENERATED = (
         "problem.generated",

@@ -231,6 +231,14 @@ def test_a_change_to_what_no_object_may_be_is_refused_when_it_is_given(patch, fi
     assert complaints(made) == [f"spec.patch.{field}"]
 
 
+def test_a_change_of_queues_is_refused_since_a_run_would_not_follow_it():
+    made = change("ConfigMap")
+    made["spec"]["patch"] = {"data": {"queues.yaml": "partitions: []"}}
+    assert complaints(made) == ["spec.patch.data.queues.yaml"]
+    made["spec"]["patch"] = {"data": {"notes": "other"}}
+    assert complaints(made) == []
+
+
 def test_an_object_that_is_wrapped_is_refused_by_its_place():
     spec = {"template": {"spec": {"containers": [{"image": "a"}]}}}
     inside = job("j") | {"spec": spec}

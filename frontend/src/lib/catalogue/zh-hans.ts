@@ -2757,6 +2757,7 @@ export const ZH_HANS: Words = {
   "said.problem.beside64": "{given} 超过 64 位",
   "said.problem.minNodes": "应为至多 maxNodes（{most}），得到的是 {given}",
   "said.problem.backoff": "应为至少 podInitialBackoffSeconds（{least}），得到的是 {given}",
+  "said.problem.queuesLater": "Change 不会在运行途中修改队列；请在该 tick 写入 ConfigMap，或在假设中以策略给出队列",
   "said.problem.budgetNeeds": "中断预算 {name} 需要其 {count} 个健康的 Pod",
   "said.problem.aliasLoop": "包含自身的别名",
   "said.problem.aliases": "拒绝：别名重复的值过多",
