@@ -51,7 +51,7 @@ def _of_sandbox(part: Part) -> None:
 
 
 _PATCH = (
-    """--patch 'ClusterQueue/main={spec: {preemption: {withinClusterQueue: Never}}}'"""
+    """--patch 'ClusterQueue/a={spec: {preemption: {withinClusterQueue: Never}}}'"""
 )
 
 
@@ -60,7 +60,7 @@ _PATCH = (
     "say who pays for changes, by team, and why; of files or of a sandbox",
     f"what-if ID {_PATCH}",
     "what-if ID --change more-nodes.yaml --horizon 30m --json",
-    f"what-if queues/ jobs.yaml --at 5m {_PATCH}",
+    f"what-if queues.yaml jobs.yaml --at 5m {_PATCH}",
     arguments=_of_sandbox,
 )
 def what_if(asked: Asked) -> Found:

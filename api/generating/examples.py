@@ -159,5 +159,6 @@ COMMANDS: Mapping[str, str] = {
     "twins_create": "quotalab twin prod.qrec",
     "unarchive": "quotalab unarchive $ID",
     "undo": "quotalab undo $ID",
+    "what_ifs_create": "quotalab what-if $ID --change more-nodes.yaml",
     "what_ifs_patch": "quotalab patch $ID 3 queues.yaml",
 }

@@ -87,6 +87,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "volcano/queue.yaml": VOLCANO,
         "fair-sharing.yaml": FAIR,
         "compare.yaml": yaml.safe_dump(EXPERIMENT),
+        "more-nodes.yaml": text_of(node("n9", cpu=64)),
         "jobs.csv": "created,seconds,ngpus,cpu\n0,30,0,1\n1000,40,0,1\n",
     }
     for name, text in files.items():
