@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -274,17 +275,32 @@ def _shown(ticks: Iterable[int], progress: bool) -> Iterable[int]:
     return shown
 
 
+@contextmanager
+def _settings_of_ours() -> Iterator[None]:
+    """Name our settings to Django, whatever project the user's environment names."""
+    name = "DJANGO_SETTINGS_MODULE"
+    before = os.environ.get(name)
+    os.environ[name] = "sandbox.settings"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
 def operation_of(world: World, changes: Sequence[Change]) -> Any:
     """Return what makes the changes, as REST reads them; no database is asked.
 
     Raises SchedulerError that names each fault with its place: `changes[0].patch.name`.
     """
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
     import django
     from django.apps import apps
 
     if not apps.ready:
-        django.setup()
+        with _settings_of_ours():
+            django.setup()
     from rest_framework.exceptions import ValidationError
 
     from api.errors import causes_of
