@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,9 @@ def ran(*words: str, **spec):
         pod["containers"][0]["command"] = list(words)
     one["spec"] |= spec
     policy = {"simulation": {"runTimesFrom": "sleep-deadline"}}
-    made = assemble([("w.yaml", text_of(*small_cluster(), one))], policy=policy)
+    # As kubectl prints it: a word such as 0E0 is a text there.
+    given = json.dumps({"kind": "List", "items": [*small_cluster(), one]})
+    made = assemble([("w.json", given)], policy=policy)
     return made.world.get(Key("Job", "default", "j")).annotations
 
 

@@ -117,7 +117,9 @@ _PLAIN: dict[str, type] = {
 #: Fields of a number or a text where it is a count or a share, and the largest share.
 SHARES = {"maxSurge": math.inf, "maxUnavailable": 100, "minAvailable": 100}
 #: Whole numbers of Kubernetes' own types that may be less than zero.
-_BELOW_ZERO = frozenset({"int", "priority", "tolerationSeconds", "value"})
+_BELOW_ZERO = frozenset(
+    {"int", "priority", "terminationGracePeriodSeconds", "tolerationSeconds", "value"}
+)
 #: The field of a value of a map, and of an item of a list.
 OF_MAP, OF_LIST = Field(type="map"), Field(type="[]")
 _NONE: frozenset[str] = frozenset()

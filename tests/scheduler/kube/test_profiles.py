@@ -141,12 +141,6 @@ def test_two_schedulers_cannot_serve_one_name() -> None:
             id="a priority of the system",
         ),
         pytest.param(
-            "kind: PodDisruptionBudget\nmetadata: {name: b}\nspec:\n"
-            "  minAvailable: most\n",
-            'file:4: spec.minAvailable: expected a number or a percentage such as "50%"',
-            id="a share that is none",
-        ),
-        pytest.param(
             "kind: PodGroup\nmetadata: {name: g}\nspec:\n  minMember: -1\n",
             "file:4: spec.minMember: expected at least 0",
             id="a negative gang",

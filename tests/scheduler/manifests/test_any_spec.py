@@ -231,6 +231,16 @@ def test_a_change_to_what_no_object_may_be_is_refused_when_it_is_given(patch, fi
     assert complaints(made) == [f"spec.patch.{field}"]
 
 
+def test_a_budget_that_is_no_share_names_file_line_and_field():
+    text = (
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec:\n"
+        "  minAvailable: most\n"
+    )
+    [error] = load([("file", text)]).errors
+    wanted = 'spec.minAvailable: expected a number or a percentage such as "50%"'
+    assert str(error).startswith(f"file:5: {wanted}")
+
+
 def test_a_change_of_queues_is_refused_since_a_run_would_not_follow_it():
     made = change("ConfigMap")
     made["spec"]["patch"] = {"data": {"queues.yaml": "partitions: []"}}
