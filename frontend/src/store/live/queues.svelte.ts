@@ -4,8 +4,14 @@ import type { ClusterQueueRow, PodRow, WorkloadRow } from "@/protocol/types";
 import { sameList } from "@/lib/same";
 import { live } from "@/store/live/live.svelte";
 import { pairsOf, treeOf, type Branch } from "@/store/rows/quota";
-import { busiestPairs, isUsed } from "@/store/rows/quotaMap";
+import { busiestPairs, isContended, mainPairOf } from "@/store/rows/quotaMap";
 import { byName, type RowStore } from "@/store/rows/rowStore.svelte";
+
+interface Chosen {
+  readonly pairs: readonly string[];
+  readonly main: string;
+  readonly kept: string; // for which sandbox and pairs; "" while it may change
+}
 
 class Queues {
   readonly tree: Branch[] = $derived(
@@ -16,10 +22,13 @@ class Queues {
   );
   /** Keys of the columns, in the order in which they stand. */
   readonly columns: readonly string[] = $derived.by(() => (this.#before = sameList(this.#before, columnsOf(this.leaves))));
-  /** A pair for each resource, the most contended one: chosen anew until something is used, then kept. */
-  readonly pairs: readonly string[] = $derived.by(() => (this.#pairs = sameList(this.#pairs, this.#chosenPairs())));
-  #pairs: readonly string[] = [];
-  #chosenFor = "";
+  // Columns that change places while a run plays cannot be read: once quota is contended the choice is kept.
+  readonly #chosen: Chosen = $derived.by(() => (this.#chosenBefore = this.#choose()));
+  #chosenBefore: Chosen = { pairs: [], main: "", kept: "" };
+  /** A pair for each resource, the most contended one. */
+  readonly pairs: readonly string[] = $derived(this.#chosen.pairs);
+  /** The most contended pair of all, for the map. */
+  readonly mainPair: string = $derived(this.#chosen.main);
   #before: readonly string[] = []; // a tick that only changes numbers ends at the same list
   // By name, of the queues that are now and those of the tick looked at: a queue keeps its
   // colour after a reload, in a fork and at every tick.
@@ -34,12 +43,11 @@ class Queues {
     return this.#orderBefore;
   }
 
-  // Columns that change places while a run plays cannot be read.
-  #chosenPairs(): readonly string[] {
-    const all = `${live.latest.sandbox?.id ?? ""} ${pairsOf(this.leaves).join()}`;
-    if (all === this.#chosenFor) return this.#pairs;
-    if (isUsed(this.leaves)) this.#chosenFor = all;
-    return busiestPairs(this.leaves);
+  #choose(): Chosen {
+    const [before, all] = [this.#chosenBefore, `${live.latest.sandbox?.id ?? ""} ${pairsOf(this.leaves).join()}`];
+    if (all === before.kept) return before;
+    const pairs = sameList(before.pairs, busiestPairs(this.leaves));
+    return { pairs, main: mainPairOf(this.leaves, pairs), kept: isContended(this.leaves) ? all : "" };
   }
 
   /** Return the place of a queue among all by name, for its colour; -1 when unknown. */

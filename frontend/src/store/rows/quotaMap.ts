@@ -25,9 +25,9 @@ export function mainPairOf(queues: readonly ClusterQueueRow[], pairs: readonly s
   return rest.reduce((best, pair) => (ratio(sumOf(queues, pair)) > ratio(sumOf(queues, best)) ? pair : best), first);
 }
 
-/** Return whether any quota is used. */
-export function isUsed(queues: readonly ClusterQueueRow[]): boolean {
-  return pairsOf(queues).some((pair) => sumOf(queues, pair).used > 0);
+/** Return whether half of some quota is used. */
+export function isContended(queues: readonly ClusterQueueRow[]): boolean {
+  return pairsOf(queues).some((pair) => ratio(sumOf(queues, pair)) >= 0.5);
 }
 
 function sumOf(queues: readonly ClusterQueueRow[], pair: string): Total {
