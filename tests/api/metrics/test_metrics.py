@@ -6,12 +6,14 @@ import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from api.metrics import counting
 from sandbox import actions
 from sandbox.access.people import local_user
 from sandbox.models import Event
+from scheduler.model.objects import Key
 from tests import stored
 from tests.builders import cluster_queue, flavor, job, local_queue, node, pod
-from tests.sandbox.conftest import tick
+from tests.sandbox.conftest import row, tick
 
 pytestmark = [pytest.mark.django_db]
 
@@ -246,6 +248,24 @@ def test_the_workload_of_a_job_that_is_deleted_counts_as_finished(call, ran):
     tick(sandbox, 2)
     name = "kueue_finished_workloads_total"
     assert values(text(), name, cluster_queue="cq") == [1]
+
+
+def test_counts_brought_forward_tick_by_tick_are_those_made_from_scratch(person, busy):
+    forward = counting.CountCache(counting.WorkloadTotals, counting._read)
+    for n in range(24):
+        tick(busy)
+        if n == 5:
+            actions.do_delete(person, busy.pk, [Key("Job", "default", "job-01")])
+        if n == 15:
+            actions.do_delete(
+                person, busy.pk, [Key("LocalQueue", "default", "a-queue")]
+            )
+        found = forward.brought_to(row(busy), {})
+    scratch = counting.CountCache(counting.WorkloadTotals, counting._read)
+    assert found == scratch.brought_to(row(busy), {})
+    assert found.counters
+    assert found.gone
+    assert found.times
 
 
 def test_a_local_queue_that_is_stopped_begins_to_count_anew(call, ran):
