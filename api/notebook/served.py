@@ -152,8 +152,9 @@ class ServedSandbox:
     ) -> WhatIf:
         """Return what changes made now would do up to a horizon, per seed.
 
-        Changes are those of `quotalab.LocalSandbox.what_if`. It is listed on the page once the verdict is asked for. What is kept goes on from
-        here; what came after is a fork then.
+        Changes are those of `quotalab.LocalSandbox.what_if`. It is listed on the page
+        once the verdict is asked for. What is kept goes on from here; what came after is
+        a fork then.
         """
         given = [*changes, *([{"policy": {"spec": policy}}] if policy else [])]
         ask, state = self.client.operations, dict[str, Any]()

@@ -86,4 +86,5 @@ def test_an_upgrade_is_told_in_seconds(tmp_path: Path) -> None:
         sys.stderr.write(json.dumps({**line, "rules": rules}) + "\n")
         # Where something differs, each rule was tried alone or has no other side.
         alone = [one["workloads"] is not None for one in report["rules"]]
-        assert any(alone) == report["differs"]
+        assert report["differs"] or not alone
+        assert any(alone) or not alone

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scheduler.analysis.measures.bill import chain_of
-from scheduler.analysis.measures.verdict import ChangeVerdict, WorkloadVerdict
+from scheduler.analysis.measures.bill import FATES, chain_of
+from scheduler.analysis.measures.verdict import (
+    EQUAL,
+    GAINS,
+    LOSSES,
+    NEUTRAL,
+    ChangeVerdict,
+    WorkloadVerdict,
+)
 from scheduler.analysis.pairs import compare_pair
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
@@ -128,3 +135,7 @@ def test_a_difference_of_a_tick_counts_as_equal_and_is_listed_apart():
     assert not found.differs
     assert {one.fates[0] for one in found.workloads} == {"equal"}
     assert found.later_ms == 0
+
+
+def test_each_fate_has_its_words():
+    assert set(FATES) == {*LOSSES, *NEUTRAL, *GAINS, EQUAL}

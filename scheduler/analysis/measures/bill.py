@@ -16,7 +16,8 @@ from scheduler.model.durations import duration_text
 MOST_LOSERS = 3
 #: A longer chain is told by its first links and its last.
 _MOST_LINKS = 6
-_FATES = {
+#: What becomes of a unit, in words.
+FATES = {
     "never": "never runs before the horizon",
     "endsLater": "ends later, or not before the horizon",
     "evictedMore": "is evicted more often",
@@ -74,7 +75,7 @@ def shift_text(later_ms: int) -> str:
 
 def row_text(row: WorkloadVerdict) -> str:
     """Return what becomes of a unit: by how much, and all that holds of it."""
-    fates = "; ".join(_FATES[one] for one in row.fates)
+    fates = "; ".join(FATES[one] for one in row.fates)
     return f"{shift_text(row.later_ms)}: {fates}" if row.later_ms else fates
 
 
