@@ -62,8 +62,9 @@ def read_paths(paths: Iterable[Path | str], *, short: bool = False) -> list[Text
     """Return (name, text) of each file; folders are looked through, `-` is stdin.
 
     What a folder holds under other names is reported on stderr. Archives are
-    unpacked. `short` names begin below the folder that is given. A file that is no text is an `UnreadText`.
-    Raises SchedulerError for a path that does not exist or may not be read.
+    unpacked. `short` names begin below the folder that is given. A file that is no
+    text is an `UnreadText`. Raises SchedulerError for a path that does not exist or may
+    not be read, and for a folder without a file to read.
     """
     return [
         text
@@ -93,7 +94,10 @@ def read_bytes(
             continue
         if not path.exists():
             raise SchedulerError(f"{path}: No such file or directory")
-        for file in _inside(path) if path.is_dir() else [path]:
+        files = [*_inside(path)] if path.is_dir() else [path]
+        if not files:
+            raise SchedulerError(f"{path}: expected files of manifests, found none")
+        for file in files:
             base = path if path.is_dir() else path.parent
             name = file.relative_to(base).as_posix() if short else str(file)
             yield name, _bytes(file)

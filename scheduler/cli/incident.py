@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TextIO
 
 from scheduler.cli.recording_file import read_file
+from scheduler.cli.recording_folder import read_followed_folder
 from scheduler.cli.statuses import refused
 from scheduler.model import durations
 from scheduler.model.annotations import ARRIVAL
 from scheduler.model.errors import SchedulerError
 from scheduler.model.releases.release import TITLES
-from scheduler.recorded.followed import incident
+from scheduler.recorded.followed import Source, incident
 
 
 def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
@@ -24,9 +25,13 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.into.mkdir(parents=True, exist_ok=True)
-        found = read_file(options.recording)
+        recording, configured = options.recording, list[Source]()
+        if recording.is_dir():
+            found, configured = read_followed_folder(recording)
+        else:
+            found = read_file(recording)
         at_us = found.start_us + 1000 * durations.span_ms(options.at)
-        files, releases = incident(found, at_us), found.releases()
+        files, releases = [*configured, *incident(found, at_us)], found.releases()
         for name, text in files:
             (options.into / name).write_text(text, encoding="utf-8")
     except (SchedulerError, OSError) as error:
@@ -47,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         "that really arrived afterwards and the times it really ran, as files for "
         "`quotalab import` or `python -m scheduler run`.",
     )
-    parser.add_argument("recording", type=Path, metavar="FILE")
+    parser.add_argument("recording", type=Path, metavar="RECORDING")
     parser.add_argument(
         "--at", default="0s", help='since its begin, e.g. "10m" (default %(default)s)'
     )

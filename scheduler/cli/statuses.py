@@ -52,7 +52,10 @@ def refused(error: Exception) -> int:
     """
     if isinstance(error, BrokenPipeError):
         raise error
-    sys.stderr.write(f"{error}\n")
+    said = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        said = f"{error.filename}: {error.strerror}"
+    sys.stderr.write(f"{said}\n")
     if isinstance(error, InvariantError | NoProgressError):
         sys.stderr.write(_REPORT)
         return OURS

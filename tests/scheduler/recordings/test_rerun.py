@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
+from scheduler.cli import incident
+from scheduler.cli.files import read_paths
 from scheduler.cli.recording_folder import Event
 from scheduler.engine.tick import simulate
 from scheduler.model.decisions import Admit, Decision, Finish, Wait
+from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue, flavor, job, local_queue, node, world_of
 from tests.recorded import __main__ as command
@@ -270,6 +273,20 @@ def test_a_step_is_measured_by_a_run_time_as_people_write_it(folder, written):
 def test_a_folder_that_is_no_recording_is_named(tmp_path, capsys):
     assert command.main([str(tmp_path)]) == 2
     assert "README.md: expected a file of a recording" in capsys.readouterr().err
+
+
+def test_an_instant_of_a_folder_is_written_with_its_configuration(folder, tmp_path):
+    into = tmp_path / "instant"
+    (folder / "config.yaml").write_text("kind: Configuration\n")
+    (folder / "snapshot-0.json.gz").write_bytes(gzip.compress(b"{\"items\": []}"))
+    assert incident.main([str(folder), "--into", str(into)], io.StringIO()) == 0
+    written = {path.name for path in into.iterdir()}
+    assert written == {"config.yaml", "incident.json", "policy.json"}
+
+
+def test_a_folder_without_a_file_to_read_is_named(tmp_path):
+    with pytest.raises(SchedulerError, match="expected files of manifests, found none"):
+        read_paths([tmp_path])
 
 
 def test_a_recording_that_was_cut_off_is_named(folder, capsys):
