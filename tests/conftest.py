@@ -24,6 +24,7 @@ pytest_plugins = [
     "tests.services.passwords",
     "tests.services.order",
     "tests.services.garbage",
+    "tests.services.threads",
 ]
 
 

@@ -278,7 +278,7 @@ def test_a_folder_that_is_no_recording_is_named(tmp_path, capsys):
 def test_an_instant_of_a_folder_is_written_with_its_configuration(folder, tmp_path):
     into = tmp_path / "instant"
     (folder / "config.yaml").write_text("kind: Configuration\n")
-    (folder / "snapshot-0.json.gz").write_bytes(gzip.compress(b"{\"items\": []}"))
+    (folder / "snapshot-0.json.gz").write_bytes(gzip.compress(b'{"items": []}'))
     assert incident.main([str(folder), "--into", str(into)], io.StringIO()) == 0
     written = {path.name for path in into.iterdir()}
     assert written == {"config.yaml", "incident.json", "policy.json"}
