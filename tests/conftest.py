@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
@@ -31,6 +33,18 @@ pytest_plugins = [
 def pytest_configure() -> None:
     """Let who asks for an answer work it out: tests of one process have no worker."""
     django_settings.ANSWER_INLINE = True
+
+
+#: What runs threads, sockets, workers and browsers has a second try; what only decides,
+#: or looks for races and faults, has none.
+TRIED_TWICE = [Path(__file__).parent / part for part in ("api", "sandbox", "e2e", "whole")]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test of those folders a second try, which the summary names."""
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in TRIED_TWICE):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 # The same examples at every run, so that a red run can be had again.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -13,16 +12,6 @@ from tests.services.browser import launched
 
 # A busy machine is slow, not wrong: waits end as soon as what they wait for is seen.
 expect.set_options(timeout=60_000)
-
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each story of this folder a second try, which the summary names."""
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:

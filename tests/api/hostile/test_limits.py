@@ -112,10 +112,13 @@ def test_a_request_that_computes_too_long_is_ended_and_changes_nothing(
     settings.REQUEST_CPU_S = 1e-6
     before = row(busy)
     url = f"/api/v1/sandboxes/{busy.pk}/actions/fork"
-    answer = client.post(url, {}, format="json")
+    answered = 0  # before the watch looked: its thread may get no processor for so long
+    while (answer := client.post(url, {}, format="json")).status_code == 201:
+        answered += 1
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert "REQUEST_CPU_SECONDS" in answer.json()["message"]
-    assert (Sandbox.objects.count(), row(busy).revision) == (1, before.revision)
+    assert Sandbox.objects.count() == 1 + answered
+    assert row(busy).revision == before.revision
     settings.REQUEST_CPU_S = 30
     assert client.post(url, {}, format="json").status_code == 201
 
