@@ -37,7 +37,9 @@ def pytest_configure() -> None:
 
 #: What runs threads, sockets, workers and browsers has a second try; what only decides,
 #: or looks for races and faults, has none.
-TRIED_TWICE = [Path(__file__).parent / part for part in ("api", "sandbox", "e2e", "whole")]
+TRIED_TWICE = [
+    Path(__file__).parent / part for part in ("api", "sandbox", "e2e", "whole")
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,6 +13,7 @@ from tests.services.browser import launched
 # A busy machine is slow, not wrong: waits end as soon as what they wait for is seen.
 expect.set_options(timeout=60_000)
 
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """One browser for the tests of this folder.
