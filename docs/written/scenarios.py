@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sandbox.base import library
 from scheduler.model.scenario import TEXTS, ListedStatement, ScenarioSpec
+from tests.mutation.changes import changes
 
 _HEAD = """# Scenarios
 
@@ -77,8 +78,10 @@ Where a statement of the texts behind this product happens: the scenario, the ti
 which its board shows it, and the test that holds it. *expected* is
 `test_what_is_expected_happens[SCENARIO]` of `tests/scheduler/test_scenarios.py`, which
 runs the scenario and holds it to what it expects then; another test beside it holds
-what no decision shows. This page is written by `python -m docs.written` from
-`sandbox/scenarios/texts.yaml` and `shows` of the scenarios.
+what no decision shows. A *mutant* is a change of the engine that breaks the statement; the
+*killer* fails under it, which `./dev mutate texts [WORD...]` tries and CI in part. A row
+without one is not shown to be able to fail. This page is written by `python -m docs.written`
+from `sandbox/scenarios/texts.yaml`, `tests/mutation/texts.yaml` and `shows` of the scenarios.
 """
 
 
@@ -92,9 +95,10 @@ def texts() -> str:
     parts = [_TEXTS_HEAD]
     for text, listed in library.statements().items():
         rows = [_row(one, shown.get((text, one.statement), [])) for one in listed]
-        head = ["| statement | scenario | at | test |", "| --- | --- | --- | --- |"]
+        head = "| statement | scenario | at | test | mutant | killer |"
         title = f"## {TEXTS[text]} ({len(rows)})"
-        parts.append("\n".join([title, "", *head, *rows]))
+        parts.append("\n".join([title, "", head, "| --- " * 6 + "|", *rows]))
+    parts.append("\n".join(_mutants()))
     return "\n".join(f"{part.rstrip()}\n" for part in parts)
 
 
@@ -104,4 +108,18 @@ def _row(listed: ListedStatement, places: list[tuple[str, str]]) -> str:
     own = f"`{listed.test.split('::')[-1]}` ({listed.test.split('::')[0]})"
     expected = ["expected"] if places else []
     held = " · ".join([*expected, own] if listed.test else expected)
-    return f"| {listed.statement} | {scenarios} | {times} | {held} |"
+    killer = "the test" if listed.killer else "expected"
+    broken = f"`{listed.mutant}` | {killer}" if listed.mutant else "none yet |"
+    return f"| {listed.statement} | {scenarios} | {times} | {held} | {broken} |"
+
+
+def _mutants() -> Iterator[str]:
+    known = changes()
+    yield f"## Mutants ({len(known)})\n"
+    yield "| mutant | function | what it says | what the mutant says |"
+    yield "| --- | --- | --- | --- |"
+    for name, one in known.items():
+        where = f"`{one.function()}` of `{one.file}`"
+        texts = (" ".join(text.split()) for text in (one.replace, one.by))
+        said = " | ".join(f"`{text.replace('|', chr(92) + '|')}`" for text in texts)
+        yield f"| `{name}` | {where} | {said} |"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -157,11 +157,15 @@ class ListedStatement(
     """A statement as the list of the texts has it, with a test that holds it.
 
     `test` is a path and a name, "tests/a.py::test_b", beside the expectations of the
-    scenario that shows it; "" where those are enough.
+    scenario that shows it; "" where those are enough. `mutant` names a change of the engine
+    that breaks the statement (tests/mutation/texts.yaml); what the scenario expects fails
+    under it, or, where `killer` says so, the test.
     """
 
     statement: str
     test: str = ""
+    mutant: str = ""
+    killer: Literal["", "test"] = ""
 
 
 class _Claim(

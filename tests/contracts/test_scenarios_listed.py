@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from docs.written.__main__ import pages, written
 from sandbox.base import library
 from scheduler.model.scenario import TEXTS
+from tests.mutation.changes import Change, changes
 
 ROOT = Path(__file__).parents[2]
 
@@ -59,3 +65,37 @@ def test_every_test_that_holds_a_statement_is_there():
         if case and not (records / f"{case.rstrip(']')}.json").is_file():
             lost.append(test)
     assert lost == []
+
+
+def test_every_mutant_changes_a_function_and_breaks_a_row():
+    known = changes()
+    named = {
+        one.mutant for listed in library.statements().values() for one in listed
+    } - {""}
+    assert named == set(known)
+    for one in known.values():
+        compile(one.text(), one.file, "exec")
+        assert one.function()
+
+
+def test_a_row_whose_test_is_the_killer_has_a_test_and_a_mutant():
+    listed = [one for text in library.statements().values() for one in text]
+    assert [one for one in listed if one.killer and not (one.test and one.mutant)] == []
+
+
+def test_a_mutant_of_a_text_that_stands_twice_is_refused():
+    twice = Change("scheduler/engine/latencies.py", "return", "yield")
+    with pytest.raises(ValueError, match=r"latencies\.py has \d+ times, not once"):
+        twice.text()
+
+
+def test_a_part_of_the_rows_is_broken_by_their_mutants():
+    tried = subprocess.run(
+        [sys.executable, "-m", "tests.mutation.texts", "--each", "6"],
+        cwd=ROOT,
+        env={**os.environ, "QUOTALAB_COMPILED": "no"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert tried.returncode == 0, tried.stdout + tried.stderr
