@@ -18,6 +18,7 @@ from scheduler.analysis.explain import shapes
 from scheduler.analysis.explain.answers import Overview
 from scheduler.analysis.explain.queues import ApplicationExplanation, QueueFairness
 from scheduler.analysis.explain.shapes.film import Film
+from scheduler.analysis.explain.would import Would
 from scheduler.analysis.forecast.starts import Forecast, SubmissionForecast
 from scheduler.analysis.incident import IncidentReplay
 from scheduler.analysis.pairs import PairVerdict
@@ -43,6 +44,7 @@ ANSWERS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "forecasts_create": (ForecastState,),
     "forecasts_read": (ForecastState,),
     "forecast_submission_create": (SubmissionForecast,),
+    "would_create": (Would,),
     "capacity_read": (shapes.Capacity,),
     "waiting_read": (Overview,),
     "fairness_read": (shapes.Fairness, QueueFairness),

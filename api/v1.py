@@ -24,7 +24,7 @@ from api.views.explaining import (
     Waiting,
 )
 from api.views.export import Export
-from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts
+from api.views.forecasting import Forecasts, KeptForecast, KeptForecasts, Would
 from api.views.imports import Conversions, DryImports, Imports, TracePreviews
 from api.views.lessons import FollowerGuess, JoinLesson, OneLesson, Script, ScriptFile
 from api.views.library import Registry, Scenarios
@@ -122,6 +122,7 @@ urlpatterns = [
     path(f"{_ONE}/fairness", Fairness.as_view(), name="fairness"),
     path(f"{_ONE}/waiting", Waiting.as_view(), name="waiting"),
     path(f"{_ONE}/forecast", Forecasts.as_view(), name="forecast"),
+    path(f"{_ONE}/would", Would.as_view(), name="would"),
     path(f"{_ONE}/forecasts", KeptForecasts.as_view(), name="forecasts"),
     path(
         f"{_ONE}/forecasts/<int:forecast_id>",

@@ -34,7 +34,17 @@ Rows = Annotated[int, Field(ge=1, le=100)]
 Minutes = Annotated[float, Field(gt=0, le=1440, description="of virtual time")]
 Futures = Annotated[int, Field(ge=1, le=200)]
 Ticks = Annotated[int, Field(ge=1, le=100_000)]
-Kind = Literal["Workload", "Pod", "Application"]
+About = Annotated[
+    str,
+    Field(
+        max_length=600,
+        description="a Workload, job, pod, gang, application, queue, cohort or node, with "
+        'its namespace or kind before it, if need be; "" = all that waits',
+    ),
+]
+Manifest = Annotated[
+    str, Field(max_length=100_000, description="YAML of one job, Workload or pod")
+]
 Phase = Annotated[
     Literal[
         "",

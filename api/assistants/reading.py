@@ -13,6 +13,8 @@ from api.assistants import fields, starting, wording
 from api.assistants.asking import Asker, Upstream, refusals
 from api.assistants.tools import adding
 from api.assistants.wording import answer, plain, quoted, span
+from scheduler.analysis.explain.answers import lines_of as why_lines
+from scheduler.analysis.explain.would import lines_of as would_lines
 
 _FIRST = ("phase", "state", "queue", "clusterQueue", "priority", "node", "message")
 _MOST_BRANCHES_ROWS = 15
@@ -23,10 +25,10 @@ def _workload_of(
     up: Upstream, context: Asker, sandbox: str, name: str, tick: int | None = None
 ) -> str:
     """Return "namespace/name" of the Workload of a job; a name of nothing is refused."""
-    about: Any = up.client(context).operations.explain_read(
-        sandbox, *name.partition("/")[::2], tick=tick
+    found: Any = up.client(context).operations.waiting_read(
+        sandbox, about=name, tick=tick
     )
-    return str(about["workload"]).removeprefix("Workload/")
+    return _about(found).removeprefix("Workload/") or name
 
 
 class ReadingTools:
@@ -81,21 +83,35 @@ class ReadingTools:
         self,
         context: Asker,
         sandbox: fields.SandboxId,
-        name: fields.Name,
-        kind: fields.Kind = "Workload",
+        about: fields.About = "",
         tick: fields.Tick = None,
     ) -> str:
-        """Say why a Workload, Pod or application waits or is where it is, in numbers."""
-        namespace, _, own = name.partition("/")
+        """Say why anything is as it is, in numbers; or what waits here, and for what."""
         with refusals():
-            found: Any = self.up.client(context).operations.explain_read(
-                sandbox, namespace, own, kind=kind, tick=tick
+            found: Any = self.up.client(context).operations.waiting_read(
+                sandbox, about=about or None, tick=tick
             )
-        own = str(found.get("workload") or f"{kind}/{name}").partition("/")[2]
-        state = f"{kind} {own}: {plain(found.get('state') or 'see below')}"
-        sentences = found.get("sentences") or [found.get("summary") or "nothing to say"]
-        lines = [state, *(plain(one, most=600) for one in sentences)]
-        return answer(lines, self.up.link(sandbox, f"{kind}/{own}"))
+        lines = [plain(line, most=600) for line in why_lines(found)]
+        return answer(lines, self.up.link(sandbox, _about(found)))
+
+    def would_start(
+        self,
+        context: Asker,
+        sandbox: fields.SandboxId,
+        manifest: fields.Manifest,
+        tick: fields.Tick = None,
+    ) -> str:
+        """Say whether work would start if it were submitted: when, and at whose cost.
+
+        With the smallest changes of it that start it now. Nothing is submitted.
+        """
+        body: Any = {"files": [{"name": "manifest.yaml", "text": manifest}]}
+        if tick is not None:
+            body["tick"] = tick
+        with refusals():
+            found: Any = self.up.client(context).operations.would_create(sandbox, body)
+        lines = [plain(line, most=600) for line in would_lines(found)]
+        return answer(lines, self.up.link(sandbox))
 
     def what_would_start(
         self,
@@ -226,6 +242,7 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         tools.list_sandboxes,
         tools.list_objects,
         tools.explain,
+        tools.would_start,
         tools.what_would_start,
         tools.what_if,
         tools.forecast,
@@ -234,6 +251,12 @@ def add_reading(server: MCPServer[Any], up: Upstream) -> None:
         tools.list_scenarios,
     ):
         tool(add)
+
+
+def _about(found: dict[str, Any]) -> str:
+    """Return the one Workload or pod that an answer is about; "" for anything else."""
+    about = found["answers"][0]["about"] if len(found["answers"]) == 1 else ""
+    return about if about.startswith(("Workload/", "Pod/")) else ""
 
 
 def _row(row: dict[str, Any]) -> str:

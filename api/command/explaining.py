@@ -1,4 +1,4 @@
-"""Verbs that ask why and when: explain, preemptions, compare, reproduce, forecast."""
+"""Verbs that ask why and when: explain, preemptions, compare, reproduce, forecast, would."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from api.command.output import Found
 from api.command.verbs import Asked, Part, WrongError, one, verb
 from scheduler.analysis.explain.answers import lines_of
+from scheduler.analysis.explain.would import lines_of as told
 from scheduler.analysis.forecast.starts import (
     Forecast,
     SubmissionForecast,
@@ -211,6 +212,34 @@ def _submission(asked: Asked) -> Found:
     found = create(words.sandbox, sent)
     read = msgspec.convert(found, SubmissionForecast)
     return Found(document=found, text=submission_text_of(read))
+
+
+def _would(part: Part) -> None:
+    one(part)
+    part.add_argument("job", metavar="FILE", help="the file of the work")
+    part.add_argument("--horizon", default="24h", help="how far is looked (24h)")
+    part.add_argument("--tick", type=int, help="as it was then")
+
+
+@verb(
+    "would",
+    "say whether work would start if it were submitted, when, and at whose cost",
+    "would ID job.yaml",
+    arguments=_would,
+)
+def would(asked: Asked) -> Found:
+    """Say whether work would start; exit status 1 where it does not within the horizon."""
+    words = asked.words
+    file = Path(words.job)
+    body: Any = {
+        "files": [{"name": file.name, "text": file.read_text(encoding="utf-8")}],
+        "horizonMs": _ms("--horizon", words.horizon),
+    }
+    if words.tick is not None:
+        body["tick"] = words.tick
+    found: Any = asked.client.operations.would_create(words.sandbox, body)
+    never = found["starts"] == "never"
+    return Found(document=found, text="\n".join(told(found)), status=int(never))
 
 
 def _ms(option: str, text: str) -> int:

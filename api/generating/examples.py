@@ -111,6 +111,7 @@ BODIES: Mapping[str, dict[str, Any]] = {
     "step": {"ticks": 10},
     "tokens_create": {"name": "ci", "scope": "write"},
     "traces_preview": {"files": _TRACE},
+    "would_create": {"files": _FILES},
     "what_ifs_create": {
         "changes": [{"policy": {"spec": {"simulation": {"defaultRuntime": "5m"}}}}],
         "horizonMs": 60000,
@@ -130,6 +131,7 @@ COMMANDS: Mapping[str, str] = {
     "export_read": "quotalab export $ID -o world.yaml",
     "forecast_read": "quotalab forecast $ID --futures 20",
     "forecast_submission_create": "quotalab forecast $ID --submit nightly.yaml",
+    "would_create": "quotalab would $ID nightly.yaml",
     "fork": "quotalab fork $ID --tick 2",
     "hash_read": "quotalab hash $ID",
     "import_files": "quotalab import --into $ID nightly.yaml",

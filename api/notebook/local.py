@@ -18,6 +18,9 @@ from scheduler.analysis.explain.answers import lines_of, overview
 from scheduler.analysis.explain.changes import apply, move
 from scheduler.analysis.explain.outcomes import queue_of
 from scheduler.analysis.explain.sentences import named_object
+from scheduler.analysis.explain.would import lines_of as would_lines
+from scheduler.analysis.explain.would import would
+from scheduler.analysis.forecast.submission import read_submission
 from scheduler.analysis.lines import RunLines
 from scheduler.analysis.measures.subjects import kind_of_subjects
 from scheduler.analysis.pairs import compare_pair
@@ -31,12 +34,13 @@ from scheduler.model.decisions import Decision
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
 from scheduler.model.problems import Form
-from scheduler.model.texts.plain_text import write
+from scheduler.model.texts.plain_text import write, write_all
 
 #: How far a what-if looks unless it is told: as on the page.
 HORIZON = "10m"
 #: One change, as REST takes it; `LocalSandbox.what_if` lists them.
 Change = Mapping[str, Any]
+Manifest = Mapping[str, Any]
 
 
 def open_files(
@@ -165,6 +169,16 @@ class LocalSandbox:
         """
         return Why(to_document(overview(self.world, name)))
 
+    def would(self, *manifests: Manifest, horizon: str = "24h") -> Would:
+        """Return whether work would start if it were submitted now, when, at whose cost.
+
+        `manifests` are those of one job, Workload or pod, with what belongs to it.
+        Nothing is submitted. Raises SchedulerError for what cannot be submitted.
+        """
+        objects = read_submission(self.world, [("manifest", write_all(manifests))])
+        span = durations.span_ms(horizon)
+        return Would(to_document(would(self.world, objects, horizon_ms=span)))
+
     def _find(self, name: str) -> Key:
         if (key := named_object(self.world, name)) is not None:
             return key
@@ -266,6 +280,18 @@ class Why:
     def _repr_html_(self) -> str:
         rows = Table({"why": one} for one in self.sentences)
         return rows._repr_html_()
+
+
+class Would(Why):
+    """What would come of work that is submitted; `document` is as REST answers it."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return what it says."""
+        return list(self.document["sentences"])
+
+    def __repr__(self) -> str:
+        return "\n".join(would_lines(self.document))
 
 
 def _shown(ticks: Iterable[int], progress: bool) -> Iterable[int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from api.client import Client
-from api.notebook.local import HORIZON, Change, Why
+from api.notebook.local import HORIZON, Change, Why, Would
 from api.notebook.verdicts import Lines, Table, WhatIf
 from scheduler.cli.files import read_paths
 from scheduler.model import durations
@@ -122,6 +122,12 @@ class ServedSandbox:
         """Return why anything is as it is, as `LocalSandbox.why`."""
         found: Any = self.client.operations.waiting_read(self.id, about=name or None)
         return Why(found)
+
+    def would(self, *manifests: Mapping[str, Any], horizon: str = "24h") -> Would:
+        """Return whether work would start, as `LocalSandbox.would`."""
+        body: Any = {"objects": manifests, "horizonMs": durations.span_ms(horizon)}
+        found: Any = self.client.operations.would_create(self.id, body)
+        return Would(found)
 
     def move(self, name: str, queue: str) -> Self:
         """Move a Workload, or that of a job, to a LocalQueue; return the sandbox.

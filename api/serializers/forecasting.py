@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from rest_framework import serializers
 
 from api.serializers.sandboxes import FileSerializer
+from api.uploads import texts
 from sandbox.explain import forecasting
 from sandbox.explain.forecasting import ForecastOptions
+from scheduler.analysis.explain.would import HORIZON_MS
 from scheduler.analysis.forecast.submission import MOST_QUEUES
 from scheduler.model import ranges
 
@@ -56,13 +59,48 @@ class ForecastOptionsSerializer(serializers.Serializer[Any]):
     )
 
 
-class SubmissionSerializer(ForecastOptionsSerializer):
-    """A manifest that is not submitted yet, and where it might be sent."""
+class ManifestSerializer(serializers.Serializer[Any]):
+    """A manifest that is not submitted yet, as files or as objects."""
 
     files = FileSerializer(many=True, required=False, default=list)
     objects = serializers.ListField(
         child=serializers.DictField(), required=False, default=list
     )
+
+
+def files_of(given: Mapping[str, Any]) -> list[list[str]]:
+    """Return the name and text of each file and object of a body that was checked."""
+    found = texts(given["files"])
+    found += [
+        (f"objects[{n}]", msgspec.json.encode(manifest).decode())
+        for n, manifest in enumerate(given["objects"])
+    ]
+    return [list(file) for file in found]
+
+
+class WouldSerializer(ManifestSerializer):
+    """What is asked of work before it is submitted."""
+
+    horizonMs = serializers.IntegerField(  # noqa: N815 - as it travels
+        required=False,
+        default=HORIZON_MS,
+        min_value=1,
+        max_value=forecasting.MOST_HORIZON_MS,
+        help_text="how far is looked",
+    )
+    tick = serializers.IntegerField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=0,
+        max_value=ranges.TICK.most,
+        help_text="as it was then; now",
+    )
+
+
+class SubmissionSerializer(ManifestSerializer, ForecastOptionsSerializer):
+    """A manifest that is not submitted yet, and where it might be sent."""
+
     queues = serializers.ListField(
         child=serializers.CharField(max_length=317),
         required=False,

@@ -13,10 +13,11 @@ from api.serializers.forecasting import (
     ARRIVALS,
     ForecastOptionsSerializer,
     SubmissionSerializer,
+    WouldSerializer,
     continued_of,
+    files_of,
     options_of,
 )
-from api.uploads import texts
 from api.views.answers import WAIT, waiting
 from api.views.base import View, number
 from api.views.explaining import COSTLY, TICK, tick_of
@@ -86,18 +87,39 @@ class Forecasts(View):
         Nothing is submitted. One Workload, or one job with a queue.
         """
         given = self.read(SubmissionSerializer)
-        files = texts(given["files"])
-        files += [
-            (f"objects[{n}]", msgspec.json.encode(manifest).decode())
-            for n, manifest in enumerate(given["objects"])
-        ]
         return self.by_workers(
             "submission",
             self.sandbox(sandbox_id),
             tick=given["tick"],
-            files=[list(file) for file in files],
+            files=files_of(given),
             queues=given["queues"],
             options=msgspec.to_builtins(options_of(given)),
+        )
+
+
+class Would(View):
+    """Whether work would start if it were submitted."""
+
+    scope = "read"  # it runs on copies, which are thrown away
+    throttle_classes = COSTLY
+
+    @extend_schema(
+        operation_id="would_create",
+        request=WouldSerializer,
+        responses=OpenApiTypes.OBJECT,
+    )
+    def post(self, request: Request, sandbox_id: str) -> Response:
+        """Return when work would start, whom it would displace, and what starts it now.
+
+        Nothing is submitted. Each change of the work was run on a copy of the world.
+        """
+        given = self.read(WouldSerializer)
+        return self.by_workers(
+            "would",
+            self.sandbox(sandbox_id),
+            tick=given["tick"],
+            files=files_of(given),
+            horizon_ms=given["horizonMs"],
         )
 
 

@@ -12,6 +12,7 @@ from sandbox.explain.comparing.branches import pair_of
 from sandbox.explain.explaining import key_of
 from sandbox.explain.forecasting import ForecastOptions
 from sandbox.models import Sandbox
+from scheduler.analysis.explain import to_document
 from scheduler.analysis.explain.shapes import Change
 
 answers("pair")(pair_of)
@@ -39,6 +40,12 @@ def _submission(sandbox: Sandbox, *, files: Any, options: Any, **asked: Any) -> 
         options=msgspec.convert(options, ForecastOptions),
         **asked,
     )
+
+
+@answers("would")
+def _would(sandbox: Sandbox, *, files: Any, **asked: Any) -> Any:
+    texts = [(name, text) for name, text in files]
+    return to_document(forecasting.would_submit(sandbox, files=texts, **asked))
 
 
 @answers("compare")

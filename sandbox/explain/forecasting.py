@@ -15,10 +15,12 @@ from sandbox.base.refusals import NotTaken
 from sandbox.models import Sandbox
 from sandbox.world import history, worlds
 from sandbox.world.findings import causes_of
+from scheduler.analysis.explain.would import Would, would
 from scheduler.analysis.forecast.starts import SubmissionForecast
 from scheduler.analysis.forecast.submission import forecast_submission, read_submission
 from scheduler.assembly import InputError
 from scheduler.engine.world import World
+from scheduler.model.objects import Object
 from scheduler.recorded.twin.going_on import running_now
 
 FUTURES = 20
@@ -67,15 +69,9 @@ def forecast_submit(
     `queues` as `forecast_submission` takes them. Nothing is kept. Raises
     InvalidError with every finding of the texts, and SchedulerError as above.
     """
-    limits.check_bytes(files)
     world, revision = world_and_revision(sandbox, tick)
     options = settled(sandbox, options)
-    try:
-        objects = read_submission(world, files, limits=limits.of_texts())
-    except InputError as error:
-        causes = causes_of(error.loaded.findings)
-        raise InvalidError(NotTaken.MANIFEST.said(), causes=causes) from error
-    limits.check_objects(len(objects))
+    objects = _submission(world, files)
     found = forecast_submission(
         world,
         objects,
@@ -88,6 +84,33 @@ def forecast_submit(
         within_ms=options.within_ms,
     )
     return msgspec.structs.replace(found, revision=revision)
+
+
+def would_submit(
+    sandbox: Sandbox,
+    tick: int | None,
+    files: Sequence[tuple[str, str]],
+    horizon_ms: int,
+) -> Would:
+    """Return whether a manifest would start if it were submitted, as `would` does.
+
+    Nothing is kept. Raises InvalidError with every finding of the texts, and
+    SchedulerError as `would`.
+    """
+    world, _ = world_and_revision(sandbox, tick)
+    return would(world, _submission(world, files), horizon_ms=horizon_ms)
+
+
+def _submission(world: World, files: Sequence[tuple[str, str]]) -> list[Object]:
+    """Return the objects of a manifest, within the operator's limits."""
+    limits.check_bytes(files)
+    try:
+        objects = read_submission(world, files, limits=limits.of_texts())
+    except InputError as error:
+        causes = causes_of(error.loaded.findings)
+        raise InvalidError(NotTaken.MANIFEST.said(), causes=causes) from error
+    limits.check_objects(len(objects))
+    return objects
 
 
 def world_and_revision(sandbox: Sandbox, tick: int | None) -> tuple[World, int]:

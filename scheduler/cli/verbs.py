@@ -93,6 +93,12 @@ VERBS: dict[str, Verb] = {
         "explain",
         either=True,
     ),
+    "would": _of_files(
+        "say whether work would start if it were submitted, when, and at whose cost",
+        "JOB --on PATH... [--at 5m] [--horizon 24h] [--json]",
+        "would",
+        either=True,
+    ),
     "forecast": _of_files(
         "say when each waiting workload starts",
         "PATH... [--at 5m] [--horizon 1h] [--json]",

@@ -306,3 +306,45 @@ class Awaited(Words):
     SINCE = ("awaited.since", " since {seconds} s")
     UNTIL = ("awaited.until", "; the workload is taken from it at {seconds} s")
     NEXT = ("awaited.next", ": the next round is at {seconds} s")
+
+
+class IfSubmitted(Words):
+    """What would come of work that is submitted now."""
+
+    NOW = ("would.now", "It would start now: {span} after it is submitted.")
+    LATER = ("would.later", "It would wait, and start {span} after it is submitted.")
+    AFTER = (
+        "would.after",
+        "It would wait, and start {span} after it is submitted, when {names} has left.",
+    )
+    NOT = ("would.not", "It would wait, and not start within {span}.")
+    VICTIMS = (
+        "would.victims",
+        "It would preempt {n}: {names}.|It would preempt {n}: {names}.",
+    )
+    VICTIM = (
+        "would.victim",
+        "{name} (priority {priority}, {lost} of its work lost)",
+    )
+    NOBODY = ("would.nobody", "Assumed: nobody else submits anything.")
+    KNOWN = (
+        "would.known",
+        "Assumed: nobody else submits anything but the {n} object that arrives by the "
+        "files.|Assumed: nobody else submits anything but the {n} objects that arrive by "
+        "the files.",
+    )
+    STATED = ("would.stated", "Run times of what runs are those that the files state.")
+    NO_CHANGE = (
+        "would.noChange",
+        "No smaller form of it, other queue or higher priority class starts it now.",
+    )
+    CHANGE = ("would.change", "It starts {span} after it is submitted with {change}.")
+    CHANGE_PREEMPTS = (
+        "would.changePreempts",
+        "It starts {span} after it is submitted with {change}, and preempts {names}.",
+    )
+    FEWER = ("would.fewer", "{field}: {value} in place of {now}")
+    SMALLER = ("would.smaller", "{part} of what each pod asks: {asked}")
+    NO_SELECTOR = ("would.noSelector", "no nodeSelector {labels}")
+    URGENT = ("would.urgent", "{kind} {name} ({value})")
+    ELSEWHERE = ("would.elsewhere", "LocalQueue {queue}")

@@ -79,6 +79,12 @@ def test_a_world_is_imported_run_asked_and_exported(person, said, world, tmp_pat
     options = ("--queues", "all", "--futures", "1")
     found = said("forecast", key, "--submit", str(new), *options)[1]
     assert found["starts"][0]["queue"] == found["soonest"]
+    status, found = said("would", key, str(new))
+    assert (status, found["starts"]) == (
+        int(found["starts"] == "never"),
+        found["starts"],
+    )
+    assert found["about"] == ["Job/default/new"]
     event = said("events", key, "--type", "Preempt", "--limit", "1")[1][0]
     found = said("reproduce", key, event["place"])[1]
     assert found["after"] < found["before"]

@@ -32,7 +32,7 @@ from scheduler.words.why import Asked
 #: Objects that are explained of a name, and that are named of a cause.
 MOST_ANSWERS = 20
 MOST_NAMES = 3
-_WAITING = ("pending", "requeued", "evicted")
+WAITING = ("pending", "requeued", "evicted")
 _SHORT = re.compile(r"insufficient (?:unused )?quota for (\S+) in flavor ([^\s,]+)")
 _GROUP_LABELS = (
     "scheduling.x-k8s.io/pod-group",
@@ -107,8 +107,15 @@ def _workload(world: World, wanted: str, own: str, name: str) -> Iterator[Answer
         return
     key = named_object(world, name if wanted in ("", "Job") else own)
     if key is not None:
-        found = explain(*world.inside(key))
-        yield _answer(str(key), found.state, found.said)
+        yield about(world, key)
+
+
+def about(world: World, key: Key) -> Answer:
+    """Return why a Workload or a pod is as it is. Raises SchedulerError."""
+    if key.kind == "Pod":
+        return _pod(world, key)
+    found = explain(*world.inside(key))
+    return _answer(str(key), found.state, found.said)
 
 
 def _pods_named(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
@@ -273,7 +280,7 @@ def _of_workloads(world: World) -> Iterator[tuple[Key, Sentence]]:
     if world.kueue is None:
         return
     for work in world.kueue.cluster.workloads.values():
-        if not work.finished and state_of(work) in _WAITING:
+        if not work.finished and state_of(work) in WAITING:
             yield work.key, _cause(world, work)
 
 

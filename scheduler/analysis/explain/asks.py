@@ -62,7 +62,10 @@ def explain_ask(world: World, key: Key) -> AskExplanation:
     partition = stage.partition
     ask = partition.asks.get(key.path)
     if ask is None:
-        why = stage.rejected.get(key, "it is not YuniKorn's, gated or finished")
+        status = world.get(key).status if key in world.objects else {}
+        ended = f"{status.get('reason', '')}:{status.get('message', '')}".strip(":")
+        why = stage.rejected.get(key) or ended
+        why = why or "it is not YuniKorn's, gated or finished"
         raise SchedulerError(f"{key} is no ask of YuniKorn: {why}")
     return explanation_of(partition, ask, world.context.now_ms)
 

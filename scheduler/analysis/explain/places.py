@@ -95,12 +95,13 @@ def waiting_pods(world: World) -> dict[Key, list[Key]]:
     found: dict[Key, list[Key]] = {}
     for key in sorted(world.keys("Pod")):
         obj = world.objects[key]
-        if not cluster_of(key) and _waits(world, key, obj):
+        if not cluster_of(key) and waits(world, key, obj):
             found.setdefault(owner_of(obj), []).append(key)
     return found
 
 
-def _waits(world: World, key: Key, obj: Object) -> bool:
+def waits(world: World, key: Key, obj: Object) -> bool:
+    """Return whether a pod may run and has no node."""
     if obj.spec.get("nodeName") or key in world.lifetime.placed:
         return False
     if world.lifetime.waits(key) or obj.spec.get("schedulingGates"):

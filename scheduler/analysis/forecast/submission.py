@@ -92,7 +92,7 @@ def forecast_submission(
     """
     check_futures(futures)
     present = present_of(world, continued=continued)
-    _check_new(world, objects)
+    check_new(world, objects)
     candidates = {
         queue: _workload(world, objects, queue)
         for queue in _candidates(world, objects, queues)
@@ -125,7 +125,8 @@ def forecast_submission(
     )
 
 
-def _check_new(world: World, objects: Sequence[Object]) -> None:
+def check_new(world: World, objects: Sequence[Object]) -> None:
+    """Raise SchedulerError that names those of the objects that are there already."""
     there = [str(obj.key) for obj in objects if obj.key in world.objects]
     if there:
         raise SchedulerError(RequestProblem.SUBMISSION.said(name=", ".join(there)))
@@ -195,20 +196,23 @@ def _queue(name: str, namespace: str) -> Key:
     return Key("LocalQueue", *((given, bare) if slash else (namespace, name)))
 
 
-def submitted(objects: Sequence[Object], queue: Key) -> Iterator[Object]:
+def submitted(objects: Sequence[Object], queue: Key | None) -> Iterator[Object]:
     """Yield copies of the objects as they are when sent to that LocalQueue now.
 
-    Who sends it to a queue of another namespace sends it to that namespace.
+    Who sends it to a queue of another namespace sends it to that namespace. None
+    leaves each where it says.
     """
     bare = not any(QUEUE in obj.labels for obj in objects)
     for obj in objects:
         manifest = msgspec.convert(msgspec.to_builtins(obj.manifest), dict)
         metadata, key = manifest["metadata"], obj.key
-        if key.namespace:
+        (metadata.get("annotations") or {}).pop(ARRIVAL, None)
+        if queue is not None and key.namespace:
             key = Key(key.kind, queue.namespace, key.name)
             metadata["namespace"] = queue.namespace
-        (metadata.get("annotations") or {}).pop(ARRIVAL, None)
-        if key.kind == "Workload":
+        if queue is None:
+            pass
+        elif key.kind == "Workload":
             manifest["spec"]["queueName"] = queue.name
         elif QUEUE in obj.labels or (bare and key.namespace):
             metadata["labels"] = {**obj.labels, QUEUE: queue.name}

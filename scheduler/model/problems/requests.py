@@ -137,6 +137,10 @@ class RequestProblem(Stated):
         "problem.tooManyQueues",
         "{count} queues are over the limit of {most}; name fewer",
     )
+    NO_WORK = (
+        "request.noWork",
+        "expected work to submit: a job, a Workload or a pod; these objects make none",
+    )
     SUBMISSION = (
         "problem.submission",
         "{name} is there already; a forecast of a submission is of work that does not exist yet: give it another name",

@@ -60,6 +60,7 @@ ONE: dict[str, str] = {
     "waiting": "get look",
     "forecast": "get look, post look read",
     "forecasts": "get look, post look read",
+    "would": "post look read",
     "forecasts/<int:forecast_id>": "get look",
     "pair": "get look",
     "what-ifs": "get look, post look read",

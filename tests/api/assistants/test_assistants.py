@@ -114,11 +114,18 @@ async def test_why_a_job_waits_and_what_starts_it_is_answered_by_tools_alone(
         assert waiting.startswith("1 of 1")
         name = waiting.splitlines()[1].split(": ")[0]
         assert "second" in name
-        why = await ask(client, "explain", sandbox=fork, name=name)
+        why = await ask(client, "explain", sandbox=fork, about=name)
         assert "2 CPU asked, 1 CPU free; short by 1 CPU" in why
         assert f"{shared_run.url}/s/{fork}/board?sel=Workload" in why
-        of_job = await ask(client, "explain", sandbox=fork, name="default/second")
+        of_job = await ask(client, "explain", sandbox=fork, about="default/second")
         assert of_job.splitlines()[0] == why.splitlines()[0]
+        waits = await ask(client, "explain", sandbox=fork)
+        assert waits.startswith("1 waits")
+        new = yaml.safe_dump(job("third", queue="main", cpu=2, parallelism=2))
+        third = await ask(client, "would_start", sandbox=fork, manifest=new)
+        assert "It would wait, and start" in third
+        assert "spec.parallelism: 1 in place of 2" not in third  # 1 CPU is free
+        assert "1/2 of what each pod asks" not in third
         what = await ask(
             client, "what_would_start", sandbox=fork, name=name, within_minutes=10
         )
@@ -280,12 +287,12 @@ async def test_hostile_arguments_are_refused_before_anything_is_asked(shared_run
             said = await refused(client, "list_objects", sandbox=sandbox)
             assert len(said) < 1_000
         for name in ("no-namespace", "../..", "a/b/c", "a/\x00", "a/" + "b" * 300):
-            assert await refused(client, "explain", sandbox="abc", name=name)
+            assert await refused(client, "forecast", sandbox="abc", name=name)
         for given in ({"limit": 10**9}, {"limit": "DROP"}, {"table": "auth_user"}):
             assert await refused(client, "list_objects", sandbox="abc", **given)
         many = [{"kind": "Job", "patch": {}}] * 100
         assert await refused(client, "what_if", sandbox="abc", edits=many)
-        assert "404" in await refused(client, "explain", sandbox="abc", name="a/b")
+        assert "404" in await refused(client, "explain", sandbox="abc", about="a/b")
 
 
 async def test_an_argument_that_a_tool_does_not_have_is_refused_and_does_nothing():

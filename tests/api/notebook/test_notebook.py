@@ -217,6 +217,8 @@ def test_a_server_answers_as_this_process_does(folder, shared_run: DefaultRun):
     assert theirs.verdict().document["sums"] == ours.verdict().document["sums"]
     waits = next(row["job"] for row in here.workloads() if row["state"] == "Pending")
     assert str(there.why(waits)) == str(here.why(waits))
+    new = job("new", queue="main", cpu=1)
+    assert there.would(new).document == here.would(new).document
     grid = {"arrivals": [1, 2]}
     runs = quotalab.sweep(there, grid, seeds=2, horizon="2m").frame()
     assert len(runs) == 4

@@ -1,0 +1,237 @@
+"""Would work start if it were submitted: when, at whose cost, and what starts it now."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+import yaml
+
+from scheduler.analysis.explain.would import Would, would
+from scheduler.analysis.forecast.submission import read_submission
+from scheduler.cli.would import main
+from scheduler.engine.tick import advance
+from scheduler.engine.world import World
+from scheduler.model.errors import SchedulerError
+from tests.builders import (
+    cluster_queue,
+    job,
+    local_queue,
+    node,
+    pod,
+    queue_tree,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
+
+
+def at(world: World, seconds: int = 30) -> World:
+    advance(world, seconds * 1000)
+    world.take()
+    return world
+
+
+def asked(world: World, *manifests: dict[str, Any], **given: Any) -> Would:
+    text = yaml.safe_dump_all(manifests)
+    return would(world, read_submission(world, [("new.yaml", text)]), **given)
+
+
+def full(*more: dict[str, Any], **queue: Any) -> World:
+    """A queue of 4 CPU that a job holds for 10 minutes."""
+    held = job("held", queue="main", cpu=4, runtime="10m")
+    return at(world_of(*small_cluster(cpu=4, **queue), held, *more))
+
+
+def texts(found: Would) -> list[str]:
+    return [change.text for change in found.changes]
+
+
+def test_work_that_fits_starts_now_and_nothing_is_submitted():
+    world = at(world_of(*small_cluster(cpu=4)))
+    before = world.hash()
+    found = asked(world, job("new", queue="main", cpu=4))
+    assert (found.starts, found.victims, found.changes) == ("now", [], [])
+    assert world.hash() == before
+
+
+def test_work_that_waits_says_when_it_starts_after_whom_and_why_not_now():
+    found = asked(full(), job("new", queue="main", cpu=4))
+    assert found.starts == "later"
+    assert 560_000 < found.starts_ms < 580_000
+    assert [name.rpartition("-")[0] for name in found.after] == [
+        "Workload/default/job-held"
+    ]
+    assert any("4 CPU asked, 0 CPU free" in text for text in found.sentences)
+
+
+def test_work_that_never_fits_says_so_with_how_far_was_looked():
+    found = asked(full(), job("new", queue="main", cpu=5), horizon_ms=3_600_000)
+    assert (found.starts, found.starts_ms) == ("never", None)
+    assert "It would wait, and not start within 1h." in found.sentences
+
+
+def test_an_arrival_that_the_file_states_is_not_waited_for():
+    world = at(world_of(*small_cluster(cpu=4)))
+    assert asked(world, job("new", queue="main", arrival="1h")).starts == "now"
+
+
+def test_victims_are_named_with_their_priority_and_what_they_lose():
+    classes = [workload_priority("low", 1), workload_priority("high", 9)]
+    held = job("held", queue="main", cpu=4, runtime="1h", priority_class="low")
+    cluster = small_cluster(cpu=4, within="LowerPriority")
+    world = at(world_of(*cluster, *classes, held))
+    found = asked(world, job("new", queue="main", cpu=4, priority_class="high"))
+    assert found.starts == "now"
+    [victim] = found.victims
+    assert victim.priority == 1
+    assert victim.work_lost_ms > 20_000
+    assert any(
+        text.startswith("It would preempt 1: job-held-") for text in found.sentences
+    )
+
+
+# ---- what it assumes
+
+
+def test_the_answer_says_that_nobody_else_is_assumed_to_come():
+    found = asked(full(), job("new", queue="main", cpu=4))
+    assert "Assumed: nobody else submits anything." in found.sentences
+
+
+def test_jobs_that_the_files_let_arrive_are_counted():
+    later = job("later", queue="main", arrival="1h")
+    found = asked(full(later), job("new", queue="main", cpu=4))
+    assert any("the 1 object that arrives" in text for text in found.sentences)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "said"),
+    [
+        ("10m", "Run times of what runs are those that the files state."),
+        (None, "1 Job has no run time, so 60s is assumed"),
+    ],
+)
+def test_a_run_time_that_nobody_gave_is_called_assumed(runtime, said):
+    given = {"runtime": runtime} if runtime else {}
+    held = job("held", queue="main", cpu=4, **given)
+    world = at(world_of(*small_cluster(cpu=4), held), 10)
+    found = asked(world, job("new", queue="main", cpu=4))
+    assert any(text.startswith(said) for text in found.sentences), found.sentences
+
+
+# ---- the change of the job that starts it now
+
+
+def half_free() -> World:
+    """A queue of 4 CPU, of which a job holds 2 for an hour, and an idle queue of 1 CPU."""
+    held = job("held", queue="main", cpu=2, runtime="1h")
+    idle = [cluster_queue("idle", cpu=1), local_queue("idle", cluster_queue="idle")]
+    return at(world_of(*small_cluster(cpu=4), *idle, held))
+
+
+def test_fewer_pods_are_as_many_as_still_start_now():
+    found = asked(half_free(), job("new", queue="main", cpu=1, parallelism=4))
+    assert "spec.parallelism: 2 in place of 4" in texts(found)
+
+
+def test_smaller_pods_are_as_large_as_still_start_now():
+    found = asked(half_free(), job("new", queue="main", cpu=4))
+    assert "1/2 of what each pod asks: 2 CPU" in texts(found)
+
+
+def test_another_queue_is_offered_where_it_starts_now():
+    idle = [cluster_queue("idle", cpu=4), local_queue("idle", cluster_queue="idle")]
+    found = asked(full(*idle), job("new", queue="main", cpu=4))
+    assert "LocalQueue default/idle" in texts(found)
+
+
+def test_a_higher_priority_is_offered_with_whom_it_preempts():
+    high = workload_priority("high", 9)
+    world = full(high, within="LowerPriority")
+    [change] = asked(world, job("new", queue="main", cpu=4)).changes
+    assert change.text == "WorkloadPriorityClass high (9)"
+    assert [one.workload.rpartition("-")[0] for one in change.victims] == [
+        "Workload/default/job-held"
+    ]
+
+
+def test_a_selector_of_nodes_that_keeps_it_waiting_is_left_out():
+    world = at(world_of(node("n", cpu=4), stack="kube"))
+    picky = pod("new", cpu=1)
+    picky["spec"]["nodeSelector"] = {"pool": "a"}
+    found = asked(world, picky)
+    assert (found.starts, texts(found)) == ("never", ["no nodeSelector pool=a"])
+
+
+def test_a_change_at_nobodys_cost_comes_before_one_that_preempts():
+    idle = [cluster_queue("idle", cpu=4), local_queue("idle", cluster_queue="idle")]
+    world = full(*idle, workload_priority("high", 9), within="LowerPriority")
+    found = asked(world, job("new", queue="main", cpu=4))
+    assert [len(change.victims) for change in found.changes] == [0, 1]
+
+
+def test_no_more_changes_are_run_than_are_allowed():
+    idle = [cluster_queue("idle", cpu=4), local_queue("idle", cluster_queue="idle")]
+    found = asked(full(*idle), job("new", queue="main", cpu=4), limit=1)
+    assert found.changes == []
+
+
+# ---- other stacks
+
+
+def test_a_pod_waits_for_a_node_like_a_job_for_quota():
+    held = pod("held", cpu=4, runtime="10m")
+    world = at(world_of(node("n", cpu=4), held, stack="kube"))
+    found = asked(world, pod("new", cpu=4))
+    assert (found.starts, found.after) == ("later", ["Pod/default/held"])
+    assert any("Insufficient cpu" in text for text in found.sentences)
+
+
+def yunikorn() -> World:
+    tree = {"queues": queue_tree({"name": "a"}, submit="*")}
+    return at(world_of(node("n", cpu=4), stack="yunikorn", yunikorn=tree))
+
+
+def labelled(queue: str) -> dict[str, Any]:
+    new = pod("new", cpu=1)
+    new["metadata"]["labels"] = {"queue": queue, "applicationId": "app"}
+    return new
+
+
+def test_an_application_starts_in_its_queue():
+    assert asked(yunikorn(), labelled("root.a")).starts == "now"
+
+
+def test_an_application_that_yunikorn_refuses_is_told_why():
+    found = asked(yunikorn(), labelled("root.b"))
+    assert found.starts == "never"
+    assert any("ApplicationRejected" in text for text in found.sentences)
+
+
+# ---- what cannot be submitted
+
+
+@pytest.mark.parametrize(
+    ("manifest", "words"),
+    [
+        (job("held", queue="main"), "is there already"),
+        (local_queue("third", cluster_queue="main"), "expected work to submit"),
+    ],
+)
+def test_what_is_there_already_or_is_no_work_is_refused(manifest, words):
+    with pytest.raises(SchedulerError, match=words):
+        asked(full(), manifest)
+
+
+def test_the_command_says_when_and_fails_where_it_never_starts(tmp_path):
+    world, new = tmp_path / "world.yaml", tmp_path / "new.yaml"
+    world.write_text(yaml.safe_dump_all(small_cluster(cpu=4)))
+    new.write_text(yaml.safe_dump(job("new", queue="main", cpu=5)))
+    out = io.StringIO()
+    assert main([str(new), "--on", str(world), "--at", "1s"], out) == 1
+    assert out.getvalue().splitlines()[:2] == [
+        "Job/default/new",
+        "  It would wait, and not start within 24h.",
+    ]
