@@ -120,6 +120,7 @@ def _mutants() -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for name, one in known.items():
         where = f"`{one.function()}` of `{one.file}`"
-        texts = (" ".join(text.split()) for text in (one.replace, one.by))
+        pairs = zip((one.replace, one.by), one.also or ("", ""), strict=True)
+        texts = (" ".join(" … ".join(filter(None, pair)).split()) for pair in pairs)
         said = " | ".join(f"`{text.replace('|', chr(92) + '|')}`" for text in texts)
         yield f"| `{name}` | {where} | {said} |"

@@ -17,19 +17,26 @@ ROOT = Path(__file__).parents[2]
 
 
 class Change(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What a mutant writes instead of a text that its file has once."""
+    """What a mutant writes instead of a text that its file has once.
+
+    `also` is a second such text and what replaces it: where two rules each hold a
+    statement, both have to go.
+    """
 
     file: str
     replace: str
     by: str
+    also: tuple[str, str] | None = None
 
     def text(self) -> str:
-        """Return the changed file; ValueError where it does not have the text once."""
+        """Return the changed file; ValueError where it does not have a text once."""
         text = (ROOT / self.file).read_text(encoding="utf-8")
-        if text.count(self.replace) != 1:
-            count = text.count(self.replace)
-            raise ValueError(f"{self.file} has {count} times, not once: {self.replace}")
-        return text.replace(self.replace, self.by)
+        for old, new in ((self.replace, self.by), *([self.also] if self.also else ())):
+            count = text.count(old)
+            if count != 1:
+                raise ValueError(f"{self.file} has {count} times, not once: {old}")
+            text = text.replace(old, new)
+        return text
 
     def function(self) -> str:
         """Return the name of the innermost function that the text is of."""

@@ -404,3 +404,16 @@ def test_case_3_takes_one_after_the_other_up_to_the_guarantee() -> None:
     _recreated(world)
     assert len(world.preemptions()) == 2
     assert world.used("root.prod") == 4
+
+
+def test_asks_whose_victims_have_not_left_count_as_served() -> None:
+    nodes = {f"n{number}": 4 for number in range(4)}
+    world = World(queue("prod", guaranteed=6), queue("test", guaranteed=4), nodes=nodes)
+    for node in nodes:
+        world.running(f"prod-{node}", "root.prod", 1, node=node)
+        for number in range(3):
+            world.running(f"test-{node}-{number}", "root.test", 1, node=node)
+    for number in range(10):
+        world.waiting(f"p{number}", "root.prod", 1)
+    world.settle(leave=False)
+    assert len(world.preemptions()) == 2

@@ -102,6 +102,25 @@ def test_stateaware_lets_one_new_application_in_at_a_time() -> None:
     assert _served(world, 2) == ["driver1", "executor1", "driver2"]
 
 
+def test_stateaware_serves_who_runs_beside_one_that_starts() -> None:
+    world = _leaf("stateaware")
+    world.waiting("driver1", "root.q", 1, app="app1", age_s=30)
+    world.waiting("executor1", "root.q", 1, app="app1", age_s=30)
+    world.waiting("driver2", "root.q", 1, app="app2", age_s=20)
+    assert _served(world, 3) == ["driver1", "executor1", "driver2"]
+    world.waiting("executor2", "root.q", 1, app="app1", age_s=10)
+    assert _served(world, 1)[3:] == ["executor2"]
+
+
+def test_fifo_gives_later_applications_what_the_first_leaves() -> None:
+    world = World(queue("q", application_sort_policy="fifo"), nodes={"n": 4})
+    world.app("first", "root.q", submit_ms=1)
+    world.app("later", "root.q", submit_ms=2)
+    world.waiting("large", "root.q", 8, app="first")
+    world.waiting("small", "root.q", 1, app="later")
+    assert _served(world, 2) == ["small"]
+
+
 def test_a_starting_application_runs_after_five_minutes() -> None:
     world = _leaf("stateaware")
     world.waiting("driver1", "root.q", 1, app="app1")
@@ -128,14 +147,14 @@ def test_requests_go_by_priority_then_age() -> None:
 
 
 def test_the_queue_that_uses_least_of_its_guarantee_is_served_first() -> None:
-    world = World(queue("a", guaranteed=10), queue("b", guaranteed=2), nodes={"n": 100})
-    world.running("a0", "root.a", 4)
-    world.running("b0", "root.b", 1)
+    world = World(queue("a", guaranteed=2), queue("b", guaranteed=10), nodes={"n": 100})
+    world.running("a0", "root.a", 1)
+    world.running("b0", "root.b", 4)
     world.waiting("a1", "root.a", 1)
     world.waiting("b1", "root.b", 1)
     world.partition.refresh()
     order = children_in_order(world.partition.root, positional=False)
-    assert [child.name for child in order] == ["a", "b"]
+    assert [child.name for child in order] == ["b", "a"]
 
 
 @pytest.mark.parametrize(
