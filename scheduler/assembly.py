@@ -22,6 +22,7 @@ from scheduler.input.manifests.load import (
 )
 from scheduler.input.manifests.loading.identity import say_aside
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.loading.pasted import is_table, unfenced
 from scheduler.input.manifests.loading.rendered import RenderedFiles
 from scheduler.input.manifests.references import check_references
 from scheduler.input.manifests.releases import (
@@ -256,8 +257,14 @@ def _is_loaded(name: str, text: str) -> bool:
 
 
 def _holds_manifests(name: str, text: str) -> bool:
-    """Return whether a file whose name says nothing begins as a manifest does."""
-    return not is_read(name) and _MANIFEST.match(text) is not None
+    """Return whether a file whose name says nothing begins as a manifest does.
+
+    Or, given by itself, as a table of kubectl does, or has manifests between fences.
+    """
+    if is_read(name):
+        return False
+    pasted = "/" not in name and (is_table(text) or bool(unfenced(text)))
+    return pasted or _MANIFEST.match(text) is not None
 
 
 def _report_unread(loaded: Loaded, sources: Sources) -> None:

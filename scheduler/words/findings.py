@@ -215,6 +215,31 @@ class Aside(Words):
         "a template that is no YAML yet, which is not taken; render it first, e.g. with "
         "`helm template`",
     )
+    BY_ENVSUBST = (
+        "aside.byEnvsubst",
+        "not filled in: {names}; `envsubst < FILE` fills such names from the environment, "
+        "Terraform's `templatefile` from its variables; give what comes of it",
+    )
+    BY_HAND = (
+        "aside.byHand",
+        "not filled in: {names}; put what you mean in the place of each, brackets "
+        "included",
+    )
+    TABLE = (
+        "aside.table",
+        "a table that kubectl prints for people, which holds no objects: ask for them "
+        "with `-o yaml`",
+    )
+    QUEUES = (
+        "aside.queues",
+        "queues of YuniKorn without their partition: write `partitions:` with one entry, "
+        "`name: default`, and these queues below it",
+    )
+    SPEC = (
+        "aside.spec",
+        "a part of an object, by `{path}` the spec of a {kind}: write above it "
+        "`apiVersion: {version}`, `kind: {kind}`, `metadata:` with a name, and `spec:`",
+    )
     PATCH = (
         "aside.patch",
         "a JSON 6902 patch, which is not applied; render it first, e.g. with "

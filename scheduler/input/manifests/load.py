@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -25,11 +26,13 @@ from scheduler.input.manifests.loading.identity import (
     ASIDE,
     kind_of,
     leave_aside,
-    leave_template_aside,
+    leave_text_aside,
     no_manifest,
     say_aside,
+    unfilled,
 )
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, Unread, rank
+from scheduler.input.manifests.loading.pasted import unfenced
 from scheduler.input.manifests.loading.rendered import RenderedFiles
 from scheduler.input.manifests.run_times import (
     take_owner_annotations,
@@ -50,8 +53,12 @@ from scheduler.model.problems import Problem, RequestProblem
 from scheduler.model.sentence import Sentence
 from scheduler.model.texts.plain_text import is_suspect, unstorable
 from scheduler.model.texts.values import DEFAULT_LIMITS, Limits
-from scheduler.words.findings import Aside, Kept, Unknown
+from scheduler.words.findings import Kept, Unknown
 
+#: Endings of files of which only what stands between fences is read.
+MARKDOWN = (".md", ".markdown")
+#: A value that a problem shows as it was given.
+_GIVEN = re.compile(r"'[^']*'")
 EMPTY = Problem.DOCUMENTS.said()
 UNREAD = RequestProblem.NOT_READ.said(known=", ".join(READ))
 
@@ -98,7 +105,7 @@ def _take_all(
     faults: list[ManifestError],
 ) -> None:
     for fault in faults:
-        if not leave_template_aside(loaded, text, fault):
+        if not leave_text_aside(loaded, text, fault):
             loaded.complain(fault)
         loaded.outcomes[file, "text", "refused"] += 1
     if not (documents or faults):
@@ -114,6 +121,8 @@ def _read(
         return [], [given.error]
     if isinstance(given, str):
         documents, faults = read_all(given, file=file, limits=limits)
+        if (faults or file.endswith(MARKDOWN)) and (text := unfenced(given)):
+            documents, faults = read_all(text, file=file, limits=limits)
         if not is_suspect(given.encode("utf-8", "surrogatepass")):
             return documents, faults
     else:
@@ -179,8 +188,9 @@ def take_document(loaded: Loaded, document: Document) -> None:
             level = kind.level
     except ManifestError as error:
         level = "refused"
-        if "{{" in error.problem.text:  # a value that a chart fills in
-            say_aside(loaded, document.place(), Aside.TEMPLATE.said())
+        given = " ".join(_GIVEN.findall(error.problem.text))
+        if said := unfilled(given, document.data):  # a value that a tool fills in
+            say_aside(loaded, error.place or document.place(), said)
         else:
             loaded.complain(error)
             for further in further_faults(document, error, check_object):

@@ -12,6 +12,11 @@ from scheduler.input.manifests.documents import Document, is_patch
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.generator import is_generator
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.loading.pasted import (
+    is_table,
+    part_of,
+    placeholder_in,
+)
 from scheduler.input.manifests.loading.rendered import KUSTOMIZATIONS
 from scheduler.model.errors import ManifestError, SourceLocation
 from scheduler.model.problems import Form, Problem, Wanted
@@ -25,6 +30,11 @@ ASIDE = {
     Aside.KUSTOMIZATION.value: Effect.NO_KUSTOMIZE,  # the files beside it count
     Aside.PATCH.value: Effect.NO_KUSTOMIZE,
     Aside.TEMPLATE.value: Effect.NOT_TAKEN,
+    Aside.BY_ENVSUBST.value: Effect.NOT_TAKEN,
+    Aside.BY_HAND.value: Effect.NOT_TAKEN,
+    Aside.TABLE.value: Effect.NOT_TAKEN,
+    Aside.QUEUES.value: Effect.NOT_TAKEN,
+    Aside.SPEC.value: Effect.NOT_TAKEN,
     Aside.PART.value: Effect.NO_KUSTOMIZE,
     Aside.CHART.value: Effect.NOT_TAKEN,
     Aside.TERRAFORM.value: Effect.NOT_TAKEN,
@@ -57,7 +67,9 @@ def no_manifest(document: Document) -> Sentence | None:
         if is_patch(document.data):
             return Aside.PATCH.said()
         known = yunikorn.holds_queues(document) or is_generator(document.data)
-        return None if known or values_of(document) else Aside.NEITHER.said()
+        if known or values_of(document):
+            return None
+        return part_of(document.data) or Aside.NEITHER.said()
     if not document.kind and not document.metadata:
         return Aside.NO_KIND.said(version=document.api_version)
     named = document.metadata.get("name") or document.metadata.get("generateName")
@@ -80,8 +92,8 @@ def _is_kustomization(document: Document) -> bool:
 
 def leave_aside(loaded: Loaded, document: Document, problem: Sentence) -> None:
     """Report that a document is not a Kubernetes object, and why."""
-    if problem.code not in ASIDE:
-        beside = loaded.rendered.beside(document.file)
+    beside = loaded.rendered.beside(document.file)
+    if problem.code not in ASIDE or (beside and problem.code == Aside.SPEC):
         problem = beside or Aside.BECAUSE.said(why=problem)
     say_aside(loaded, document.place("kind"), problem)
     loaded.outcomes[document.file, document.kind or "no kind", "refused"] += 1
@@ -95,19 +107,28 @@ def say_aside(loaded: Loaded, place: SourceLocation, problem: Sentence) -> None:
     )
 
 
-def leave_template_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
-    """Report that a text is a template, not YAML; False where that is not the cause.
+def leave_text_aside(loaded: Loaded, text: str, fault: ManifestError) -> bool:
+    """Report that a text is a template or a table, not YAML; False where it is neither.
 
-    A template is no reason to refuse the files beside it.
+    It is no reason to refuse the files beside it.
     """
     place = fault.place
-    if fault.problem.code not in _BROKEN or place is None:
+    if place is None:
         return False
+    if is_table(text):
+        say_aside(loaded, place, Aside.TABLE.said())
+        return True
     near = text.splitlines()[max(0, place.line - _BEFORE) : place.line]
-    if not any("{{" in line for line in near):
+    said = unfilled("\n".join(near))
+    if fault.problem.code not in _BROKEN or said is None:
         return False
-    say_aside(loaded, place, Aside.TEMPLATE.said())
+    say_aside(loaded, place, said)
     return True
+
+
+def unfilled(text: str, data: object = None) -> Sentence | None:
+    """Return what fills the placeholders of a text, which `data` holds; None for none."""
+    return Aside.TEMPLATE.said() if "{{" in text else placeholder_in(text, data)
 
 
 def values_of(document: Document) -> str:
