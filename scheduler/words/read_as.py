@@ -20,6 +20,11 @@ class ReadAs(Words):
         "readAs.noIndex",
         "the device that {annotation} names is not kept: any of the node serves it",
     )
+    OPENSHIFT = (
+        "readAs.openshift",
+        "read as the Configuration of Kueue that OpenShift's operator makes of it: jobs "
+        "are managed in namespaces with the label {label}",
+    )
     QUEUES = ("readAs.queues", "takes the place of the queues.yaml before it")
     SETTING = ("readAs.setting", "{name} takes the place of the one before it")
     TIME = (

@@ -269,6 +269,7 @@ TABLE: tuple[Kind, ...] = (
     _nodes("NodeGroup", "quotalab.dev", ("v1",), "nodegroups"),
     _nodes("InstanceType", "quotalab.dev", ("v1",), "instancetypes"),
     _nodes("NodePool", "karpenter.sh", ("v1", "v1beta1"), "nodepools"),
+    _configuration("Kueue", "kueue.openshift.io", ("v1", "v1alpha1")),
     _configuration("Configuration", "config.kueue.x-k8s.io", ("v1beta2", "v1beta1")),
     _configuration(
         "KubeSchedulerConfiguration",
@@ -368,6 +369,7 @@ FORMER: dict[str, tuple[str, ...]] = {
 }
 #: Groups of older releases: read as kinds of the newer one.
 FORMER_GROUPS: dict[tuple[str, str], str] = {
+    ("Kueue", "operator.openshift.io"): "kueue.openshift.io",
     ("PodGroup", "scheduling.sigs.k8s.io"): "scheduling.x-k8s.io",
     ("ElasticQuota", "scheduling.sigs.k8s.io"): "scheduling.x-k8s.io",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from scheduler.input.manifests import kinds, kueue
@@ -12,6 +13,7 @@ from scheduler.input.manifests.documents import (
 )
 from scheduler.input.manifests.effects import Effect, Gap
 from scheduler.input.manifests.generator import generate, is_generator
+from scheduler.input.manifests.loading import openshift
 from scheduler.input.manifests.loading.identity import kind_of, values_of
 from scheduler.input.manifests.loading.loaded import Finding, Loaded, unsupported
 from scheduler.model.errors import (
@@ -64,6 +66,16 @@ def take_configuration(loaded: Loaded, document: Document) -> None:
             kueue.check_configuration(document)
             _merge_policy(loaded, document, {"kueue": document.data})
             for path in kueue.kept_fields(document):
+                _leave_out_setting(loaded, document, path)
+        case "Kueue":
+            given = openshift.configuration_of(document)
+            kueue.check_configuration(
+                replace(document, data=given, root=None, lines=None)
+            )
+            _merge_policy(loaded, document, {"kueue": given})
+            said = ReadAs.OPENSHIFT.said(label=f"{openshift.MANAGED}=true")
+            loaded.warn(document.place("spec.config"), said)
+            for path in openshift.unread(document):
                 _leave_out_setting(loaded, document, path)
         case "KubeSchedulerConfiguration":
             _add_scheduler(loaded, document)
