@@ -103,10 +103,17 @@ def _object_signs(obj: Object, profiles: set[str]) -> Iterator[tuple[Stack, str,
         yield "kueue", f"the label {QUEUE}", f"metadata.labels.{QUEUE}"
     if group in _POD_GROUPS and kind.startswith("PodGroup"):
         yield "kube", kind, "kind"
+    if group == "ray.io" and (label := next(_yunikorn_labels(obj), "")):
+        yield "yunikorn", f"the label {label}", f"metadata.labels.{label}"
     if _YUNIKORN in profiles:
         return
     for path in _yunikorn_pods(obj.manifest):
         yield "yunikorn", f"schedulerName: {_YUNIKORN}", f"{path}.schedulerName"
+
+
+def _yunikorn_labels(obj: Object) -> Iterator[str]:
+    """Yield the labels by which KubeRay leaves a cluster to YuniKorn."""
+    return (name for name in obj.labels if name.startswith("yunikorn.apache.org/"))
 
 
 def names_yunikorn(manifest: Mapping[str, Any]) -> bool:

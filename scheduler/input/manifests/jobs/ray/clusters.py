@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -20,6 +21,12 @@ from scheduler.model.releases.rules import RAY, RAY_STATE, RAY_SUBMITTER
 _AUTOSCALER = {"cpu": "500m", "memory": "512Mi"}
 _LEAST_OF_HEAD = {"cpu": "200m", "memory": "256Mi"}  # with GCS fault tolerance
 _FAULT_TOLERANT = "ray.io/ft-enabled"
+#: A cluster with this label is placed at once, or not at all.
+GANG = "ray.io/gang-scheduling-enabled"
+_HEAD_GROUP = "headgroup"
+_YUNIKORN = "yunikorn.apache.org"
+#: Labels of a cluster -> those of its pods.
+_FOR_PODS = {f"{_YUNIKORN}/app-id": "applicationId", f"{_YUNIKORN}/queue": "queue"}
 
 
 def ray_shape(cluster: str) -> Shape:
@@ -56,7 +63,7 @@ def cluster_pod_sets(
     if sidecar is not None:
         containers.append(dict(sidecar))
     spec = {**(head.get("spec") or {}), "containers": containers}
-    return [
+    found = [
         pod_set("head", 1, {**head, "spec": spec}),
         *(
             pod_set(
@@ -65,6 +72,58 @@ def cluster_pod_sets(
             for group in cluster.get("workerGroupSpecs") or ()
         ),
     ]
+    _label_for_yunikorn(found, owner, cluster)
+    return found
+
+
+def _label_for_yunikorn(
+    pod_sets: list[dict[str, Any]], owner: Manifest, cluster: Manifest
+) -> None:
+    """Give pods what KubeRay gives them for YuniKorn: application, queue, task group.
+
+    Source: docs/semantics/yunikorn.md#ray-clusters
+    """
+    labels = (owner.get("metadata") or {}).get("labels") or {}
+    given = {own: labels[name] for name, own in _FOR_PODS.items() if name in labels}
+    if not given:
+        return
+    groups = list(cluster.get("workerGroupSpecs") or ())
+    names = [_HEAD_GROUP, *(str(group["groupName"]) for group in groups)]
+    least = [1, *(_least(group) for group in groups)]
+    tasks = json.dumps(
+        [
+            _task_group(name, count, one["template"].get("spec") or {})
+            for name, count, one in zip(names, least, pod_sets, strict=True)
+        ]
+    )
+    for name, one in zip(names, pod_sets, strict=True):
+        metadata = dict(one["template"].get("metadata") or {})
+        metadata["labels"] = {**(metadata.get("labels") or {}), **given}
+        if GANG in labels:
+            own = {
+                f"{_YUNIKORN}/task-group-name": name,
+                f"{_YUNIKORN}/task-groups": tasks,
+            }
+            metadata["annotations"] = {**(metadata.get("annotations") or {}), **own}
+        one["template"] = {**one["template"], "metadata": metadata}
+
+
+def _least(group: Manifest) -> int:
+    return count_of(group, "minReplicas", 0) * count_of(group, "numOfHosts", 1)
+
+
+def _task_group(name: str, count: int, spec: Manifest) -> dict[str, Any]:
+    asked: dict[str, int] = {}
+    for container in spec.get("containers") or ():
+        resources = container.get("resources") or {}
+        given = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+        for resource, value in given.items():
+            more = amounts.quota(resource, value)
+            asked[resource] = asked.get(resource, 0) + more
+    texts = {one: amounts.text_of(one, value) for one, value in asked.items()}
+    kept = ("nodeSelector", "tolerations", "affinity")
+    placed = {field: spec[field] for field in kept if spec.get(field)}
+    return {"name": name, "minMember": count, "minResource": texts, **placed}
 
 
 def _workers(group: Manifest, hosts: bool) -> int:
