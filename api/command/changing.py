@@ -83,7 +83,7 @@ def import_(asked: Asked) -> Found:
             "files": files,
             "title": words.title,
             "seed": words.seed,
-            "policy": {"stack": words.stack} if words.stack else {},
+            "stack": words.stack or "",
             "skipErrors": words.skip_errors,
             "convert": words.convert,
             "traces": _traces(words),

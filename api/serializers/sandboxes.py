@@ -15,7 +15,7 @@ from scheduler.input.manifests.repairs import Repair
 from scheduler.input.manifests.report import Report
 from scheduler.model import ranges
 from scheduler.model.patches import merge
-from scheduler.model.policy import RunTimesFrom
+from scheduler.model.policy import RunTimesFrom, Stack
 
 # ------------------------------------------------------------------------
 # Records of the packages below as fields of an answer, described as they are sent.
@@ -201,6 +201,13 @@ class CreateSerializer(serializers.Serializer[Any]):
     policy = serializers.DictField(
         required=False, default=dict, help_text="Merge patch of the policy's spec."
     )
+    stack = serializers.ChoiceField(
+        list(get_args(Stack)),
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Which schedulers run; else those that the files are for.",
+    )
     release = ReleaseSerializer(
         required=False,
         default=dict,
@@ -217,9 +224,12 @@ class CreateSerializer(serializers.Serializer[Any]):
     )
 
 
-def with_release(policy: dict[str, Any], release: dict[str, str]) -> dict[str, Any]:
-    """Return a patch of the policy's spec with the releases that a body names."""
-    return merge(policy, {"release": release}) if release else policy
+def with_release(
+    policy: dict[str, Any], release: dict[str, str], stack: str = ""
+) -> dict[str, Any]:
+    """Return a patch of the policy's spec with the releases and stack of a body."""
+    named = {"release": release, "stack": stack}
+    return merge(policy, {name: value for name, value in named.items() if value})
 
 
 class ChangeSerializer(serializers.Serializer[Any]):

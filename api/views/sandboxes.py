@@ -80,7 +80,7 @@ class Sandboxes(View):
             title=given["title"],
             scenario=given["scenario"],
             seed=given["seed"],
-            policy=with_release(given["policy"], given["release"]),
+            policy=with_release(given["policy"], given["release"], given["stack"]),
             skip_errors=given["skipErrors"] or flag(request, "skipErrors"),
             files=files,
             said=said,

@@ -27,6 +27,7 @@ from scheduler.input.manifests.chosen_run_times import (
 )
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.references import NODES
 from scheduler.input.manifests.repairs import Repair, Repairs, applied
 from scheduler.input.manifests.report import Report, report_of
 from scheduler.input.manifests.run_times import assumed_run_times
@@ -49,8 +50,6 @@ _ORDER = ("error", "warning", "unsupported")
 MOST_ROUNDS = 5
 #: Quota without nodes is a world too: not repaired unless somebody asks for it.
 _MAY_BE_MEANT = Missing.NO_NODES.value
-#: Kinds that bring nodes or stand for some.
-_NODES = frozenset({"Node", "NodeGroup", "NodePool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +185,7 @@ def _anew(
 def _without_nodes(loaded: Loaded) -> Iterator[Finding]:
     """Yield that there is no Node for what the ClusterQueues admit."""
     kinds = {obj.key.kind for obj in loaded.objects}
-    if kinds & _NODES or not kinds & {"ClusterQueue"}:
+    if kinds & NODES or not kinds & {"ClusterQueue"}:
         return
     first = next(obj for obj in loaded.objects if obj.key.kind == "ClusterQueue")
     place = loaded.places[first.key].place("spec.resourceGroups")

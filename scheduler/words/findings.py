@@ -38,6 +38,11 @@ class Missing(Words):
         "missing.noNodes",
         "no Node is here: work is admitted by quota alone, and its pods are on no node",
     )
+    NOWHERE = (
+        "missing.nowhere",
+        "no Node is here, so no pod starts; import the nodes as well: kubectl get nodes "
+        "-o yaml",
+    )
     NO_TRAIN_JOB = ("missing.noTrainJob", "the TrainJob gets no Workload until it does")
     FLAVOR = (
         "missing.flavor",

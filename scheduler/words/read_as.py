@@ -123,6 +123,11 @@ class Repairing(Words):
         "Add the node, as large as what runs on it|"
         "Add the {n} nodes, each as large as what runs on it",
     )
+    ADD_NODES_FOR = (
+        "repair.addNodesFor",
+        "Add a node on which all pods have room|"
+        "Add {n} equal nodes on which all pods have room",
+    )
     ADD_NODES_OF = (
         "repair.addNodesOf",
         "Add a node of {each} {resource}, by the quota of the flavors|"

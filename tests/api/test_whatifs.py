@@ -428,6 +428,14 @@ def test_what_a_viewer_asks_with_a_read_token_pushes_out_none_of_the_owners(
     assert theirs.count() == 3
 
 
+def test_a_sandbox_is_made_for_the_stack_that_is_named(client, person):
+    body = {"files": [], "stack": "kube"}
+    made = client.post("/api/v1/sandboxes", body, format="json")
+    assert (made.status_code, made.json()["stack"]) == (201, "kube")
+    refused = client.post("/api/v1/sandboxes", {"stack": "slurm"}, format="json")
+    assert (refused.status_code, "slurm" in refused.content.decode()) == (422, True)
+
+
 def test_a_sandbox_is_made_to_decide_as_a_release(client, person):
     body = {"files": [], "release": {"kueue": "v0.17.0"}}
     made = client.post("/api/v1/sandboxes", body, format="json")

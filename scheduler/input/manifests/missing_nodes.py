@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from scheduler.model import amounts
-from scheduler.model.errors import QuantityError
+from scheduler.model import amounts, registry
+from scheduler.model.errors import ManifestError, QuantityError
+from scheduler.model.jobs import Surroundings
 from scheduler.model.objects import Object
 from scheduler.model.podset_template import read_pod
 from scheduler.model.reasons import has_ended
@@ -53,6 +54,64 @@ def nodes_of_pods(objects: Iterable[Object]) -> tuple[int, str]:
     sizes = {name: _machine(amounts_) for name, amounts_ in sorted(used.items())}
     found = [_node(name, {}, size) for name, size in sizes.items()]
     return len(found), "---\n".join(found)
+
+
+def nodes_for_pods(objects: Iterable[Object]) -> tuple[int, str]:
+    """Return how many nodes hold all pods at once, and their documents; none over `MOST`.
+
+    They are equal, each of `CPUS_PER_NODE[0]` cpu or as large as the largest pod needs,
+    and pods are put on the first with room, the largest first. Cost: O(objects x nodes).
+    """
+    asked = [(count, _requests(spec)) for count, spec in _asking(objects) if count]
+    largest: dict[str, int] = {"cpu": 1000 * CPUS_PER_NODE[0]}
+    for _, requests in asked:
+        for name, amount in requests.items():  # accelerators come by eights
+            least = PER_NODE[0] if "/" in name else 0
+            largest[name] = max(largest.get(name, 0), amount, least)
+    size = _machine(largest)
+
+    def share(one: tuple[int, Amounts]) -> float:
+        return max((amount / size[name] for name, amount in one[1].items()), default=0)
+
+    rooms: list[dict[str, int]] = []
+    for count, requests in sorted(asked, key=share, reverse=True):
+        left, needs = count, {"pods": 1, **requests}
+        for room in rooms:
+            left -= _taken(room, needs, left)
+        while left > 0 and len(rooms) <= MOST:
+            rooms.append(dict(size))
+            left -= _taken(rooms[-1], needs, left)
+    if not 0 < len(rooms) <= MOST:
+        return 0, ""
+    numbers = range(1, len(rooms) + 1)
+    return len(rooms), "---\n".join(_node(f"node-{n}", {}, size) for n in numbers)
+
+
+def _taken(room: dict[str, int], needs: Amounts, most: int) -> int:
+    """Put as many pods as fit into a node's room, at most so many; return how many."""
+    fits = min((room[name] // n for name, n in needs.items() if n), default=most)
+    count = min(most, fits)
+    for name, amount in needs.items():
+        room[name] -= count * amount
+    return count
+
+
+def _asking(objects: Iterable[Object]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield how many pods, and their spec, of what makes pods and of pods by themselves."""
+    kinds = {one.name: one.value for one in registry.built_in("job-kind")}
+    for obj in objects:
+        if obj.metadata.get("ownerReferences") or has_ended(obj.status):
+            continue
+        if obj.key.kind == "Pod":
+            yield 1, obj.spec
+        elif (kind := kinds.get(obj.key.kind)) is not None:
+            try:
+                made = kind.pod_sets(obj.manifest, Surroundings())
+            except ManifestError:
+                continue  # it refers to what is not here
+            yield from (
+                (one["count"], one["template"].get("spec") or {}) for one in made
+            )
 
 
 def _requests(spec: Mapping[str, Any]) -> dict[str, int]:

@@ -30,6 +30,9 @@ from scheduler.words.findings import Missing
 Manifests = Mapping[Key, Mapping[str, Any]]
 Places = Mapping[Key, Document]
 
+#: Kinds that bring nodes or stand for some.
+NODES = frozenset({"Node", "NodeGroup", "NodePool"})
+
 
 def check_references(
     manifests: Manifests, places: Places, *, stack: str
@@ -52,6 +55,8 @@ def check_references(
         findings += _unlabelled(manifests, places)
     findings += _classes(manifests, places)
     findings += _lost_nodes(manifests, places)
+    if stack != "kueue":  # quota without nodes is a world, too
+        findings += _nowhere(manifests, places)
     findings += _closed_nodes(places)
     if stack == "kueue":
         findings += elastic_elsewhere(manifests, places)
@@ -135,6 +140,18 @@ def _lost_nodes(manifests: Manifests, places: Places) -> Iterator[Finding]:
         effect = Missing.STARTED if _is_ready(document) else Missing.WAITS
         said = _missing(target, effect)
         yield Finding("warning", document.place("spec.nodeName"), said)
+
+
+def _nowhere(manifests: Manifests, places: Places) -> Iterator[Finding]:
+    """Yield that pods have no node to go to, once for all of them."""
+    if not any(key.kind in NODES for key in manifests):
+        for key, document in places.items():
+            for path, spec in pod_specs(manifests.get(key, {})):
+                if not spec.get("nodeName"):
+                    yield Finding(
+                        "warning", document.place(path), Missing.NOWHERE.said()
+                    )
+                    return
 
 
 def _closed_nodes(places: Places) -> Iterator[Finding]:

@@ -13,7 +13,11 @@ from typing import Any
 
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
-from scheduler.input.manifests.missing_nodes import nodes_by_quota, nodes_of_pods
+from scheduler.input.manifests.missing_nodes import (
+    nodes_by_quota,
+    nodes_for_pods,
+    nodes_of_pods,
+)
 from scheduler.model import amounts
 from scheduler.model.admission_check import PROVISIONING
 from scheduler.model.errors import QuantityError, SourceLocation
@@ -176,6 +180,12 @@ class Repairs:
             )
             yield Repair(said=said, file=ADDED, document=one.document)
 
+    def _nodes_for_pods(self, _: Mapping[str, Any]) -> Iterator[Repair]:
+        count, document = nodes_for_pods(self._objects.values())
+        if document:
+            said = Repairing.ADD_NODES_FOR.said(n=count)
+            yield Repair(said=said, file=ADDED, document=document)
+
     def _in_place(self, place: SourceLocation, old: str, new: str) -> Repair | None:
         """Return the repair where the text stands once in its line; else None.
 
@@ -309,6 +319,7 @@ _ADDING: Mapping[str, Callable[[Repairs, Mapping[str, Any]], Iterator[Repair]]] 
     Missing.NAMESPACE.value: Repairs._namespace,
     Missing.NODES.value: Repairs._nodes_of_pods,
     Missing.NO_NODES.value: Repairs._nodes_by_quota,
+    Missing.NOWHERE.value: Repairs._nodes_for_pods,
 }
 
 

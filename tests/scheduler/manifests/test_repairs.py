@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scheduler.assembly import InputError, assemble
+from scheduler.engine.tick import simulate
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Loaded
 from scheduler.input.manifests.missing_nodes import nodes_by_quota, nodes_of_pods
@@ -18,6 +19,7 @@ from scheduler.input.manifests.repairs import (
     amount_meant,
     applied,
 )
+from tests.builders import assembled, job, node, pod, world_of
 
 QUEUES = """\
 apiVersion: kueue.x-k8s.io/v1beta2
@@ -273,3 +275,34 @@ def test_nodes_are_offered_by_the_quota_of_the_flavors() -> None:
     loaded = loaded_of([("q.yaml", queues)])
     made = [(one.nodes, one.each) for one in nodes_by_quota(loaded.objects)]
     assert made == [(7, 8), (14, 4), (56, 1)]
+
+
+# ---- pods without any node
+
+
+def offered_for(*manifests: dict, stack: str) -> tuple[int, list[str]]:
+    """Return how many findings say that no node is here, and what is offered."""
+    made = assembled(*manifests, stack=stack)
+    found = [f for f in made.loaded.findings if f.said.code == "missing.nowhere"]
+    repairs = [r for f in found for r in Repairs(loaded=made.loaded).of(f)]
+    return len(found), [repair.document for repair in repairs]
+
+
+@pytest.mark.parametrize("stack", ["kube", "yunikorn"])
+def test_pods_without_any_node_are_said_once_with_nodes_that_hold_them_all(stack):
+    work = [job(f"j{n}", cpu=40, parallelism=2) for n in range(2)]
+    found, [document] = offered_for(*work, pod("p", cpu=1), stack=stack)
+    assert (found, document.count("kind: Node")) == (1, 4)  # of 64 cpu
+    world = world_of(*work, *yaml.safe_load_all(document), stack=stack)
+    simulate(world, until_ms=5_000)
+    pods = [world.objects[key] for key in world.keys("Pod")]
+    assert [bool(each.spec.get("nodeName")) for each in pods] == [True] * 4
+
+
+def test_nothing_is_said_where_a_node_is_here():
+    assert offered_for(job("j"), node("n"), stack="kube") == (0, [])
+
+
+def test_a_pod_larger_than_the_usual_machine_gets_one_as_large():
+    _, [document] = offered_for(pod("p", cpu=100), stack="kube")
+    assert yaml.safe_load(document)["status"]["allocatable"]["cpu"] == "128"
