@@ -81,6 +81,7 @@ FIELDS: tuple[type, ...] = (
 OPTIONAL = (
     ("EventLine", "said"),
     ("SandboxRow", "release"),
+    ("SandboxRow", "proposal"),
     *(("Constraint", name) for name in ("min", "max", "over", "loses")),
 )
 #: What the live protocol sends: described here too, so that one document has every answer.

@@ -97,6 +97,7 @@ class SandboxRow(Row, tag="Sandbox", tag_field="kind", frozen=True, kw_only=True
     cost_per_hour: float | None = None
     #: scheduler -> the release that it decides as; absent where none is given
     release: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    proposal: str | msgspec.UnsetType = msgspec.UNSET  # that decides; absent: none
 
 
 class CohortRow(Row, tag="Cohort", tag_field="kind", frozen=True, kw_only=True):

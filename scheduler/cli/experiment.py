@@ -36,6 +36,7 @@ from scheduler.input.manifests.documents import read_documents
 from scheduler.model.errors import SchedulerError
 from scheduler.model.problems import Wanted, expected
 from scheduler.model.sentence import plain
+from scheduler.words.gaps import of_proposal
 
 #: What the table on the screen has room for.
 COLUMNS = (
@@ -80,6 +81,9 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
     verdicts = judge(experiment.spec.assertions, names, lines, cells, files)
     report = write_json if options.json else write_table
     report(out, names, lines, verdicts)
+    for one in todo.variants:
+        for said in of_proposal(base.world(one, todo.seeds[0]).policy.spec):
+            sys.stderr.write(f"note: {one.name}: {said.text}\n")
     for assumed in base.assumed(base.seed()):
         sys.stderr.write(f"note: {assumed}\n")
     if options.junit:

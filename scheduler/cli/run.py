@@ -201,7 +201,9 @@ def _json(
     verdicts: list[Verdict],
 ) -> None:
     decides_as = assembled.world.policy.spec.decides_as()
+    proposal = assembled.world.policy.spec.simulation.proposed()
     body = {
+        **({"proposal": proposal} if proposal is not None else {}),
         **({"release": dict(decides_as.given())} if decides_as != NO_RELEASE else {}),
         "endMs": outcome.end_ms,
         "settled": outcome.settled,

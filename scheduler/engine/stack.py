@@ -43,6 +43,7 @@ def _kueue(context: Context, policy: Policy) -> KueueStage:
     chosen = policy.spec.simulation.preemption
     if not isinstance(chosen, UnsetType):
         settings = replace(settings, chosen=chosen)
+    settings = replace(settings, proposal=policy.spec.simulation.proposed())
     rules = policy.spec.simulation.admission_checks
     return KueueStage(
         context,

@@ -13,6 +13,7 @@ from scheduler.model.errors import PolicyError, QuantityError, UnknownNameError
 from scheduler.model.latencies import Latencies, read_latencies
 from scheduler.model.problems import Form, Wanted, expected, in_field
 from scheduler.model.problems.validation import said_of_value
+from scheduler.model.proposals import Chosen
 from scheduler.model.releases.release import NO_RELEASE, Release, read_release
 
 Stack = Literal["kueue", "yunikorn", "kube"]
@@ -181,6 +182,12 @@ _PREEMPTION = msgspec.Meta(
     description="A strategy that enrolled as `preemption`; that of kueue.fairSharing.",
 )
 
+_PROPOSAL = msgspec.Meta(
+    title="A proposal that decides under Kueue",
+    description="A plug-in that enrolled as `proposal`, and its settings; no release "
+    "decides so.",
+)
+
 #: "annotations" alone, or also `sleep` commands, deadlines, or both in this order.
 RunTimesFrom = Literal["annotations", "sleep", "deadline", "sleep-deadline"]
 
@@ -211,6 +218,11 @@ class Simulation(
     autoscaler: Autoscaler | msgspec.UnsetType = msgspec.UNSET
     failures: Failures | msgspec.UnsetType = msgspec.UNSET  # absent: no node fails
     preemption: Annotated[str, _PREEMPTION] | msgspec.UnsetType = msgspec.UNSET
+    proposal: Annotated[Chosen, _PROPOSAL] | msgspec.UnsetType = msgspec.UNSET
+
+    def proposed(self) -> Chosen | None:
+        """Return the proposal that decides; None where a release does."""
+        return None if isinstance(self.proposal, msgspec.UnsetType) else self.proposal
 
     def reads_run_times(self) -> RunTimesFrom:
         """Return which fields give a run time at import to work without one."""
@@ -275,6 +287,8 @@ def read_policy(document: dict[str, Any]) -> Policy:
     if not isinstance(policy.spec.simulation.failures, msgspec.UnsetType):
         check_failures(policy.spec.simulation.failures)
     _check_preemption(policy.spec.simulation.preemption)
+    if (chosen := policy.spec.simulation.proposed()) is not None:
+        chosen.made()
     _check_start_time(policy.spec.simulation.start_time)
     return _with_release(policy)
 

@@ -65,6 +65,13 @@ WRONG_NAMESPACE = "workload namespace doesn't match ClusterQueue selector"
 ABOVE_LIMITS = "resources validation failed"
 OUTSIDE_LIMIT_RANGES = "resources didn't satisfy LimitRange constraints"
 WAITING_FOR_ALL = "waiting for all admitted workloads to be in PodsReady condition"
+
+
+def held_by_proposal(name: str, until: str) -> str:
+    """Return the message of a Workload that fits and that a proposal holds."""
+    return f'held by the proposal "{name}"' + (f" until {until}" if until else "")
+
+
 STILL_IN_QUEUE = "Workload is pending evaluation in the scheduling queue"
 BYPASSED = (
     "Bypassed scheduling evaluation because an equivalent workload recently failed"

@@ -1,16 +1,22 @@
 """Strategies and plug-ins enrol themselves here; adding one touches one file.
 
 Plug-ins of other distributions enrol by an entry point of the group
-`quotalab.plugins` that names a module with `@register` in it.
+`quotalab.plugins` that names a module with `@register` in it. Files, and folders of
+files, that the environment names in `QUOTALAB_POLICIES` enrol, too.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
+import os
 import pkgutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -24,10 +30,15 @@ from scheduler.model.problems import Form
 
 #: The entry point group of plug-ins that are installed beside this distribution.
 GROUP = "quotalab.plugins"
+#: The variable that names the files of plug-ins, as PATH names its folders.
+FILES = "QUOTALAB_POLICIES"
+#: What plug-ins import as `quotalab.policies`, which must be known before they are.
+_INTERFACE = "scheduler.model.proposals"
 
 Family = Literal[
     "queueing",
     "preemption",
+    "proposal",
     "fair-strategy",
     "job-kind",
     "plugin",
@@ -168,12 +179,15 @@ def load(family: Family | None = None) -> None:
     """Import every package of the family (of all), and other distributions' plug-ins.
 
     Each once, so that its modules enrol. Raises RegistrationError naming the
-    entry point that cannot be imported.
+    entry point or file that cannot be imported.
     """
     _load_packages(family)
     if GROUP not in _loaded:
         _loaded.add(GROUP)
+        importlib.import_module(_INTERFACE)
         _import_entry_points()
+        for path in _files():
+            _import_file(path)
 
 
 def _load_packages(family: Family | None) -> None:
@@ -204,6 +218,27 @@ def _import_entry_points() -> None:
                 f"entry point {point.name} = {point.value!r} of group {GROUP}: "
                 f"expected a module that can be imported, got {error}"
             ) from error
+
+
+def _files() -> Iterator[Path]:
+    """Yield the files that the environment names, those of a folder by name."""
+    for text in filter(None, os.environ.get(FILES, "").split(os.pathsep)):
+        path = Path(text)
+        yield from sorted(path.glob("*.py")) if path.is_dir() else [path]
+
+
+def _import_file(path: Path) -> None:
+    loader = SourceFileLoader(f"quotalab_policy_{path.stem}", str(path))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = sys.modules[loader.name] = importlib.util.module_from_spec(spec)
+    try:
+        loader.exec_module(module)
+    except (ImportError, OSError, SyntaxError, AttributeError) as error:
+        raise RegistrationError(
+            f"{FILES}: expected a Python file that can be imported, or a folder of "
+            f"such files, got {path}: {error}"
+        ) from error
 
 
 def extended(base: type[T]) -> type[T]:

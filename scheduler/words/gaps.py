@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scheduler.model.sentence import Words
+from scheduler.model.policy import PolicySpec
+from scheduler.model.sentence import Sentence, Words
 
 
 class Unfollowed(Words):
@@ -209,6 +210,10 @@ class Idle(Words):
         "{title} {release}: {count} later changes that may matter here are not told apart: "
         "{names}",
     )
+    PROPOSAL = (
+        "idle.proposal",
+        "the proposal {name} decides: no release decides so",
+    )
     NO_NODES = (
         "idle.noNodes",
         "no Node here: pods are placed nowhere and are ready after podStartMs",
@@ -239,3 +244,9 @@ class Idle(Words):
         "idle.yunikornAffinity",
         "preferred node affinity is not looked at under YuniKorn",
     )
+
+
+def of_proposal(spec: PolicySpec) -> list[Sentence]:
+    """Return that a proposal decides in a world, where one does."""
+    chosen = spec.simulation.proposed() if spec.stack == "kueue" else None
+    return [] if chosen is None else [Idle.PROPOSAL.said(name=chosen.name)]

@@ -24,6 +24,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
     """Return the sandbox's row; with a page, what only edits change is kept from it."""
     before = (page or {}).get(KEY)
     spec, growing = world.policy.spec, world.autoscaling
+    proposal = spec.simulation.proposed() if spec.stack == "kueue" else None
     idle, idle_said = _idle(world, before)
     row = SandboxRow(
         key=KEY,
@@ -56,6 +57,7 @@ def sandbox_row(world: World, sandbox: Sandbox, page: Page | None) -> Row:
         not_simulated_said=idle_said,
         cost=None if growing is None else growing.cost(),
         cost_per_hour=None if growing is None else growing.per_hour(),
+        proposal=proposal.name if proposal is not None else msgspec.UNSET,
         release=dict(spec.decides_as().given()) or msgspec.UNSET,
     )
     plain: Row = msgspec.to_builtins(row)

@@ -33,7 +33,7 @@ from scheduler.model.objects import Key
 from scheduler.model.releases.release import DECIDING, FOLLOWED_FROM, TITLES
 from scheduler.model.releases.rules import not_told_apart
 from scheduler.model.sentence import Sentence
-from scheduler.words.gaps import Idle, Unfollowed
+from scheduler.words.gaps import Idle, Unfollowed, of_proposal
 
 Manifest = Mapping[str, Any]
 
@@ -56,14 +56,15 @@ _MOST_KNOWN = 4096
 
 
 def as_release(world: World) -> list[str]:
-    """Return which release decides in a world, and what of it is not followed."""
+    """Return which release or proposal decides, and what of it is not followed."""
     spec = world.policy.spec
+    proposal = [said.text for said in of_proposal(spec)]
     given = dict(spec.decides_as().given())
     deciding = [one for one in DECIDING[spec.stack] if one in given]
     if not deciding:
-        return []
+        return proposal
     named = ", ".join(f"{TITLES[one]} {given[one]}" for one in deciding)
-    return [f"as {named}", *(said.text for said in _of_release(world))]
+    return [*proposal, f"as {named}", *(said.text for said in _of_release(world))]
 
 
 def _of_release(world: World) -> Iterator[Sentence]:
@@ -98,7 +99,12 @@ def _of_release(world: World) -> Iterator[Sentence]:
 def features_of(world: World) -> list[Sentence]:
     """Return a sentence for each thing without effect. Cost: O(objects)."""
     spec = world.policy.spec
-    lines = [*_of_objects(world), *_without_plugin(world), *_of_release(world)]
+    lines = [
+        *of_proposal(spec),
+        *_of_objects(world),
+        *_without_plugin(world),
+        *_of_release(world),
+    ]
     if spec.stack == "kueue":
         lines += _unanswered(world)
         kept = read_configuration(spec.kueue, spec.decides_as()).kept

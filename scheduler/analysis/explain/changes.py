@@ -284,6 +284,8 @@ def fork_kueue(world: World, *, tried: Key | None = None) -> KueueStage:
     stage.answers.elsewhere = live.answers.elsewhere
     stage.answers.dispatched = live.answers.dispatched
     stage.load_state(live.dump_state())
+    if stage.cluster.proposing is not None and live.cluster.proposing is not None:
+        stage.cluster.proposing.run_of = live.cluster.proposing.run_of
     behind = set[Key]() if tried is None else _behind_heads(live, tried)
     own = world.own_objects()
     with gc_paused():
@@ -303,6 +305,8 @@ def _behind_heads(live: KueueStage, tried: Key) -> set[Key]:
     by name: slices of elastic jobs, and variants, which need their family.
     """
     if not live.handlers.settled or live.cluster.families is not None:
+        return set()
+    if live.cluster.proposing is not None:  # it may look at who waits in front
         return set()
     behind: set[Key] = set()
     for queue in live.cluster.forest.queues.values():

@@ -41,6 +41,7 @@ from scheduler.model.reasons import (
 )
 from scheduler.model.releases.release import coarse
 from scheduler.model.sentence import Sentence
+from scheduler.words.gaps import of_proposal
 from scheduler.words.why import NotTried
 
 #: Of those before a workload in its line, this many are named.
@@ -82,6 +83,7 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
         _fill(answer, stage, work)
         answer.clusters = two_phase.clusters_of(world, work)
     answer.said = [
+        *of_proposal(world.policy.spec),
         *places.sentences_of(world, key),  # first: they are what it waits for
         *slices,
         *sentences.of(answer),

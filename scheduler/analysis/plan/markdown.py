@@ -28,6 +28,7 @@ def markdown_of(outcome: Outcome) -> str:
         MARK,
         f"### Policy plan: {_headline(outcome)}",
         "",
+        *(f"**{_plain(one)}.**\n" for one in outcome.proposals),
         *_verdicts(outcome.verdicts),
         *_changes(outcome),
         *_starts(outcome),

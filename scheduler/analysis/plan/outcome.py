@@ -26,6 +26,7 @@ from scheduler.analysis.plan.measuring import RunNumbers
 from scheduler.analysis.plan.sides import PLAIN, Joined
 from scheduler.model.errors import SourceLocation
 from scheduler.model.objects import Key
+from scheduler.words.gaps import of_proposal
 
 #: The rows of the table of the whole run, where there is anything to say.
 MEASURES = (
@@ -84,6 +85,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     starts: list[Starts]
     verdict: ChangeVerdict
     counterexamples: list[Counterexample] = []
+    proposals: list[str] = []  # that decide on the base, and on the changed side
     assumed: list[str] = []  # of run times that nobody gave, of the first seed
 
 
@@ -125,8 +127,16 @@ def outcome_of(
         ],
         verdict=found[0],
         counterexamples=list(counterexamples),
+        proposals=list(_proposals(joined, seeds[0])),
         assumed=joined.bases[0].assumed(seeds[0]),
     )
+
+
+def _proposals(joined: Joined, seed: int) -> Iterator[str]:
+    """Yield which proposals decide, and on which side."""
+    for side, base in zip(("base", "changed side"), joined.bases, strict=True):
+        for said in of_proposal(base.world(PLAIN, seed).policy.spec):
+            yield f"On the {side} {said.text}"
 
 
 def _edited(joined: Joined) -> Iterator[Key]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler.engine.kueue.cache.cluster import Cluster
+from scheduler.engine.kueue.cache.proposing import Proposing
 from scheduler.engine.kueue.concurrent.controller import VariantController
 from scheduler.engine.kueue.controller import evictions, status
 from scheduler.engine.kueue.controller.admissions import admit
@@ -66,7 +67,12 @@ class KueueStage:
         self.settings = settings or Settings()
         self.pace = CyclePace(steps, batches=self.settings.requeues_in_batches)
         self.cluster = Cluster(self.settings)
-        self.preemption = ActivePreemption(self.settings, context.searched)
+        if self.settings.proposal is not None:
+            queues = self.cluster.forest.queues
+            self.cluster.proposing = Proposing(self.settings.proposal, context, queues)
+        self.preemption = ActivePreemption(
+            self.settings, context.searched, self.cluster.proposing
+        )
         # Without rules, admission checks are answered from outside alone.
         self.answers = CheckAnswers(context, rules)
         self.life = Lifecycle(self.cluster, context, self.answers)
@@ -163,6 +169,11 @@ class KueueStage:
             self.life.ledger.sample_due()
         for asked, check in self.answers.take_due():
             self._answer_by_rule(asked, check)
+        if self.cluster.proposing is not None and self.cluster.proposing.wakes():
+            self.pace.note_change()
+            self.life.to_requeue.update(
+                dict.fromkeys(self.cluster.forest.queues.values())
+            )
         dirty = self.life.dirty
         while (key := self.life.timers.pop_due()) is not None:
             dirty[self.cluster.workloads[key]] = None
@@ -412,6 +423,8 @@ class KueueStage:
             dues.append(self.context.ms(at_us + 999))
         if self.life.second_passes:
             dues.append(self._second_pass_due())
+        if self.cluster.proposing is not None:
+            dues.append(self.cluster.proposing.again_ms)
         return min([at for at in dues if at is not None], default=None)
 
     def awaited(self) -> str:
@@ -430,6 +443,8 @@ class KueueStage:
                 heads=pace.asks_for_heads and self.heads.exist(),
             ),
         }
+        if self.cluster.proposing is not None:
+            dues["an instant of the proposal"] = self.cluster.proposing.again_ms
         named = [words for words, at in dues.items() if at is not None and at == due]
         return ", ".join(named) or "the gate of a variant"
 
@@ -472,6 +487,8 @@ class KueueStage:
         if self.life.ledger is not None and self.life.ledger.changed:
             changed = sorted(queue.key for queue in self.life.ledger.changed)
             state["looks"] = [list(key) for key in changed]
+        if (proposing := self.cluster.proposing) and (kept := proposing.dump()):
+            state["proposal"] = kept
         return state | self.pace.dump()
 
     def load_state(self, state: dict[str, Any]) -> None:
@@ -483,4 +500,6 @@ class KueueStage:
                 self.life.ledger.changed[self.cluster.local_queue(namespace, name)] = (
                     None
                 )
+        if self.cluster.proposing is not None and "proposal" in state:
+            self.cluster.proposing.load(state["proposal"])
         self.pace.load(state)

@@ -321,8 +321,7 @@ class Checkpoints:
         Workload keeps its quota meanwhile, what is lost is reported as well.
         """
         now = self.context.now_ms
-        kept = max(self._saved(run, timing), self._completed(run)) - run.kept_ms
-        lost = now - max(since_ms, run.counted_ms or 0) - kept
+        kept, lost = self.cost(run, timing, since_ms)
         run.lost_ms += lost
         run.kept_ms += kept
         run.counted_ms = now if by is not None else None
@@ -341,6 +340,12 @@ class Checkpoints:
                     lost_ms=lost,
                 )
             )
+
+    def cost(self, run: Run, timing: Timing, since_ms: int) -> tuple[int, int]:
+        """Return what checkpoints keep of the time since `since_ms`, and what is lost."""
+        kept = max(self._saved(run, timing), self._completed(run)) - run.kept_ms
+        lost = self.context.now_ms - max(since_ms, run.counted_ms or 0) - kept
+        return kept, lost
 
     def _completed(self, run: Run) -> int:
         """Return the work of the pods that have completed: a Job counts them for good.

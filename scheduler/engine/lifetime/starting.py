@@ -452,6 +452,26 @@ class RunStarting(RunRounds):
         if self.host.kueue is not None and run.owner.kind == WORKLOAD:
             self.host.kueue.pods_ready(run.owner, ready)
 
+    def facts_of(self, key: Key) -> tuple[int | None, int, int]:
+        """Return stated run time, work kept by checkpoints, and work lost by a stop now.
+
+        None is stated where the policy's default run time holds, or none.
+        """
+        obj, run = self.host.objects[key], self.runs.get(key)
+        timing = self.timing(obj)
+        stated = None if timing.runtime is None else self.round_length(obj)
+        if stated is not None:
+            stated *= self.jobs.waves(obj)
+        if run is None:
+            return stated, 0, 0
+        if not run.active or run.started_ms is None:
+            return stated, run.kept_ms, 0
+        return (
+            stated,
+            run.kept_ms,
+            self.checkpoints.cost(run, timing, run.started_ms)[1],
+        )
+
     def _length(self, run: Run) -> int | None:
         """Return how long the work takes; None when it goes on until stopped."""
         obj = self.host.objects[run.owner]

@@ -61,6 +61,8 @@ class WorldStages:
         self.kueue, self.kube, self.yunikorn = build_stages(self.context, self.policy)
         if self.kueue is not None:
             self.kueue.life.runs_on = self.lifetime.runs_on
+            if self.kueue.cluster.proposing is not None:
+                self.kueue.cluster.proposing.run_of = self.lifetime.facts_of
         self.autoscaling = None
         if (kept := state.get(AUTOSCALING)) is not None:
             self._start_autoscaling(kept)

@@ -38,6 +38,7 @@ from scheduler.model.kueue.usage_settings import (
     read_usage_fair_sharing,
 )
 from scheduler.model.problems import Form, Problem, Wanted, expected
+from scheduler.model.proposals import Chosen
 from scheduler.model.releases.release import (
     NO_RELEASE,
     Release,
@@ -185,6 +186,7 @@ class Settings:
     pod_limits_count: bool = True  # releases/rules.py: POD_LEVEL
     kept: tuple[str, ...] = ()  # fields given that are not simulated
     chosen: str = ""  # the policy's simulation.preemption
+    proposal: Chosen | None = None  # the policy's simulation.proposal
 
     def with_defaults(self) -> Settings:
         """Return the settings with what Kueue fills into waitForPodsReady.

@@ -14,6 +14,12 @@ class RunProblem(Stated):
         "what is set now could not be run with seed {seed}, so nothing can be compared "
         "with it: {what}",
     )
+    PROPOSAL = (
+        "run.proposal",
+        "the proposal {name} decides, and no release decides so: nothing recorded is "
+        "held against it, and it is not recorded; take simulation.proposal out of the "
+        "policy",
+    )
 
 
 class GivenUp(Stated):

@@ -11,8 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from scheduler.model.errors import SchedulerError
 from scheduler.model.kueue.configuration import Settings
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems.runs import RunProblem
 from scheduler.recorded.shadow.decisions import (
     SPREAD_MS,
     Admission,
@@ -75,6 +77,8 @@ class Judge:
 
     def __init__(self, history: History, settings: Settings, epoch_us: int) -> None:
         self.history = history
+        if settings.proposal is not None:
+            raise SchedulerError(RunProblem.PROPOSAL.said(name=settings.proposal.name))
         self.settings = settings
         self.epoch_us = epoch_us
         self.real = find(history.changes)

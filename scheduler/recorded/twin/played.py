@@ -12,7 +12,9 @@ from scheduler.engine.lifetime.jobs.given import WORKLOAD_NAME
 from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.annotations import PREFIX
+from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, Object
+from scheduler.model.problems.runs import RunProblem
 from scheduler.recorded.qrec.frames import MAGIC, frame, slim
 from scheduler.recorded.qrec.reading import Entry, Header, Type, encode, stamp
 from scheduler.recorded.twin.observing import is_shown
@@ -26,7 +28,10 @@ def recording_of(world: World, until_ms: int) -> bytes:
     A recorder sees objects and their changes once per tick: no arrival before its
     time, no run time before the end, no seed. Of the policy it sees Kueue's
     Configuration. Plays the world itself. Cost: that of the run, and of its changes.
+    Raises SchedulerError for a world in which a proposal decides.
     """
+    if (chosen := world.policy.spec.simulation.proposed()) is not None:
+        raise SchedulerError(RunProblem.PROPOSAL.said(name=chosen.name))
     return MAGIC + frame(encode(entry) for entry in _entries(world, until_ms))
 
 

@@ -82,6 +82,8 @@ export const EN = {
   "differs.text": "The server sent what this page does not know; after an update the open page is of the version before. Nothing is lost.",
   "differs.act": "Reload",
   "top.release": "as {name}",
+  "top.proposal": "proposal {name}",
+  "proposal.mark": "a proposal: no release decides so",
   "top.tick": "tick",
   "top.time": "Time",
   "time.ms": "{n} ms",

@@ -274,7 +274,7 @@ export function groupsOf(stack: string): SwitchGroup[] {
 
 /** Return the group that has a setting of the policy, by the setting's path. */
 export function groupOf(path: string): SwitchGroup | undefined {
-  if (path.startsWith("kueue.fairSharing")) return GROUPS.find((group) => group.word === "group.between");
+  if (path.startsWith("kueue.fairSharing") || path.startsWith("simulation.proposal")) return GROUPS.find((group) => group.word === "group.between");
   return GROUPS.find((group) => group.switches.some((one) => one.path === path));
 }
 

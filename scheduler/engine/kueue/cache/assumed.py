@@ -37,10 +37,12 @@ def take_quota(work: WorkloadInfo, queue: ClusterQueue, cluster: Cluster) -> Non
     _count(work.local_queue, work, 1)
 
 
-def drop_quota(work: WorkloadInfo) -> None:
+def drop_quota(work: WorkloadInfo, cluster: Cluster) -> None:
     """Let a workload hold nothing any longer."""
     queue = work.cluster_queue
     assert queue is not None
+    if cluster.proposing is not None:
+        cluster.proposing.passed(queue)
     queue.admitted.drop(work)
     remove_usages(work.usage)
     if work.topology is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 from scheduler.engine.kueue.cache.candidates import AdmittedIndex, UsageOf
+from scheduler.engine.kueue.cache.proposing import Proposing
 from scheduler.engine.kueue.queue.pending import PendingQueue
 from scheduler.engine.kueue.queue.requeue import QueueingStrategy
 from scheduler.engine.kueue.topology.cache import TopologyCache
@@ -48,6 +49,7 @@ class Cluster:
         self.cycle = 0
         self.needs_linking = False  # the forest must be linked before it is used
         self.strategies: dict[str, QueueingStrategy] = {}
+        self.proposing: Proposing | None = None  # a proposal decides; set by the stage
 
     def local_queue(self, namespace: str, name: str) -> LocalQueue:
         """Return the LocalQueue of this name, there or not."""
@@ -129,11 +131,16 @@ class Cluster:
 
     def strategy(self, queue: ClusterQueue) -> QueueingStrategy:
         """Return the queueing strategy of a ClusterQueue."""
-        name = queue.spec.strategy
+        name = self._strategy_name(queue.spec)
         known = self.strategies.get(name)
         if known is None:
             known = self.strategies[name] = registry.lookup("queueing", name)
         return known
+
+    def _strategy_name(self, spec: ClusterQueueSpec) -> str:
+        if self.proposing is None:
+            return spec.strategy
+        return self.proposing.queueing(spec.name, spec.strategy)
 
     def matches(self, queue: ClusterQueue, namespace: str) -> bool:
         """Return whether a namespace may use a ClusterQueue.
@@ -170,7 +177,7 @@ class Cluster:
 
     def hashes(self, spec: ClusterQueueSpec) -> bool:
         """Return whether a head that fails sets its like aside."""
-        strategy = registry.lookup("queueing", spec.strategy)
+        strategy = registry.lookup("queueing", self._strategy_name(spec))
         return bool(
             strategy.equivalence_hashing and self.settings.gates.equivalence_hashing
         )

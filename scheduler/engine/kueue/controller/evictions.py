@@ -65,6 +65,8 @@ def preempt(life: Lifecycle, entry: Entry) -> None:
             victim.cluster_queue.full_path,
         )
         life.set_condition(victim, PREEMPTED, True, reason, message)
+        if life.cluster.proposing is not None:
+            life.cluster.proposing.preempted(victim, entry.work, entry.queue)
         _mark_evicted(life, victim, PREEMPTED, message)
         life.context.journal.emit(
             Preempt(

@@ -353,7 +353,7 @@ class Lifecycle:
         """
         queue = work.cluster_queue
         if queue is not None:
-            drop_quota(work)
+            drop_quota(work, self.cluster)
             queue.generation += 1
             self.mark_queues_changed(work, queue)
         work.admission = None

@@ -158,7 +158,7 @@ class ObjectHandlers:
         self.edits.tree(queue)
         self.cluster.needs_linking = True
         for work in list(queue.admitted.workloads):
-            drop_quota(work)
+            drop_quota(work, self.cluster)
         for local_queue in self.cluster.local_queues_of.get(key.name, ()):
             self.assignment.reassign(local_queue.workloads)
             self.life.context.journal.touch(local_queue.key)

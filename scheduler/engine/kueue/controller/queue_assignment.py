@@ -219,7 +219,7 @@ class WorkloadEdits:
         active = work.active
         priority, done = work.priority, work.reclaimable
         if queue is not None:
-            drop_quota(work)
+            drop_quota(work, self.cluster)
         self.read(work, obj)
         if work.local_queue.key.name != work.local_queue_name:
             self._change_queue(work)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from scheduler.engine.kueue.cache.proposing import Proposing
 from scheduler.engine.kueue.flavorassigner.assignment import (
     WORST,
     Assignment,
@@ -66,7 +67,7 @@ class FlavorAssigner:
     """
 
     __slots__ = ("delays", "fair", "flavors", "ignores_undeclared", "only", "oracle", "placement",
-                 "queue", "ranking", "refusals", "replaced", "resume", "selectors_per_flavor",
+                 "proposing", "queue", "ranking", "refusals", "replaced", "resume", "selectors_per_flavor",
                  "topologies", "trace", "work")  # fmt: skip
 
     def __init__(
@@ -86,9 +87,11 @@ class FlavorAssigner:
         topologies: TopologyCache | None = None,
         replaced: WorkloadInfo | None = None,
         delays: Delays | None = None,
+        proposing: Proposing | None = None,
         ranking: Ranking = Ranking(),  # noqa: B008 - it cannot change
     ) -> None:
         self.ranking = ranking
+        self.proposing = proposing
         self.delays = delays
         self.replaced = {} if replaced is None else held_by_pod_set(replaced)
         self.work = work
@@ -229,8 +232,8 @@ class FlavorAssigner:
             "scan",
             podSet=scan.plan.name,
             resources=list(scan.step.resources),
-            tried=list(scan.group.flavors[scan.start : scan.at + 1]),
-            left=list(scan.group.flavors[scan.at + 1 :]),
+            tried=list(scan.flavors[scan.start : scan.at + 1]),
+            left=list(scan.flavors[scan.at + 1 :]),
             chosen={name: flavor for name, (flavor, _) in scan.found.items()},
         )
 
@@ -239,6 +242,12 @@ class FlavorAssigner:
         if self.only is None:
             return None
         return self.only[index].get(resource, "") if index < len(self.only) else ""
+
+    def in_order(self, flavors: Sequence[str]) -> Sequence[str]:
+        """Return the flavors of a group in the order in which they are tried."""
+        if self.proposing is None:
+            return flavors
+        return self.proposing.flavors(self.work, self.queue, flavors)
 
     def start(self, index: int, resource: str) -> int:
         """Return the first flavor to try.

@@ -54,6 +54,9 @@ class QuotaFit(Protocol):
     ranking: Ranking
     trace: Trace | None
 
+    def in_order(self, flavors: Sequence[str]) -> Sequence[str]:
+        """Return the flavors of a group in the order in which they are tried."""
+
     def start(self, index: int, resource: str) -> int:
         """Return the first flavor to try."""
 
@@ -81,7 +84,7 @@ class FlavorSearch:
     Source: docs/semantics/kueue.md#flavor-search.
     """
 
-    __slots__ = ("amounts", "assigner", "at", "best", "considered", "found", "group",
+    __slots__ = ("amounts", "assigner", "at", "best", "considered", "flavors", "found", "group",
                  "index", "members", "plan", "reasons", "severe", "start", "step", "used")  # fmt: skip
 
     def __init__(
@@ -99,6 +102,7 @@ class FlavorSearch:
         self.members = members
         self.step = step
         self.group = step.group
+        self.flavors = assigner.in_order(step.group.flavors)
         self.index = index
         self.used = used
         self.reasons: list[str] = []
@@ -112,7 +116,7 @@ class FlavorSearch:
     def run(self) -> None:
         """Try the flavors in order until one is good enough."""
         spec, ranking = self.assigner.queue.spec, self.assigner.ranking
-        flavors = self.group.flavors
+        flavors = self.flavors
         self.start = self.assigner.start(self.index, self.step.trigger)
         for at in range(self.start, len(flavors)):
             self.at = at
@@ -228,7 +232,7 @@ class FlavorSearch:
 
     def store(self) -> None:
         """Write what was found into the plan."""
-        last = self.at == len(self.group.flavors) - 1
+        last = self.at == len(self.flavors) - 1
         for resource, (flavor, granted) in self.found.items():
             self.plan.flavors[resource] = flavor
             self.plan.fits[resource] = granted

@@ -11,7 +11,6 @@ from scheduler.engine.kueue.cache.candidates import (
     NEVER,
     CandidateRange,
     below_priority,
-    merged,
 )
 from scheduler.engine.kueue.preemption.targets import (
     PreemptionQuestion,
@@ -53,6 +52,7 @@ class ClassicalPreemption:
         self.borrowers = question.borrowers
         self.tally = question.tally
         self.absent = question.absent
+        self.in_order = question.in_order
         self.placement = question.placement
         self.trace = question.trace
         # Per kind of candidate and per (evicted, running): runs in victim order.
@@ -227,7 +227,7 @@ class ClassicalPreemption:
                     continue
                 if borrowing and kind == PRIORITY:
                     runs = below_priority(runs, self._borrow_below())
-                for rank in merged(runs):
+                for rank in self.in_order(runs):
                     if rank[4] not in self.absent:
                         yield rank[4], kind
                 if runs is not whole:
@@ -239,7 +239,7 @@ class ClassicalPreemption:
         threshold = self.queue.spec.borrow_threshold
         if threshold is not None and threshold + 1 != below:
             threshold = None
-        for rank in merged(runs):
+        for rank in self.in_order(runs):
             work = rank[4]
             if work.priority < below or work in self.absent:
                 continue

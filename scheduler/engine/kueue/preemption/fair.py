@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from scheduler.engine.kueue.cache.candidates import merged
 from scheduler.engine.kueue.preemption.targets import (
     PreemptionQuestion,
     Target,
@@ -53,6 +52,7 @@ class FairPreemption:
         self.tally = question.tally
         self.nominal_without_strategy = question.gates.nominal_without_strategy
         self.absent = question.absent
+        self.in_order = question.in_order
         self.placement = question.placement
         self.trace = question.trace
         self.targets: list[Target] = []
@@ -135,7 +135,7 @@ class FairPreemption:
             runs = queue.admitted.candidate_ranges(
                 self.needed, policy, self.work, evicted=evicted
             )
-            for rank in merged(runs) if runs else ():
+            for rank in self.in_order(runs) if runs else ():
                 if rank[4] not in self.absent:
                     yield not evicted, rank
 

@@ -7,7 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from scheduler.engine.kueue.cache.candidates import Borrowers, Needed
+from scheduler.engine.kueue.cache.candidates import (
+    Borrowers,
+    CandidateRange,
+    Needed,
+    merged,
+)
 from scheduler.engine.kueue.trace import Trace
 from scheduler.engine.kueue.trace import shares as trace_shares
 from scheduler.engine.kueue.tree.quota import (
@@ -65,12 +70,16 @@ FairSharingStrategy = Callable[
 ]
 
 
+VictimOrder = Callable[[list[CandidateRange]], Iterator[Rank]]
+
+
 @dataclass(slots=True, kw_only=True)
 class PreemptionQuestion:
     """Whom to preempt for one Workload, and what the search may use.
 
     The cost is added to `tally`. `absent` are admitted Workloads that count as gone,
-    `placement` is there where topology is asked for.
+    `placement` is there where topology is asked for. `in_order` yields candidates, the
+    best victim first.
     """
 
     work: WorkloadInfo
@@ -84,6 +93,7 @@ class PreemptionQuestion:
     absent: Collection[WorkloadInfo] = ()
     placement: Placement | None = None
     trace: Trace | None = None
+    in_order: VictimOrder = merged
 
 
 class TargetSearch(Protocol):

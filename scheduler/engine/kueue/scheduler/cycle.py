@@ -78,6 +78,16 @@ class Cycle:
     def run(self, heads: list[Entry]) -> list[Entry]:
         """Return the entries in the order in which they were decided."""
         self._trace_heads(heads)
+        weights = self.cluster.proposing
+        if weights is None:
+            return self._run(heads)
+        weights.begin()
+        try:
+            return self._run(heads)
+        finally:
+            weights.end()
+
+    def _run(self, heads: list[Entry]) -> list[Entry]:
         borrowers = Borrowers()  # nominations leave the tree as it is
         known = self.preempting.known.now(self.cluster.forest.links)
         for entry in heads:
@@ -152,6 +162,8 @@ class Cycle:
             self._reserve_without_candidates(entry)
         elif mode is Mode.PREEMPT and entry.work.may_not_preempt:
             entry.gate()
+        elif held := self._held(entry):
+            entry.refuse(RequeueReason.GENERIC, WAITING_FOR_QUOTA, held)
         elif deferred:
             self._defer(entry)
         elif self._overlaps(entry):
@@ -162,6 +174,13 @@ class Cycle:
             self._preempt(entry)
         else:
             self._admit(entry)
+
+    def _held(self, entry: Entry) -> str:
+        """Return that the proposal which decides holds it, "" where none does."""
+        proposing = self.cluster.proposing
+        if proposing is None:
+            return ""
+        return proposing.held(entry.work, entry.queue, entry.amounts)
 
     def _skip(self, entry: Entry, message: str) -> None:
         """Let others of this cycle come before it; where its search stopped is kept."""

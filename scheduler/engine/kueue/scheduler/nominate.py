@@ -179,6 +179,7 @@ def assign_flavors(
         trace=trace,
         topologies=cluster.topologies,
         replaced=entry.replaced,
+        proposing=preempting.proposing,
         delays=cluster.delays_topology(entry.queue)
         if entry.queue.spec.checks
         else None,

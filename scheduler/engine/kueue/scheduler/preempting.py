@@ -11,6 +11,7 @@ from scheduler.engine.kueue.cache.candidates import (
     Needed,
     SearchesNow,
 )
+from scheduler.engine.kueue.cache.proposing import Proposing
 from scheduler.engine.kueue.flavorassigner.assignment import Ranking
 from scheduler.engine.kueue.preemption.targets import (
     Placement,
@@ -58,10 +59,16 @@ class ActivePreemption:
     """Looks the strategy and its rules up once; then only calls.
 
     `known` are its searches that need not be made again; what is asked for is added
-    to the tally, as Kueue searches each time.
+    to the tally, as Kueue searches each time. Under a proposal each search is made.
     """
 
-    def __init__(self, settings: Settings, spent: SearchTally) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        spent: SearchTally,
+        proposing: Proposing | None = None,
+    ) -> None:
+        self.proposing = proposing
         self.strategy: type[PreemptionStrategy] = registry.lookup(
             "preemption", settings.preemption
         )
@@ -89,7 +96,9 @@ class ActivePreemption:
         `borrowers` and `known` may be shared by searches on the same state of the
         tree. What is known serves where nobody is absent and nothing is traced.
         """
-        kept = known if trace is None and not absent else None
+        proposing = self.proposing
+        quiet = trace is None and not absent and proposing is None
+        kept = known if quiet else None
         found = borrowers if borrowers is not None else Borrowers()
 
         def search(
@@ -122,6 +131,10 @@ class ActivePreemption:
                     placement=placement,
                     trace=trace,
                 )
+                if proposing is not None:
+                    by = proposing.work(work, queue)
+                    question.absent = proposing.absent_for(by, absent)
+                    question.in_order = proposing.victims(by)
                 targets = self.strategy.search(question)
                 if answers is not None:
                     answers[asked] = targets, tally
@@ -133,7 +146,17 @@ class ActivePreemption:
 
     def order(self, entries: Sequence[Entry]) -> Iterator[Entry]:
         """Yield the entries in the order in which they are processed."""
-        return self.strategy.order(entries, self.gates)
+        if self.proposing is None:
+            return self.strategy.order(entries, self.gates)
+        return self._by_precedence(entries, self.proposing)
+
+    def _by_precedence(
+        self, entries: Sequence[Entry], proposing: Proposing
+    ) -> Iterator[Entry]:
+        asked = [(entry.work, entry.queue, entry.amounts) for entry in entries]
+        for together in proposing.precedences(asked):
+            some = [entries[index] for index in together]
+            yield from self.strategy.order(some, self.gates)
 
 
 # ------------------------------------------------------------------------

@@ -1,0 +1,14 @@
+"""The interface of a policy, by the name by which plug-ins import it; docs/policies.md."""
+
+from __future__ import annotations
+
+from scheduler.model.proposals import (
+    FlavorResource,
+    Policy,
+    Queue,
+    Work,
+    proposal,
+    span_ms,
+)
+
+__all__ = ["FlavorResource", "Policy", "Queue", "Work", "proposal", "span_ms"]

@@ -1,0 +1,209 @@
+"""A policy that no release has: what a plug-in may decide, and what it is shown.
+
+A plug-in imports this module as `quotalab.policies` and nothing else of ours. Times are
+virtual milliseconds since the begin of the run; amounts are whole numbers, of CPU in
+thousandths and of memory in bytes. docs/policies.md has a first plug-in.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from scheduler.model import registry
+from scheduler.model.durations import span_ms
+from scheduler.model.errors import PolicyError, SchedulerError, UnknownNameError
+from scheduler.model.problems.validation import said_of_value
+
+__all__ = ["FlavorResource", "Policy", "Queue", "Work", "proposal", "span_ms"]
+
+FlavorResource = tuple[str, str]
+P = TypeVar("P", bound="type[Policy]")
+
+
+class Work(Protocol):
+    """A Workload, as a policy sees it."""
+
+    @property
+    def name(self) -> str:
+        """Namespace and name, as in "team-a/train"."""
+
+    @property
+    def queue(self) -> str:
+        """The ClusterQueue that it waits for or holds quota of."""
+
+    @property
+    def priority(self) -> int:
+        """The priority by which it queues."""
+
+    @property
+    def order_ms(self) -> int:
+        """The time by which it queues: that of its creation, or of its eviction."""
+
+    @property
+    def admitted_ms(self) -> int | None:
+        """Since when it holds quota; None for one that waits."""
+
+    @property
+    def requests(self) -> Mapping[str, int]:
+        """What all of its pods ask for, by resource."""
+
+    @property
+    def usage(self) -> Mapping[FlavorResource, int]:
+        """What it holds, or what it would get now; nothing for one that is not tried."""
+
+    @property
+    def run_time_ms(self) -> int | None:
+        """How long its work takes as it was stated; None where nothing was stated."""
+
+    @property
+    def ends_ms(self) -> int | None:
+        """When it ends by its stated run time, less what checkpoints kept; None: unknown."""
+
+    @property
+    def lost_ms(self) -> int:
+        """How much work is lost if it is stopped now: that since its last checkpoint."""
+
+
+class Queue(Protocol):
+    """A ClusterQueue, as a policy sees it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def weight(self) -> float:
+        """Its weight in fair sharing, as configured."""
+
+    @property
+    def nominal(self) -> Mapping[FlavorResource, int]:
+        """Its nominal quota."""
+
+    @property
+    def usage(self) -> Mapping[FlavorResource, int]:
+        """What its Workloads hold."""
+
+    @property
+    def free(self) -> Mapping[FlavorResource, int]:
+        """What it could take now, borrowed quota with it; 0 and up."""
+
+    def running(self) -> Sequence[Work]:
+        """Return the Workloads that hold quota of it."""
+
+    def ahead_of(self, work: Work) -> Sequence[Work]:
+        """Return who waits for it in front of a Workload, first in line first."""
+
+
+class Policy:
+    """What a plug-in overrides; each default decides as the release does.
+
+    `settings` is what the world's policy sets, of the type that was enrolled. `state`
+    is kept with the world: plain values under text keys, of what no argument tells.
+    Answers follow from arguments, settings and state alone. An instant that a method
+    returns wakes the queues then.
+    """
+
+    name = ""
+
+    def __init__(self, settings: Any) -> None:
+        self.settings = settings
+        self.state: dict[str, Any] = {}
+
+    def precedence(self, work: Work, queue: Queue, now_ms: int) -> float:
+        """Return where a head stands among the heads of a cycle: lower goes first.
+
+        Those with equal values go in the order of the release.
+        """
+        return 0
+
+    def weight(self, queue: Queue, now_ms: int) -> float:
+        """Return the weight of a queue in fair sharing: its share is divided by it."""
+        return queue.weight
+
+    def flavors(self, work: Work, names: Sequence[str]) -> Sequence[str]:
+        """Return the flavors of a resource group in the order in which they are tried.
+
+        The same ones each time: a search goes on where it stopped.
+        """
+        return names
+
+    def strict(self, queue: str, strict: bool) -> bool:
+        """Return whether a head that does not fit blocks those behind it."""
+        return strict
+
+    def hold_until(self, work: Work, queue: Queue, now_ms: int) -> float:
+        """Return until when a head that fits is not admitted; by now: it may be.
+
+        `math.inf` holds it until something else changes.
+        """
+        return 0
+
+    def spare_until(self, victim: Work, by: Work, now_ms: int) -> float:
+        """Return until when a Workload is no candidate for a preemptor; by now: it is."""
+        return 0
+
+    def victim_order(self, victim: Work, by: Work, now_ms: int) -> float:
+        """Return where a candidate stands among those of its sort: lower goes first."""
+        return 0
+
+    def ran(self, queue: Queue, since_ms: int, now_ms: int) -> None:
+        """Note that a queue held what its `usage` says all the time between the two."""
+
+    def preempted(self, victim: Work, by: Work, now_ms: int) -> None:
+        """Note that a Workload is preempted."""
+
+
+def proposal(
+    name: str, *, label: str, help: str, settings: type[msgspec.Struct] | None = None
+) -> Callable[[P], P]:
+    """Enrol the decorated Policy under a name; `settings` is the type of its settings.
+
+    The page makes a form of the fields of `settings`, by their titles and defaults.
+    """
+    return registry.register(
+        "proposal", name, label=label, help=help, parameters=settings
+    )
+
+
+class Chosen(
+    msgspec.Struct,
+    rename="camel",
+    forbid_unknown_fields=True,
+    frozen=True,
+    kw_only=True,
+):
+    """Which proposal decides in a world, and its settings."""
+
+    name: str
+    settings: dict[str, Any] = {}
+
+    def made(self) -> Policy:
+        """Return a new policy; PolicyError for an unknown name and for bad settings."""
+        place = "policy: simulation.proposal"
+        try:
+            kind: type[Policy] = registry.lookup("proposal", self.name)
+        except UnknownNameError as error:
+            raise PolicyError(error.said, f"{place}.name") from error
+        try:
+            return kind(msgspec.convert(self.settings, _settings_of(self.name)))
+        except SchedulerError as error:
+            raise PolicyError(error.said, f"{place}.settings") from error
+        except ValueError as error:  # what msgspec raises is one, too
+            raise PolicyError(said_of_value(str(error)), f"{place}.settings") from error
+
+
+class _None(msgspec.Struct, forbid_unknown_fields=True):
+    """The settings of a policy without any."""
+
+
+def _settings_of(name: str) -> type[msgspec.Struct]:
+    [entry] = [one for one in registry.entries("proposal") if one.name == name]
+    return entry.parameters or _None
+
+
+#: The name by which plug-ins import this module, installed or not.
+sys.modules.setdefault("quotalab.policies", sys.modules[__name__])

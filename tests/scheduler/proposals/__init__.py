@@ -1,0 +1,1 @@
+"""Policies that no release has: the interface, and the examples of the documents."""

@@ -1,0 +1,272 @@
+"""A proposal in a world: how it is chosen, what it decides, and that it is said."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from scheduler.analysis.explain.workloads import explain
+from scheduler.cli import run as run_verb
+from scheduler.engine.kueue.stage import KueueStage
+from scheduler.engine.tick import simulate
+from scheduler.engine.world import World
+from scheduler.model import registry
+from scheduler.model.decisions import Admit, Preempt
+from scheduler.model.errors import PolicyError, RegistrationError, SchedulerError
+from scheduler.model.objects import Key
+from scheduler.model.policy import read_policy
+from scheduler.model.proposals import Policy, proposal
+from scheduler.recorded.shadow.compare import Judge
+from scheduler.recorded.shadow.decisions import History
+from scheduler.recorded.twin.played import recording_of
+from tests.builders import (
+    Manifest,
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    small_cluster,
+    workload_priority,
+    world_of,
+)
+
+
+def chosen(name: str, **settings: Any) -> dict[str, Any]:
+    return {"proposal": {"name": name, "settings": settings}}
+
+
+def refusal(given: dict[str, Any]) -> str:
+    with pytest.raises(PolicyError) as found:
+        read_policy({"spec": {"simulation": given}})
+    return str(found.value)
+
+
+def admitted(world: World, until_s: int) -> dict[str, int]:
+    """Return when each job was admitted first, in seconds."""
+    found: dict[str, int] = {}
+    for one in simulate(world, until_ms=until_s * 1000).decisions:
+        if isinstance(one, Admit):
+            found.setdefault(one.subject.name.split("-")[1], one.at_ms // 1000)
+    return found
+
+
+def held(name: str, **kind: Any) -> None:
+    """Enrol a policy of these methods."""
+    proposal(name, label=name, help="")(type(name, (Policy,), kind))
+
+
+# ---- chosen ----
+
+
+def test_an_unknown_proposal_is_refused_with_those_that_are_known():
+    said = refusal(chosen("Nothing"))
+    assert "simulation.proposal.name" in said
+    assert "EasyBackfill, MinimumRunTime" in said
+
+
+def test_a_setting_that_the_proposal_does_not_have_is_refused_by_its_name():
+    said = refusal(chosen("MinimumRunTime", preemt="1m"))
+    assert "simulation.proposal.settings" in said
+    assert "preemt" in said
+
+
+def test_a_length_that_is_none_is_refused():
+    assert "simulation.proposal.settings" in refusal(
+        chosen("MinimumRunTime", preempt="soon")
+    )
+
+
+def test_a_file_that_cannot_be_imported_is_named(enrol, tmp_path):
+    (tmp_path / "broken.py").write_text("import no_such_module\n")
+    with pytest.raises(RegistrationError, match=r"QUOTALAB_POLICIES: .*broken\.py"):
+        enrol(tmp_path)
+
+
+def test_a_policy_of_a_file_is_found_by_its_name(enrol, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from __future__ import annotations\n"
+        "from quotalab.policies import Policy, proposal\n"
+        "@proposal('Mine', label='Mine', help='')\n"
+        "class Mine(Policy):\n    pass\n"
+    )
+    enrol(tmp_path)
+    assert registry.lookup("proposal", "Mine").name == "Mine"
+
+
+# ---- decides ----
+
+
+def test_a_head_that_is_held_is_admitted_at_the_instant_that_was_named():
+    held("Later", hold_until=lambda self, work, queue, now_ms: 40_500)
+    world = world_of(
+        *small_cluster(), job("one", queue="main"), simulation=chosen("Later")
+    )
+    [at] = [
+        one.at_ms
+        for one in simulate(world, until_ms=60_000).decisions
+        if isinstance(one, Admit)
+    ]
+    assert at == 40_500
+
+
+def test_who_is_held_is_told_until_when():
+    held("Later", hold_until=lambda self, work, queue, now_ms: 40_000)
+    world = world_of(
+        *small_cluster(), job("one", queue="main"), simulation=chosen("Later")
+    )
+    simulate(world, until_ms=1_000)
+    [work] = [obj for key, obj in world.objects.items() if key.kind == "Workload"]
+    messages = [one["message"] for one in world.get(work.key).status["conditions"]]
+    assert 'held by the proposal "Later" until 2026-01-01T00:00:40Z' in messages
+
+
+def test_a_spared_victim_goes_when_its_time_is_over():
+    world = world_of(
+        *small_cluster(within="LowerPriority"),
+        workload_priority("urgent", 10),
+        job("old", queue="main", cpu=4, runtime="1h"),
+        job("new", queue="main", cpu=4, arrival="5s", priority_class="urgent"),
+        simulation=chosen("MinimumRunTime", preempt="30s"),
+    )
+    [at] = [
+        one.at_ms
+        for one in simulate(world, until_ms=60_000).decisions
+        if isinstance(one, Preempt)
+    ]
+    assert at == 30_000
+
+
+def two_queues(**simulation: Any) -> list[Manifest]:
+    return [
+        flavor(),
+        *(cluster_queue(name, cohort="all", cpu="0") for name in "ab"),
+        cluster_queue("spare", cohort="all", cpu="1"),
+        *(local_queue(name, cluster_queue=name) for name in "ab"),
+    ]
+
+
+def test_the_head_with_the_lower_precedence_goes_first():
+    held("B", precedence=lambda self, work, queue, now_ms: float(queue.name == "a"))
+    jobs = [job(f"j{name}", queue=name, runtime="10s") for name in "ab"]
+    world = world_of(*two_queues(), *jobs, simulation=chosen("B"))
+    assert admitted(world, 60) == {"jb": 0, "ja": 10}
+
+
+def test_a_weight_of_the_policy_decides_the_share_and_the_configured_one_stays():
+    held("B", weight=lambda self, queue, now_ms: 0.001 if queue.name == "a" else 1.0)
+    jobs = [job(f"j{name}", queue=name, runtime="10s") for name in "ab"]
+    world = world_of(
+        *two_queues(), *jobs, simulation=chosen("B"), kueue={"fairSharing": {}}
+    )
+    assert admitted(world, 60) == {"jb": 0, "ja": 10}
+    assert world.kueue is not None
+    assert {queue.weight for queue in world.kueue.cluster.forest.queues.values()} == {1}
+
+
+def test_flavors_are_tried_in_the_order_of_the_policy():
+    held("Backwards", flavors=lambda self, work, names: [*reversed(names)])
+    queue = cluster_queue("main")
+    [group] = queue["spec"]["resourceGroups"]
+    group["flavors"] = [{**group["flavors"][0], "name": name} for name in ("x", "y")]
+    world = world_of(
+        flavor("x"),
+        flavor("y"),
+        queue,
+        local_queue("main", cluster_queue="main"),
+        job("one", queue="main"),
+        simulation=chosen("Backwards"),
+    )
+    simulate(world, until_ms=1_000)
+    [work] = [key for key in world.objects if key.kind == "Workload"]
+    [part] = world.get(work).status["admission"]["podSetAssignments"]
+    assert part["flavors"] == {"cpu": "y"}
+
+
+def test_what_a_policy_remembers_is_of_the_world_and_of_its_copies():
+    world = world_of(
+        *two_queues(),
+        job("one", queue="a", runtime="1h"),
+        job("two", queue="b", arrival="20s"),
+        simulation=chosen("UsedOverTime", halfLife="1m"),
+    )
+    simulate(world, until_ms=60_000)
+    copy = world.copy()
+    assert copy.hash() == world.hash()
+    for one in (world, copy):
+        simulate(one, until_ms=120_000)
+    assert copy.hash() == world.hash()
+    assert world.header().state["kueue"]["proposal"]["state"]["shares"]["a"][0] > 0
+
+
+def test_another_proposal_does_not_take_what_the_one_before_remembered():
+    world = world_of(
+        *two_queues(),
+        job("one", queue="a", runtime="1h"),
+        job("two", queue="b", arrival="20s"),
+        simulation=chosen("UsedOverTime", halfLife="1m"),
+    )
+    simulate(world, until_ms=60_000)
+    document = world.policy.document()
+    document["spec"]["simulation"]["proposal"] = {"name": "WorkLost"}
+    world.set_policy(read_policy(document))
+    assert "proposal" not in world.header().state["kueue"]
+
+
+# ---- said ----
+
+
+def proposed() -> World:
+    return world_of(
+        *small_cluster(), job("one", queue="main", cpu=9), simulation=chosen("WorkLost")
+    )
+
+
+SAID = "the proposal WorkLost decides: no release decides so"
+
+
+def test_an_explanation_says_that_a_proposal_decides():
+    world = proposed()
+    simulate(world, until_ms=1_000)
+    [key] = [key for key in world.objects if key.kind == "Workload"]
+    assert explain(world, key).sentences[0] == SAID
+
+
+def test_a_run_says_that_a_proposal_decides(tmp_path):
+    file = tmp_path / "world.yaml"
+    file.write_text(
+        "apiVersion: quotalab.dev/v1\nkind: Policy\n"
+        "spec: {simulation: {proposal: {name: WorkLost}}}\n"
+    )
+    out = StringIO()
+    run_verb.main([str(file), "--stack", "kueue", "--until", "1s"], out)
+    assert SAID in out.getvalue()
+
+
+def test_a_world_of_a_proposal_is_not_recorded():
+    with pytest.raises(SchedulerError, match=r"WorkLost.*take simulation.proposal out"):
+        recording_of(proposed(), 1_000)
+
+
+def test_a_recording_is_not_held_against_a_proposal():
+    world = proposed()
+    assert isinstance(world.kueue, KueueStage)
+    with pytest.raises(SchedulerError, match="nothing recorded is held against it"):
+        Judge(History({}, []), world.kueue.settings, 0)
+
+
+def test_the_key_of_a_workload_is_its_namespace_and_name():
+    seen = []
+    held("Notes", hold_until=lambda self, work, queue, now_ms: seen.append(work) or 0)
+    world = world_of(
+        *small_cluster(),
+        job("one", queue="main", runtime="90s", cpu=2),
+        simulation=chosen("Notes"),
+    )
+    simulate(world, until_ms=1_000)
+    [work] = [key for key in world.objects if key.kind == "Workload"]
+    assert seen[0].name == f"default/{work.name}"
+    assert (seen[0].run_time_ms, seen[0].requests) == (90_000, {"cpu": 2000})
+    assert seen[0].usage == {("default", "cpu"): 2000}
+    assert work == Key("Workload", "default", work.name)
