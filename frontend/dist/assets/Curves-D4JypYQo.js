@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-D0U6mxQt.js";

@@ -1,0 +1,1 @@
+export{t as isServerMessage}from"./live-BuSV_6vo.js";
