@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from sandbox.page import diffs
 from sandbox.page.diffs import Page
 from sandbox.page.rows.transport import KEY
 from sandbox.world import history
+from sandbox.world.kept import Kept
 from scheduler.model.kueue.check_state import PENDING
 from scheduler.model.objects import Key
 from scheduler.model.reasons import (
@@ -56,20 +56,16 @@ class CountCache(Generic[C]):
         self, empty: Callable[[], C], read: Callable[[C, Sandbox, Page], None]
     ) -> None:
         self._empty, self._read = empty, read
-        self._lock = threading.Lock()
-        self._counts: OrderedDict[str, C] = OrderedDict()
+        self._counts = Kept[C](MOST_SANDBOXES)
 
     def brought_to(self, sandbox: Sandbox, page: Page) -> C:
         """Return the counts at the sandbox's revision."""
-        with self._lock:
-            counts = self._counts.pop(sandbox.pk, None)
+        with self._counts.making(sandbox.pk):
+            counts = self._counts.take(sandbox.pk)
             if counts is None or not history.is_past(sandbox, counts.revision):
                 counts = self._empty()
             self._read(counts, sandbox, page)
-            self._counts[sandbox.pk] = counts
-            while len(self._counts) > MOST_SANDBOXES:
-                self._counts.popitem(last=False)
-            return counts
+            return self._counts.put(counts, sandbox.pk)
 
 
 # ------------------------------------------------------------------------

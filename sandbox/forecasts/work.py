@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -25,6 +23,7 @@ from sandbox.models import ForecastPart, KeptForecast
 from sandbox.models.fields import Sayings
 from sandbox.page.packing import pack_world, unpack_world
 from sandbox.process import idle_flag, watchdog
+from sandbox.world.kept import Kept
 from scheduler.analysis.forecast.present import (
     ForecastWorld,
     Future,
@@ -100,7 +99,7 @@ def _present(forecast: KeptForecast) -> ForecastWorld | None:
             return None
         parts.running(forecast.pk).update(world=pack_world(world))
         idle_flag.clear_after_commit()  # workers are called to the other parts
-    return _presents.get(forecast)
+    return _present_of(forecast)
 
 
 def _end_empty(forecast: KeptForecast, world: World) -> None:
@@ -165,7 +164,7 @@ def _put_together(forecast: KeptForecast) -> None:
         return
     lists = stored.order_by("number").values_list("futures", flat=True)
     ended = some_of([one for futures in lists for one in futures or ()])
-    options, present = options_of(forecast), _presents.get(forecast)
+    options, present = options_of(forecast), _present_of(forecast)
     order = waiting(present.world)
     found = [_future(order, one) for one in ended]
     answer = forecast_from(
@@ -216,30 +215,15 @@ class _Watch:
         return not self.lost
 
 
-class _Presents:
-    """What the newest forecasts begin from, of this process: parts follow one another."""
-
-    MOST = 2
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[str, int, int], ForecastWorld] = OrderedDict()
-
-    def get(self, forecast: KeptForecast) -> ForecastWorld:
-        with self._lock:
-            place = (forecast.sandbox_id, forecast.revision, forecast.pk)
-            found = self._held.get(place)
-            if found is None:
-                if forecast.world is None:  # somebody ended it just now
-                    raise KeptForecast.DoesNotExist
-                world = unpack_world(bytes(forecast.world))
-                found = present_of(
-                    world, continued=bool(options_of(forecast).continued)
-                )
-                self._held[place] = found
-                while len(self._held) > self.MOST:
-                    self._held.popitem(last=False)
-            return found
+#: What the newest forecasts begin from: parts follow one another.
+_presents = Kept[ForecastWorld](2)
 
 
-_presents = _Presents()
+def _present_of(forecast: KeptForecast) -> ForecastWorld:
+    def read() -> ForecastWorld:
+        if forecast.world is None:  # somebody ended it just now
+            raise KeptForecast.DoesNotExist
+        world = unpack_world(bytes(forecast.world))
+        return present_of(world, continued=bool(options_of(forecast).continued))
+
+    return _presents.made(read, forecast.sandbox_id, forecast.revision, forecast.pk)

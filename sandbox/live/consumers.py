@@ -23,7 +23,6 @@ from sandbox.base.threads import once_for_all
 from sandbox.live.subscription import CLOSE_GONE, Client, hub
 from sandbox.page.wire import Hello, service_status
 from sandbox.process import services
-from sandbox.world import worlds
 
 # ------------------------------------------------------------------------
 # The WebSocket of a sandbox: hello, then a page or diffs, then every diff.
@@ -70,7 +69,6 @@ class SandboxConsumer(AsyncWebsocketConsumer):
             return
         self.slot = person
         services.start()
-        worlds.start_forgetting()
         counters.note_size("sockets", 1)
         await self.accept()
         self.guard = asyncio.create_task(self._end_with_right())

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -15,6 +13,7 @@ from sandbox.page import diffs
 from sandbox.page.diffs import Page, encode_step
 from sandbox.page.wire import PROTOCOL
 from sandbox.world import history
+from sandbox.world.kept import Kept
 
 #: A client further behind than this gets a page.
 MOST_STEPS = 200
@@ -44,33 +43,8 @@ def frames_for(sandbox_id: str, since: int | None) -> tuple[list[str], int]:
     return [page_state(sandbox, sandbox.revision).decode()], sandbox.revision
 
 
-class _Messages:
-    """The messages made last: of many who ask for one at a time, one makes it."""
-
-    MOST_BYTES = 4 * 2**20
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
-        self._lock = threading.Lock()
-        self._making = [threading.Lock() for _ in range(16)]
-
-    def get(self, key: tuple[object, ...], make: Callable[[], bytes]) -> bytes:
-        """Return the message of `key`, made once while it is kept."""
-        with self._making[hash(key) % len(self._making)]:
-            with self._lock:
-                if key in self._kept:
-                    self._kept.move_to_end(key)
-                    return self._kept[key]
-            made = make()
-            with self._lock:
-                self._kept[key] = made
-                size = sum(map(len, self._kept.values()))
-                while size > self.MOST_BYTES and len(self._kept) > 1:
-                    size -= len(self._kept.popitem(last=False)[1])
-            return made
-
-
-_messages = _Messages()
+#: The messages made last.
+_messages = Kept[bytes](4 * 2**20, weigh=len)
 
 
 def page_state(sandbox: Sandbox, revision: int) -> bytes:
@@ -82,7 +56,7 @@ def page_state(sandbox: Sandbox, revision: int) -> bytes:
         *(sandbox.pk, revision, sandbox.revision, sandbox.title, sandbox.branch),
         *(sandbox.parent_id, sandbox.kept_tick, sandbox.playing, str(sandbox.until)),
     )
-    return _messages.get(key, lambda: _made(sandbox, revision))
+    return _messages.made(lambda: _made(sandbox, revision), *key)
 
 
 def _made(sandbox: Sandbox, revision: int) -> bytes:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from sandbox.process.beside import Beside, can_fork
 from sandbox.twins import ticks as twins
 from sandbox.whatifs.changes import operation_of
 from sandbox.world import history, operations
+from sandbox.world.kept import Kept
 from scheduler.analysis.pairs import (
     Mark,
     PairVerdict,
@@ -97,7 +97,7 @@ def _plain_runs(row: KeptWhatIf) -> PlainRuns:
     if row.sandbox.is_real:
         return PlainRuns(row.horizon_ms)
     key = row.sandbox_id, row.revision, row.horizon_ms
-    return kept(key, row.horizon_ms)
+    return _kept.made(lambda: PlainRuns(row.horizon_ms), *key)
 
 
 def _telling(row: KeptWhatIf) -> Callable[[PairVerdict], None]:
@@ -177,7 +177,7 @@ class PlainRuns:
 
     def end(self) -> None:
         """End what runs beside this process."""
-        for beside in set(self._beside.values()):
+        for beside in {*self._beside.values()}:
             beside.end()
 
     def _begin(self, seeds: Sequence[int]) -> None:
@@ -232,19 +232,6 @@ class PlainRuns:
         self._marks[seed, mark.until_ms] = mark
 
 
-_kept = OrderedDict[Hashable, PlainRuns]()
-
-
-def kept(key: Hashable, horizon_ms: int) -> PlainRuns:
-    """Return the runs that are kept under a key, or new ones."""
-    found = _kept.pop(key, None) or PlainRuns(horizon_ms)
-    _kept[key] = found
-    while len(_kept) > _MOST_KEPT:
-        _kept.popitem(last=False)[1].end()
-    return found
-
-
-def forget() -> None:
-    """Forget all: one of them may stand within an instant."""
-    while _kept:
-        _kept.popitem()[1].end()
+_kept = Kept[PlainRuns](_MOST_KEPT, end=PlainRuns.end)
+#: Forgets all: one of them may stand within an instant.
+forget = _kept.clear

@@ -31,7 +31,8 @@ from sandbox.retention.retention import (
     prune,
 )
 from sandbox.worker import running
-from sandbox.world import leases, worlds
+from sandbox.world import leases
+from sandbox.world.kept import start_forgetting
 from sandbox.world.leases import Claim
 from scheduler.model.problems.runs import GivenUp
 from scheduler.model.sentence import shortened
@@ -59,7 +60,7 @@ MOST_SENT = 500
 @worker_process_init.connect
 def _make_ready(**_: object) -> None:
     collect_seldom()
-    worlds.start_forgetting()
+    start_forgetting()
 
 
 @shared_task(name="sandbox.pulse", ignore_result=True)

@@ -8,8 +8,6 @@ world with the operations done again.
 from __future__ import annotations
 
 import logging
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -37,6 +35,7 @@ from sandbox.page.packing import (
 )
 from sandbox.page.rows.transport import KEY, until_text
 from sandbox.world import manifests, operations
+from sandbox.world.kept import Kept
 from scheduler.engine.world import World
 from scheduler.engine.worlds.objects import gc_paused
 
@@ -93,40 +92,9 @@ def steps_since(
     return steps if at == sandbox.revision else None
 
 
-class _Pages:
-    """Pages of the recent past, kept so that the next one is a few diffs away."""
-
-    MOST_ROWS = 200_000
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._pages: OrderedDict[tuple[str, int], Page] = OrderedDict()
-
-    def nearest(self, sandbox_id: str, low: int, high: int) -> tuple[int, Page] | None:
-        with self._lock:
-            found = [
-                key
-                for key in self._pages
-                if key[0] == sandbox_id and low <= key[1] <= high
-            ]
-            if not found:
-                return None
-            best = max(found)
-            self._pages.move_to_end(best)
-            return best[1], dict(self._pages[best])
-
-    def keep(self, sandbox_id: str, revision: int, page: Page) -> None:
-        with self._lock:
-            self._pages[sandbox_id, revision] = page
-            total = sum(map(len, self._pages.values()))
-            while (total > self.MOST_ROWS or len(self._pages) > 32) and len(
-                self._pages
-            ) > 1:
-                _, oldest = self._pages.popitem(last=False)
-                total -= len(oldest)
-
-
-_pages = _Pages()
+#: Pages of the recent past, so that the next one is a few diffs away: by revision; so
+#: many rows of them, where a page weighs as many more.
+_pages = Kept[Page](200_000, weigh=lambda page: len(page) + 6_000)
 
 
 def page_at(sandbox: Sandbox, revision: int) -> Page:
@@ -151,7 +119,7 @@ def page_at(sandbox: Sandbox, revision: int) -> Page:
     if at != revision:
         raise GoneError(Absent.REVISION.said(revision=revision))
     if ranges:
-        _pages.keep(ranges[-1].sandbox_id, revision, dict(page))
+        _pages.put(dict(page), ranges[-1].sandbox_id, revision)
     return _as_of(page, sandbox, revision)
 
 
@@ -179,9 +147,14 @@ def is_past(sandbox: Sandbox, revision: int) -> bool:
 def _start(ranges: list[RevisionRange], revision: int) -> tuple[int, Page]:
     checkpoint = _checkpoint(ranges, revision)
     low = checkpoint.revision
-    near = _pages.nearest(ranges[-1].sandbox_id, low, revision)
+    known = [
+        key
+        for key in _pages.keys_of(ranges[-1].sandbox_id)
+        if low <= key[1] <= revision
+    ]
+    near = _pages.get(*max(known)) if known else None
     if near is not None:
-        return near
+        return max(known)[1], dict(near)
     page = Checkpoint.objects.values_list("page", flat=True).get(pk=checkpoint.pk)
     with gc_paused():
         return low, unpack_page(bytes(page))

@@ -7,7 +7,6 @@ read anew from rows: both give the same world, which its hash proves.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -19,14 +18,14 @@ import msgspec
 from django.db import connection, transaction
 
 from sandbox.base.errors import NotFoundError
-from sandbox.base.memory import give_back, note_released
+from sandbox.base.memory import note_released
 from sandbox.base.refusals import Absent
 from sandbox.models import Diff, Revision, Sandbox
 from sandbox.page import diffs, rows
 from sandbox.page.diffs import Page, RevisionDiff
 from sandbox.page.packing import unpack_step
 from sandbox.page.rows.tally import WorkloadTally
-from sandbox.world import history, manifests, operations
+from sandbox.world import history, kept, manifests, operations
 from scheduler.engine.kube.scheduling.scheduler import Scheduler
 from scheduler.engine.kube.stage import KubeStage
 from scheduler.engine.world import World, fork
@@ -42,8 +41,6 @@ logger = logging.getLogger(__name__)
 
 #: Worlds kept in memory by one process: this many objects in all.
 MOST_OBJECTS = 60_000
-#: How often a process looks whether the sandboxes of its worlds are still there.
-FORGET_EVERY_S = 10.0
 #: Beyond this many commits it is quicker to read rows than to do them again.
 MOST_CATCH_UP = 12
 #: A world whose rows changed while they were read is read again so often.
@@ -86,6 +83,7 @@ class _Cache:
             return self._held.get(sandbox_id)
 
     def put(self, held: LoadedSandbox) -> None:
+        kept.start_forgetting()
         with self._lock:
             before = self._held.get(held.sandbox_id)
             gone = [before] if before and before.world is not held.world else []
@@ -128,52 +126,7 @@ lock = _cache.lock
 drop = _cache.drop
 forget_all = _cache.clear
 held = _cache.held
-
-
-def forget_deleted() -> int:
-    """Drop worlds whose sandbox was deleted or archived, by whichever process.
-
-    Returns how many; the memory that they took is the system's again. One query, none
-    while nothing is held.
-    """
-    known = _cache.held()
-    if not known:
-        return 0
-    open_ = Sandbox.objects.filter(pk__in=known, archived_at=None)
-    gone = set(known) - set(open_.values_list("pk", flat=True))
-    for sandbox_id in gone:
-        _cache.forget(sandbox_id)
-    if gone:
-        give_back()
-    return len(gone)
-
-
-class _Forgetting:
-    """A thread of this process that looks for deleted sandboxes; a fork starts its own."""
-
-    def __init__(self) -> None:
-        self._process = 0
-        self._starting = threading.Lock()
-
-    def start(self) -> None:
-        """Start it, where it does not run."""
-        with self._starting:
-            if self._process != os.getpid():
-                self._process = os.getpid()
-                threading.Thread(target=self._run, name="forget", daemon=True).start()
-
-    def _run(self) -> None:
-        pause = threading.Event()
-        while not pause.wait(FORGET_EVERY_S):
-            try:
-                forget_deleted()
-            except Exception as error:  # whatever it is, the thread looks again
-                logger.info("nothing was forgotten: %s", error)
-            finally:
-                connection.close()
-
-
-start_forgetting = _Forgetting().start
+kept.register(_cache)
 
 
 def load(sandbox: Sandbox) -> LoadedSandbox:

@@ -13,7 +13,7 @@ from sandbox import actions
 from sandbox.access.people import local_user
 from sandbox.models import Sandbox
 from sandbox.page import diffs, rows
-from sandbox.world import history, leases, worlds
+from sandbox.world import history, kept, leases, worlds
 from tests.builders import cluster_queue, flavor, job, local_queue, workload_priority
 
 Manifest = dict[str, Any]
@@ -21,8 +21,8 @@ Manifest = dict[str, Any]
 
 @pytest.fixture(autouse=True)
 def _nothing_in_memory():
-    """Each test begins with no world held by the process."""
-    worlds.forget_all()
+    """Each test begins with nothing kept by the process."""
+    kept.forget_all()
 
 
 @pytest.fixture

@@ -11,6 +11,6 @@ FOREVER_S = 1e6
 
 
 def pytest_collection_finish() -> None:
-    from sandbox.world import worlds
+    from sandbox.world import kept
 
-    worlds.FORGET_EVERY_S = FOREVER_S
+    kept.FORGET_EVERY_S = FOREVER_S

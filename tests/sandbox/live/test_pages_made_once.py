@@ -6,15 +6,16 @@ import threading
 
 import pytest
 
-from sandbox.live.pages import _Messages, page_state
+from sandbox.live.pages import page_state
+from sandbox.world.kept import Kept
 from tests.sandbox.conftest import row, tick
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("size", [4, _Messages.MOST_BYTES + 1])
+@pytest.mark.parametrize("size", [4, 2**20 + 1])
 def test_a_message_that_many_ask_for_at_once_is_made_once(size):
-    messages, made = _Messages(), list[int]()
+    messages, made = Kept[bytes](2**20, weigh=len), list[int]()
     begin = threading.Barrier(8)
 
     def make() -> bytes:
@@ -23,7 +24,7 @@ def test_a_message_that_many_ask_for_at_once_is_made_once(size):
 
     def ask() -> None:
         begin.wait()
-        assert len(messages.get(("a", 1), make)) == size
+        assert len(messages.made(make, "a", 1)) == size
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for one in threads:
@@ -31,13 +32,6 @@ def test_a_message_that_many_ask_for_at_once_is_made_once(size):
     for one in threads:
         one.join()
     assert len(made) == 1
-
-
-def test_the_largest_messages_are_not_all_kept():
-    messages = _Messages()
-    for n in range(3):
-        messages.get((n,), lambda: b" " * (_Messages.MOST_BYTES // 2))
-    assert len(messages._kept) == 2
 
 
 def test_a_page_under_another_title_is_made_anew(busy):

@@ -14,7 +14,7 @@ from sandbox.models import Event, Revision, Sample, Sandbox
 from sandbox.process import services
 from sandbox.process.idle_flag import LOOKED
 from sandbox.worker import tasks
-from sandbox.world import commits, leases, worlds
+from sandbox.world import commits, kept, leases, worlds
 from sandbox.world.operations import Transport
 from scheduler.engine.tick import run_tick
 from scheduler.model.objects import Key
@@ -375,17 +375,17 @@ def test_memory_goes_back_when_sandboxes_were_deleted_by_another_process(make, p
     def deleted(keys: list[str]) -> int:
         # As another process does: this one is told nothing.
         Sandbox.objects.filter(pk__in=keys).delete()
-        return worlds.forget_deleted()
+        return kept.forget_deleted()
 
     assert deleted(held()) == 3
     process = psutil.Process()
     before = process.memory_info().rss
     assert deleted(held()) == 3
-    assert worlds.forget_deleted() == 0
+    assert kept.forget_deleted() == 0
     assert process.memory_info().rss < 1.2 * before
 
 
 def test_a_world_whose_sandbox_is_there_is_not_forgotten(busy):
     worlds.load(busy)
-    assert worlds.forget_deleted() == 0
+    assert kept.forget_deleted() == 0
     assert worlds.held() == [busy.pk]
