@@ -20,6 +20,7 @@ from sandbox.access import limits
 from sandbox.answers import asking, requests
 from sandbox.base.errors import TooManyError
 from sandbox.base.refusals import Denied
+from sandbox.process import connections
 
 # ------------------------------------------------------------------------
 # `?wait=SECONDS`: an answer that comes when what was begun is done, or when time is
@@ -80,7 +81,7 @@ def waiting(request: Request) -> Iterator[Wait]:
 def _wait(seconds: int, is_done: Callable[[], bool]) -> None:
     end, pause = time.monotonic() + seconds, _FIRST_LOOK_S
     while not is_done() and (left := end - time.monotonic()) > 0:
-        time.sleep(min(pause, left))
+        connections.sleep(min(pause, left))
         pause = min(1.5 * pause, _LONGEST_LOOK_S)
 
 

@@ -26,7 +26,7 @@ from sandbox.answers import asking, requests
 from sandbox.base.errors import BusyError, NotFoundError, TooManyError
 from sandbox.base.refusals import Absent, Denied, NotNow
 from sandbox.models import Sandbox
-from sandbox.process import watchdog
+from sandbox.process import connections, watchdog
 from sandbox.world.history import refuse_archived
 from scheduler.model.amounts import is_whole
 from scheduler.model.problems import Problem, RequestProblem, Wanted, expected
@@ -138,6 +138,7 @@ class View(APIView):
         at_worker = hasattr(self.request, "at_worker")
         if Explanations not in self.throttle_classes or user_id is None or at_worker:
             return
+        connections.give_back()
         if not limits.answer_slots.take(user_id, patience_s=ANSWER_PATIENCE_S):
             raise TooManyError(Denied.ANSWERS.said(), wait=ANSWER_WAIT_S)
         self._slot = user_id

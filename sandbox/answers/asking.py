@@ -22,7 +22,7 @@ from sandbox.base.errors import NotFoundError, NotYetError, TooManyError
 from sandbox.base.refusals import Absent, Denied
 from sandbox.models import Question, Sandbox
 from sandbox.models.fields import encode_json
-from sandbox.process import watchdog
+from sandbox.process import connections, watchdog
 
 #: A question that nobody looks after for so long is forgotten, with its answer.
 WANTED_S = 60.0
@@ -152,7 +152,7 @@ def result(question: Question, *, wait_s: float | None = None) -> Any:
         if now >= end:
             so_far = row.values_list("answer", flat=True).first()
             raise NotYetError(question.pk, so_far=so_far)
-        time.sleep(pause)
+        connections.sleep(pause)
         pause = min(1.5 * pause, _LONGEST_LOOK_S)
 
 
@@ -162,7 +162,7 @@ def _await_room(user: User) -> None:
     while _is_full(user):
         if time.monotonic() >= end:
             raise TooManyError(Denied.ANSWERS.said(), wait=_ASK_AGAIN_S)
-        time.sleep(_LONGEST_LOOK_S)
+        connections.sleep(_LONGEST_LOOK_S)
 
 
 def _is_full(user: User) -> bool:

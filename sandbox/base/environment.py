@@ -186,7 +186,10 @@ def database(url: str) -> dict[str, Any]:
         raise ImproperlyConfigured(
             f"DATABASE_URL: expected postgresql://..., got {parts.scheme}://..."
         )
-    options = dict(parse_qsl(parts.query))
+    options: dict[str, Any] = dict(parse_qsl(parts.query))
+    if most := int(number("DATABASE_POOL", 0)):
+        patience_s = number("DATABASE_POOL_SECONDS", 20)
+        options["pool"] = {"min_size": 1, "max_size": most, "timeout": patience_s}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")),
@@ -194,7 +197,7 @@ def database(url: str) -> dict[str, Any]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": str(parts.port or ""),
-        "CONN_MAX_AGE": number("DATABASE_CONN_MAX_AGE", 0),
+        "CONN_MAX_AGE": 0 if most else number("DATABASE_CONN_MAX_AGE", 0),
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
     }

@@ -7,7 +7,6 @@ is imported on demand was.
 
 from __future__ import annotations
 
-import itertools
 import sys
 import time
 from typing import Any
@@ -26,15 +25,9 @@ TICKS = sized(40, 2)
 
 
 def mib(run: DefaultRun) -> dict[str, float]:
-    """Return the memory of each process of the run, the sum first."""
-    found = {"all": 0.0}
-    names: dict[str, int] = {}
-    for one in [run.process, *run.family()]:
-        name = one.cmdline()[2:3][0] if len(one.cmdline()) > 2 else one.name()
-        names[name] = names.get(name, 0) + 1
-        found[f"{name}{names[name]}"] = one.memory_full_info().uss / 2**20
-    found["all"] = sum(found.values())
-    return found
+    """Return the memory of all processes of the run, and of the largest of them."""
+    each = [one.memory_full_info().uss / 2**20 for one in [run.process, *run.family()]]
+    return {"all": sum(each), "largest": max(each)}
 
 
 def settled(run: DefaultRun) -> dict[str, float]:
@@ -81,8 +74,10 @@ def test_memory_goes_back(bench_run: DefaultRun) -> None:
     for _ in range(ROUNDS):
         use(bench_run, files)
         after.append(settled(bench_run))
-    for was, now in itertools.pairwise([after[0], after[-1]]):
-        grown = now["all"] / was["all"] - 1
-        sys.stdout.write(
-            f"\n{was}\n{[round(one['all']) for one in after]}\n{now}\n{grown:+.0%}\n"
-        )
+    was, now = after[0], after[-1]
+    sys.stdout.write(
+        f"\n{SANDBOXES} sandboxes of {WORKLOADS} workloads used and deleted, {ROUNDS} rounds: "
+        f"{', '.join(format(one['all'], '.0f') for one in after)} MiB in all processes "
+        f"({now['all'] / was['all'] - 1:+.0%}), the largest process "
+        f"{was['largest']:.0f} to {now['largest']:.0f}\n"
+    )

@@ -8,6 +8,7 @@ import threading
 from django.core.management.base import BaseCommand
 from django.db import connection
 
+from sandbox.process import connections
 from sandbox.process.schema_version import (
     LOOK_EVERY_S,
     problem_now,
@@ -24,7 +25,9 @@ class Command(BaseCommand):
 
     def handle(self, *_: object, **__: object) -> None:
         """Run until SIGINT or SIGTERM, then give the lease up."""
+        connections.announce("clock", connections.PER_CLOCK)
         refuse_newer_database("clock")
+        connections.warn_if_too_many()
         stop = threading.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
 from sandbox.base.commands import CommandError
+from sandbox.process import connections
 from sandbox.process.schema_version import refuse_newer_database
 from sandbox.worker.pool import WorkerPool
 
@@ -39,6 +40,9 @@ class Command(BaseCommand):
             raise CommandError(f"expected one process or more, got {processes}")
         if answering < 0:
             raise CommandError(f"expected no process or more, got {answering}")
+        most = connections.PER_WORKER * (processes + answering) + 1
+        connections.announce("worker", most)
         refuse_newer_database("worker")
+        connections.warn_if_too_many()
         connection.close()  # the processes forked from here open their own
         WorkerPool(processes, answering).run()

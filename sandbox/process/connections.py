@@ -1,0 +1,78 @@
+"""How many connections to PostgreSQL each process may open, and whether it takes them all.
+
+The web process has a pool with a bound; a worker's process and the clock have a few threads
+that each keep one. Each says its bound in the name that PostgreSQL shows of its
+connections, so that whoever starts can add them up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import platform
+import re
+import time
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+
+logger = logging.getLogger(__name__)
+
+#: Of one process of a worker: the work, what renews its lease, and what forgets.
+PER_WORKER = 3
+#: Of a clock: its own, and what looks for an upgrade.
+PER_CLOCK = 2
+_NAME = re.compile(r"quotalab \w+ ([0-9]+) ")
+
+
+def announce(kind: str, most: int) -> None:
+    """Name the connections of this process, and of those it forks, with their bound.
+
+    Call it before the first is opened. SQLite has no such bound.
+    """
+    if connection.vendor == "postgresql":
+        name = f"quotalab {kind} {most} {platform.node()[:24]}:{os.getpid()}"
+        connection.settings_dict["OPTIONS"].setdefault("application_name", name)
+
+
+def warn_if_too_many() -> str:
+    """Log and return a sentence where all processes that run cannot have their connections."""
+    if connection.vendor != "postgresql":
+        return ""
+    with contextlib.suppress(DatabaseError), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('max_connections')::int"
+            " - current_setting('superuser_reserved_connections')::int"
+        )
+        (room,) = cursor.fetchone()
+        cursor.execute(
+            "SELECT application_name, count(*) FROM pg_stat_activity"
+            " WHERE backend_type = 'client backend' GROUP BY application_name"
+        )
+        found = [(_NAME.match(name), count) for name, count in cursor.fetchall()]
+        bounds = sum(int(match[1]) for match, _ in found if match)
+        others = sum(count for match, count in found if not match)
+        if bounds + others > room:
+            said = (
+                f"the processes of Quotalab that run may open {bounds} connections to "
+                f"PostgreSQL and other programs have {others}, but it takes {room}. Set "
+                f"max_connections to {bounds + others + 10} or more, lower DATABASE_POOL "
+                "of the web processes, or run fewer worker processes"
+            )
+            logger.warning(said)
+            return said
+    return ""
+
+
+def sleep(seconds: float) -> None:
+    """Wait, and let others have this request's connection meanwhile."""
+    give_back()
+    time.sleep(seconds)
+
+
+def give_back() -> None:
+    """Give this thread's connection back to the pool, where there is one, until it is used."""
+    pool = settings.DATABASES["default"]["OPTIONS"].get("pool")
+    if pool and not connection.in_atomic_block:
+        connection.close()
