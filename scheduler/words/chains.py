@@ -31,6 +31,7 @@ class LinkedBy(Words):
         "chain.by.changed",
         "the change is of the unit, its queue, its cohort or its node",
     )
+    NODES = ("chain.by.nodes", "the change is of a node among which it is placed")
     POLICY = ("chain.by.policy", "the change is of what decides for all")
     ORDER = (
         "chain.by.order",

@@ -15,7 +15,7 @@ The decision from which one comes depends on it alone, so all chains are one for
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -75,6 +75,27 @@ class _Node(NamedTuple):
         return self.at_ms, self.order, self.side, self.key
 
 
+class _Holder(NamedTuple):
+    """Who holds in one run alone what another needs.
+
+    `near`: it is of the change, or it comes or goes at the very instant. `lasts`: it
+    holds that until the other starts, or the horizon.
+    """
+
+    near: bool
+    lasts: bool
+    by: LinkedBy
+    shared: int
+    rank: tuple[int, int, int, Key]
+    last: _Node | None  # what befell it last; None: it is of the change
+
+    @property
+    def explains(self) -> tuple[bool, bool, bool, int, tuple[int, int, int, Key]]:
+        """Return how much it explains: the nearest most, room on a node before quota."""
+        on_node = self.by == LinkedBy.NODE
+        return self.near, self.lasts, on_node, self.shared, self.rank
+
+
 class Chains:
     """The chains of one pair of runs; each link is made once."""
 
@@ -88,13 +109,18 @@ class Chains:
         for key in sorted(keys):
             if found := _apart(key, *map(self._life, self._sides, (key, key))):
                 self._own[key] = found
-        every = (one for nodes in self._own.values() for one in nodes)
-        self._all = sorted(every, key=lambda one: one.rank)
+        self._all = _ranked(one for nodes in self._own.values() for one in nodes)
+        self._own = {}
+        for one in self._all:
+            self._own.setdefault(one.key, []).append(one)
         self._pods: dict[Key, list[Key]] = {}
         for pod, owner in {**without.owners, **changed.owners}.items():
             if pod in self._own:
                 self._pods.setdefault(owner, []).append(pod)
-        self._change = changed.changed
+        made = {**without.makers, **changed.makers}.items()
+        self._change = changed.changed | {
+            key for key, maker in made if maker in changed.changed
+        }
         # The cohorts whose quota the change lets others have, or takes from them.
         self._changed_cohorts = {
             traits.cohort
@@ -162,14 +188,15 @@ class Chains:
 
     def _ending(self) -> int:
         if self._end is None:
-            names = [Named(str(key)) for key in sorted(self._change, key=_telling)]
+            change = self._sides[1].changed
+            names = [Named(str(key)) for key in sorted(change, key=_telling)]
             what = Items(tuple(names)) if names else ChainLink.NOTHING.said()
             self.links.append(
                 Link(
                     at_ms=self._sides[0].from_ms,
                     side="changed",
                     event="change",
-                    subject=str(min(self._change, key=_telling, default="")),
+                    subject=str(min(change, key=_telling, default="")),
                     said=ChainLink.CHANGE.said(what=what),
                 )
             )
@@ -194,8 +221,33 @@ class Chains:
             return None, LinkedBy.CHANGED
         if node.event == "stops":
             return self._of_work(node, unit, own)
-        found = self._holder(node, node.key, 1 - node.side)
-        return found or self._of_owner(node, unit)
+        return self._of_start(node, unit)
+
+    def _of_start(self, node: _Node, unit: Key) -> tuple[_Node | None, LinkedBy]:
+        """Return why one starts there and then: who is in its way in the other run."""
+        other = self._sides[1 - node.side]
+        if unit != node.key and not _holds(self._life(other, unit), node.at_ms, None):
+            return self._of_owner(node, unit)  # it was not admitted there
+        found = (
+            one
+            for one in self._own[node.key]
+            if one.event == "starts" and one.at_ms == node.at_ms and one != node
+        )
+        elsewhere = next(found, None) if node.key.kind == "Pod" else None
+        if elsewhere is not None and self._is_of_change(elsewhere, unit):
+            return None, LinkedBy.CHANGED
+        held = self._holders(node, node.key, 1 - node.side)
+        if elsewhere is not None:
+            there = node._replace(place=elsewhere.place)
+            held = [*held, *self._holders(there, node.key, node.side)]
+        if held:
+            last, how = _told(held)
+            if last is not None and last.by == str(node.key):  # it made its own room
+                return self._of_preemption(last, None)
+            return last, how
+        if elsewhere is not None and any(key.kind == "Node" for key in self._change):
+            return None, LinkedBy.NODES
+        return self._of_owner(node, unit)
 
     def _of_work(
         self, node: _Node, unit: Key, own: _Node | None
@@ -227,12 +279,11 @@ class Chains:
     ) -> tuple[_Node | None, LinkedBy]:
         """Return why one preempts: who takes its room, what befell it, or its victim."""
         by = _key(node.by)
-        theirs = self._first_before(node, by)
-        if theirs is None and by in self._change:
+        if by in self._change or self._is_of_change(node, by):
             return None, LinkedBy.CHANGED
-        found = self._holder(node, by, node.side)
-        if found is not None:
-            return found
+        theirs = self._first_before(node, by)
+        if held := [one for side in (0, 1) for one in self._holders(node, by, side)]:
+            return _told(held)
         if theirs is not None:
             return theirs, LinkedBy.ITSELF
         return self._otherwise(node, own)
@@ -270,35 +321,52 @@ class Chains:
             names |= {queue_key(".".join(parts[:n])) for n in range(1, len(parts) + 1)}
         return not names.isdisjoint(self._change)
 
-    def _holder(
-        self, node: _Node, needy: Key, side: int
-    ) -> tuple[_Node, LinkedBy] | None:
-        """Return the decision of who holds there, and not in the other run, what one needs."""
-        wanted = node.held
-        best: tuple[int, tuple[int, int, int, Key], _Node] | None = None
-        on_nodes = needy.kind == "Pod"
-        for key, nodes in self._own.items():
-            if key in (needy, node.key) or (key.kind == "Pod") != on_nodes:
+    def _holders(self, node: _Node, needy: Key, side: int) -> list[_Holder]:
+        """Return who holds there, and not in the other run, what one needs."""
+        found = []
+        for key in {**self._own, **dict.fromkeys(self._change)}:
+            if key in (needy, node.key) or key.kind != needy.kind:
                 continue
-            before = self._last_before(node, nodes)
-            if before is None:
+            before = self._last_before(node, self._own.get(key, ()))
+            if before is None and key not in self._change:
                 continue
-            here = _holds(self._life(self._sides[side], key), node.at_ms)
-            if here is None or _holds(
-                self._life(self._sides[1 - side], key), node.at_ms
-            ):
-                continue
-            place, held = here
-            if on_nodes and place != node.place:
-                continue
-            shared = sum(amount for name, amount in held.items() if name in wanted)
-            if not shared or (not on_nodes and not self._one_cohort(key, needy)):
-                continue
-            if best is None or (shared, before.rank) > best[:2]:
-                best = shared, before.rank, before
-        if best is None:
-            return None
-        return best[2], LinkedBy.NODE if on_nodes else LinkedBy.QUOTA
+            near = key in self._change or (
+                before is not None
+                and before[:1] == node[:1]
+                and before.side == node.side
+            )
+            rank = (-1, 0, 0, key) if before is None else before.rank
+            place = node.place if needy.kind == "Pod" else None
+            by = LinkedBy.QUOTA if place is None else LinkedBy.NODE
+            shared = self._shared(node, key, side, place)
+            if not shared and place is not None:  # YuniKorn's queues bound pods as well
+                by, place = LinkedBy.QUOTA, None
+                shared = self._shared(node, key, side, None)
+            if shared and (place is not None or self._one_cohort(key, needy)):
+                until = self._starts(node, side)
+                lasts = bool(_holds(self._life(self._sides[side], key), until, place))
+                found.append(_Holder(near, lasts, by, shared, rank, before))
+        return found
+
+    def _starts(self, node: _Node, side: int) -> int:
+        """Return the last instant before a unit starts in one run, or the horizon."""
+        life = self._life(self._sides[side], node.key)
+        for one in life.stretches if life else ():
+            if one.runs and one.from_ms > node.at_ms:
+                return one.from_ms - 1
+        return self._sides[side].to_ms
+
+    def _shared(self, node: _Node, key: Key, side: int, place: str | None) -> int:
+        """Return how much of what a decision takes another holds in one run alone."""
+        here, there = (
+            _holds(self._life(one, key), node.at_ms, place)
+            for one in (self._sides[side], self._sides[1 - side])
+        )
+        return sum(
+            max(0, amount - there.get(name, 0))
+            for name, amount in here.items()
+            if name in node.held
+        )
 
     def _one_cohort(self, one: Key, other: Key) -> bool:
         """Return whether two units draw on one quota."""
@@ -309,6 +377,8 @@ class Chains:
                 return False
             found.append(traits)
         first, second = found
+        if one.kind == "Pod":  # without YuniKorn it has no quota
+            return bool(first.cohort) and first.queue == second.queue
         if first.queue == second.queue:
             return True
         return bool(first.cohort) and first.cohort == second.cohort
@@ -331,18 +401,37 @@ class Chains:
         return side.units.get(key) or side.pods.get(key)
 
 
+def _told(held: Iterable[_Holder]) -> tuple[_Node | None, LinkedBy]:
+    """Return what befell who holds most of what is needed, and what it holds."""
+    best = max(held, key=lambda one: one.explains)
+    return best.last, LinkedBy.CHANGED if best.last is None else best.by
+
+
 def _apart(key: Key, without: Life | None, changed: Life | None) -> list[_Node]:
     """Return the decisions about one unit that one run makes and the other does not."""
     sides = [list(_nodes(key, at, life)) for at, life in enumerate((without, changed))]
     names = [
         {(one.at_ms, one.event, one.place, one.by) for one in nodes} for nodes in sides
     ]
-    found = [
+    return [
         one
         for at, nodes in enumerate(sides)
         for one in nodes
         if (one.at_ms, one.event, one.place, one.by) not in names[1 - at]
     ]
+
+
+def _ranked(nodes: Iterable[_Node]) -> list[_Node]:
+    """Return decisions in the order of both runs: by instant, then by place in it.
+
+    The place counts the decisions that differ alone: those that both runs make, or that
+    one run makes more of elsewhere, put no decision before its like of the other run.
+    """
+    found, counts = [], dict[tuple[int, int], int]()
+    for one in sorted(nodes, key=lambda one: one.rank):
+        number = counts.get((one.at_ms, one.side), 0)
+        counts[one.at_ms, one.side] = number + 1
+        found.append(one._replace(order=number))
     return sorted(found, key=lambda one: one.rank)
 
 
@@ -368,12 +457,12 @@ def _nodes(key: Key, side: int, life: Life | None) -> Iterator[_Node]:
         )
 
 
-def _holds(life: Life | None, at_ms: int) -> tuple[str, Amounts] | None:
-    """Return where a unit runs at an instant, after all that was decided in it."""
+def _holds(life: Life | None, at_ms: int, place: str | None) -> Amounts:
+    """Return what a unit holds at a place, or at any, after all that an instant decides."""
     for one, held in zip(life.stretches, life.held, strict=True) if life else ():
         if one.runs and one.from_ms <= at_ms and (at_ms < one.to_ms or not one.end):
-            return one.place, held
-    return None
+            return held if place in (None, one.place) else {}
+    return {}
 
 
 def _said(node: _Node, unit: Key) -> Sentence:

@@ -129,6 +129,7 @@ class Lives(NamedTuple):
     pods: Mapping[Key, Life]  # of Workloads
     owners: Mapping[Key, Key]  # such a pod -> its Workload
     traits: Mapping[Key, Traits]
+    makers: Mapping[Key, Key]  # a unit -> what it is made of in the end: its Job
     changed: frozenset[Key]  # what the change adds, edits or takes away
 
 
@@ -143,6 +144,7 @@ class LifeReader:
         self._owners: dict[Key, Key] = {}
         self._members: dict[Key, list[Key]] = {}
         self._traits: dict[Key, Traits] = {}
+        self._makers: dict[Key, Key] = {}
         self._changed: frozenset[Key] = frozenset()
         #: A pod that is made anew -> the one that was lost, whose life it goes on with.
         self._follows: dict[Key, Key] = {}
@@ -232,6 +234,7 @@ class LifeReader:
             {key: _until(life, until_ms) for key, life in self._pods.items()},
             dict(self._owners),
             {key: one for key, one in self._traits.items() if key in self._units},
+            dict(self._makers),
             self._changed,
         )
 
@@ -293,6 +296,7 @@ class LifeReader:
         of[key] = Life(stretches=[wait], orders=[self._heard], held=[{}])
         if of is self._units:
             self._traits[key] = traits_of(world, key)
+            self._makers[key] = _maker(world, obj)
 
     def _lives_of(self, world: World, key: Key, obj: Object) -> dict[Key, Life] | None:
         """Return where the life of this is kept; None for what is no unit, nor a pod of one."""
@@ -485,6 +489,17 @@ def _pod_sets(admission: Mapping[str, Any]) -> Iterator[PodSetAdmission]:
         }
         count = int(part.get("count") or 0)
         yield PodSetAdmission(part["name"], count, part.get("flavors") or {}, usage)
+
+
+def _maker(world: World, obj: Object) -> Key:
+    """Return what an object is made of in the end, by its owner references; else itself."""
+    above: dict[Key, None] = {}
+    owner: Object | None = obj
+    while owner is not None and owner.key not in above:
+        above[owner.key] = None
+        for one in (owner.metadata.get("ownerReferences") or ())[:1]:
+            owner = world.objects.get(Key(one["kind"], obj.key.namespace, one["name"]))
+    return next(reversed(above))
 
 
 def _same(one: Object | None, other: Object | None) -> bool:

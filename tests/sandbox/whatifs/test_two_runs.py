@@ -76,9 +76,9 @@ def work(draw: st.DrawFn, stack: str, name: str) -> Manifest:
 
 
 @st.composite
-def files(draw: st.DrawFn, stack: str) -> list[Manifest]:
+def files(draw: st.DrawFn, stack: str, least: int = 1) -> list[Manifest]:
     """Return a small world: queues that lend, nodes, and work for more than they have."""
-    names = [f"w{n}" for n in range(draw(st.integers(1, 6)))]
+    names = [f"w{n}" for n in range(draw(st.integers(least, 6)))]
     found = [draw(work(stack, name)) for name in names]
     found += [node(f"n{n}", cpu="4") for n in range(draw(st.integers(1, 3)))]
     if stack != "kueue":

@@ -2580,6 +2580,7 @@ export const ZH_HANS: Words = {
   "said.chain.by.itself": "它此前走了另一条路",
   "said.chain.by.pods": "它的 Pod 在另一时刻得到位置",
   "said.chain.by.changed": "更改针对它、它的队列、cohort 或节点",
+  "said.chain.by.nodes": "更改针对它可选择的某个节点",
   "said.chain.by.policy": "更改针对决定一切的策略",
   "said.chain.by.order": "没有共同的配额和节点：同一时刻的次序不同",
   "said.chain.by.draw": "没有共同的配额和节点：从那时起次序或随机抽取不同",
