@@ -1,0 +1,1 @@
+export{t as default}from"./Curves-hh92gaM3.js";

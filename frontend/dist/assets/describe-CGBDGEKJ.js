@@ -1,0 +1,1 @@
+export{t as describe,n as leavesOf}from"./describe-Bk4-9x5S.js";
