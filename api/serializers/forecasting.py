@@ -78,7 +78,7 @@ def files_of(given: Mapping[str, Any]) -> list[list[str]]:
     return [list(file) for file in found]
 
 
-class WouldSerializer(ManifestSerializer):
+class WouldAskedSerializer(ManifestSerializer):
     """What is asked of work before it is submitted."""
 
     horizonMs = serializers.IntegerField(  # noqa: N815 - as it travels

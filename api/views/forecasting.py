@@ -13,7 +13,7 @@ from api.serializers.forecasting import (
     ARRIVALS,
     ForecastOptionsSerializer,
     SubmissionSerializer,
-    WouldSerializer,
+    WouldAskedSerializer,
     continued_of,
     files_of,
     options_of,
@@ -105,7 +105,7 @@ class Would(View):
 
     @extend_schema(
         operation_id="would_create",
-        request=WouldSerializer,
+        request=WouldAskedSerializer,
         responses=OpenApiTypes.OBJECT,
     )
     def post(self, request: Request, sandbox_id: str) -> Response:
@@ -113,7 +113,7 @@ class Would(View):
 
         Nothing is submitted. Each change of the work was run on a copy of the world.
         """
-        given = self.read(WouldSerializer)
+        given = self.read(WouldAskedSerializer)
         return self.by_workers(
             "would",
             self.sandbox(sandbox_id),

@@ -10,7 +10,7 @@ export const GROUPS = {
   sandboxes: ["ClusterList", "Created", "Disk", "Imported", "LinkList", "MadeLink", "MadeToken", "Me", "MemberList", "TokenList", "Use"],
   edits: ["KeptWhatIf", "PairVerdict", "FilesPatch", "WhatIfState", "WhatIfs"],
   policy: ["ProfileList", "Registry"],
-  explain: ["AskExplanation", "Counterfactuals", "Explanation", "Film", "Forecast", "ForecastState", "Forecasts", "PodExplanation", "Reproduction", "SubmissionForecast"],
+  explain: ["AskExplanation", "Counterfactuals", "Explanation", "Film", "Forecast", "ForecastState", "Forecasts", "Overview", "PodExplanation", "Reproduction", "SubmissionForecast", "Would"],
   capacity: ["Capacity"],
   fairness: ["Fairness", "QueueFairness"],
   compare: ["Agreement", "Comparison", "IncidentReplay", "Opened"],

@@ -187,9 +187,24 @@ def test_the_form_of_a_workload_says_in_which_queue_it_starts_soonest(
     played.visit("Workloads")
     page.get_by_role("button", name="Add", exact=True).first.click()
     form = page.get_by_role("dialog", name="Add by hand")
+    form.get_by_role("button", name="Would it start?").click()
+    expect(form.get_by_test_id("would")).to_contain_text(
+        re.compile("It would (start now|wait)"), timeout=60_000
+    )
     form.get_by_role("button", name="Forecast it in every queue").click()
     expect(form).to_contain_text("Soonest in", timeout=60_000)
     expect(form.get_by_role("row")).not_to_have_count(1)
+
+
+def test_the_overview_says_what_waits_and_leads_to_it(played: Board) -> None:
+    page = played.page
+    played.visit("Board")
+    page.keyboard.press("Escape")
+    page.get_by_text("What waits here, and for what").click()
+    waits = page.get_by_test_id("what-waits")
+    expect(waits).to_contain_text("not enough quota is free", timeout=60_000)
+    waits.get_by_role("button").first.click()
+    expect(page).to_have_url(re.compile("sel=Workload"))
 
 
 def test_a_node_of_the_table_is_found_by_its_address(played: Board) -> None:

@@ -3,7 +3,7 @@
 import { ask, request } from "@/net/rest";
 import { CHECKS } from "@/protocol/answers";
 import { checked } from "@/protocol/checked";
-import type { Counterfactuals, Explanation } from "@/protocol/types";
+import type { Counterfactuals, Explanation, Overview, Would } from "@/protocol/types";
 
 function pathOf(sandbox: string, key: string): string {
   const [, namespace = "", name = ""] = key.split("/");
@@ -13,6 +13,16 @@ function pathOf(sandbox: string, key: string): string {
 /** Ask why a workload is where it is, now or at a tick of the past. */
 export function explain(sandbox: string, key: string, tick: number | null): Promise<Explanation> {
   return ask("Explanation", "GET", pathOf(sandbox, key), { query: { tick } });
+}
+
+/** Ask what waits here and for what, the most common cause first, now or at a tick of the past. */
+export function whatWaits(sandbox: string, tick: number | null, signal: AbortSignal): Promise<Overview> {
+  return ask("Overview", "GET", `/sandboxes/${sandbox}/waiting`, { query: { tick }, signal });
+}
+
+/** Ask whether work would start if it were submitted now; `manifest` as an import takes it. */
+export function wouldStart(sandbox: string, manifest: object, signal: AbortSignal): Promise<Would> {
+  return ask("Would", "POST", `/sandboxes/${sandbox}/would`, { body: manifest, signal });
 }
 
 /** Ask what would let a workload in; `soFar` gets the verdicts that are known. Every one was run on a copy of the world. */
