@@ -1,1 +1,0 @@
-export{t as default}from"./Curves-hh92gaM3.js";

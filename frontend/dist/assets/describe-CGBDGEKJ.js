@@ -1,1 +1,0 @@
-export{t as describe,n as leavesOf}from"./describe-Bk4-9x5S.js";
