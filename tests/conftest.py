@@ -31,8 +31,12 @@ pytest_plugins = [
 
 
 def pytest_configure() -> None:
-    """Let who asks for an answer work it out: tests of one process have no worker."""
+    """Let who asks for an answer work it out: tests of one process have no worker.
+
+    Nor do they read files of the page, which each client would look up: 12 ms a test.
+    """
     django_settings.ANSWER_INLINE = True
+    django_settings.WHITENOISE_USE_FINDERS = False
 
 
 #: What runs threads, sockets, workers and browsers has a second try; what only decides,
