@@ -70,7 +70,14 @@ class NotTried(Words):
 
     FUTURE = ("notTried.future", "it has not arrived yet")
     FINISHED = ("notTried.finished", "it ran to its end")
-    NO_QUEUE = ("notTried.noQueue", "its LocalQueue leads to no ClusterQueue")
+    NO_QUEUE = (
+        "notTried.noQueue",
+        "its LocalQueue {queue} leads to ClusterQueue {name}, which is not here",
+    )
+    NO_LOCAL_QUEUE = (
+        "notTried.noLocalQueue",
+        "there is no LocalQueue {queue} in namespace {namespace}",
+    )
     HOLDS_QUOTA = ("notTried.holdsQuota", "it holds quota")
     INACTIVE = ("notTried.inactive", "it is not active")
     KEPT_OUT = (
@@ -88,14 +95,21 @@ class NotTried(Words):
         "notTried.variants",
         "its variants are tried in its place, one for each flavor",
     )
-    LOCAL_QUEUE = ("notTried.localQueue", "LocalQueue {queue} is missing or stopped")
-    CLUSTER_QUEUE = ("notTried.clusterQueue", "ClusterQueue {queue} is not active")
+    STOPPED = ("notTried.stopped", "stopPolicy of {kind} {queue} is {value}")
+    CLUSTER_QUEUE = (
+        "notTried.clusterQueue",
+        "ClusterQueue {queue} is not active: {message}",
+    )
 
 
 class Short(Words):
     """What is short of quota or of places, and why nobody goes for it."""
 
     BARRED = ("short.barred", "Flavor {flavor} cannot run its pods: {reason}.")
+    SELECTOR = (
+        "short.selector",
+        "Its nodeSelector asks for {asked}; nodeLabels of flavor {flavor}: {given}.",
+    )
     UNCOVERED = (
         "short.uncovered",
         "{asked} asked, and its ClusterQueue has no quota of {resource}.",
@@ -143,8 +157,8 @@ class Short(Words):
     NO_BORROWING = (
         "short.noBorrowing",
         "Preemption is not tried in flavor {flavor}: {asked} is more than its nominal "
-        "quota of {nominal}, and it may not preempt to borrow (borrowWithinCohort is "
-        "Never).",
+        "quota of {nominal}, and it may not preempt to borrow (borrowWithinCohort of "
+        "{queue} is Never).",
     )
 
 

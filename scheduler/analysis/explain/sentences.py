@@ -31,6 +31,8 @@ from scheduler.words.why import Gate, Short, Why
 
 _STRICT = "StrictFIFO"
 _NEVER = "Never"
+#: Reasons for which no quota that is released helps.
+_NOT_FOR_QUOTA = (MISCONFIGURED, "NoMatchingFlavor", "ExceedsMaxQuota")
 
 
 def of(answer: Explanation) -> list[Sentence]:
@@ -119,7 +121,7 @@ def _line(answer: Explanation) -> Iterator[Sentence]:
         yield Why.NOT_BEFORE.said(seconds=waiting.not_before_ms / 1000)
     if waiting.position > 1:
         yield _behind(waiting)
-    elif answer.attempt.ran and answer.attempt.reason == MISCONFIGURED:
+    elif answer.attempt.ran and answer.attempt.reason in _NOT_FOR_QUOTA:
         yield Why.NOT_FOR_QUOTA.said()
     elif waiting.inadmissible:
         yield Why.SET_ASIDE.said()
@@ -173,8 +175,7 @@ def _preemption(answer: Explanation) -> Iterator[Sentence]:
     search = answer.searches[answer.decisive]
     if not search.targets:
         yield _nobody(search)
-        queue = next((n.name for n in answer.chain if n.kind == "ClusterQueue"), "")
-        yield from _gates(search, queue, answer.priority)
+        yield from _gates(search, _own_queue(answer), answer.priority)
     cost = answer.cost
     if cost.looked:
         yield Short.COST.said(
@@ -267,6 +268,10 @@ def _nobody(search: PreemptionSearch) -> Sentence:
     return words.said(n=len(refused | taken))
 
 
+def _own_queue(answer: Explanation) -> str:
+    return next((n.name for n in answer.chain if n.kind == "ClusterQueue"), "")
+
+
 def _not_tried(answer: Explanation) -> Iterator[Sentence]:
     """Say why no search was made for victims although quota is short."""
     for row in answer.flavors:
@@ -275,6 +280,7 @@ def _not_tried(answer: Explanation) -> Iterator[Sentence]:
                 flavor=row.flavor,
                 asked=Quantity(row.resource, row.requested),
                 nominal=Quantity(row.resource, row.chain[0].nominal),
+                queue=_own_queue(answer),
             )
 
 

@@ -40,9 +40,9 @@ from scheduler.model.reasons import (
     QUOTA_RESERVED,
 )
 from scheduler.model.releases.release import coarse
-from scheduler.model.sentence import Sentence
+from scheduler.model.sentence import Items, Sentence, few
 from scheduler.words.gaps import of_proposal
-from scheduler.words.why import NotTried
+from scheduler.words.why import NotTried, Short
 
 #: Of those before a workload in its line, this many are named.
 MOST_AHEAD = 10
@@ -87,11 +87,34 @@ def explain_with(world: World, key: Key, stage: KueueStage) -> Explanation:
         *places.sentences_of(world, key),  # first: they are what it waits for
         *slices,
         *sentences.of(answer),
+        *(_selectors(world, work, answer) if work is not None else ()),
         *two_phase.sentences_of(answer.checks, answer.usage),
         *two_phase.dispatch_sentences(answer.clusters),
     ]
     answer.sentences = [sentence.text for sentence in answer.said]
     return answer
+
+
+def _selectors(
+    world: World, work: WorkloadInfo, answer: Explanation
+) -> Iterator[Sentence]:
+    """Yield the labels of each flavor that the nodeSelector of its pods bars."""
+    asked: dict[str, str] = {}
+    for part in work.pod_set_specs:
+        asked |= (part["template"].get("spec") or {}).get("nodeSelector") or {}
+    barred = [row.flavor for row in answer.flavors if row.verdict == "barred"]
+    for name in dict.fromkeys(barred):
+        flavor = world.objects.get(Key("ResourceFlavor", "", name))
+        given = (flavor.spec.get("nodeLabels") if flavor is not None else None) or {}
+        apart = {key: value for key, value in asked.items() if given.get(key) != value}
+        if given.keys() & apart.keys():
+            yield Short.SELECTOR.said(
+                asked=_labels(apart), flavor=name, given=_labels(given)
+            )
+
+
+def _labels(given: Mapping[str, str]) -> Items:
+    return few(f"{key}={value}" for key, value in given.items())
 
 
 def _blank(world: World, key: Key, status: Mapping[str, Any]) -> Explanation:
@@ -139,7 +162,7 @@ def _fill(answer: Explanation, stage: KueueStage, work: WorkloadInfo) -> None:
     if queue is not None:
         answer.usage = two_phase.usage_of(stage, work, queue)
     if queue is None:
-        answer.attempt = _untried(answer, NotTried.NO_QUEUE.said())
+        answer.attempt = _untried(answer, _leads_nowhere(work))
         return
     options = FlavorOptions(work, queue)
     answer.flavors = options.rows
@@ -236,9 +259,24 @@ def _barred(
         return NotTried.GATED.said()
     if stage.cluster.is_parent(work):
         return NotTried.VARIANTS.said()
-    if not work.local_queue.is_active:
-        return NotTried.LOCAL_QUEUE.said(queue=work.local_queue_name)
-    return None if queue.active else NotTried.CLUSTER_QUEUE.said(queue=queue.name)
+    own = work.local_queue.spec
+    if own is not None and own.stop != "None":
+        name = work.local_queue_name
+        return NotTried.STOPPED.said(kind="LocalQueue", queue=name, value=own.stop)
+    if queue.active:
+        return None
+    if (value := queue.spec.stop) != "None":
+        return NotTried.STOPPED.said(kind=queue.kind, queue=queue.name, value=value)
+    why = "; ".join(text for _, text in stage.cluster.problems(queue))
+    return NotTried.CLUSTER_QUEUE.said(queue=queue.name, message=why)
+
+
+def _leads_nowhere(work: WorkloadInfo) -> Sentence:
+    """Return which queue is not here on the way from a Workload to its ClusterQueue."""
+    name, own = work.local_queue_name, work.local_queue.spec
+    if own is None:
+        return NotTried.NO_LOCAL_QUEUE.said(queue=name, namespace=work.namespace)
+    return NotTried.NO_QUEUE.said(queue=name, name=own.queue)
 
 
 def _untried(answer: Explanation, why: Sentence) -> FlavorAttempt:

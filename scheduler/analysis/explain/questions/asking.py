@@ -6,6 +6,7 @@ known here; every answer is a run.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from scheduler.engine.kueue.tree.quota import available_non_negative
 from scheduler.engine.kueue.tree.tree import ClusterQueue, Cohort
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
+from scheduler.model import amounts
 from scheduler.model.objects import Key
 from scheduler.model.sentence import several
 
@@ -59,6 +61,7 @@ def questions(world: World, key: Key, answer: Explanation) -> list[Question]:
         wait,
         *_stops(world, work, queue),
         *(_one("topology", *each) for each in _relaxations(work)),
+        *_placements(world, work, queue, answer),
         *quota_questions(world, queue, answer),
         *limit_questions(world, queue, answer),
         *_priority(world, work, queue),
@@ -100,7 +103,38 @@ def _stops(world: World, work: WorkloadInfo, queue: ClusterQueue) -> Iterator[Qu
         yield _one("stopPolicy", stop, subject, change, local_queue.path)
 
 
-# ---- quota ----
+# ---- what no flavor of the queue can run ----
+
+
+def _placements(
+    world: World, work: WorkloadInfo, queue: ClusterQueue, answer: Explanation
+) -> Iterator[Question]:
+    """Ask about resources that no group covers, and selectors that bar its flavors."""
+    key = Key(queue.kind, "", queue.name)
+    missing: dict[str, int] = {}
+    for row in answer.flavors:
+        if row.verdict == "uncovered":
+            missing[row.resource] = missing.get(row.resource, 0) + int(row.requested)
+    groups = copy.deepcopy(list(world.objects[key].spec.get("resourceGroups") or ()))
+    if missing and groups:
+        first = groups[0]
+        texts = {name: amounts.text_of(name, n) for name, n in missing.items()}
+        first["coveredResources"] = [*first["coveredResources"], *missing]
+        more = [{"name": name, "nominalQuota": text} for name, text in texts.items()]
+        for flavor in first["flavors"]:
+            flavor["resources"] = [*flavor["resources"], *more]
+        named = ", ".join(f"{text} {name}" for name, text in texts.items())
+        subject = f"{queue.name} covers {named} in its first resource group"
+        change = Change(edits=[edit(key, resourceGroups=groups)])
+        yield _one("coveredResources", "", subject, change, ", ".join(missing))
+    pod_sets = copy.deepcopy([dict(part) for part in work.pod_set_specs])
+    found: dict[str, str] = {}
+    for part in pod_sets:
+        found |= (part["template"].get("spec") or {}).pop("nodeSelector", None) or {}
+    if found and any(row.verdict == "barred" for row in answer.flavors):
+        now = ", ".join(f"{name}={value}" for name, value in found.items())
+        change = Change(edits=[edit(work.key, podSets=pod_sets)])
+        yield _one("nodeSelector", now, f"no nodeSelector {now}", change, "")
 
 
 # ---- priority and weight ----

@@ -67,7 +67,8 @@ class Verdict(Shape):
     "unknown" when the run was given up.
     `kind`: "wait", "nominalQuota", "borrowingLimit", "priority", "weight",
     "reclaimWithinCohort", "withinClusterQueue", "borrowWithinCohort",
-    "maxPriorityThreshold", "queueingStrategy", "topology" or "localQueue". `finishes` are the workloads whose end
+    "maxPriorityThreshold", "queueingStrategy", "coveredResources", "nodeSelector",
+    "topology" or "localQueue". `finishes` are the workloads whose end
     came right before (kind "wait"). `subject` and `effect` are sentences.
     """
 
