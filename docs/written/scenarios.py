@@ -120,7 +120,8 @@ def _mutants() -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for name, one in known.items():
         where = f"`{one.function()}` of `{one.file}`"
-        pairs = zip((one.replace, one.by), one.also or ("", ""), strict=True)
-        texts = (" ".join(" … ".join(filter(None, pair)).split()) for pair in pairs)
+        pairs = {one.replace: one.by, **one.also}
+        sides = (pairs, pairs.values())
+        texts = (" … ".join(" ".join(text.split()) for text in side) for side in sides)
         said = " | ".join(f"`{text.replace('|', chr(92) + '|')}`" for text in texts)
         yield f"| `{name}` | {where} | {said} |"

@@ -19,19 +19,19 @@ ROOT = Path(__file__).parents[2]
 class Change(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What a mutant writes instead of a text that its file has once.
 
-    `also` is a second such text and what replaces it: where two rules each hold a
-    statement, both have to go.
+    `also` has more such texts with what replaces them: where several rules each hold a
+    statement, all have to go.
     """
 
     file: str
     replace: str
     by: str
-    also: tuple[str, str] | None = None
+    also: dict[str, str] = {}
 
     def text(self) -> str:
         """Return the changed file; ValueError where it does not have a text once."""
         text = (ROOT / self.file).read_text(encoding="utf-8")
-        for old, new in ((self.replace, self.by), *([self.also] if self.also else ())):
+        for old, new in {self.replace: self.by, **self.also}.items():
             count = text.count(old)
             if count != 1:
                 raise ValueError(f"{self.file} has {count} times, not once: {old}")

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 
+import django
 import pytest
 
 from sandbox.base import library
@@ -91,6 +92,8 @@ def main(words: list[str]) -> int:
     `--each N` tries every Nth row, of those whose killer is their scenario. Prints each
     row that its killer lets pass; 1 where there is one, or none is tried.
     """
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
+    django.setup()
     chosen = [one for one in rows() if one[0].mutant]
     if words[:1] == ["--each"]:
         chosen = [one for one in chosen if not one[0].killer][:: int(words[1])]

@@ -274,3 +274,13 @@ def test_a_local_queue_that_is_stopped_begins_to_count_anew(call, ran):
     body = {"spec": {"stopPolicy": "Hold"}}
     call("patch", sandbox, path, body)
     assert values(text(), "kueue_local_queue_admitted_workloads_total") == []
+
+
+def test_the_weighted_share_is_that_of_the_queue(call, person):
+    sandbox = actions.do_create(person, scenario="fair-weights").sandbox
+    actions.do_play(person, sandbox.pk)
+    tick(sandbox, 12)
+    text = call("get", sandbox, "/metrics").content.decode()
+    name = "kueue_cluster_queue_weighted_share"
+    shares = [values(text, name, cluster_queue=queue) for queue in ("full", "half")]
+    assert shares == [[667.0], [667.0]]

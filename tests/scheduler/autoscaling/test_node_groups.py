@@ -451,8 +451,9 @@ def test_under_yunikorn_a_group_grows_for_what_the_order_of_nodes_leaves_waiting
 
 
 def test_under_yunikorn_no_group_grows_for_what_quota_keeps_out():
+    full = [yunikorn_pod(name, 4) for name in ("one", "two")]
     world = yunikorn(
-        yunikorn_pod("large", 5), queue={"resources": {"max": {"vcore": 4}}}
+        *full, yunikorn_pod("more", 4), queue={"resources": {"max": {"vcore": 8}}}
     )
     advance(world, 60_000)
     assert world.autoscaling.groups["g"].ordered == {}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from scheduler.engine.tick import simulate
 from scheduler.model.objects import Key
+from tests.builders import job, small_cluster, world_of
 from tests.scheduler.kueue.rig import Rig
 
 
@@ -98,3 +100,87 @@ def test_the_condition_of_a_victim_names_uid_and_path_of_the_preemptor():
     message = rig.condition("low", "Preempted")[2]
     assert f"(UID: {rig.work('high').uid}," in message
     assert "preemptor path: /lab/q;" in message
+
+
+def test_an_inactive_workload_is_in_no_queue():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("off", "q", active=False)
+    rig.run(0)
+    assert rig.runs() == []
+    assert rig.work("off").pending_queue is None
+
+
+def test_a_workload_uses_the_quota_behind_its_local_queue():
+    rig = Rig()
+    rig.queue("first")
+    rig.queue("second")
+    rig.local("team", queue="second")
+    rig.workload("w", "team", cpu=3)
+    rig.run(0)
+    assert (rig.used("first"), rig.used("second")) == (0, 3000)
+
+
+def test_requests_of_a_limit_range_count_against_quota():
+    ranges = {"limits": [{"type": "Container", "defaultRequest": {"cpu": "3"}}]}
+    rig = Rig()
+    rig.queue("q", cpu=4)
+    rig.put("LimitRange", "defaults", ranges)
+    pods = {"spec": {"containers": [{"resources": {}}]}}
+    rig.workload("w", "q", podSets=[{"name": "main", "count": 1, "template": pods}])
+    rig.run(0)
+    assert rig.used("q") == 3000
+
+
+def test_a_workload_stopped_for_its_run_time_has_used_none_of_the_next():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q", maximumExecutionTimeSeconds=10)
+    rig.run(0)
+    rig.run(10)
+    assert rig.condition("w", "Evicted")[1].startswith("DeactivatedDueToMaximum")
+    assert rig.work("w").accumulated_s == 0
+
+
+def test_a_deactivated_workload_has_no_requeue_state():
+    waiting = {"timeout": "10s", "requeuingStrategy": {"backoffLimitCount": 1}}
+    rig = Rig({"waitForPodsReady": waiting})
+    rig.queue("q")
+    key = rig.workload("slow", "q")
+    rig.run(0)
+    rig.run(600)
+    rig.stage.write(rig.objects[key])
+    assert rig.objects[key].spec["active"] is False
+    assert "requeueState" not in rig.objects[key].status
+
+
+def test_a_workload_that_says_nothing_of_it_is_active():
+    rig = Rig()
+    rig.queue("q")
+    rig.workload("w", "q")
+    rig.run(0)
+    assert rig.runs() == ["w"]
+
+
+def test_the_workload_of_a_job_takes_the_priority_of_its_pod_template():
+    made = job("j", queue="main")
+    made["spec"]["template"]["spec"]["priorityClassName"] = "high"
+    kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    high = {**kind, "metadata": {"name": "high"}, "value": 500}
+    assert workload_of(made, high)["spec"]["priority"] == 500
+
+
+def test_the_workload_of_a_job_has_the_labels_that_are_named():
+    made = job("j", queue="main")
+    made["metadata"]["labels"] |= {"team": "speech", "other": "x"}
+    labels = workload_of(made, copied=["team"])["metadata"]["labels"]
+    assert (labels.get("team"), labels.get("other")) == ("speech", None)
+
+
+def workload_of(made, *others, copied=()):
+    """Return the manifest of the Workload that a job is given."""
+    kueue = {"integrations": {"labelKeysToCopy": list(copied)}}
+    world = world_of(*small_cluster(), *others, made, kueue=kueue)
+    simulate(world, until_ms=0)
+    [key] = [key for key in world.objects if key.kind == "Workload"]
+    return world.objects[key].manifest

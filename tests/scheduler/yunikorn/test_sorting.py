@@ -112,6 +112,15 @@ def test_stateaware_serves_who_runs_beside_one_that_starts() -> None:
     assert _served(world, 1)[3:] == ["executor2"]
 
 
+def test_an_application_that_waits_for_nothing_is_not_in_line() -> None:
+    world = _leaf("fifo")
+    world.waiting("a1", "root.q", 1, app="a")
+    world.waiting("b1", "root.q", 1000, app="b")
+    assert _served(world, 1) == ["a1"]
+    leaf = world.partition.apps["a"].queue
+    assert [app.id for app in leaf.in_order()] == ["b"]
+
+
 def test_fifo_gives_later_applications_what_the_first_leaves() -> None:
     world = World(queue("q", application_sort_policy="fifo"), nodes={"n": 4})
     world.app("first", "root.q", submit_ms=1)
