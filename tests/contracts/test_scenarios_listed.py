@@ -91,7 +91,7 @@ def test_a_mutant_of_a_text_that_stands_twice_is_refused():
 
 def test_a_part_of_the_rows_is_broken_by_their_mutants():
     tried = subprocess.run(
-        [sys.executable, "-m", "tests.mutation.texts", "--each", "6"],
+        [sys.executable, "-m", "tests.mutation.texts", "--each", "8"],
         cwd=ROOT,
         env={**os.environ, "QUOTALAB_COMPILED": "no"},
         capture_output=True,
