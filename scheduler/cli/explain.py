@@ -26,6 +26,7 @@ from scheduler.analysis.explain.shapes import (
     TriedNode,
 )
 from scheduler.analysis.explain.workloads import explain
+from scheduler.analysis.explain.would import when
 from scheduler.cli.files import add_stack_word
 from scheduler.cli.run import assemble_as, read_sources, world_at
 from scheduler.cli.statuses import refused
@@ -56,21 +57,20 @@ def main(arguments: Sequence[str], out: TextIO | None = None) -> int:
             return _write_search(out, world, options)
         if options.about:
             return _write_answers(out, world, options)
-        found = list(_explained(world, options.workload))
+        return _write_all(out, world, options)
     except (SchedulerError, OSError) as error:
         return refused(error)
-    if not options.workload:
-        return _write_all(out, world, found, options)
-    if not found:
-        sys.stderr.write(f"no workload is named {options.workload} at {options.at}\n")
-        return 1
-    out.write(_json(found) if options.json else _text(found))
-    return 0
 
 
 def _write_answers(out: TextIO, world: World, options: argparse.Namespace) -> int:
-    """Write why what is named is as it is, whatever it is."""
+    """Write why what is named is as it is, whatever it is, and when what waits starts."""
     found = overview(world, options.about)
+    if len(found.answers) == 1:
+        [one] = found.answers
+        kind, namespace, name = [*one.about.split("/"), "", ""][:3]
+        if kind in ("Workload", "Pod") and not cluster_of(Key(kind, namespace, name)):
+            one.said += when(world, Key(kind, namespace, name))
+            one.sentences = [said.text for said in one.said]
     if options.json:
         out.write(_json([found]))
     else:
@@ -78,11 +78,9 @@ def _write_answers(out: TextIO, world: World, options: argparse.Namespace) -> in
     return 0
 
 
-def _write_all(
-    out: TextIO, world: World, found: list[Explanation], options: argparse.Namespace
-) -> int:
+def _write_all(out: TextIO, world: World, options: argparse.Namespace) -> int:
     """Write what waits and for what, the most first, then each Workload that waits."""
-    whole = overview(world)
+    whole, found = overview(world), list(_explained(world))
     if options.json:
         out.write(_json([whole, *found]))
         return 0
@@ -203,17 +201,14 @@ def _point(point: ExtensionPoint) -> str:
     return f"{point.point}: {'; '.join(said) or none}"
 
 
-def _explained(world: World, name: str) -> Iterator[Explanation]:
-    """Yield the explanation of each workload of this name, or of each that waits."""
+def _explained(world: World) -> Iterator[Explanation]:
+    """Yield the explanation of each workload that waits."""
     for key in sorted(world.objects):
-        if key.kind != "Workload" or (cluster_of(key) and not name):
-            continue
-        if name and name not in (key.name, _job_of(world, key)):
-            continue
-        answer = explain(*world.inside(key))
-        waits = answer.state not in _SETTLED or places.sentences_of(*world.inside(key))
-        if name or waits:
-            yield answer
+        if key.kind == "Workload" and not cluster_of(key):
+            answer = explain(*world.inside(key))
+            waits = answer.state not in _SETTLED
+            if waits or places.sentences_of(*world.inside(key)):
+                yield answer
 
 
 def _job_of(world: World, key: Key) -> str:
@@ -246,12 +241,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     parser.add_argument("--at", default="5m", help="the instant; 5m")
-    parser.add_argument(
-        "--workload",
-        default="",
-        metavar="NAME",
-        help="this one alone, waiting or not; its own name or its job's",
-    )
     parser.add_argument(
         "--about",
         default="",

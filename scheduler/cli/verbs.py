@@ -88,8 +88,8 @@ VERBS: dict[str, Verb] = {
         "convert",
     ),
     "explain": _of_files(
-        "say why each workload waits",
-        "PATH... [--at 5m] [--workload NAME] [--json]",
+        "say what waits and for what, or why anything is as it is",
+        "PATH... [--at 5m] [--about NAME] [--json]",
         "explain",
         either=True,
     ),

@@ -256,6 +256,16 @@ class Asked(Words):
         "{n} waits: {why}|{n} wait: {why}",
     )
     USED = ("asked.used", "Flavor {flavor}: {used} used, nominal quota {nominal}.")
+    APPLICATIONS = (
+        "asked.applications",
+        "{n} application, {waiting} with pods that wait.|"
+        "{n} applications, {waiting} with pods that wait.",
+    )
+    FIRST = ("asked.first", "Waiting: {names}.")
+    OF_QUEUE = ("asked.ofQueue", "{used} used; {limits}.")
+    MAX = ("asked.max", "max {amount}")
+    NO_MAX = ("asked.noMax", "no max of its own")
+    GUARANTEED = ("asked.guaranteed", "guaranteed {amount}")
     PODS = ("asked.pods", "{n} of at most {of} pods.")
     FREE = ("asked.free", "{free} free of {of}.")
     CORDONED = ("asked.cordoned", "It is cordoned: it takes no new pods.")
@@ -332,6 +342,12 @@ class IfSubmitted(Words):
         "It would wait, and start {span} after it is submitted, when {names} has left.",
     )
     NOT = ("would.not", "It would wait, and not start within {span}.")
+    BY_ITSELF = (
+        "would.byItself",
+        "By itself it starts in {span}, when {names} has left.",
+    )
+    BY_TIME = ("would.byTime", "By itself it starts in {span}.")
+    NEVER = ("would.never", "By itself it does not start within {span}.")
     VICTIMS = (
         "would.victims",
         "It would preempt {n}: {names}.|It would preempt {n}: {names}.",

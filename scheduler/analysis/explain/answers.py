@@ -16,12 +16,14 @@ from typing import Any
 
 from scheduler.analysis.explain import places
 from scheduler.analysis.explain.pods import explain_pod
+from scheduler.analysis.explain.queues import explain_application
 from scheduler.analysis.explain.sentences import named_object
 from scheduler.analysis.explain.shapes import Shape
 from scheduler.analysis.explain.workloads import explain, state_of
 from scheduler.engine.kueue.tree.tree import Cohort, QuotaNode
 from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.world import World
+from scheduler.engine.yunikorn.objects.model import Queue
 from scheduler.model.errors import SchedulerError
 from scheduler.model.objects import Key, cluster_of
 from scheduler.model.problems import Form
@@ -91,7 +93,8 @@ def answers(world: World, name: str) -> list[Answer]:
     kinds = {known.lower(): known for known in {key.kind for key in world.objects}}
     wanted = kinds.get(kind.lower(), "") if slash else ""
     own = rest if wanted else name
-    for find in (_workload, _pods_named, _queue, _node, _members):
+    finders = (_workload, _pods_named, _queue, _of_yunikorn, _node, _members)
+    for find in finders:
         found = list(find(world, wanted, own, name))
         if found:
             return found[:MOST_ANSWERS]
@@ -190,6 +193,43 @@ def _queue(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
     for key in world.keys("LocalQueue"):
         if wanted in ("", "LocalQueue") and _fits(key, own):
             yield _answer(str(key), "", _line_of(world, partial(_of_queue, key)))
+
+
+def _of_yunikorn(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:
+    """Answer about an application by its id, or a queue by its path or its own name."""
+    if world.yunikorn is None or wanted not in ("", "Queue", "Application"):
+        return
+    kind, _, rest = name.partition("/")
+    given = rest if kind.lower() in ("queue", "application") and rest else own
+    partition = world.yunikorn.partition
+    if given in partition.apps:
+        found = explain_application(world, given)
+        said = [plain(text) for text in found.sentences]
+        yield _answer(f"Application//{given}", found.state, said)
+    for queue in partition.root.walk():
+        if given in (queue.path, queue.path.rpartition(".")[2]):
+            yield _answer(f"Queue//{queue.path}", "", list(_yunikorn_queue(queue)))
+
+
+def _yunikorn_queue(queue: Queue) -> Iterator[Sentence]:
+    """Yield who waits in a queue and below it, what of it is used, and its limits."""
+    apps = [app for below in queue.walk() for app in below.apps.values()]
+    waiting = [app for app in apps if app.has_pending]
+    yield Asked.APPLICATIONS.said(waiting=len(waiting), n=len(apps))
+    if waiting:
+        yield Asked.FIRST.said(names=few(app.id for app in waiting))
+    most, least = queue.max or {}, queue.guaranteed or {}
+    for name in sorted({*queue.allocated, *most, *least}):
+        used = Quantity(name, str(queue.allocated.get(name, 0)))
+        limits = [
+            Asked.MAX.said(amount=Quantity(name, str(most[name])))
+            if name in most
+            else Asked.NO_MAX.said()
+        ]
+        if name in least:
+            amount = Quantity(name, str(least[name]))
+            limits.append(Asked.GUARANTEED.said(amount=amount))
+        yield Asked.OF_QUEUE.said(used=used, limits=few(limits))
 
 
 def _of_queue(key: Key, work: WorkloadInfo) -> bool:

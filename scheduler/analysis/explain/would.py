@@ -28,7 +28,7 @@ from scheduler.model.errors import SchedulerError
 from scheduler.model.jobs import PRIORITY_CLASS, QUEUE
 from scheduler.model.objects import Key, Object, cluster_of
 from scheduler.model.problems import RequestProblem
-from scheduler.model.sentence import Items, Named, Quantity, Sentence, named
+from scheduler.model.sentence import Items, Named, Quantity, Sentence, few, named
 from scheduler.words.why import IfSubmitted
 
 HORIZON_MS = 86_400_000
@@ -117,6 +117,25 @@ def would(
         said=said,
         sentences=[one.text for one in said],
     )
+
+
+def when(world: World, key: Key, *, horizon_ms: int = HORIZON_MS) -> list[Sentence]:
+    """Return when a Workload or pod that waits starts by itself, and what that assumes.
+
+    Nothing of what waits for nothing. The world stays as it is. Cost: a copy, run until
+    it starts or to the horizon.
+    """
+    trial = _Trial(world, fork(world), frozenset({key}), world.context.now_ms)
+    if not trial.waiting():
+        return []
+    _run_on(trial, horizon_ms)
+    since = _since(trial)
+    if since is None:
+        return [IfSubmitted.NEVER.said(span=_span(horizon_ms)), *_assumed(world)]
+    left = few(Named(name) for name in trial.ended)
+    said = IfSubmitted.BY_ITSELF if trial.ended else IfSubmitted.BY_TIME
+    holes: dict[str, Any] = {"names": left} if trial.ended else {}
+    return [said.said(span=_span(since), **holes), *_assumed(world)]
 
 
 # ------------------------------------------------------------------------

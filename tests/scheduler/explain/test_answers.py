@@ -152,7 +152,26 @@ def test_an_application_is_found_by_its_id():
         stack="yunikorn",
         yunikorn={"queues": queue_tree({"name": "a"})},
     )
-    assert one(world, "app-1").sentences[0].startswith("1 of 3 pods is on no node")
+    found = one(world, "app-1")
+    assert (found.about, found.state) == ("Application//app-1", "Running")
+    assert any("2 pods placed, 1 waiting" in text for text in found.sentences), (
+        found.sentences
+    )
+
+
+@pytest.mark.parametrize("name", ["root.a", "a", "Queue/root.a"])
+def test_a_queue_of_yunikorn_says_who_waits_and_its_limits(name):
+    waits = pod("p", cpu=2, runtime="1h")
+    waits["metadata"]["labels"] = {"queue": "root.a", "applicationId": "app-1"}
+    tree = queue_tree({"name": "a", "resources": {"max": {"vcore": "1"}}})
+    world = run(node("n", cpu=4), waits, stack="yunikorn", yunikorn={"queues": tree})
+    found = one(world, name)
+    assert found.about == "Queue//root.a"
+    assert found.sentences[:2] == [
+        "1 application, 1 with pods that wait.",
+        "Waiting: app-1.",
+    ]
+    assert "0 vcore used; max 1 vcore." in found.sentences
 
 
 def test_what_does_not_exist_is_refused_by_its_name():

@@ -110,7 +110,7 @@ def test_what_waits_for_the_managers_quota_was_not_dispatched() -> None:
 def test_the_command_says_it_of_one_workload_at_an_instant() -> None:
     out = StringIO()
     scenario = "sandbox/scenarios/two-clusters-one-lost"
-    assert command([scenario, "--at", "8m", "--workload", "train"], out) == 0
+    assert command([scenario, "--at", "8m", "--about", "train"], out) == 0
     assert "Worker cluster east is not reached" in out.getvalue()
     assert "taken from it at 1200 s" in out.getvalue()
 
@@ -118,8 +118,6 @@ def test_the_command_says_it_of_one_workload_at_an_instant() -> None:
 def test_the_command_refuses_a_workload_that_is_not_there(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert (
-        command(["sandbox/scenarios/two-clusters-one-lost", "--workload", "nobody"])
-        == 1
-    )
-    assert capsys.readouterr().err == "no workload is named nobody at 5m\n"
+    words = ["sandbox/scenarios/two-clusters-one-lost", "--about", "nobody"]
+    assert command(words) == 2
+    assert "nobody is not in this world" in capsys.readouterr().err

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from scheduler.analysis.explain.would import Would, would
+from scheduler.analysis.explain.would import Would, when, would
 from scheduler.analysis.forecast.submission import read_submission
 from scheduler.cli.would import main
 from scheduler.engine.tick import advance
 from scheduler.engine.world import World
 from scheduler.model.errors import SchedulerError
+from scheduler.model.objects import Key
 from tests.builders import (
     cluster_queue,
     job,
@@ -235,3 +236,30 @@ def test_the_command_says_when_and_fails_where_it_never_starts(tmp_path):
         "Job/default/new",
         "  It would wait, and not start within 24h.",
     ]
+
+
+# ---- what is there already
+
+
+def named(world: World, part: str) -> Key:
+    return next(key for key in world.keys("Workload") if part in key.name)
+
+
+def test_what_waits_starts_by_itself_when_the_holder_ends():
+    waits = job("waits", queue="main", cpu=4, runtime="1m")
+    world = full(waits)
+    said = [one.text for one in when(world, named(world, "waits"))]
+    assert said[0].startswith("By itself it starts in 9m3")
+    assert said[0].endswith(" has left.")
+    assert said[1] == "Assumed: nobody else submits anything."
+
+
+def test_what_never_starts_by_itself_says_so():
+    world = full(job("waits", queue="main", cpu=5))
+    said = [one.text for one in when(world, named(world, "waits"))]
+    assert said[0] == "By itself it does not start within 24h."
+
+
+def test_of_what_runs_nothing_is_said():
+    world = full()
+    assert when(world, named(world, "held")) == []
