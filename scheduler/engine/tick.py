@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scheduler.engine.kueue.queries import pending_counts
 from scheduler.engine.kueue.workload.families import make_variant
 from scheduler.engine.world import World
 from scheduler.model.decisions import Admit, Decision, Evict, Preempt, Wait
-from scheduler.model.errors import NoProgressError
+from scheduler.model.errors import NoProgressError, SchedulerError
 from scheduler.model.objects import Key, cluster_of
+from scheduler.model.policy import read_policy
 from scheduler.model.problems import GivenUp
 from scheduler.model.sentence import Sentence
 
@@ -132,6 +133,20 @@ def give_time(world: World) -> None:
         world.autoscaling.advance()
     world.lifetime.advance()
     react(world)
+    if world.lifetime.queues is not None:
+        follow_queues(world, world.lifetime.queues)
+
+
+def follow_queues(world: World, queues: dict[str, Any]) -> None:
+    """Take YuniKorn's queues from a ConfigMap that changes; applications stay."""
+    world.lifetime.queues = None
+    document = world.policy.document()
+    own = {**document["spec"].get("yunikorn", {}), "queues": queues}
+    document = {**document, "spec": {**document["spec"], "yunikorn": own}}
+    try:
+        world.set_policy(read_policy(document))
+    except SchedulerError as error:
+        world.context.journal.complain(error.said)
 
 
 def decide_quota(world: World) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import yaml
+
 from scheduler.analysis.measures.bill import FATES, chain_of
 from scheduler.analysis.measures.verdict import (
     EQUAL,
@@ -15,9 +17,10 @@ from scheduler.analysis.measures.verdict import (
     WorkloadVerdict,
 )
 from scheduler.analysis.pairs import compare_pair
-from scheduler.engine.tick import run_tick
+from scheduler.engine.tick import run_tick, simulate
 from scheduler.engine.world import World
 from scheduler.input.manifests.load import load
+from scheduler.model.decisions import Bind
 from scheduler.model.patches import merge
 from scheduler.model.policy import read_policy
 from tests.builders import job, node, pod, queue_tree, small_cluster, world_of
@@ -139,3 +142,41 @@ def test_a_difference_of_a_tick_counts_as_equal_and_is_listed_apart():
 
 def test_each_fate_has_its_words():
     assert set(FATES) == {*LOSSES, *NEUTRAL, *GAINS, EQUAL}
+
+
+def test_a_change_of_yunikorns_config_map_applies_at_its_instant():
+    world = world_of(*raised_at("12s"), **YUNIKORN)
+    starts = {
+        one.subject.name: one.at_ms
+        for one in simulate(world, until_ms=30_000).decisions
+        if isinstance(one, Bind)
+    }
+    assert starts == {"a0": 0, "a1": 12_000}
+    again = World.decode(world.encode())
+    assert again.policy.document() == world.policy.document()
+    assert again.hash() == world.hash()
+
+
+YUNIKORN = {"stack": "yunikorn", "yunikorn": {"queues": tree(2)}}
+
+
+def raised_at(when: str) -> list[dict[str, Any]]:
+    """Return two applications, room for one, and a Change that lets the other run."""
+    names = {"name": "yunikorn-configs", "namespace": "yunikorn"}
+    config = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": names,
+        "data": {"queues.yaml": yaml.safe_dump(tree(2))},
+    }
+    change = {
+        "apiVersion": "quotalab.dev/v1",
+        "kind": "Change",
+        "metadata": {"name": "c", "annotations": {"quotalab.dev/arrival": when}},
+        "spec": {
+            "target": {"kind": "ConfigMap", **names},
+            "patch": {"data": {"queues.yaml": yaml.safe_dump(tree(4))}},
+        },
+    }
+    apps = [application(f"a{n}", runtime="1h") for n in range(2)]
+    return [node("n0", cpu="8"), *apps, config, change]

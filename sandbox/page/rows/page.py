@@ -96,6 +96,9 @@ def delta_of(
         tally.made(trees)
     grows = sandbox.is_real or world.autoscaling is not None
     known = page if usual or not grows else None
+    if not usual:  # a Change may bring another policy
+        policy = transport.policy_row(world, sandbox)
+        note(delta, page.get(transport.POLICY_KEY), policy)
     note(delta, page.get(transport.KEY), transport.sandbox_row(world, sandbox, known))
     return delta
 

@@ -60,6 +60,8 @@ def carry_out(lifetime: NodeLoss, change: Object) -> None:
         _change_node(lifetime, change, known, change.spec["node"])
     else:
         _patch(lifetime, change, known, change.spec["patch"])
+        if "queues" in change.spec:
+            lifetime.queues = change.spec["queues"]
 
 
 def _patch(

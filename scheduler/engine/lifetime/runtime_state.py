@@ -191,6 +191,8 @@ class RuntimeState:
         self.nodes: set[Key] = set()
         self.pods_end_alone = False  # pods of a Job do not wait for one another
         self.reclaims: dict[Key, tuple[Key, int]] = {}  # ended pod -> owner, when
+        #: YuniKorn's queues that a Change of this instant gives.
+        self.queues: dict[str, Any] | None = None
         self.used: dict[str, int] = {}  # key text -> times the name was freed
 
     def timing(self, obj: Object) -> Timing:

@@ -195,10 +195,19 @@ class Problem(Stated):
     )
     ALIAS_LOOP = ("problem.aliasLoop", "an alias that contains itself")
     ALIASES = ("problem.aliases", "refused: aliases repeat too many values")
-    QUEUES_LATER = (
-        "problem.queuesLater",
-        "a Change does not alter queues while a run goes on; write the ConfigMap at its "
-        "tick, or give the queues as the policy of a what-if",
+    AT_START = (
+        "problem.atStart",
+        "a scheduler reads {name} when it starts, not while a run goes on; edit it at its "
+        "tick, or give it as the policy of a what-if",
+    )
+    QUEUES_ONLY = (
+        "problem.queuesOnly",
+        "expected what spec.patch.data[queues.yaml] says; leave it out, it is filled in",
+    )
+    QUEUES_GO = (
+        "problem.queuesGo",
+        "queues stay when {name} goes while a run goes on; patch its data with the "
+        "queues that are to hold",
     )
     NO_DOCUMENT = ("problem.noDocument", "expected partitions, got an empty text")
     GENERATED = (

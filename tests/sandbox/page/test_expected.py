@@ -16,6 +16,7 @@ from scheduler.engine.tick import run_tick
 from scheduler.engine.world import World
 from scheduler.model.objects import Key, Object
 from tests.builders import cluster_queue, flavor, job, local_queue, world_of
+from tests.scheduler.test_verdict_cases import YUNIKORN, raised_at
 
 SANDBOX = Sandbox(id="s", title="a sandbox", tick=0)
 
@@ -116,3 +117,11 @@ def test_nobody_is_expected_of_very_many_jobs() -> None:
 def test_a_real_cluster_shows_what_it_has() -> None:
     real = Sandbox(id="r", title="a cluster", source={"kind": "recording"})
     assert cards(rows.page_of(world(job("a", queue="q")), real)) == {}
+
+
+def test_a_tick_that_brings_other_queues_shows_the_policy_that_holds() -> None:
+    found = world_of(*raised_at("1s"), **YUNIKORN)
+    page = rows.page_of(found, SANDBOX)
+    for _ in range(2):
+        page = ticked(found, page)
+    assert page == rows.page_of(found, SANDBOX)

@@ -241,12 +241,46 @@ def test_a_budget_that_is_no_share_names_file_line_and_field():
     assert str(error).startswith(f"file:5: {wanted}")
 
 
-def test_a_change_of_queues_is_refused_since_a_run_would_not_follow_it():
+@pytest.mark.parametrize(
+    ("doing", "field"),
+    [
+        ({"patch": {"data": {"queues.yaml": ""}}}, "spec.patch.data.queues.yaml"),
+        ({"patch": {"data": {"queues.yaml": None}}}, "spec.patch.data.queues.yaml"),
+        ({"delete": True}, "spec.delete"),
+        (
+            {
+                "patch": {
+                    "data": {"k.yaml": "apiVersion: config.kueue.x-k8s.io/v1beta2"}
+                }
+            },
+            "spec.patch.data.k.yaml",
+        ),
+        ({"patch": {"data": {"notes": "o"}}, "queues": {}}, "spec.queues"),
+    ],
+)
+def test_a_change_of_a_schedulers_files_that_no_run_follows_is_refused(doing, field):
     made = change("ConfigMap")
-    made["spec"]["patch"] = {"data": {"queues.yaml": "partitions: []"}}
-    assert complaints(made) == ["spec.patch.data.queues.yaml"]
+    made["spec"] = {"target": {**made["spec"]["target"], "name": YUNIKORN}, **doing}
+    assert complaints(made)[0] == field
+
+
+def test_a_change_of_queues_that_do_not_read_so_is_refused():
+    made = change("ConfigMap")
+    made["spec"]["patch"] = {"data": {"queues.yaml": "partitions: 1"}}
+    assert complaints(made)
+
+
+def test_a_change_of_a_configuration_is_refused_with_what_to_do_instead():
+    assert complaints(change("Configuration")) == ["spec.target.kind"]
+
+
+def test_a_change_of_another_config_map_is_taken():
+    made = change("ConfigMap")
     made["spec"]["patch"] = {"data": {"notes": "other"}}
     assert complaints(made) == []
+
+
+YUNIKORN = "yunikorn-configs"
 
 
 def test_an_object_that_is_wrapped_is_refused_by_its_place():

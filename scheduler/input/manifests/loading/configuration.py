@@ -7,6 +7,7 @@ from typing import Any
 
 from scheduler.input.manifests import kinds, kueue
 from scheduler.input.manifests import queues_yaml as yunikorn
+from scheduler.input.manifests.changes import AT_START
 from scheduler.input.manifests.documents import (
     Document,
     read_documents,
@@ -170,7 +171,7 @@ def read_config_map(loaded: Loaded, document: Document) -> None:
         if not isinstance(text, str) or not (_is_named(name) or _is_ours(name, text)):
             continue
         for inner in _inner(document, name, text):
-            if kinds.split(inner.api_version)[0] in _GROUPS:
+            if kinds.split(inner.api_version)[0] in AT_START:
                 kind_of(inner)  # raises for a kind that the group has not
                 take_configuration(loaded, inner)
             elif name == yunikorn.FILE or yunikorn.holds_queues(inner):
@@ -204,11 +205,7 @@ def _is_named(name: str) -> bool:
 
 def _is_ours(name: str, text: str) -> bool:
     """Return whether a scheduler would read it: by its key, or the group it names."""
-    return name == yunikorn.FILE or any(f"{group}/" in text for group in _GROUPS)
-
-
-#: JobSet and others have a Configuration of their own in a ConfigMap.
-_GROUPS = ("config.kueue.x-k8s.io", "kubescheduler.config.k8s.io")
+    return name == yunikorn.FILE or any(f"{group}/" in text for group in AT_START)
 
 
 def leave_out(loaded: Loaded, document: Document, gap: Gap) -> None:
