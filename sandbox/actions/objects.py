@@ -42,12 +42,13 @@ from scheduler.input.manifests.chosen_run_times import (
 )
 from scheduler.input.manifests.load import load
 from scheduler.input.manifests.loading.loaded import Finding, Loaded
+from scheduler.input.manifests.queues_yaml import FILE
 from scheduler.input.manifests.report import Report
 from scheduler.input.manifests.stack_signs import signs_of
 from scheduler.input.traces.options import NO_OPTIONS, TraceOptions
 from scheduler.input.traces.taking import is_trace, take_traces
 from scheduler.model.objects import Key, stored_key
-from scheduler.model.problems import RequestProblem, Wanted, expected
+from scheduler.model.problems import Problem, RequestProblem, Wanted, expected
 from scheduler.words.edits import Edited, imported
 
 # ------------------------------------------------------------------------
@@ -287,6 +288,14 @@ def do_delete(
         return delete_objects(user, session, keys)
 
 
+def refuse_queues_gone(world: World, key: Key) -> None:
+    """Refuse to delete a ConfigMap of YuniKorn's queues, which would stay."""
+    texts = world.objects[key].manifest.get("data") or {}
+    if world.yunikorn is not None and key.kind == "ConfigMap" and FILE in texts:
+        said = Problem.QUEUES_GO.said(name=key.path)
+        raise InvalidError(said, causes=[Cause(problem=said, field=f"data.{FILE}")])
+
+
 def delete_objects(
     user: User, session: EditSession, keys: Sequence[Key]
 ) -> RevisionDiff:
@@ -295,6 +304,7 @@ def delete_objects(
     for key in keys:
         if key not in world.objects:
             raise NotFoundError(Refused.NOT_THERE.said(kind=key.kind, name=key.path))
+        refuse_queues_gone(world, key)
     who = user.get_username()
     said = [
         Edited.DELETES.said(who=who, kind=key.kind, object=key.path) for key in keys

@@ -8,7 +8,7 @@ from typing import Any
 from sandbox.access import limits as limited
 from sandbox.actions import nodes, pins
 from sandbox.actions.import_plan import Imported, changed_policy, plan_of
-from sandbox.actions.objects import keep_start_time
+from sandbox.actions.objects import keep_start_time, refuse_queues_gone
 from sandbox.base.errors import Cause, DeniedError, InvalidError, SandboxError
 from sandbox.base.refusals import Refused
 from sandbox.page.rows.transport import POLICY_KEY
@@ -106,6 +106,10 @@ def _parts(world: World, kind: str, given: Any, place: str) -> Iterable[Part]:
         said = Refused.NOT_THERE.said(kind=key.kind, name=key.path)
         raise InvalidError(said, causes=[Cause(problem=said, field=place)])
     if kind == "delete":
+        try:
+            refuse_queues_gone(world, key)
+        except InvalidError as error:
+            raise _placed(error, place) from error
         return [Delete([(key.kind, key.namespace, key.name)])]
     return _applied(
         world, merge(world.objects[key].manifest, given["body"]), place, key

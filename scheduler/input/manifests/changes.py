@@ -20,7 +20,12 @@ from scheduler.model.problems import Form, Problem, Wanted, expected
 
 NODE_ACTIONS = ("cordon", "uncordon", "drain", "fail", "recover")
 _DOINGS = ("patch", "delete", "node")
-_OF_SCHEDULERS = ("yunikorn-configs", "yunikorn-defaults", "kueue-manager-config")
+#: ConfigMaps of schedulers that do not go while a run goes on, and why.
+_GONE = {
+    "yunikorn-configs": Problem.QUEUES_GO,
+    "yunikorn-defaults": Problem.QUEUES_GO,
+    "kueue-manager-config": Problem.AT_START,
+}
 #: The groups of what a scheduler reads when it starts, and not again.
 AT_START = ("config.kueue.x-k8s.io", "kubescheduler.config.k8s.io")
 
@@ -71,8 +76,8 @@ def _queues(document: Document, spec: dict[str, Any]) -> dict[str, Any] | None:
     and so is a ConfigMap of queues that goes: the queues would stay.
     """
     name = str(spec["target"]["name"])
-    if name in _OF_SCHEDULERS and "delete" in spec:
-        raise document.error("spec.delete", Problem.QUEUES_GO.said(name=name))
+    if name in _GONE and "delete" in spec:
+        raise document.error("spec.delete", _GONE[name].said(name=name))
     patch = spec.get("patch")
     texts = (patch.get("data") if isinstance(patch, dict) else None) or {}
     if not isinstance(texts, dict):
