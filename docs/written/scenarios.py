@@ -27,6 +27,7 @@ one to its horizon. This page is written by `python -m docs.written`.
 - What is done to an object later is a `Change` (`apiVersion: quotalab.dev/v1`) with an
   arrival: `spec.target` and one of `patch` (a merge patch; `status.reclaimablePods`
   too), `delete: true`, or for a Node `node: cordon | uncordon | drain | fail | recover`.
+  A patch of YuniKorn's `queues.yaml` in its ConfigMap applies at that instant; what a scheduler reads when it starts alone is refused.
 - An object with the annotation `quotalab.dev/cluster: NAME` lives in that worker cluster
   ([MultiKueue](semantics/kueue-multikueue.md)); decisions name it `NAME:object`. A patch of
   the `status.conditions` of its MultiKueueCluster (Active) loses it or reaches it again.
