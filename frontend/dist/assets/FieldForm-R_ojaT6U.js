@@ -1,0 +1,1 @@
+export{t as default}from"./FieldForm-DSA25Yz6.js";

@@ -1,1 +1,0 @@
-export{t as loader}from"./loader.svelte-4_zLAOUl.js";
