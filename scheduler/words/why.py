@@ -256,6 +256,10 @@ class Asked(Words):
         "{n} waits: {why}|{n} wait: {why}",
     )
     USED = ("asked.used", "Flavor {flavor}: {used} used, nominal quota {nominal}.")
+    OF_TREE = (
+        "asked.ofTree",
+        "Flavor {flavor}: {quota} is the quota of it and of all below it together.",
+    )
     APPLICATIONS = (
         "asked.applications",
         "{n} application, {waiting} with pods that wait.|"

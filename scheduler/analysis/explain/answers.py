@@ -48,6 +48,10 @@ _APPLICATION_LABELS = (
 )
 
 
+#: Kinds of what may be there without an object of its own.
+_WITHOUT_OBJECT = ("Application", "Cohort", "Queue")
+
+
 class Answer(Shape):
     """Why one thing is as it is. `state` is "" where it has none."""
 
@@ -90,7 +94,8 @@ def answers(world: World, name: str) -> list[Answer]:
     SchedulerError where nothing has that name. Cost: an explanation for each object.
     """
     kind, slash, rest = name.partition("/")
-    kinds = {known.lower(): known for known in {key.kind for key in world.objects}}
+    present = {*_WITHOUT_OBJECT, *(key.kind for key in world.objects)}
+    kinds = {known.lower(): known for known in present}
     wanted = kinds.get(kind.lower(), "") if slash else ""
     own = rest if wanted else name
     finders = (_workload, _pods_named, _queue, _of_yunikorn, _node, _members)
@@ -195,19 +200,17 @@ def _queue(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
             yield _answer(str(key), "", _line_of(world, partial(_of_queue, key)))
 
 
-def _of_yunikorn(world: World, wanted: str, own: str, name: str) -> Iterator[Answer]:
+def _of_yunikorn(world: World, wanted: str, own: str, _: str) -> Iterator[Answer]:
     """Answer about an application by its id, or a queue by its path or its own name."""
     if world.yunikorn is None or wanted not in ("", "Queue", "Application"):
         return
-    kind, _, rest = name.partition("/")
-    given = rest if kind.lower() in ("queue", "application") and rest else own
     partition = world.yunikorn.partition
-    if given in partition.apps:
-        found = explain_application(world, given)
+    if own in partition.apps and wanted != "Queue":
+        found = explain_application(world, own)
         said = [plain(text) for text in found.sentences]
-        yield _answer(f"Application//{given}", found.state, said)
-    for queue in partition.root.walk():
-        if given in (queue.path, queue.path.rpartition(".")[2]):
+        yield _answer(f"Application//{own}", found.state, said)
+    for queue in partition.root.walk() if wanted != "Application" else ():
+        if own in (queue.path, queue.path.rpartition(".")[2]):
             yield _answer(f"Queue//{queue.path}", "", list(_yunikorn_queue(queue)))
 
 
@@ -254,6 +257,9 @@ def _quota_node(world: World, node: QuotaNode) -> Answer:
                 nominal=Quantity(resource, str(cell.nominal)),
             )
         )
+        if cell.subtree_quota != cell.nominal:
+            of_tree = Quantity(resource, str(cell.subtree_quota))
+            said.append(Asked.OF_TREE.said(flavor=flavor, quota=of_tree))
     return _answer(f"{node.kind}//{node.name}", "", said)
 
 

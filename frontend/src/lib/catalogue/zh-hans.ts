@@ -2306,6 +2306,7 @@ export const ZH_HANS: Words = {
   "said.asked.someWait": "{of} 个 pod 中有 {n} 个没有节点；第一个（{pod}）：",
   "said.asked.line": "{waiting} 个等待配额，{held} 个持有配额。",
   "said.asked.cause": "{n} 个在等待：{why}",
+  "said.asked.ofTree": "Flavor {flavor}：{quota} 是它与其下所有队列的配额之和。",
   "said.asked.applications": "{n} 个应用，其中 {waiting} 个有等待的 pod。",
   "said.asked.first": "等待中：{names}。",
   "said.asked.ofQueue": "已用 {used}；{limits}。",

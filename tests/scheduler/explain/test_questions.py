@@ -1,0 +1,395 @@
+"""Questions that people ask in public, each answered by one command in ten lines.
+
+docs/questions.md has the same rows, in the same order.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from scheduler.cli import explain, run, would
+from tests.builders import (
+    cluster_queue,
+    flavor,
+    job,
+    local_queue,
+    node,
+    pod,
+    queue_tree,
+    small_cluster,
+    workload_priority,
+)
+
+Manifest = dict[str, Any]
+ROOT = Path(__file__).resolve().parents[3]
+MOST_LINES = 10
+PRIORITIES = [workload_priority("low", 1), workload_priority("high", 9)]
+
+
+class Question(NamedTuple):
+    """The files, what is asked of them, and what the answer has to say."""
+
+    asked: str
+    files: Callable[[], list[Manifest]]
+    words: str
+    says: tuple[str, ...]
+    new: Manifest | None = None  # work that is not submitted yet
+
+
+def queue(
+    name: str, cpu: int, cohort: str = "all", **preemption: Any
+) -> list[Manifest]:
+    made = cluster_queue(name, cohort=cohort, cpu=cpu)
+    made["spec"]["preemption"] |= preemption
+    return [made, local_queue(name, cluster_queue=name)]
+
+
+def gpus(count: int, name: str, **given: Any) -> Manifest:
+    made = pod(name, cpu=0, **given)
+    requests = {"nvidia.com/gpu": str(count)}
+    made["spec"]["containers"][0]["resources"] = {
+        "requests": requests,
+        "limits": requests,
+    }
+    return made
+
+
+def gpu_node(name: str, count: int = 8) -> Manifest:
+    made = node(name, cpu=32)
+    made["status"]["allocatable"]["nvidia.com/gpu"] = str(count)
+    return made
+
+
+def application(name: str, cpu: int, queue: str = "root.a", **given: Any) -> Manifest:
+    made = pod(name, cpu=cpu, **given)
+    made["metadata"]["labels"] = {"applicationId": name, "queue": queue}
+    return made
+
+
+def yunikorn(most: str = "4") -> list[Manifest]:
+    tree = queue_tree({"name": "a", "resources": {"max": {"vcore": most}}})
+    spec = {"stack": "yunikorn", "yunikorn": {"queues": tree}}
+    return [{"apiVersion": "quotalab.dev/v1", "kind": "Policy", "spec": spec}]
+
+
+def gang(name: str, members: int) -> Manifest:
+    """A pod of an application that asks for so many at once, 2 vcore each."""
+    groups = [{"name": "w", "minMember": members, "minResource": {"cpu": "2"}}]
+    made = application(name, 2)
+    prefix = "yunikorn.apache.org/"
+    made["metadata"]["annotations"] = {
+        f"{prefix}task-groups": json.dumps(groups),
+        f"{prefix}task-group-name": "w",
+        f"{prefix}schedulingPolicyParameters": "gangSchedulingStyle=Hard",
+    }
+    return made
+
+
+def full() -> list[Manifest]:
+    return [*small_cluster(cpu=4), job("held", queue="main", cpu=4, runtime="1h")]
+
+
+QUESTIONS: dict[str, Question] = {
+    "kueue#16049": Question(
+        "Why does a high priority not preempt a low one of its own queue, which borrows?",
+        lambda: [
+            flavor(),
+            *PRIORITIES,
+            *queue(
+                "cq1", 2, withinClusterQueue="LowerPriority", reclaimWithinCohort="Any"
+            ),
+            *queue("cq2", 2),
+            job("low", queue="cq1", cpu=4, runtime="1h", priority_class="low"),
+            job("urgent", queue="cq1", cpu=4, arrival="5s", priority_class="high"),
+        ],
+        "explain --at 1m --about urgent",
+        (
+            "4 CPU is more than its nominal quota of 2 CPU",
+            "borrowWithinCohort of cq1 is Never",
+        ),
+    ),
+    "kueue#3948": Question(
+        "Whom would a guaranteed team displace that takes its quota back in a tree of cohorts?",
+        lambda: [
+            flavor(),
+            *queue("best-effort", 0, "root"),
+            *queue("guaranteed", 4, "root", reclaimWithinCohort="Any"),
+            job("best-effort", queue="best-effort", cpu=4, runtime="1h"),
+        ],
+        "would --at 1m",
+        ("It would start now", "It would preempt 1: job-best-effort-"),
+        job("guaranteed", queue="guaranteed", cpu=4),
+    ),
+    "kueue#5289": Question(
+        "Why is a job admitted that asks for more than its queue's nominal quota?",
+        lambda: [
+            flavor(),
+            {
+                "apiVersion": "kueue.x-k8s.io/v1beta2",
+                "kind": "Cohort",
+                "metadata": {"name": "team-ab"},
+                "spec": {
+                    "resourceGroups": cluster_queue("x")["spec"]["resourceGroups"]
+                },
+            },
+            *queue("team-a", 2, "team-ab"),
+            *queue("team-b", 2, "team-ab"),
+            *(job(f"a{n}", queue="team-a", cpu=2, runtime="1h") for n in range(2)),
+            job("b", queue="team-b", cpu=4, runtime="1h", arrival="5s"),
+        ],
+        "explain --at 1m --about Cohort/team-ab",
+        (
+            "0 wait for quota, 3 hold it.",
+            "nominal quota 4 CPU",
+            "8 CPU is the quota of it and of all below",
+        ),
+    ),
+    "kueue#4580": Question(
+        "When would this job start if I submitted it now?",
+        full,
+        "would --at 1m",
+        ("start 59m", "when job-held-", "Assumed: nobody else submits anything."),
+        job("mine", queue="main", cpu=4),
+    ),
+    "kueue#13159": Question(
+        "How small must my job be to start now?",
+        lambda: [*small_cluster(cpu=4), job("held", queue="main", cpu=1, runtime="1h")],
+        "would --at 1m",
+        ("with spec.parallelism: 3 in place of 8",),
+        job("mine", queue="main", cpu=1, parallelism=8),
+    ),
+    "kueue#15614": Question(
+        "Whom would my job displace with a higher priority?",
+        lambda: [
+            *small_cluster(cpu=4, within="LowerPriority"),
+            *PRIORITIES,
+            job("held", queue="main", cpu=4, runtime="1h", priority_class="low"),
+        ],
+        "would --at 1m",
+        ("WorkloadPriorityClass high (9), and preempts job-held-",),
+        job("mine", queue="main", cpu=4, priority_class="low"),
+    ),
+    "kai#2058 (a)": Question(
+        "16 GPUs are free; why does a job of 8 wait?",
+        lambda: [
+            *(gpu_node(f"n{n}") for n in range(4)),
+            *(gpus(4, f"small-{n}", runtime="1h") for n in range(4)),
+            gpus(8, "big", arrival="5s"),
+        ],
+        "explain --at 1m --about big",
+        (
+            "Insufficient nvidia.com/gpu",
+            "16 GPU on 4 nodes together, at most 4 GPU on one",
+        ),
+    ),
+    "kai#2058 (b)": Question(
+        "My job shows 7 of 8 workers; what is wrong?",
+        lambda: [node("n", cpu=7), job("train", cpu=1, parallelism=8, runtime="1h")],
+        "explain --at 1m --stack kube --about train",
+        ("1 of 8 pods is on no node", "Insufficient cpu"),
+    ),
+    "kai#2058 (c)": Question(
+        "A pod is Pending without a clear reason: diagnose it.",
+        lambda: [
+            node("n", cpu=4),
+            {**pod("p", cpu=1), "metadata": {"name": "p", "namespace": "default"}}
+            | {"spec": pod("p", cpu=1)["spec"] | {"nodeSelector": {"pool": "a"}}},
+        ],
+        "explain --at 1m --about p",
+        ("None of 1 node takes it", "node affinity/selector"),
+    ),
+    "kai#2056": Question(
+        "What is my queue's share right now, and why?",
+        lambda: [
+            flavor(),
+            *queue("a", 2),
+            *queue("b", 2),
+            job("j", queue="a", cpu=3, runtime="1h"),
+        ],
+        "explain --at 1m --queues",
+        (
+            "ClusterQueue a: weighted share 250, weight 1",
+            "ClusterQueue b: weighted share 0",
+        ),
+    ),
+    "kai#2057": Question(
+        "Who waits across the tree, and what of it is used?",
+        lambda: [
+            flavor(),
+            *queue("a", 2),
+            *queue("b", 2),
+            job("j", queue="a", cpu=4, runtime="1h"),
+            job("starved", queue="b", cpu=2, arrival="5s"),
+        ],
+        "explain --at 1m --about Cohort/all",
+        ("1 wait for quota, 1 hold it.", "not enough quota is free: cpu in default"),
+    ),
+    "kubernetes#4583": Question(
+        "Why is a pod pending, in one sentence?",
+        lambda: [node("n", cpu=1), pod("p", cpu=2)],
+        "explain --at 1m",
+        ("1 waits", "no node takes the pod: Insufficient cpu"),
+    ),
+    "yunikorn: gang over its queue": Question(
+        "Why does an application with task groups never start?",
+        lambda: [*yunikorn("4"), node("n", cpu=16)],
+        "would --at 1m",
+        ("It would wait, and not start", "ApplicationRejected"),
+        gang("gang", 5),
+    ),
+    "yunikorn: full queue": Question(
+        "My application is Accepted and waits although nodes are free.",
+        lambda: [
+            *yunikorn("4"),
+            node("n", cpu=16),
+            application("first", 4, runtime="1h"),
+            application("second", 2, arrival="5s"),
+        ],
+        "explain --at 1m --about root.a",
+        ("Waiting: second.", "4 vcore used; max 4 vcore."),
+    ),
+    "no LocalQueue": Question(
+        "My job stays suspended and there is no event.",
+        lambda: [*small_cluster(), job("mine", queue="missing", cpu=1)],
+        "explain --at 1m --about mine",
+        ("there is no LocalQueue missing in namespace default",),
+    ),
+    "stopped queue": Question(
+        "Nothing is admitted in a queue that has quota.",
+        lambda: [
+            *(
+                one | {"spec": one["spec"] | {"stopPolicy": "Hold"}}
+                if one["kind"] == "ClusterQueue"
+                else one
+                for one in small_cluster()
+            ),
+            job("mine", queue="main", cpu=1),
+        ],
+        "explain --at 1m --about mine",
+        ("stopPolicy of ClusterQueue main is Hold",),
+    ),
+    "admitted, pods pending": Question(
+        "My job is admitted; why are its pods Pending?",
+        lambda: [
+            *small_cluster(cpu=100),
+            *(node(f"n{n}", cpu=8) for n in range(2)),
+            *(job(f"x{n}", queue="main", cpu=4, runtime="1h") for n in range(2)),
+            job("big", queue="main", cpu=8, arrival="5s"),
+        ],
+        "explain --at 1m --about big",
+        (
+            "1 of its 1 pods is on no node",
+            "8 CPU on 2 nodes together, at most 4 CPU on one",
+        ),
+    ),
+    "threshold": Question(
+        "borrowWithinCohort is set; why is nobody preempted?",
+        lambda: [
+            flavor(),
+            *PRIORITIES,
+            workload_priority("mid", 5),
+            *queue(
+                "a",
+                2,
+                reclaimWithinCohort="Any",
+                borrowWithinCohort={
+                    "policy": "LowerPriority",
+                    "maxPriorityThreshold": 1,
+                },
+            ),
+            *queue("b", 2),
+            *queue("c", 2),
+            job("held", queue="b", cpu=5, runtime="1h", priority_class="mid"),
+            job("urgent", queue="a", cpu=4, arrival="5s", priority_class="high"),
+        ],
+        "explain --at 1m --about urgent",
+        ("has priority 5", "borrowWithinCohort.maxPriorityThreshold of a is 1"),
+    ),
+    "known run times": Question(
+        "All run times are known; when does my waiting job start?",
+        lambda: [*full(), job("mine", queue="main", cpu=4, arrival="5s", runtime="1m")],
+        "explain --at 1m --about mine",
+        (
+            "By itself it starts in 59m",
+            "Run times of what runs are those that the files state",
+        ),
+    ),
+    "no flavor matches": Question(
+        "There is quota; why does no flavor match?",
+        lambda: [
+            flavor("default", pool="a"),
+            *queue("main", 4),
+            {
+                **(made := job("mine", queue="main", cpu=1)),
+                "spec": made["spec"]
+                | {
+                    "template": {
+                        "spec": made["spec"]["template"]["spec"]
+                        | {"nodeSelector": {"pool": "b"}}
+                    }
+                },
+            },
+        ],
+        "explain --at 1m --about mine",
+        ("nodeSelector asks for pool=b; nodeLabels of flavor default: pool=a",),
+    ),
+    "head of the line": Question(
+        "Small jobs would fit; why do they wait behind a large one?",
+        lambda: [
+            *small_cluster(cpu=4, strategy="StrictFIFO"),
+            job("held", queue="main", cpu=2, runtime="1h"),
+            job("large", queue="main", cpu=4, arrival="1s"),
+            job("small", queue="main", cpu=1, arrival="5s"),
+        ],
+        "explain --at 1m --about small",
+        ("StrictFIFO tries nobody before job-large-",),
+    ),
+    "taint": Question(
+        "Which taint keeps my pod away?",
+        lambda: [
+            node("n", cpu=4)
+            | {
+                "spec": {
+                    "taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]
+                }
+            },
+            pod("p", cpu=1),
+        ],
+        "explain --at 1m --about p",
+        ("untolerated taint",),
+    ),
+}
+
+
+@pytest.mark.parametrize("source", QUESTIONS)
+def test_the_question_is_answered_by_its_command_in_ten_lines(source, tmp_path):
+    question = QUESTIONS[source]
+    world, new = tmp_path / "world.yaml", tmp_path / "new.yaml"
+    world.write_text(yaml.safe_dump_all(question.files()))
+    verb, *words = question.words.split()
+    out = io.StringIO()
+    if question.new is not None:
+        new.write_text(yaml.safe_dump(question.new))
+        words = [str(new), "--on", str(world), *words]
+    else:
+        words = [str(world), *words]
+    {"explain": explain, "would": would, "run": run}[verb].main(words, out)
+    lines = out.getvalue().splitlines()
+    first = "\n".join(lines[:MOST_LINES])
+    assert [part for part in question.says if part not in first] == [], out.getvalue()
+
+
+def test_the_documents_have_the_same_questions_in_the_same_order():
+    text = (ROOT / "docs/questions.md").read_text()
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][
+        2:
+    ]
+    found = [(row[0].removeprefix("| "), row[1]) for row in rows]
+    assert found == [(source, one.asked) for source, one in QUESTIONS.items()]
