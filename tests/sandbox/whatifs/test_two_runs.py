@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from hypothesis import Phase, given, settings
@@ -16,9 +17,10 @@ from hypothesis import strategies as st
 from sandbox.whatifs.changes import operation_of
 from sandbox.world import operations
 from scheduler.analysis.measures.lives import Lives
-from scheduler.analysis.measures.verdict import GAINS, LOSSES, verdict
+from scheduler.analysis.measures.verdict import GAINS, LOSSES, ChangeVerdict, verdict
 from scheduler.analysis.pairs import SeedVerdict, Side, compare_pair
 from scheduler.assembly import merge
+from scheduler.cli.plan import main as run_plan
 from scheduler.cli.run import main as run_by_command_line
 from scheduler.engine.tick import simulate
 from scheduler.engine.world import World, fork
@@ -283,7 +285,7 @@ def test_with_both_sides_swapped_every_sign_is_swapped(
 
 
 @pytest.mark.parametrize("stack", STACKS)
-@settings(max_examples=6, phases=[Phase.generate])
+@settings(max_examples=DRAWS, phases=[Phase.generate])
 @given(data=st.data())
 def test_the_verdict_is_that_of_two_runs_of_the_command_line(
     stack: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -373,3 +375,46 @@ def written(manifests: list[Manifest], asked: list[Change]) -> list[Manifest]:
 
 def place_of(manifest: Manifest) -> tuple[str, str]:
     return manifest["kind"], manifest.get("metadata", {}).get("name", "")
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@settings(max_examples=DRAWS, phases=[Phase.generate])
+@given(data=st.data())
+def test_the_verdict_of_a_plan_is_that_of_two_runs_of_its_files(
+    stack: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    there = data.draw(files(stack))
+    asked = [one for one in [data.draw(patches(stack))] if "node" not in one]
+    folder = tmp_path_factory.mktemp("plan")
+    spec = {**policy_of(stack), "simulation": {"latencies": None}}
+    policy = {"apiVersion": "quotalab.dev/v1", "kind": "Policy", "spec": spec}
+    sides = [policy, *there], written([policy, *there], asked)
+    for name, manifests in zip(("base.yaml", "changed.yaml"), sides, strict=True):
+        (folder / name).write_text(yaml.safe_dump_all(manifests))
+    work_of = [policy, *(one for one in there if one["kind"] in ("Job", "Pod"))]
+    (folder / "work.yaml").write_text(yaml.safe_dump_all(work_of))
+    out = io.StringIO()
+    words = [f"{folder}/changed.yaml", "--against", f"{folder}/base.yaml"]
+    words += ["--on", f"{folder}/work.yaml", "--horizon", f"{HORIZON_MS}ms", "--json"]
+    assert run_plan([*words, "--seeds", "1", "--workers", "1"], out) == 0
+    found = msgspec.convert(json.loads(out.getvalue())["verdict"], ChangeVerdict)
+    runs = []
+    for given_policy, *manifests in sides:
+        world = world_of(*manifests, **given_policy["spec"])
+        begin = Begin(fork(world))
+        run = run_of(world, HORIZON_MS)
+        runs.append(measured(begin, run, list(world.objects), HORIZON_MS))
+    assert rows_of(found) == differing(*runs)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+@settings(max_examples=DRAWS, phases=[Phase.generate])
+@given(data=st.data(), seed=st.integers(1, 3))
+def test_an_empty_change_gives_an_empty_verdict(
+    stack: str, data: st.DataObject, seed: int
+) -> None:
+    begin, _ = data.draw(cases(stack))
+    found = verdict_of(begin.world, [], seed)
+    assert (found.verdict.workloads, found.verdict.links) == ([], [])
+    assert not found.differs
+    assert found.without == found.changed
