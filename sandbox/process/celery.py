@@ -23,6 +23,8 @@ app.autodiscover_tasks(
     ]
 )
 
+#: The queue of ticks that any process may make.
+TICKS = "ticks"
 #: The queue of experiments and forecasts: one process of each worker never reads it.
 EXPERIMENTS = "experiments"
 #: The queue of questions that somebody waits for: some processes read no other.

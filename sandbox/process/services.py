@@ -17,7 +17,7 @@ import redis
 from django.conf import settings
 
 from sandbox.base import counters
-from sandbox.process.celery import EXPERIMENTS, app
+from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
 
 # ------------------------------------------------------------------------
 # The bus as a child of our own: which server binary, how it is started and asked.
@@ -171,7 +171,7 @@ def read() -> tuple[dict[str, float], Counter[str], dict[str, int]] | None:
         sizes: Counter[str] = Counter()
         for key in bus.scan_iter(f"{SIZES}*"):
             sizes.update({k.decode(): int(v) for k, v in _hash(bus, key).items()})
-        names = (app.conf.task_default_queue, EXPERIMENTS)
+        names = (app.conf.task_default_queue, TICKS, ANSWERS, EXPERIMENTS)
         return counts, sizes, {name: int(_length(bus, name)) for name in names}
     except (redis.RedisError, OSError):
         return None

@@ -26,7 +26,7 @@ from celery.worker import state
 from celery.worker.consumer.tasks import Tasks
 
 from sandbox.process import schema_version, watchdog
-from sandbox.process.celery import ANSWERS, EXPERIMENTS, app
+from sandbox.process.celery import ANSWERS, EXPERIMENTS, TICKS, app
 
 # ------------------------------------------------------------------------
 # A worker: processes forked from one that has loaded everything, a task each at a
@@ -132,7 +132,7 @@ class WorkerPool:
             return [ANSWERS]
         runs = [EXPERIMENTS] * (place > 0 or self.width == 1)
         answers = [ANSWERS] * (not self.answering)
-        return [app.conf.task_default_queue, *answers, *runs]
+        return [app.conf.task_default_queue, TICKS, *answers, *runs]
 
     def _serve(self, place: int) -> NoReturn:
         """Be the process of a place, to its end."""

@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.signals import worker_process_init
 from django.conf import settings
 from django.db import InterfaceError, InternalError, OperationalError
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, QuerySet, Value, When
 
 from sandbox.actions import do_clear, do_end_guests, do_fail, do_ticks, do_trim
 from sandbox.answers import tasks as answers
@@ -23,7 +23,7 @@ from sandbox.forecasts import asking
 from sandbox.forecasts import tasks as forecasts
 from sandbox.models import Sandbox
 from sandbox.process import calls, idle_flag, services, watchdog
-from sandbox.process.celery import app, own_queue
+from sandbox.process.celery import TICKS, app, own_queue
 from sandbox.retention.retention import (
     BATCH,
     beginning,
@@ -49,7 +49,7 @@ MOST_TRIES = 2
 TIDY_S = 2.0
 #: A tick that its process has not begun after this is sent to all of them.
 EXPIRES_S = 3.0
-#: There it keeps its place for so long: who is never served must not lose its place too.
+#: There a message may be lost after this, where fewer are in the queue than were sent.
 EXPIRES_FOR_ALL_S = 4.0
 #: Away or busy or full; its connection closed meanwhile; taking no changes (PostgreSQL).
 DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
@@ -67,40 +67,57 @@ def _make_ready(**_: object) -> None:
 def pulse() -> int:
     """Send every sandbox that is due to a worker; return how many.
 
-    A fixed number of statements: a pulse that takes long while hundreds are due would
-    find its own messages old when it ends, and send them again for ever. While nothing
-    plays or runs there is nothing to look for.
+    A fixed number of statements. A message to all is sent again only where more sandboxes
+    wait than messages: those in the queue keep their place, however long it takes, or
+    under load each would be worth nothing when its turn comes. While nothing plays or
+    runs there is nothing to look for.
     """
     if idle_flag.mark_if_idle():
         return 0
-    sent = 0
-    # One that was sent and never begun goes to whoever is there.
-    for fresh, seconds in ((True, EXPIRES_S), (False, EXPIRES_FOR_ALL_S)):
-        for pk, warm, ticket in _mark_due(fresh=fresh, seconds=seconds):
-            send(pk, warm if fresh else "", ticket)
-            sent += 1
+    now = DatabaseTime()
+    due = Sandbox.objects.filter(playing=True, due_at__lte=now, lease_until__lt=now)
+    sent = due.exclude(queued_until=0)
+    new, late = due.filter(queued_until=0), sent.filter(queued_until__lt=now)
+    first = list(new.order_by("due_at").values_list("pk", flat=True)[:MOST_SENT])
+    oldest = late.order_by("queued_until", "due_at")
+    expired = list(oldest.values_list("pk", "warm")[:MOST_SENT])
+    count = _send_marked(new, first, EXPIRES_S)
+    # Its process did not begin it: it goes to whoever is there, once.
+    own = [pk for pk, warm in expired if warm]
+    count += _send_marked(late, own, EXPIRES_FOR_ALL_S, warm="")
+    if to_all := [pk for pk, warm in expired if not warm]:
+        lost = max(0, sent.filter(warm="").count() - _length_of(TICKS))
+        count += _send_marked(late, to_all[:lost], EXPIRES_FOR_ALL_S)
     asking.look()
     calls.look((experiments.WORK, forecasts.WORK, answers.WORK))
-    return sent
+    return count
 
 
-def _mark_due(*, fresh: bool, seconds: float) -> list[tuple[str, str, float]]:
-    """Note in the rows of what is due that a message is on its way; return id, warm, ticket.
+def _send_marked(
+    those: QuerySet[Sandbox], keys: list[str], seconds: float, **columns: str
+) -> int:
+    """Note in the rows of what is due that a message is on its way, and send it.
 
-    The ticket is of this call alone: of two pulses each sends what it marked.
+    The ticket is of this call alone: of two pulses each sends what it marked, and marks
+    what is still one of `those`.
     """
-    now = DatabaseTime()
-    due = Sandbox.objects.filter(
-        playing=True, due_at__lte=now, lease_until__lt=now, queued_until__lt=now
-    )
-    due = due.filter(queued_until=0) if fresh else due.exclude(queued_until=0)
-    keys = list(due.order_by("due_at").values_list("pk", flat=True)[:MOST_SENT])
     if not keys:
-        return []
+        return 0
     ticket = database_seconds() + seconds + secrets.randbelow(10**6) * 1e-9
-    due.filter(pk__in=keys).update(queued_until=ticket)
+    those.filter(pk__in=keys).update(queued_until=ticket, **columns)
     mine = Sandbox.objects.filter(pk__in=keys, queued_until=ticket).order_by("due_at")
-    return list(mine.values_list("pk", "warm", "queued_until"))
+    marked = list(mine.values_list("pk", "warm"))
+    for pk, warm in marked:
+        send(pk, warm, ticket)
+    return len(marked)
+
+
+def _length_of(queue: str) -> int:
+    bus = services.bus_client(settings.BUS_URL)
+    try:
+        return int(bus.llen(queue))
+    finally:
+        bus.close()
 
 
 def send(sandbox_id: str, warm: str, ticket: float) -> None:
@@ -109,7 +126,7 @@ def send(sandbox_id: str, warm: str, ticket: float) -> None:
         "sandbox.advance",
         (sandbox_id, ticket),
         retry=False,
-        queue=own_queue(warm) if warm else app.conf.task_default_queue,
+        queue=own_queue(warm) if warm else TICKS,
     )
 
 

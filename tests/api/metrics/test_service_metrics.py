@@ -51,7 +51,7 @@ def test_ticks_commits_queues_and_lag_are_counted(busy, person, samples):
     assert found["quotalab_tick_seconds_bucket", "+Inf"] == made
     assert found["quotalab_commits_total", "tick"] == made
     assert found["quotalab_commits_total", "transport"] == 1
-    assert found["quotalab_queue_messages", "celery"] == 1
+    assert found["quotalab_queue_messages", "ticks"] == 1
     assert found["quotalab_sandboxes_playing", ""] == 0
 
 

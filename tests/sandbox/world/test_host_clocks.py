@@ -105,7 +105,7 @@ def test_no_message_ends_by_the_clock_of_who_takes_it(busy, valkey):
     Sandbox.objects.filter(pk=busy.pk).update(warm="")
     make_due(busy)
     tasks.pulse.apply()
-    (message,) = valkey.client().lrange("celery", 0, -1)
+    (message,) = valkey.client().lrange("ticks", 0, -1)
     assert json.loads(message)["headers"]["expires"] is None
 
 

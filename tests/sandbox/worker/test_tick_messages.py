@@ -1,0 +1,80 @@
+"""Messages about ticks: at most one to all for each sandbox, and none is lost for good."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sandbox import actions
+from sandbox.models import Sandbox
+from sandbox.process.celery import TICKS
+from sandbox.worker import tasks
+from tests.sandbox.conftest import contended
+
+pytestmark = pytest.mark.django_db(transaction=True)
+COUNT = 4
+
+
+@pytest.fixture
+def due(make, person, monkeypatch):
+    """Sandboxes that play; each message to all counts as lost at once, if it can be."""
+    monkeypatch.setattr(tasks, "EXPIRES_S", -1.0)
+    monkeypatch.setattr(tasks, "EXPIRES_FOR_ALL_S", -1.0)
+    keys = [make(*contended()).pk for _ in range(COUNT)]
+    for key in keys:
+        actions.do_play(person, key)
+    return keys
+
+
+def start_again(bus) -> None:
+    bus.delete(TICKS)
+    Sandbox.objects.update(due_at=0, queued_until=0, lease_until=0, warm="")
+
+
+def sandbox_and_ticket(message: bytes) -> tuple[str, float]:
+    (sandbox, ticket), *_ = json.loads(base64.b64decode(json.loads(message)["body"]))
+    return sandbox, ticket
+
+
+def test_who_waits_long_keeps_its_place_and_has_one_message(due, valkey):
+    bus = valkey.client()
+    start_again(bus)
+    tasks.pulse.apply()
+    first = bus.lrange(TICKS, 0, -1)
+    for _ in range(5):
+        tasks.pulse.apply()
+    assert bus.lrange(TICKS, 0, -1) == first
+    assert {sandbox_and_ticket(one)[0] for one in first} == {*due}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@given(
+    steps=st.lists(st.sampled_from(["pulse", "lose first", "lose last"]), max_size=12)
+)
+def test_whatever_is_lost_the_queue_ends_with_one_message_that_counts_for_each(
+    due, valkey, steps
+):
+    bus = valkey.client()
+    start_again(bus)
+    for step in steps:
+        if step == "pulse":
+            tasks.pulse.apply()
+        elif step == "lose first":
+            bus.rpop(TICKS)
+        else:
+            bus.lpop(TICKS)
+        assert bus.llen(TICKS) <= COUNT
+    for _ in range(2 * COUNT):  # a message that counts for nothing is taken off
+        tasks.pulse.apply()
+        kept = bus.lrange(TICKS, 0, -1)
+        worth = [one for one in kept if tasks._newest(*sandbox_and_ticket(one))]
+        bus.delete(TICKS)
+        if worth:
+            bus.rpush(TICKS, *worth)
+    found = Counter(sandbox_and_ticket(one)[0] for one in bus.lrange(TICKS, 0, -1))
+    assert found == dict.fromkeys(due, 1)
