@@ -41,7 +41,11 @@ from scheduler.input.manifests.chosen_run_times import (
     RunTimeChoice,
     take_chosen_run_times,
 )
-from scheduler.input.manifests.report import FindingGroup, groups_of
+from scheduler.input.manifests.report import (
+    FindingGroup,
+    groups_of,
+    unfollowed_fields,
+)
 from scheduler.input.manifests.run_times import assumed_run_times
 from scheduler.model import durations
 from scheduler.model.decisions import Decision
@@ -236,6 +240,10 @@ def _table(
     out.writelines(
         f"{group.level}: {printable(_found(group))}\n"
         for group in groups_of(assembled.loaded.findings)
+    )
+    out.writelines(
+        f"not followed: {one.place}: {kind}, {one.count} times: {one.effect}\n"
+        for kind, one in unfollowed_fields(assembled.loaded)
     )
     out.writelines(_line(decision) + "\n" for decision in outcome.decisions)
     out.write(_closing(outcome, summary))

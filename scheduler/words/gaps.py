@@ -45,7 +45,8 @@ class Unfollowed(Words):
     )
     NO_RESTARTS = (
         "unfollowed.noRestarts",
-        "restarts after the deadline of a Job are not simulated: it runs on",
+        "restarts are not simulated: past the deadline of a Job it runs on, and where "
+        "quotalab.dev/fails-after says so it ends at its first failure",
     )
     SCHEDULER = (
         "unfollowed.scheduler",

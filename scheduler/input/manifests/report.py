@@ -142,6 +142,27 @@ def _unread(loaded: Loaded, kind: str) -> list[UnreadField]:
     return sorted(found, key=lambda one: (-one.count, one.field))
 
 
+def unfollowed_fields(loaded: Loaded) -> list[tuple[str, UnreadField]]:
+    """Return the fields that are kept and would decide, with their kinds, by kind.
+
+    What counts by an annotation of ours in its place, and what decides nothing, is left
+    out; the report has it.
+    """
+    return [
+        (kind, _unread_field(name, one))
+        for (kind, name), one in sorted(loaded.unread.items())
+        if one.effect not in _TOLD_APART
+    ]
+
+
+_TOLD_APART = (
+    Effect.NO_DECISION,
+    Effect.READY_AFTER,
+    Effect.FAILS_AFTER,
+    Effect.STAYS_LISTED,
+)
+
+
 def _unread_field(name: str, found: Unread) -> UnreadField:
     return UnreadField(
         field=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import yaml
 
 from scheduler.analysis.conversion.unsimulated import features_of
 from scheduler.assembly import assemble
+from scheduler.cli.run import main as run
 from scheduler.input.manifests.effects import Effect
 from scheduler.input.manifests.kinds import TABLE
 from scheduler.input.manifests.load import load
@@ -422,3 +424,35 @@ def test_an_elastic_job_that_keeps_its_size_is_reported(
     notes = [note.text for _, note, _ in unsimulated(manifest)]
     assert len(notes) == len(said)
     assert all(part in note for part, note in zip(said, notes, strict=True))
+
+
+def test_a_job_set_that_would_restart_after_its_failure_is_told_so():
+    spec = {"failurePolicy": {"maxRestarts": 3}}
+    named = {"quotalab.dev/fails-after": "60s"}
+    for ours, count in ((named, 1), ({}, 0)):
+        job_set = {"kind": "JobSet", "metadata": {"annotations": ours}}
+        found = [gap.field for gap in unfollowed({**job_set, "spec": spec})]
+        assert found == ["spec.failurePolicy"] * count
+
+
+def test_the_command_names_a_field_that_would_decide_and_is_not_followed(tmp_path):
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "j"},
+        "spec": {
+            "podReplacementPolicy": "Failed",
+            "template": {
+                "spec": {
+                    "restartPolicy": "Never",
+                    "containers": [{"name": "c", "image": "i"}],
+                }
+            },
+        },
+    }
+    file, out = tmp_path / "job.yaml", io.StringIO()
+    file.write_text(yaml.safe_dump(job))
+    run([str(file), "--until", "1s"], out)
+    [line] = [one for one in out.getvalue().splitlines() if "not followed" in one]
+    assert "spec.podReplacementPolicy: Job" in line
+    assert "pods are replaced and started at once" in line

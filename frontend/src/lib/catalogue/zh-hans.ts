@@ -2473,7 +2473,7 @@ export const ZH_HANS: Words = {
   "said.unfollowed.allCompletions": "所有完成数都达到时才结束，不会提前",
   "said.unfollowed.sharedDomain": "其各 Job 的 Pod 可以共用一个拓扑域",
   "said.unfollowed.allJobs": "所有 Job 都结束时才结束，不会提前",
-  "said.unfollowed.noRestarts": "不模拟 Job 超过期限后的重启：它继续运行",
+  "said.unfollowed.noRestarts": "不模拟重启：Job 超过期限后它继续运行；在 quotalab.dev/fails-after 指明之处，它在第一次失败时结束",
   "said.unfollowed.scheduler": "调度器由 Pod 和策略决定，而不是这里指名的那个",
   "said.unfollowed.executors": "运行期间不增减执行器：数量为 `instances`",
   "said.unfollowed.elastic": "副本数保持不变：没有自动扩缩改变它",

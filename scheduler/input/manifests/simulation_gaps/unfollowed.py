@@ -10,6 +10,7 @@ from typing import Any
 
 from scheduler.input.manifests.effects import Effect, Gap
 from scheduler.input.manifests.simulation_gaps.devices import unread_devices
+from scheduler.model.annotations import FAILS_AFTER
 from scheduler.words.gaps import Unfollowed
 
 Manifest = Mapping[str, Any]
@@ -115,11 +116,12 @@ def _job_set(manifest: Manifest) -> Fields:
     if _object(spec.get("successPolicy")).get("operator") == "Any":
         note = Unfollowed.ALL_JOBS.said()
         yield Gap("spec.successPolicy", note, Effect.LONGER_QUOTA)
-    if _object(spec.get("failurePolicy")).get("maxRestarts") and any(
+    may_fail = FAILS_AFTER in annotations or any(
         "activeDeadlineSeconds"
         in _object(_object(_object(one).get("template")).get("spec"))
         for one in spec.get("replicatedJobs") or ()
-    ):
+    )
+    if _object(spec.get("failurePolicy")).get("maxRestarts") and may_fail:
         note = Unfollowed.NO_RESTARTS.said()
         yield Gap("spec.failurePolicy", note, Effect.LONGER_QUOTA)
 
