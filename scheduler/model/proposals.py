@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,78 +25,39 @@ FlavorResource = tuple[str, str]
 P = TypeVar("P", bound="type[Policy]")
 
 
-class Work(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
     """A Workload, as a policy sees it."""
 
-    @property
-    def name(self) -> str:
-        """Namespace and name, as in "team-a/train"."""
-
-    @property
-    def queue(self) -> str:
-        """The ClusterQueue that it waits for or holds quota of."""
-
-    @property
-    def priority(self) -> int:
-        """The priority by which it queues."""
-
-    @property
-    def order_ms(self) -> int:
-        """The time by which it queues: that of its creation, or of its eviction."""
-
-    @property
-    def admitted_ms(self) -> int | None:
-        """Since when it holds quota; None for one that waits."""
-
-    @property
-    def requests(self) -> Mapping[str, int]:
-        """What all of its pods ask for, by resource."""
-
-    @property
-    def usage(self) -> Mapping[FlavorResource, int]:
-        """What it holds, or what it would get now; nothing for one that is not tried."""
-
-    @property
-    def run_time_ms(self) -> int | None:
-        """How long its work takes as it was stated; None where nothing was stated."""
-
-    @property
-    def ends_ms(self) -> int | None:
-        """When it ends by its stated run time, less what checkpoints kept; None: unknown."""
-
-    @property
-    def lost_ms(self) -> int:
-        """How much work is lost if it is stopped now: that since its last checkpoint."""
+    name: str  # "namespace/name"
+    queue: str  # the ClusterQueue that it waits for, or holds quota of
+    priority: int
+    order_ms: int  # by which it queues: its creation, or its eviction
+    admitted_ms: int | None  # since when it holds quota; None for one that waits
+    requests: Mapping[str, int]  # of all of its pods, by resource
+    usage: Mapping[FlavorResource, int]  # what it holds, or would get now
+    run_time_ms: int | None  # as it was stated; None where nothing was
+    ends_ms: int | None  # by that, less what checkpoints kept; None: unknown
+    lost_ms: int  # of work, if it is stopped now: since its last checkpoint
+    place: tuple[Any, ...] = field(repr=False)  # in line: lower goes first
 
 
-class Queue(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
     """A ClusterQueue, as a policy sees it."""
 
-    @property
-    def name(self) -> str:
-        """Its name."""
+    name: str
+    weight: float  # in fair sharing, as configured
+    nominal: Mapping[FlavorResource, int]  # quota
+    usage: Mapping[FlavorResource, int]  # what its Workloads hold
+    free: Mapping[FlavorResource, int]  # what it could take now, also by borrowing
+    running: Callable[[], Sequence[Work]]  # who holds quota of it
+    waiting: Callable[[], Sequence[Work]]  # who waits, but the one that is tried
 
-    @property
-    def weight(self) -> float:
-        """Its weight in fair sharing, as configured."""
-
-    @property
-    def nominal(self) -> Mapping[FlavorResource, int]:
-        """Its nominal quota."""
-
-    @property
-    def usage(self) -> Mapping[FlavorResource, int]:
-        """What its Workloads hold."""
-
-    @property
-    def free(self) -> Mapping[FlavorResource, int]:
-        """What it could take now, borrowed quota with it; 0 and up."""
-
-    def running(self) -> Sequence[Work]:
-        """Return the Workloads that hold quota of it."""
-
-    def ahead_of(self, work: Work) -> Sequence[Work]:
-        """Return who waits for it in front of a Workload, first in line first."""
+    def ahead_of(self, work: Work) -> list[Work]:
+        """Return who waits in front of a Workload, first in line first."""
+        ahead = [one for one in self.waiting() if one.place < work.place]
+        return sorted(ahead, key=lambda one: one.place)
 
 
 class Policy:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from scheduler.engine.kueue.cache.candidates import CandidateRange, merged
 from scheduler.engine.kueue.tree.quota import available_non_negative
 from scheduler.engine.kueue.tree.tree import (
     ClusterQueue,
-    FlavorResource,
     Rank,
     ResourceNode,
 )
@@ -22,8 +21,7 @@ from scheduler.engine.kueue.workload.info import WorkloadInfo
 from scheduler.engine.stage import Context
 from scheduler.model import durations
 from scheduler.model.objects import Key
-from scheduler.model.proposals import Chosen, Policy
-from scheduler.model.proposals import Work as Seen
+from scheduler.model.proposals import Chosen, Policy, Queue, Work
 from scheduler.model.reasons import QUOTA_RESERVED, held_by_proposal
 
 #: Stated run time, work that checkpoints keep, and what is lost by a stop now (ms).
@@ -32,133 +30,11 @@ Asked = tuple[WorkloadInfo, ClusterQueue, dict[ResourceNode, int]]
 STRICT, BEST_EFFORT = "StrictFIFO", "BestEffortFIFO"
 
 
-class WorkView:
-    """A Workload as a policy sees it: `scheduler.model.proposals.Work`."""
-
-    __slots__ = ("_amounts", "_of", "info", "queue")
-
-    def __init__(
-        self,
-        of: Proposing,
-        info: WorkloadInfo,
-        queue: str,
-        amounts: Mapping[ResourceNode, int] | None,
-    ) -> None:
-        self._of = of
-        self.info = info
-        self.queue = queue
-        self._amounts = amounts
-
-    @property
-    def name(self) -> str:
-        """Namespace and name."""
-        return self.info.name
-
-    @property
-    def priority(self) -> int:
-        """The priority by which it queues."""
-        return self.info.priority
-
-    @property
-    def order_ms(self) -> int:
-        """The time by which it queues."""
-        return self._of.context.ms(self.info.queue_order_us)
-
-    @property
-    def admitted_ms(self) -> int | None:
-        """Since when it holds quota."""
-        reserved = self.info.conditions.get(QUOTA_RESERVED)
-        if reserved is None or not reserved.status:
-            return None
-        return self._of.context.ms(reserved.since_us)
-
-    @property
-    def requests(self) -> dict[str, int]:
-        """What all of its pods ask for."""
-        total: dict[str, int] = {}
-        for amounts in self.info.totals:
-            for resource, amount in amounts.items():
-                total[resource] = total.get(resource, 0) + amount
-        return total
-
-    @property
-    def usage(self) -> dict[FlavorResource, int]:
-        """What it holds, or would get now."""
-        held = self.info.usage if self._amounts is None else self._amounts.items()
-        return {node.flavor_resource: amount for node, amount in held}
-
-    @property
-    def run_time_ms(self) -> int | None:
-        """How long its work takes as it was stated."""
-        return self._of.run_of(self.info.key)[0]
-
-    @property
-    def ends_ms(self) -> int | None:
-        """When it ends by that."""
-        stated, kept, _ = self._of.run_of(self.info.key)
-        since = self.admitted_ms
-        if stated is None or since is None:
-            return None
-        return since + max(0, stated - kept)
-
-    @property
-    def lost_ms(self) -> int:
-        """How much work is lost if it is stopped now."""
-        return self._of.run_of(self.info.key)[2]
-
-
-class QueueView:
-    """A ClusterQueue as a policy sees it: `scheduler.model.proposals.Queue`."""
-
-    __slots__ = ("_of", "_queue", "name", "weight")
-
-    def __init__(self, of: Proposing, queue: ClusterQueue) -> None:
-        self._of = of
-        self._queue = queue
-        self.name = queue.name
-        self.weight = of.weights.get(queue, queue.weight)
-
-    def _amounts(self, of: Callable[[ResourceNode], int]) -> dict[FlavorResource, int]:
-        nodes = self._queue.resource_nodes
-        return {name: of(node) for name, node in nodes.items() if node.has_quota}
-
-    @property
-    def nominal(self) -> dict[FlavorResource, int]:
-        """Its nominal quota."""
-        return self._amounts(lambda node: node.nominal)
-
-    @property
-    def usage(self) -> dict[FlavorResource, int]:
-        """What its Workloads hold."""
-        return self._amounts(lambda node: node.usage)
-
-    @property
-    def free(self) -> dict[FlavorResource, int]:
-        """What it could take now."""
-        return self._amounts(available_non_negative)
-
-    def running(self) -> list[WorkView]:
-        """Return the Workloads that hold quota of it."""
-        works = self._queue.admitted.workloads
-        return [WorkView(self._of, work, self.name, None) for work in works]
-
-    def ahead_of(self, work: Seen) -> list[WorkView]:
-        """Return who waits for it in front of a Workload, first in line first."""
-        assert isinstance(work, WorkView)
-        ahead = [
-            one
-            for one in self._queue.pending.workloads()
-            if one.queue_order < work.info.queue_order
-        ]
-        ahead.sort(key=lambda one: one.queue_order)
-        return [WorkView(self._of, one, self.name, None) for one in ahead]
-
-
 class Spared:
     """Who counts as gone in a search: the absent, and whom a proposal spares."""
 
     def __init__(
-        self, of: Proposing, by: WorkView, absent: Collection[WorkloadInfo]
+        self, of: Proposing, by: Work, absent: Container[WorkloadInfo]
     ) -> None:
         self._of, self._by, self._absent = of, by, absent
         self._known: dict[WorkloadInfo, bool] = {}
@@ -171,15 +47,6 @@ class Spared:
         if work not in self._known:
             self._known[work] = self._of.spares(work, self._by)
         return self._known[work]
-
-    def __iter__(self) -> Iterator[WorkloadInfo]:
-        """Yield those that are known to be left out."""
-        yield from self._absent
-        yield from (work for work, spared in self._known.items() if spared)
-
-    def __len__(self) -> int:
-        """Return how many those are."""
-        return sum(1 for _ in self)
 
 
 class Proposing:
@@ -209,10 +76,50 @@ class Proposing:
         work: WorkloadInfo,
         queue: ClusterQueue | None = None,
         amounts: Mapping[ResourceNode, int] | None = None,
-    ) -> WorkView:
+    ) -> Work:
         """Return a Workload as the policy sees it, with what it would get."""
         home = queue or work.cluster_queue
-        return WorkView(self, work, "" if home is None else home.name, amounts)
+        reserved = work.conditions.get(QUOTA_RESERVED)
+        since = None
+        if reserved is not None and reserved.status:
+            since = self.context.ms(reserved.since_us)
+        stated, kept, lost = self.run_of(work.key)
+        ends = None
+        if since is not None and stated is not None:
+            ends = since + max(0, stated - kept)
+        requests: dict[str, int] = {}
+        for total in work.totals:
+            for resource, amount in total.items():
+                requests[resource] = requests.get(resource, 0) + amount
+        held = work.usage if amounts is None else amounts.items()
+        return Work(
+            name=work.name,
+            queue="" if home is None else home.name,
+            priority=work.priority,
+            order_ms=self.context.ms(work.queue_order_us),
+            admitted_ms=since,
+            requests=requests,
+            usage={node.flavor_resource: amount for node, amount in held},
+            run_time_ms=stated,
+            ends_ms=ends,
+            lost_ms=lost,
+            place=work.queue_order,
+        )
+
+    def queue(self, queue: ClusterQueue) -> Queue:
+        """Return a ClusterQueue as the policy sees it."""
+        nodes = [node for node in queue.resource_nodes.values() if node.has_quota]
+        return Queue(
+            name=queue.name,
+            weight=self.weights.get(queue, queue.weight),
+            nominal={node.flavor_resource: node.nominal for node in nodes},
+            usage={node.flavor_resource: node.usage for node in nodes},
+            free={n.flavor_resource: available_non_negative(n) for n in nodes},
+            running=lambda: [self.work(one) for one in queue.admitted.workloads],
+            waiting=lambda: [
+                self.work(one, queue) for one in queue.pending.workloads()
+            ],
+        )
 
     # ---- in a cycle ----
 
@@ -225,7 +132,7 @@ class Proposing:
         self.weights = {queue: queue.weight for queue in self.queues.values()}
         now = self.context.now_ms
         for queue in self.weights:
-            queue.weight = float(self.policy.weight(QueueView(self, queue), now))
+            queue.weight = float(self.policy.weight(self.queue(queue), now))
 
     def end(self) -> None:
         """Have the configured weights again."""
@@ -239,7 +146,7 @@ class Proposing:
             return [list(range(len(asked)))]
         places: dict[float, list[int]] = {}
         for place, (work, queue, amounts) in enumerate(asked):
-            seen, home = self.work(work, queue, amounts), QueueView(self, queue)
+            seen, home = self.work(work, queue, amounts), self.queue(queue)
             value = self.policy.precedence(seen, home, self.context.now_ms)
             places.setdefault(float(value), []).append(place)
         return [places[value] for value in sorted(places)]
@@ -250,7 +157,7 @@ class Proposing:
         """Return that the policy holds a head, and until when; "" where it does not."""
         if "hold_until" not in self._overridden:
             return ""
-        seen, home = self.work(work, queue, amounts), QueueView(self, queue)
+        seen, home = self.work(work, queue, amounts), self.queue(queue)
         until = self.policy.hold_until(seen, home, self.context.now_ms)
         if not self._is_later(until):
             return ""
@@ -277,19 +184,19 @@ class Proposing:
     # ---- victims ----
 
     def absent_for(
-        self, by: WorkView, absent: Collection[WorkloadInfo]
-    ) -> Collection[WorkloadInfo]:
+        self, by: Work, absent: Container[WorkloadInfo]
+    ) -> Container[WorkloadInfo]:
         """Return who is no candidate for a preemptor."""
         if "spare_until" not in self._overridden:
             return absent
         return Spared(self, by, absent)
 
-    def spares(self, victim: WorkloadInfo, by: Seen) -> bool:
+    def spares(self, victim: WorkloadInfo, by: Work) -> bool:
         """Return whether the policy spares a Workload now."""
         now = self.context.now_ms
         return self._is_later(self.policy.spare_until(self.work(victim), by, now))
 
-    def victims(self, by: WorkView) -> Callable[[list[CandidateRange]], Iterator[Rank]]:
+    def victims(self, by: Work) -> Callable[[list[CandidateRange]], Iterator[Rank]]:
         """Return what yields candidates for a preemptor, the best victim first."""
         if "victim_order" not in self._overridden:
             return merged
@@ -320,7 +227,7 @@ class Proposing:
         since = self.since.get(queue.name, now)
         self.since[queue.name] = now
         if since < now:
-            self.policy.ran(QueueView(self, queue), since, now)
+            self.policy.ran(self.queue(queue), since, now)
 
     def _is_later(self, until: float) -> bool:
         """Return whether an instant is yet to come; then it wakes the queues."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -90,7 +90,7 @@ class PreemptionQuestion:
     tally: SearchTally
     rules: Sequence[FairSharingStrategy] = ()
     gates: FeatureGates = DEFAULT_FEATURE_GATES
-    absent: Collection[WorkloadInfo] = ()
+    absent: Container[WorkloadInfo] = ()
     placement: Placement | None = None
     trace: Trace | None = None
     in_order: VictimOrder = merged
