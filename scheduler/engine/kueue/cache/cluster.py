@@ -131,16 +131,13 @@ class Cluster:
 
     def strategy(self, queue: ClusterQueue) -> QueueingStrategy:
         """Return the queueing strategy of a ClusterQueue."""
-        name = self._strategy_name(queue.spec)
+        name = queue.spec.strategy
+        if self.proposing is not None:
+            name = self.proposing.queueing(queue.name, name)
         known = self.strategies.get(name)
         if known is None:
             known = self.strategies[name] = registry.lookup("queueing", name)
         return known
-
-    def _strategy_name(self, spec: ClusterQueueSpec) -> str:
-        if self.proposing is None:
-            return spec.strategy
-        return self.proposing.queueing(spec.name, spec.strategy)
 
     def matches(self, queue: ClusterQueue, namespace: str) -> bool:
         """Return whether a namespace may use a ClusterQueue.
@@ -177,7 +174,10 @@ class Cluster:
 
     def hashes(self, spec: ClusterQueueSpec) -> bool:
         """Return whether a head that fails sets its like aside."""
-        strategy = registry.lookup("queueing", self._strategy_name(spec))
+        name = spec.strategy
+        if self.proposing is not None:
+            name = self.proposing.queueing(spec.name, name)
+        strategy = registry.lookup("queueing", name)
         return bool(
             strategy.equivalence_hashing and self.settings.gates.equivalence_hashing
         )

@@ -243,12 +243,6 @@ class FlavorAssigner:
             return None
         return self.only[index].get(resource, "") if index < len(self.only) else ""
 
-    def in_order(self, flavors: Sequence[str]) -> Sequence[str]:
-        """Return the flavors of a group in the order in which they are tried."""
-        if self.proposing is None:
-            return flavors
-        return self.proposing.flavors(self.work, self.queue, flavors)
-
     def start(self, index: int, resource: str) -> int:
         """Return the first flavor to try.
 

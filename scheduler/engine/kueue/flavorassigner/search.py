@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Protocol
 
+from scheduler.engine.kueue.cache.proposing import Proposing
 from scheduler.engine.kueue.flavorassigner.assignment import (
     BEST,
     WORST,
@@ -53,9 +54,7 @@ class QuotaFit(Protocol):
     queue: ClusterQueue
     ranking: Ranking
     trace: Trace | None
-
-    def in_order(self, flavors: Sequence[str]) -> Sequence[str]:
-        """Return the flavors of a group in the order in which they are tried."""
+    proposing: Proposing | None
 
     def start(self, index: int, resource: str) -> int:
         """Return the first flavor to try."""
@@ -102,7 +101,11 @@ class FlavorSearch:
         self.members = members
         self.step = step
         self.group = step.group
-        self.flavors = assigner.in_order(step.group.flavors)
+        self.flavors: Sequence[str] = step.group.flavors
+        if assigner.proposing is not None:
+            self.flavors = assigner.proposing.flavors(
+                assigner.work, assigner.queue, self.flavors
+            )
         self.index = index
         self.used = used
         self.reasons: list[str] = []

@@ -162,7 +162,7 @@ class Cycle:
             self._reserve_without_candidates(entry)
         elif mode is Mode.PREEMPT and entry.work.may_not_preempt:
             entry.gate()
-        elif held := self._held(entry):
+        elif self.cluster.proposing is not None and (held := self._held(entry)):
             entry.refuse(RequeueReason.GENERIC, WAITING_FOR_QUOTA, held)
         elif deferred:
             self._defer(entry)
@@ -177,10 +177,8 @@ class Cycle:
 
     def _held(self, entry: Entry) -> str:
         """Return that the proposal which decides holds it, "" where none does."""
-        proposing = self.cluster.proposing
-        if proposing is None:
-            return ""
-        return proposing.held(entry.work, entry.queue, entry.amounts)
+        assert self.cluster.proposing is not None
+        return self.cluster.proposing.held(entry.work, entry.queue, entry.amounts)
 
     def _skip(self, entry: Entry, message: str) -> None:
         """Let others of this cycle come before it; where its search stopped is kept."""
